@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A trace: what was seen, sample by sample, and nothing of how. The seam between measuring and understanding: it
+ * includes nothing of either side. The CSV form is described in doc/formats.md.
+ */
+#ifndef CHARACTERIZE_TRACE_H
+#define CHARACTERIZE_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The measured columns. A missing value is NaN. */
+enum trace_channel {
+    TRACE_FREQ,     /* freq_ghz: GHz, mean core frequency since the sample before */
+    TRACE_IPC,      /* ipc: payload instructions per core cycle since the sample before */
+    TRACE_VOLTS,    /* volts: V */
+    TRACE_LVL0,     /* lvl0, lvl1, lvl2, throttle: share of cycles, 0..1 */
+    TRACE_LVL1,
+    TRACE_LVL2,
+    TRACE_THROTTLE,
+    TRACE_CHANNELS
+};
+
+struct trace_meta {
+    char *key;
+    char *value;
+};
+
+/* A column this program does not know: kept as text, so that it can be written out again. */
+struct trace_extra {
+    char *name;
+    uint64_t *offset; /* per sample: position of the NUL-terminated text in trace.text */
+};
+
+struct trace {
+    size_t n, capacity;
+    uint32_t *run;                    /* repetition of each sample; NULL where the file has no such column */
+    double *time_us;                  /* end of the sample, microseconds; within a run it never decreases */
+    float *channel[TRACE_CHANNELS];   /* NULL = no such column */
+    struct trace_meta *meta;
+    size_t n_meta;
+    struct trace_extra *extra;
+    size_t n_extra;
+    char *text;                       /* arena of the unknown columns */
+    size_t text_used, text_capacity;
+};
+
+/* Where and why reading failed. line and column count from 1; 0 = not about a place. */
+struct trace_error {
+    size_t line, column;
+    char text[240];
+};
+
+/* The name of a channel's column, as in the CSV. */
+const char *trace_channel_name(enum trace_channel c);
+
+/* An empty trace; channels are added with trace_add_channel before samples are appended. */
+void trace_init(struct trace *t);
+void trace_free(struct trace *t);
+/* Adds a channel (or, trace_add_run, the run column), all missing so far. Returns 0, or -1 when out of memory. */
+int trace_add_channel(struct trace *t, enum trace_channel c);
+int trace_add_run(struct trace *t);
+/* Appends a sample with all channels missing; the caller fills them in at index t->n - 1. 0, or -1: out of memory. */
+int trace_append(struct trace *t, uint32_t run, double time_us);
+
+/* Metadata: the value of a key, or NULL. Setting replaces. Keys and values are one line each. */
+const char *trace_get(const struct trace *t, const char *key);
+int trace_set(struct trace *t, const char *key, const char *value);
+
+/* Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. */
+int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err);
+/* Writes it. Returns 0, or -1 when the stream reports an error (errno as it left it). */
+int trace_write_csv(FILE *out, const struct trace *t);
+
+#endif

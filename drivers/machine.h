@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A machine: who executes kernels, and what can be read meanwhile. Probes see only this; whether silicon or a model
+ * is behind it they cannot tell. A machine never interprets what it reads: counters are cumulative and raw.
+ */
+#ifndef CHARACTERIZE_MACHINE_H
+#define CHARACTERIZE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+enum { MACHINE_COUNTERS_MAX = 12 };
+
+/* Exit statuses of design.md, as machines report them. */
+enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2, MACHINE_CANNOT = 3 };
+
+struct machine_error {
+    enum machine_status status;
+    char text[400];   /* one line: what, where, why */
+    char remedy[200]; /* what a person can do about it; may be empty */
+};
+
+enum counter_id {
+    COUNTER_CYCLES,       /* unhalted core cycles */
+    COUNTER_REF_CYCLES,   /* unhalted cycles at the TSC's rate */
+    COUNTER_INSTRUCTIONS, /* retired instructions, all of them */
+    COUNTER_CHAIN_TICKS,  /* machines without counters: TSC ticks spent in the dependent chain */
+    COUNTER_CHAIN_CYCLES, /* ... and core cycles that the chain took: its adds and the calibrated cost of the reads,
+                             in units of 1/CHAIN_CYCLE_UNIT cycle */
+    COUNTER_LVL0,         /* core cycles at licence level 0, 1, 2 (event 28H, umasks 07H, 18H, 20H) */
+    COUNTER_LVL1,
+    COUNTER_LVL2,
+    COUNTER_THROTTLE,     /* core cycles throttled while a level is pending (28H/40H) */
+    COUNTER_EVENT,        /* a raw event: code in counter_spec.event */
+    COUNTER_IDS
+};
+enum { CHAIN_CYCLE_UNIT = 1024 };
+
+struct counter_spec {
+    enum counter_id id;
+    uint32_t event; /* COUNTER_EVENT: umask << 8 | event select */
+};
+
+/* A stretch of time in which one kernel runs without pause. */
+struct segment {
+    struct payload payload;
+    double duration_us;
+    bool sampled;
+};
+
+/* Set once for a series of repetitions. */
+struct machine_setup {
+    int cpu;                  /* logical CPU, -1 = the machine's choice */
+    unsigned active_cores;    /* physical cores kept busy, this one included; 0 = all */
+    struct payload companion; /* what the other active cores run; kernel NULL = 64add */
+    double period_us;         /* sample period */
+    const struct counter_spec *counters;
+    size_t n_counters;        /* <= MACHINE_COUNTERS_MAX; of those, the ones that the machine offers */
+    size_t max_samples;       /* of one repetition */
+    uint64_t seed;            /* models: same seed, same bytes */
+};
+
+/* One repetition. Consecutive sampled segments form one recording. */
+struct run_request {
+    const struct segment *segments;
+    size_t n_segments;
+    size_t zero_segment;      /* its first instruction is time 0 */
+    double phase;             /* 0..1: shifts the sample grid against time 0, in periods */
+    uint64_t repetition;      /* number of this repetition */
+};
+
+/*
+ * What was seen: n readings, each `stride` words: the TSC, the payload instructions retired so far (exact: blocks times
+ * instructions per block), then one word per counter of the setup. Cumulative over the repetition; the first reading is
+ * the origin of the first sample. A reading that was not counted is COUNTER_MISSING.
+ */
+#define COUNTER_MISSING UINT64_MAX
+struct recording {
+    size_t n, stride, capacity;
+    uint64_t *words;          /* owned by the machine, valid until the next run */
+    uint64_t zero_tsc;        /* TSC at time 0 */
+    size_t zero_reading;      /* index of the reading taken at time 0 */
+    unsigned involuntary_switches; /* the thread was taken off its CPU so many times */
+    unsigned page_faults;
+    bool migrated;            /* ended on another CPU */
+};
+
+struct machine;
+
+/* What a machine can tell about itself; strings live as long as the machine. */
+struct machine_info {
+    const char *name;    /* "timing", "model:xeon-gold-6130" */
+    const char *source;  /* one line: where the numbers come from; contains the word "modelled" for a model */
+    const char *cpu;     /* brand and family-model-stepping */
+    bool modelled;
+    double tsc_hz;
+    const char *tsc_origin; /* "CPUID 15H", "calibrated against CLOCK_MONOTONIC_RAW" */
+    double tsc_error;       /* relative */
+    int cpu_number;
+    unsigned active_cores, cores; /* in use; present */
+    unsigned features;            /* kernels that can run: enum kernel_feature */
+    const char *notes;            /* one line of what limits the results ("no SCHED_FIFO: ..."), or "" */
+};
+
+struct machine_ops {
+    void (*info)(const struct machine *m, struct machine_info *out);
+    /* NULL if the counter can be read, else why not (and the remedy in *remedy, may be NULL) */
+    const char *(*lacks)(const struct machine *m, enum counter_id id, const char **remedy);
+    int (*prepare)(struct machine *m, const struct machine_setup *s, struct machine_error *err);
+    int (*run)(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err);
+    void (*finish)(struct machine *m); /* undoes prepare: counters released, companions stopped */
+    void (*close)(struct machine *m);
+    /* reads a register of the machine's CPU (a model-specific register number); NULL: the machine has none */
+    int (*read_register)(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err);
+};
+
+struct machine {
+    const struct machine_ops *ops;
+    void *state;
+};
+
+/* Opens one machine. `cpu` as in machine_setup. Return MACHINE_OK or fill *err and return its status. */
+int machine_open_timing(struct machine *out, struct machine_error *err);
+/* `name_or_file`: a shipped model's name or a path. `data_dir`: where data/models/ is, NULL = the built-in default. */
+int machine_open_model(const char *name_or_file, const char *data_dir, struct machine *out, struct machine_error *err);
+
+/* One line of --list machines and of auto's report. */
+struct machine_choice {
+    const char *name;
+    bool usable;
+    char why[240];    /* why not, or what it gives */
+    char remedy[200]; /* what a person can do */
+};
+/* Fills the choices of `auto`, best first (helper, perf, msr, timing). Returns how many. */
+size_t machine_choices(struct machine_choice *out, size_t max);
+
+/*
+ * Opens the machine that a --machine argument names: auto, timing, perf, msr, helper, model:NAME, model:FILE. For auto
+ * the line that tells what was taken and what is missing is written to `told`.
+ */
+int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
+                 struct machine_error *err);
+
+#endif

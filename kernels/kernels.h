@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The instruction blocks and the one registry that names them.
+ *
+ * A kernel is a block of unrolled instructions of one width and operation, assembled from NASM macros. The registry
+ * (kernels/registry.c) is the only list of them; everything else asks it. Nothing here measures, allocates or prints.
+ */
+#ifndef CHARACTERIZE_KERNELS_H
+#define CHARACTERIZE_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0
+ * runs exactly `blocks` blocks (blocks >= 1). Operand registers are set up on entry. If `state` is not NULL the final
+ * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes). Without `dirty` the function
+ * executes VZEROUPPER before it returns (kernels of 256 bits and more), with it the upper halves stay in use.
+ * Returns the number of blocks run.
+ */
+typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty);
+
+enum { KERNEL_STATE_BYTES = 32 * 64, KERNEL_NAME_MAX = 32, KERNEL_DENSITY_MAX = 256 };
+
+/* What licence analysts call the weight: heavy = floating point and integer multiply, light = the rest
+ * (dissertation on Skylake-SP AVX overhead, section 3.2.1, after the Intel optimization manual). */
+enum kernel_weight { KERNEL_LIGHT, KERNEL_HEAVY };
+
+/* CPU features a kernel needs (CPUID and, for the register state, XCR0). */
+enum kernel_feature {
+    KERNEL_NEEDS_AVX = 1u << 0,
+    KERNEL_NEEDS_AVX2 = 1u << 1,
+    KERNEL_NEEDS_FMA = 1u << 2,
+    KERNEL_NEEDS_AVX512F = 1u << 3,
+    KERNEL_NEEDS_AMX_BF16 = 1u << 4,
+};
+
+/* One registry entry. */
+struct kernel {
+    const char *name;          /* "512fma", "512fma-lat", "amx", "pause", "chain" */
+    unsigned width;            /* bits of the counted instruction: 64, 128, 256, 512; 8192 for one AMX tile */
+    enum kernel_weight weight;
+    unsigned features;         /* enum kernel_feature, or-ed */
+    bool latency_bound;        /* one dependent chain */
+    bool has_density;          /* may be named with @1/N */
+    const char *mnemonic;      /* of the counted instruction, as objdump prints it */
+    const char *description;   /* a few words for --list kernels */
+    /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
+    kernel_fn *const *variants;
+    const uint16_t *block_instructions; /* same index: all instructions of a block but loop control */
+    const uint16_t *block_counted;      /* same index: those of the counted kind */
+    const uint32_t *block_bytes;        /* same index: code bytes of a block, loop control included */
+};
+
+/* A kernel with its suffixes: what a machine is asked to run. */
+struct payload {
+    const struct kernel *kernel;
+    unsigned density; /* 1..KERNEL_DENSITY_MAX: one counted instruction in every `density` */
+    bool dirty;
+    char name[KERNEL_NAME_MAX]; /* the canonical full name, "512fma@1/8-dirty" */
+    kernel_fn *run;
+    unsigned instructions; /* per block, without loop control */
+    unsigned counted;      /* per block, of the counted kind */
+    unsigned bytes;        /* per block */
+};
+
+/* The registry: all entries, in the order in which --list prints them. *count is set. */
+const struct kernel *kernel_registry(size_t *count);
+
+/*
+ * Parses a full name: WIDTH OP [-lat] [@1/N] [-dirty], or pause, chain, amx. Returns 0 and fills *out, or -1 and writes
+ * one line to `why` (what is wrong, the nearest known name, what would work).
+ */
+int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
+
+/* Features that this CPU and its operating system offer (CPUID leaf 7 and XCR0), enum kernel_feature or-ed. */
+unsigned kernel_cpu_features(void);
+
+/* The names of the features in `features`, space separated ("avx512f"). */
+void kernel_feature_names(unsigned features, char *out, size_t size);
+
+/*
+ * Asks the operating system for what a kernel needs beyond CPUID (Linux: arch_prctl ARCH_REQ_XCOMP_PERM for AMX).
+ * Returns 0, or -1 with the reason in `why`. Call before the first run of an AMX kernel in a process.
+ */
+int kernel_request_permission(unsigned features, char *why, size_t why_size);
+
+/*
+ * Dependent chains of scalar register-to-register adds between two ordered TSC reads: the clock of machines without
+ * counters. One add takes one core cycle on every x86-64. (Adds of an immediate will not do: since Golden Cove the
+ * renamer executes those without latency.) *begin receives the TSC before the chain, the return value is the TSC
+ * after it. The two lengths differ so that the cost of the reads cancels.
+ */
+enum { CHAIN_SHORT_ADDS = 40, CHAIN_LONG_ADDS = 200 };
+uint64_t kernel_chain_short(uint64_t *begin);
+uint64_t kernel_chain_long(uint64_t *begin);
+
+#endif

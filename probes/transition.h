@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The transition experiment: N repetitions of one kernel, then another, sampled throughout.
+ */
+#ifndef CHARACTERIZE_PROBE_TRANSITION_H
+#define CHARACTERIZE_PROBE_TRANSITION_H
+
+#include "analysis/trace.h"
+#include "drivers/machine.h"
+
+struct transition_setup {
+    struct payload from, to;
+    unsigned runs;       /* repetitions wanted, >= 1 */
+    double warmup_us;    /* of the first kernel before each switch */
+    double before_us;    /* how much of it is recorded */
+    double observe_us;   /* of the second kernel */
+    double period_us;
+    int cpu;             /* -1: the machine's choice */
+    unsigned active_cores; /* 0: all */
+    uint64_t seed;
+};
+
+/* Defaults for a pair: 100 runs, 1 ms warm-up, 50 us recorded, 150 us observed or 1.5 ms when `from` is the heavier. */
+void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
+
+/* A repetition that the machine itself knows to be spoilt: not in the trace, but counted. */
+struct spoilt_run {
+    unsigned run;
+    char why[120];
+};
+struct transition_result {
+    struct trace trace;
+    struct spoilt_run *spoilt;
+    size_t n_spoilt;
+};
+
+/* Called now and then with the repetitions done; may be NULL. Returning non-zero stops the experiment. */
+typedef int transition_progress(void *data, unsigned done, unsigned wanted);
+
+/* Runs it. Returns MACHINE_OK or fills *err and returns its status. */
+int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,
+                   struct transition_result *out, struct machine_error *err);
+void transition_result_free(struct transition_result *r);
+
+/*
+ * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
+ * the dependent chain where there is no cycle counter; IPC of the payload; licence shares.
+ */
+int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
+                      size_t n_counters, double tsc_hz);
+
+#endif
