@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trace as a container: columns that grow together, and metadata. Reading and writing CSV is in trace_csv.c. */
+#include "analysis/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const channel_names[TRACE_CHANNELS] = {"freq_ghz", "ipc",  "volts",   "lvl0",
+                                                          "lvl1",     "lvl2", "throttle"};
+
+const char *trace_channel_name(enum trace_channel c)
+{
+    return channel_names[c];
+}
+
+void trace_init(struct trace *t)
+{
+    memset(t, 0, sizeof *t);
+}
+
+void trace_free(struct trace *t)
+{
+    free(t->run);
+    free(t->time_us);
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        free(t->channel[c]);
+    for (size_t i = 0; i < t->n_meta; i++) {
+        free(t->meta[i].key);
+        free(t->meta[i].value);
+    }
+    free(t->meta);
+    for (size_t i = 0; i < t->n_extra; i++) {
+        free(t->extra[i].name);
+        free(t->extra[i].offset);
+    }
+    free(t->extra);
+    free(t->text);
+    trace_init(t);
+}
+
+int trace_add_channel(struct trace *t, enum trace_channel c)
+{
+    if (t->channel[c])
+        return 0;
+    t->channel[c] = malloc((t->capacity ? t->capacity : 1) * sizeof(float));
+    if (!t->channel[c])
+        return -1;
+    for (size_t i = 0; i < t->n; i++)
+        t->channel[c][i] = NAN;
+    return 0;
+}
+
+int trace_add_run(struct trace *t)
+{
+    if (!t->run)
+        t->run = calloc(t->capacity ? t->capacity : 1, sizeof *t->run);
+    return t->run ? 0 : -1;
+}
+
+static int grow_column(void *column, size_t capacity, size_t size)
+{
+    void **p = column;
+    void *bigger = realloc(*p, capacity * size);
+    if (!bigger)
+        return -1;
+    *p = bigger;
+    return 0;
+}
+
+static int grow(struct trace *t)
+{
+    size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : 1024;
+    if (grow_column(&t->time_us, capacity, sizeof *t->time_us))
+        return -1;
+    if (t->run && grow_column(&t->run, capacity, sizeof *t->run))
+        return -1;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c] && grow_column(&t->channel[c], capacity, sizeof(float)))
+            return -1;
+    for (size_t i = 0; i < t->n_extra; i++)
+        if (grow_column(&t->extra[i].offset, capacity, sizeof *t->extra[i].offset))
+            return -1;
+    t->capacity = capacity;
+    return 0;
+}
+
+int trace_append(struct trace *t, uint32_t run, double time_us)
+{
+    if (t->n == t->capacity && grow(t))
+        return -1;
+    t->time_us[t->n] = time_us;
+    if (t->run)
+        t->run[t->n] = run;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c])
+            t->channel[c][t->n] = NAN;
+    t->n++;
+    return 0;
+}
+
+static struct trace_meta *find_meta(const struct trace *t, const char *key)
+{
+    for (size_t i = 0; i < t->n_meta; i++)
+        if (!strcmp(t->meta[i].key, key))
+            return &t->meta[i];
+    return NULL;
+}
+
+const char *trace_get(const struct trace *t, const char *key)
+{
+    const struct trace_meta *m = find_meta(t, key);
+    return m ? m->value : NULL;
+}
+
+int trace_set(struct trace *t, const char *key, const char *value)
+{
+    char *copy = strdup(value);
+    if (!copy)
+        return -1;
+    for (char *p = copy; *p; p++) /* one line each: a line break would forge the next line of the file */
+        if (*p == '\n' || *p == '\r')
+            *p = ' ';
+    struct trace_meta *m = find_meta(t, key);
+    if (m) {
+        free(m->value);
+        m->value = copy;
+        return 0;
+    }
+    struct trace_meta *bigger = realloc(t->meta, (t->n_meta + 1) * sizeof *bigger);
+    if (bigger) {
+        t->meta = bigger;
+        t->meta[t->n_meta].key = strdup(key);
+        if (t->meta[t->n_meta].key) {
+            t->meta[t->n_meta++].value = copy;
+            return 0;
+        }
+    }
+    free(copy);
+    return -1;
+}

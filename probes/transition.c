@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One kernel, then another: N repetitions of a warm-up and a switch, sampled throughout (the method of the Skylake-SP
+ * dissertation, section 3.2.2, and of "Gathering Intel on Intel AVX-512 Transitions"). The sample grid is shifted from
+ * repetition to repetition, so that edges can be placed to a fraction of the period. Voltage is never read in a sampled
+ * repetition, since reading it disturbs: further repetitions end at a different time each and read it once.
+ */
+#include "probes/transition.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { REGISTER_PERF_STATUS = 0x198, VOLT_READINGS_MAX = 2000, ALL_COUNTERS = 7 };
+
+/* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
+static int demand(const struct payload *p)
+{
+    bool heavy = p->kernel->weight == KERNEL_HEAVY && p->density <= 2;
+    if (p->kernel->width <= 128)
+        return 0;
+    if (p->kernel->width <= 256)
+        return heavy ? 2 : 1;
+    return heavy ? 3 : 2;
+}
+
+void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to)
+{
+    memset(s, 0, sizeof *s);
+    s->from = *from;
+    s->to = *to;
+    s->runs = 100;
+    s->warmup_us = 1000;
+    s->before_us = 50;
+    s->observe_us = demand(from) > demand(to) ? 1500 : 150;
+    s->period_us = 1;
+    s->cpu = -1;
+}
+
+/* The fractional parts of multiples of the golden ratio fill 0..1 evenly however many are taken (Knuth, TAOCP 3, 6.4). */
+static double shift(unsigned run)
+{
+    return fmod(run * 0.6180339887498949, 1.0);
+}
+
+static double share(uint64_t after, uint64_t before, double cycles)
+{
+    if (after == COUNTER_MISSING || before == COUNTER_MISSING || !(cycles > 0))
+        return NAN;
+    return (double)(after - before) / cycles;
+}
+
+static const enum trace_channel share_channel[COUNTER_IDS] = {
+    [COUNTER_LVL0] = TRACE_LVL0, [COUNTER_LVL1] = TRACE_LVL1,
+    [COUNTER_LVL2] = TRACE_LVL2, [COUNTER_THROTTLE] = TRACE_THROTTLE};
+
+/* Slots of the counters that transition_append needs; -1 = not counted. */
+static int slot_of(const struct counter_spec *counters, size_t n, enum counter_id id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (counters[i].id == id)
+            return (int)i;
+    return -1;
+}
+
+static double difference(const uint64_t *now, const uint64_t *before, int slot)
+{
+    if (slot < 0 || now[2 + slot] == COUNTER_MISSING || before[2 + slot] == COUNTER_MISSING)
+        return NAN;
+    return (double)(now[2 + slot] - before[2 + slot]);
+}
+
+int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
+                      size_t n_counters, double tsc_hz)
+{
+    int cycles_slot = slot_of(counters, n_counters, COUNTER_CYCLES);
+    int chain_cycles_slot = slot_of(counters, n_counters, COUNTER_CHAIN_CYCLES);
+    int chain_ticks_slot = slot_of(counters, n_counters, COUNTER_CHAIN_TICKS);
+    for (size_t k = 1; k < rec->n; k++) {
+        const uint64_t *now = rec->words + k * rec->stride, *before = now - rec->stride;
+        double ticks = (double)(int64_t)(now[0] - before[0]);
+        if (!(ticks > 0))
+            continue; /* two readings at one tick hold no sample */
+        if (trace_append(t, run, (double)(int64_t)(now[0] - rec->zero_tsc) / tsc_hz * 1e6))
+            return -1;
+        size_t i = t->n - 1;
+        double cycles = difference(now, before, cycles_slot), payload_cycles = cycles, hz;
+        if (cycles_slot >= 0) {
+            hz = cycles / ticks * tsc_hz;
+        } else {
+            double chain_ticks = difference(now, before, chain_ticks_slot);
+            hz = difference(now, before, chain_cycles_slot) / CHAIN_CYCLE_UNIT / chain_ticks * tsc_hz;
+            payload_cycles = (ticks - chain_ticks) / tsc_hz * hz;
+        }
+        t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
+        if (payload_cycles > 0)
+            t->channel[TRACE_IPC][i] = (float)((double)(now[1] - before[1]) / payload_cycles);
+        for (size_t c = 0; c < n_counters; c++)
+            if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
+                t->channel[share_channel[counters[c].id]][i] = (float)share(now[2 + c], before[2 + c], cycles);
+    }
+    return 0;
+}
+
+static int out_of_memory(struct machine_error *err)
+{
+    err->status = MACHINE_FAILED;
+    snprintf(err->text, sizeof err->text, "out of memory");
+    err->remedy[0] = '\0';
+    return MACHINE_FAILED;
+}
+
+static int note_number(struct trace *t, const char *key, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", value);
+    return trace_set(t, key, text);
+}
+
+static int note(struct trace *t, const struct transition_setup *s, const struct machine_info *info)
+{
+    char date[40];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    int bad = trace_set(t, "format", "characterize-trace/1") | trace_set(t, "cpu", info->cpu) |
+              trace_set(t, "machine", info->name) | trace_set(t, "source", info->source) |
+              note_number(t, "tsc_hz", info->tsc_hz) | trace_set(t, "tsc_origin", info->tsc_origin) |
+              trace_set(t, "from", s->from.name) | trace_set(t, "to", s->to.name) |
+              note_number(t, "period_us", s->period_us) | note_number(t, "warmup_us", s->warmup_us) |
+              note_number(t, "observe_us", s->observe_us) | note_number(t, "repetitions", s->runs) |
+              note_number(t, "cpu_number", info->cpu_number) | note_number(t, "active_cores", info->active_cores) |
+              trace_set(t, "version", VERSION);
+    if (info->modelled)
+        bad |= trace_set(t, "modelled", "yes") | note_number(t, "seed", (double)s->seed);
+    else
+        bad |= trace_set(t, "date", date); /* a model's output depends on nothing but its settings */
+    if (info->notes && *info->notes)
+        bad |= trace_set(t, "notes", info->notes);
+    return bad;
+}
+
+static int spoil(struct transition_result *out, unsigned run, const char *format, unsigned value)
+{
+    struct spoilt_run *bigger = realloc(out->spoilt, (out->n_spoilt + 1) * sizeof *bigger);
+    if (!bigger)
+        return -1;
+    out->spoilt = bigger;
+    struct spoilt_run *s = &bigger[out->n_spoilt++];
+    s->run = run;
+    /* the formats are this file's own */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(s->why, sizeof s->why, format, value);
+#pragma GCC diagnostic pop
+    return 0;
+}
+
+/* Keeps a recording, or says why not. */
+static int keep(struct transition_result *out, unsigned run, const struct recording *rec,
+                const struct counter_spec *counters, size_t n, double tsc_hz)
+{
+    if (rec->migrated)
+        return spoil(out, run, "the thread ended on another CPU", 0);
+    if (rec->involuntary_switches)
+        return spoil(out, run, "taken off its CPU %u time(s) by the scheduler", rec->involuntary_switches);
+    if (rec->page_faults)
+        return spoil(out, run, "%u page fault(s)", rec->page_faults);
+    return transition_append(&out->trace, run, rec, counters, n, tsc_hz);
+}
+
+static size_t choose_counters(const struct machine *m, struct counter_spec out[ALL_COUNTERS])
+{
+    static const enum counter_id wanted[ALL_COUNTERS] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
+                                                         COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,
+                                                         COUNTER_THROTTLE};
+    size_t n = 0;
+    for (size_t i = 0; i < ALL_COUNTERS; i++)
+        if (!m->ops->lacks(m, wanted[i], NULL))
+            out[n++] = (struct counter_spec){wanted[i], 0};
+    return n;
+}
+
+static int add_channels(struct trace *t, const struct counter_spec *counters, size_t n, bool volts)
+{
+    int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
+    if (volts)
+        bad |= trace_add_channel(t, TRACE_VOLTS);
+    for (size_t c = 0; c < n; c++)
+        if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
+            bad |= trace_add_channel(t, share_channel[counters[c].id]);
+    return bad;
+}
+
+/* Evenly spaced times over the recording, one repetition each; the run numbers follow those of the samples. */
+static int read_voltages(struct machine *m, const struct transition_setup *s, unsigned first_run, unsigned readings,
+                         transition_progress *progress, void *data, struct trace *t, struct machine_error *err)
+{
+    for (unsigned i = 0; i < readings; i++) {
+        double at = -s->before_us + (s->before_us + s->observe_us) * (i + 0.5) / readings;
+        struct segment segments[2] = {{s->from, s->warmup_us + s->before_us + fmin(at, 0), false},
+                                      {s->to, fmax(at, 0), false}};
+        struct run_request request = {.segments = segments, .n_segments = at > 0 ? 2 : 1, .zero_segment = at > 0,
+                                      .repetition = first_run + i};
+        struct recording rec;
+        uint64_t value;
+        int status = m->ops->run(m, &request, &rec, err);
+        if (!status)
+            status = m->ops->read_register(m, REGISTER_PERF_STATUS, &value, err);
+        if (status)
+            return status;
+        if (trace_append(t, first_run + i, at))
+            return out_of_memory(err);
+        /* MSR_PERF_STATUS bits 47:32, unit 2^-13 V (SDM vol. 4; likwid voltage.c) */
+        t->channel[TRACE_VOLTS][t->n - 1] = (float)((double)(value >> 32 & 0xffff) / 8192.0);
+        if (progress && progress(data, first_run + i + 1, first_run + readings))
+            break;
+    }
+    return MACHINE_OK;
+}
+
+static unsigned volt_readings(const struct machine *m, const struct transition_setup *s)
+{
+    if (!m->ops->read_register)
+        return 0;
+    double n = 2 * (s->before_us + s->observe_us) / s->period_us;
+    return n > VOLT_READINGS_MAX ? VOLT_READINGS_MAX : (unsigned)n;
+}
+
+static int measure(struct machine *m, const struct transition_setup *s, const struct counter_spec *counters, size_t n,
+                   transition_progress *progress, void *data, struct transition_result *out, struct machine_error *err)
+{
+    struct machine_info info;
+    unsigned volts = volt_readings(m, s), total = s->runs + volts;
+    m->ops->info(m, &info);
+    if (add_channels(&out->trace, counters, n, volts > 0) || note(&out->trace, s, &info))
+        return out_of_memory(err);
+    const struct segment segments[3] = {
+        {s->from, s->warmup_us, false}, {s->from, s->before_us, true}, {s->to, s->observe_us, true}};
+    for (unsigned run = 0; run < s->runs; run++) {
+        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = shift(run),
+                                      .repetition = run};
+        struct recording rec;
+        int status = m->ops->run(m, &request, &rec, err);
+        if (status)
+            return status;
+        if (keep(out, run, &rec, counters, n, info.tsc_hz))
+            return out_of_memory(err);
+        if (progress && progress(data, run + 1, total))
+            return MACHINE_OK;
+    }
+    return volts ? read_voltages(m, s, s->runs, volts, progress, data, &out->trace, err) : MACHINE_OK;
+}
+
+int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,
+                   struct transition_result *out, struct machine_error *err)
+{
+    struct counter_spec counters[ALL_COUNTERS];
+    memset(out, 0, sizeof *out);
+    trace_init(&out->trace);
+    size_t n = choose_counters(m, counters);
+    struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .period_us = s->period_us,
+                                  .counters = counters, .n_counters = n, .seed = s->seed};
+    setup.max_samples = (size_t)((s->before_us + s->observe_us) / s->period_us * 1.1) + 64;
+    int status = m->ops->prepare(m, &setup, err);
+    if (status)
+        return status;
+    status = measure(m, s, counters, n, progress, data, out, err);
+    m->ops->finish(m);
+    if (status)
+        transition_result_free(out);
+    return status;
+}
+
+void transition_result_free(struct transition_result *r)
+{
+    trace_free(&r->trace);
+    free(r->spoilt);
+    memset(r, 0, sizeof *r);
+}
