@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Files that are there whole or not at all: written without a name (or, where the file system has no nameless files,
+ * under a temporary one) in the same directory, synced, then moved to their name. A nameless file is gone when the
+ * process ends, however it ends.
+ */
+#ifndef CHARACTERIZE_ATOMIC_FILE_H
+#define CHARACTERIZE_ATOMIC_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct atomic_file {
+    FILE *stream;    /* write here; closed by commit and abandon */
+    char *target;    /* the name it gets; a symbolic link is followed */
+    char *temporary; /* its name until then; NULL: it has none */
+    bool direct;     /* the target is a device or a pipe: written as it comes, nothing to move */
+};
+
+/*
+ * Begins a file that will be named `path`. An existing regular file keeps its permissions; one that may not be written
+ * is refused although its directory would allow the move. A device or pipe (/dev/null) is written directly.
+ * Returns 0, or -1 with one line in `why` (it names the path); nothing is left behind then.
+ */
+int atomic_open(struct atomic_file *f, const char *path, char *why, size_t why_size);
+
+/*
+ * Ends it: flushed, synced to the disk and given its name. Returns 0, or -1 with one line in `why`; then the old file,
+ * if any, is untouched and nothing is left behind.
+ */
+int atomic_commit(struct atomic_file *f, char *why, size_t why_size);
+
+/* Ends it without a trace. */
+void atomic_abandon(struct atomic_file *f);
+
+/*
+ * Tells beforehand whether `path` can be written and whether its file system has room for `bytes` (0: not asked).
+ * Leaves nothing behind. Returns 0, or -1 with one line in `why`.
+ */
+int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size);
+
+#endif

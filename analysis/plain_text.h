@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Text of unknown origin made safe to show. A trace may come from anybody: its metadata can hold any bytes, also
+ * terminal escapes and what is not UTF-8.
+ */
+#ifndef CHARACTERIZE_PLAIN_TEXT_H
+#define CHARACTERIZE_PLAIN_TEXT_H
+
+#include <stddef.h>
+
+/*
+ * Copies `in` to `out` (`size` bytes, NUL included; size >= 1) as valid UTF-8 on one line: bytes that are not UTF-8
+ * (RFC 3629, section 4) become U+FFFD, control characters and those that reorder text (Unicode UAX 9, section 2.1 to
+ * 2.5) '?', a tab or a line end a space. What does not fit is cut off at a character. Returns the bytes written
+ * without the NUL.
+ */
+size_t plain_text(const char *in, char *out, size_t size);
+
+/* The same into memory from malloc, nothing cut off. NULL when out of memory. */
+char *plain_text_copy(const char *in);
+
+#endif
