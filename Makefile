@@ -61,10 +61,46 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(OUT)/libcharacterize.a
 
 unit: $(UNIT_BIN)
 
+# The tests run what is built in BUILD and OUT.
+test: all unit
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
+
+sanitize:
+	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize \
+	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
+	BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
+
+bench: $(BENCH_BIN)
+	@for program in $(BENCH_BIN); do $$program || exit; done
+
+C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC)
+lint:
+	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
+
+# The installed program finds its data in ../share/characterize, seen from its own folder: any PREFIX will do, also
+# one that was not known when it was built.
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
+DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
+DATA := $(shell find data -type f ! -name '.*')
+DOCS := COPYING $(wildcard README README.md doc/*.md)
+
+install: all
+	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
+	install -D -m 644 man/characterize.1 '$(MANDIR)/characterize.1'
+	install -d '$(DOCDIR)'
+	install -m 644 $(DOCS) '$(DOCDIR)'
+	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
+
+uninstall:
+	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1'
+	rm -rf '$(DOCDIR)' '$(DATADIR)'
+
 clean:
 	rm -rf build build-* characterize libcharacterize.a
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
 
-.PHONY: all unit clean
+.PHONY: all unit test sanitize bench lint install uninstall clean
 .SECONDARY:

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Usage: lint.sh C-FILE... -- COMPILER-FLAG...      (make lint)
+#
+# Static checks: clang-tidy, or cppcheck where there is none, on the C files; shellcheck on every shell script; the
+# layout rules of .editorconfig on all sources. Ends with 'N passed, N failed, N skipped'.
+# Exit status: 0 clean, 1 findings, 3 a tool is missing.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+need_me=lint
+need_root=.
+. scripts/need.sh
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0
+
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    printf '%s\n' "$1" >>"$tmp/c-files"
+    shift
+done
+[ $# -eq 0 ] || shift
+
+# Source files of the tree, tracked or not, without what a build leaves; arguments: find's tests and action.
+sources() {
+    find . \( -name '.git' -o -name 'build' -o -name 'build-*' -o -name 'characterize-out' \) -prune -o -type f "$@"
+}
+
+shell_scripts() {
+    sources -name '*.sh' -print
+    sources ! -name '*.*' -exec grep -lIm 1 '^#! */bin/sh' {} +
+}
+
+run_clang_tidy() {
+    xargs -P "$(nproc)" -I FILE clang-tidy --quiet FILE -- "$@" <"$tmp/c-files" >"$tmp/raw" 2>&1
+    tidy_status=$?
+    # what it counts are the system headers' warnings too, which it does not show
+    grep -v -e '^[0-9]* warnings* .*generated' -e '^[0-9]* warnings* treated as error' "$tmp/raw" >"$tmp/out"
+    return "$tidy_status"
+}
+
+run_cppcheck() {
+    # only -I, -D and --std mean anything to it
+    for flag; do
+        shift
+        case $flag in
+        -std=*) set -- "$@" "-$flag" ;;
+        -I* | -D*) set -- "$@" "$flag" ;;
+        esac
+    done
+    cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \
+        --suppress=missingIncludeSystem --error-exitcode=1 "$@" --file-list="$tmp/c-files" >"$tmp/out" 2>&1
+}
+
+run_shellcheck() {
+    shell_scripts | sort >"$tmp/sh-files"
+    xargs -P "$(nproc)" -n 4 shellcheck -x <"$tmp/sh-files" >"$tmp/out" 2>&1
+}
+
+# Lines of at most 120 columns, no tabs (but in Makefiles), no blanks at the end of a line.
+run_layout() {
+    # shellcheck disable=SC2016 # awk's $0
+    sources \( -name '*.[ch]' -o -name '*.asm' -o -name '*.inc' -o -name '*.sh' -o -name run -o -name check \) \
+        ! -path './drivers/kmod/*' -print0 | LC_ALL=C xargs -0 awk '
+        { gsub(/[\200-\277]/, "") } # what is left is one byte a character
+        length($0) > 120 { print FILENAME ":" FNR ": longer than 120 columns" }
+        /[ \t]$/ { print FILENAME ":" FNR ": blanks at the end of the line" }
+        /\t/ { print FILENAME ":" FNR ": a tab; indent by four spaces" }' >"$tmp/out"
+    ! [ -s "$tmp/out" ]
+}
+
+check() {
+    what=$1
+    shift
+    begin=$(date +%s)
+    if "$@"; then
+        passed=$((passed + 1))
+        echo "  ok: $what ($(($(date +%s) - begin)) s)"
+    else
+        failed=$((failed + 1))
+        cat "$tmp/out"
+        echo "  FAILED: lint: $what"
+    fi
+}
+
+gone=
+need_found command:clang-tidy,cppcheck || gone=cppcheck
+need_found command:shellcheck || gone="$gone shellcheck"
+if [ -n "$gone" ]; then
+    # shellcheck disable=SC2086 # a list of package names
+    need_say "missing:" $gone "- install with: $(need_command $gone)"
+    exit 3
+fi
+
+if command -v clang-tidy >/dev/null 2>&1; then
+    check "clang-tidy, $(wc -l <"$tmp/c-files") files" run_clang_tidy "$@"
+else
+    check "cppcheck, $(wc -l <"$tmp/c-files") files" run_cppcheck "$@"
+fi
+check shellcheck run_shellcheck
+check "layout of the sources" run_layout
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
