@@ -11,6 +11,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 need_me=lint
 need_root=.
+# shellcheck source=need.sh
 . scripts/need.sh
 
 tmp=$(mktemp -d) || exit 1
@@ -62,7 +63,6 @@ run_shellcheck() {
 
 # Lines of at most 120 columns, no tabs (but in Makefiles), no blanks at the end of a line.
 run_layout() {
-    # shellcheck disable=SC2016 # awk's $0
     sources \( -name '*.[ch]' -o -name '*.asm' -o -name '*.inc' -o -name '*.sh' -o -name run -o -name check \) \
         ! -path './drivers/kmod/*' -print0 | LC_ALL=C xargs -0 awk '
         { gsub(/[\200-\277]/, "") } # what is left is one byte a character

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
+# shellcheck disable=SC2154 # need_me and need_root come from the caller
 #
 # Sourced by ./run and ./check: which packages of scripts/packages are missing, and how to get them.
 # The caller sets need_root (the repository) and need_me (the name before its messages).
-# shellcheck disable=SC2154
 
 need_say() {
     printf '%s: %s\n' "$need_me" "$*" >&2

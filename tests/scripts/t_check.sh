@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# ./check and tests/run-suites.sh: the sum over all stages and suites is right, and nothing that failed gets lost.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=fake-tree.sh
+. "$root/tests/scripts/fake-tree.sh"
+
+make_tree
+if ! need_basics; then
+    skip "everything" "no $command here"
+    finish
+fi
+provide_all
+stub apt-get 'exit 9'
+
+# stages BUILD TEST LINT SANITIZE: the make-believe tree's targets, as shell commands
+stages() {
+    printf '.PHONY: all unit test lint sanitize\nall unit:\n\t@%s\ntest:\n\t@%s\nlint:\n\t@%s\nsanitize:\n\t@%s\n' \
+        "$@" >"$tree/Makefile"
+}
+
+# expect WHAT LAST-LINE STATUS [TEXT]: runs ./check
+expect() {
+    in_world / env LC_ALL=C "$tree/check"
+    status=$?
+    cat "$tmp/err" >>"$tmp/out"
+    if [ "$(grep -c '^[0-9]* passed, ' "$tmp/out")" -ne 1 ]; then
+        fail "$1: not one line of counts" "$tmp/out"
+    elif [ "$(tail -n 1 "$tmp/out")" = "$2" ] && [ "$status" -eq "$3" ] && grep -q -e "${4:-passed}" "$tmp/out"; then
+        ok "$1"
+    else
+        fail "$1: wanted '$2', status $3, '${4:-}'; got status $status and" "$tmp/out"
+    fi
+}
+
+good='echo "40 passed, 0 failed, 2 skipped"'
+stages : "$good" 'echo "3 passed, 0 failed, 0 skipped"' 'echo "30 passed, 0 failed, 4 skipped"'
+expect "the sum of what passes" "73 passed, 0 failed, 6 skipped" 0
+stages : 'echo "  skipped: t: PMU: none here"; echo "1 passed, 0 failed, 1 skipped"' "$good" "$good"
+expect "a skipped test is listed at the end" "81 passed, 0 failed, 5 skipped" 0 '^  test: skipped: t: PMU: none here$'
+stages : 'echo "  FAILED: t: x"; echo "4 passed, 2 failed, 0 skipped"; exit 1' "$good" "$good"
+expect "failures are summed up and do not stop the rest" "84 passed, 2 failed, 4 skipped" 1 '^  test: FAILED: t: x$'
+stages : "$good" 'echo broken; exit 1' "$good"
+expect "a stage that fails without a count" "80 passed, 1 failed, 4 skipped" 1 '^  lint: FAILED: lint: exit status 2$'
+stages : "$good" "$good" 'echo nothing; :'
+expect "a stage that tells no count at all though it should" "80 passed, 1 failed, 4 skipped" 1 'FAILED: sanitize: no line of counts'
+stages 'echo "x.c:1: error: bad" >&2; exit 1' "$good" "$good" "$good"
+expect "a failing build" "0 passed, 1 failed, 0 skipped" 1 'x.c:1: error: bad'
+rm "$bin/cppcheck" "$bin/clang-tidy" 2>/dev/null
+in_world / "$tree/check"
+status=$?
+check "a missing package of the tests: exit status 3" "$tmp/err" [ "$status" -eq 3 ]
+check "a missing package of the tests: named" "$tmp/err" grep -q '^check: missing: cppcheck; install with:$' "$tmp/err"
+
+# run-suites.sh on suites of known results
+suites=$tmp/suites
+mkdir -p "$suites/tests/cli" "$suites/tests/scripts" "$suites/tests/unit" "$suites/build/tests/unit"
+cp "$root/tests/run-suites.sh" "$root/tests/run-unit.sh" "$suites/tests/"
+cp "$root/tests/scripts/run-all.sh" "$root/tests/scripts/lib.sh" "$suites/tests/scripts/"
+touch "$suites/tests/unit/test_a.c" "$suites/tests/unit/test_b.c"
+cat >"$suites/build/tests/unit/test_a" <<'EOF'
+#!/bin/sh
+printf '[==========] Running 1 test(s).\n[ RUN      ] x\n[       OK ] x\n[==========] 1 test(s) run.\n'
+EOF
+cp "$suites/build/tests/unit/test_a" "$suites/build/tests/unit/test_b"
+chmod +x "$suites"/build/tests/unit/*
+
+# script NAME BODY: a test of the scripts suite
+script() {
+    printf '. "$(dirname "$0")/lib.sh"\n%s\n' "$2" >"$suites/tests/scripts/$1.sh"
+}
+
+# suites_are WHAT LAST-LINE STATUS TEXT SUITE...: runs run-suites.sh
+suites_are() {
+    suites_what=$1 suites_last=$2 suites_status=$3 suites_text=$4
+    shift 4
+    BUILD=build OUT=. sh "$suites/tests/run-suites.sh" "$@" >"$tmp/out" 2>&1
+    status=$?
+    if [ "$(tail -n 1 "$tmp/out")" = "$suites_last" ] && [ "$status" -eq "$suites_status" ] &&
+        grep -q -e "$suites_text" "$tmp/out"; then
+        ok "$suites_what"
+    else
+        fail "$suites_what: wanted '$suites_last', status $suites_status, '$suites_text'; got status $status and" \
+            "$tmp/out"
+    fi
+}
+
+echo 'echo "7 passed, 0 failed, 1 skipped"' >"$suites/tests/cli/run-all.sh"
+script t_a 'ok one; skip two "not here"; finish'
+suites_are "suites add up" "10 passed, 0 failed, 2 skipped" 0 'skipped: t_a: two: not here' unit cli scripts
+script t_b 'fail three; finish'
+suites_are "a failed check of one script" "10 passed, 1 failed, 2 skipped" 1 'FAILED: t_b: three' unit cli scripts
+script t_b 'ok three; exit 0'
+suites_are "a script that ends before finish" "10 passed, 1 failed, 2 skipped" 1 'FAILED: t_b.sh: exit status 0' \
+    unit cli scripts
+script t_b 'echo $undefined; finish'
+suites_are "a script that breaks" "1 passed, 1 failed, 1 skipped" 1 'FAILED: t_b.sh: exit status 2' scripts
+rm "$suites/tests/scripts/t_b.sh" "$suites/build/tests/unit/test_b"
+suites_are "a unit test that was not built" "1 passed, 1 failed, 0 skipped" 1 'FAILED: test_b' unit
+echo 'exit 0' >"$suites/tests/cli/run-all.sh"
+suites_are "a suite that tells no counts" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite cli' cli
+echo 'echo "0 passed, 0 failed, 0 skipped"' >"$suites/tests/cli/run-all.sh"
+suites_are "a suite that runs no test" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite cli ran no test' cli
+suites_are "an unknown suite" "0 passed, 1 failed, 0 skipped" 1 "unknown suite 'x'" x
+
+finish

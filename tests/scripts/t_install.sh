@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# make install with DESTDIR and a PREFIX that was not known at build time: the installed program is complete and finds
+# its models; make uninstall leaves nothing.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+make=${MAKE:-make}
+build=${BUILD:-build}
+out=${OUT:-.}
+# with a blank in it: paths must be quoted on the way
+dest="$tmp/dest dir"
+prefix=/opt/char
+
+in_tree() {
+    $make --no-print-directory -C "$root" BUILD="$build" OUT="$out" DESTDIR="$dest" PREFIX="$prefix" "$@"
+}
+
+in_tree install >"$tmp/log" 2>&1
+status=$?
+check "make install" "$tmp/log" [ "$status" -eq 0 ]
+base="$dest$prefix"
+check "the program is there" "$tmp/log" [ -x "$base/bin/characterize" ]
+check "the manual page is there" "$tmp/log" [ -s "$base/share/man/man1/characterize.1" ]
+check "the licence is there" "$tmp/log" cmp "$root/COPYING" "$base/share/doc/characterize/COPYING"
+check "all data are there" "$tmp/log" diff -r "$root/data" "$base/share/characterize"
+
+# away from the tree, so that only what is installed can be found; the tree's own data are no help either
+mkdir "$tmp/elsewhere"
+cd "$tmp/elsewhere" || exit 1
+unset CHARACTERIZE_DATA
+"$base/bin/characterize" --version >"$tmp/out" 2>&1
+status=$?
+check "the installed program starts" "$tmp/out" [ "$status" -eq 0 ]
+"$base/bin/characterize" --list machines >"$tmp/out" 2>&1
+status=$?
+check "--list machines" "$tmp/out" [ "$status" -eq 0 ]
+# a model that exists nowhere else proves where models are read from
+cp "$base/share/characterize/models/xeon-gold-6130.model" "$base/share/characterize/models/only-here.model"
+"$base/bin/characterize" --machine model:only-here --transition 128fma:512fma --runs 20 --quiet \
+    --csv trace.csv >"$tmp/out" 2>&1
+status=$?
+check "a model from the installed data runs" "$tmp/out" [ "$status" -eq 0 ]
+check "... and writes its trace" "$tmp/out" [ -s trace.csv ]
+rm -f "$base/share/characterize/models/only-here.model"
+
+in_tree uninstall >"$tmp/log" 2>&1
+status=$?
+check "make uninstall" "$tmp/log" [ "$status" -eq 0 ]
+find "$dest" ! -type d >"$tmp/left"
+check "nothing is left" "$tmp/left" [ ! -s "$tmp/left" ]
+check "the manual page's folder is left alone" "$tmp/log" [ -d "$base/share/man/man1" ]
+
+finish

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# make lint finds what it is there for: planted mistakes in a small tree with the real script and settings.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v shellcheck >/dev/null 2>&1 || { ! command -v clang-tidy && ! command -v cppcheck; } >/dev/null 2>&1; then
+    skip "everything" "needs shellcheck, and clang-tidy or cppcheck"
+    finish
+fi
+
+mkdir -p "$tmp/tree/scripts" "$tmp/tree/build"
+cd "$tmp/tree" || exit 1
+cp "$root/scripts/lint.sh" "$root/scripts/need.sh" "$root/scripts/packages" scripts/
+cp "$root/.clang-tidy" "$root/.shellcheckrc" .
+cat >good.c <<'EOF'
+int twice(int x);
+
+int twice(int x)
+{
+    return 2 * x;
+}
+EOF
+printf '#!/bin/sh\necho "$1"\n' | tee script >script.sh
+
+# expect WHAT STATUS LAST-LINE TEXT: lints good.c and bad.c, if it is there
+expect() {
+    scripts/lint.sh ./*.c -- -std=c11 -D_GNU_SOURCE "-DNAME=\"two words\"" >"$tmp/out" 2>&1
+    status=$?
+    if [ "$status" -eq "$2" ] && [ "$(tail -n 1 "$tmp/out")" = "$3" ] && grep -q -e "$4" "$tmp/out"; then
+        ok "$1"
+    else
+        fail "$1: wanted status $2, '$3', '$4'; got status $status and" "$tmp/out"
+    fi
+}
+
+# everything that plants a fault in C does so for whichever of the two tools is used
+lint_c() {
+    expect "a clean tree" 0 "3 passed, 0 failed, 0 skipped" "ok: $1, 1 files"
+    cat >bad.c <<'EOF'
+#include <stdlib.h>
+
+int leak(unsigned n);
+
+int leak(unsigned n)
+{
+    int *numbers = malloc(n * sizeof *numbers);
+    if (numbers == NULL) {
+        return -1;
+    }
+    numbers[0] = 1;
+    return numbers[0];
+}
+EOF
+    expect "a memory leak, by $1" 1 "2 passed, 1 failed, 0 skipped" 'bad.c:1[0-9].*leak'
+    rm bad.c
+}
+
+if command -v clang-tidy >/dev/null 2>&1; then
+    lint_c clang-tidy
+fi
+if command -v cppcheck >/dev/null 2>&1; then
+    # a PATH without clang-tidy
+    mkdir "$tmp/bin"
+    for directory in /usr/local/bin /usr/bin /bin; do
+        for command in "$directory"/*; do
+            case ${command##*/} in
+            clang-tidy) ;;
+            *) [ -e "$tmp/bin/${command##*/}" ] || ln -s "$command" "$tmp/bin/" ;;
+            esac
+        done
+    done
+    saved=$PATH
+    PATH=$tmp/bin
+    lint_c cppcheck
+    PATH=$saved
+fi
+
+printf '#!/bin/sh\necho $1\n' >script
+expect "a fault in a script without suffix" 1 "2 passed, 1 failed, 0 skipped" 'script line 2'
+printf '#!/bin/sh\necho "$1"\n' >script
+printf '#!/bin/sh\necho $1\n' >script.sh
+expect "a fault in a script with suffix" 1 "2 passed, 1 failed, 0 skipped" 'script.sh line 2'
+cp script script.sh
+
+printf '; %0130d\n' 0 >long.asm
+expect "a line that is too long" 1 "2 passed, 1 failed, 0 skipped" 'long.asm:1: longer than 120 columns'
+rm long.asm
+printf '/* %0105d µµµµµµ */\n' 0 >width.h
+expect "columns are characters, not bytes" 0 "3 passed, 0 failed, 0 skipped" 'ok: layout'
+printf 'int x; \n\tint y;\n' >blank.h
+expect "a blank at the end of a line" 1 "2 passed, 1 failed, 0 skipped" 'blank.h:1: blanks'
+expect "a tab" 1 "2 passed, 1 failed, 0 skipped" 'blank.h:2: a tab'
+mv blank.h build/
+expect "what is in a build folder does not count" 0 "3 passed, 0 failed, 0 skipped" 'ok: layout'
+
+# a PATH without either tool
+mkdir "$tmp/few"
+for command in sh dirname mktemp rm tr cat env; do
+    ln -s "$(command -v "$command")" "$tmp/few/"
+done
+PATH=$tmp/few scripts/lint.sh good.c -- >"$tmp/out" 2>&1
+status=$?
+check "no linter: exit status 3" "$tmp/out" [ "$status" -eq 3 ]
+check "no linter: what to install" "$tmp/out" grep -q 'apt-get .*install.* cppcheck shellcheck' "$tmp/out"
+
+finish

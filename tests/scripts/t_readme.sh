@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What the README tells to type exists, and the packages it names are those of scripts/packages.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cd "$root" || exit 1
+readme=README.md
+[ -e "$readme" ] || readme=README
+if [ ! -e "$readme" ]; then
+    fail "there is a README"
+    finish
+fi
+
+for script in run check; do
+    check "$readme names ./$script" "" grep -q "\./$script\b" "$readme"
+    check "./$script is there and can be run" "" [ -x "$script" ]
+done
+check ".ci/run calls ./check" .ci/run grep -q '/check"$' .ci/run
+
+sed -n 's/^\(build\|run\|test\)  *\([^ ]*\)  *.*/\2/p' scripts/packages | sort >"$tmp/packages"
+check "scripts/packages holds packages" scripts/packages [ -s "$tmp/packages" ]
+
+# an apt-get line in the README may name some of the packages, and no others
+grep -o 'apt-get install .*' "$readme" | tr -d "\`'\\\\" | tr ' ' '\n' | grep -v -e '^apt-get$' -e '^install$' -e '^-' |
+    grep '[a-z]' | sort -u >"$tmp/named"
+if [ -s "$tmp/named" ]; then
+    comm -23 "$tmp/named" "$tmp/packages" >"$tmp/unknown"
+    check "the packages that $readme names are in scripts/packages" "$tmp/unknown" [ ! -s "$tmp/unknown" ]
+else
+    skip "the packages that $readme names" "it names none; scripts/packages is the list"
+fi
+
+# targets of make and files of the tree that the README mentions
+grep -oE '(`|^ *[$]? *)make [a-z][a-z-]*' "$readme" | tr -d '`$' | sort -u | while read -r _ target; do
+    grep -q "^$target:" Makefile || echo "make $target: no such target"
+done >"$tmp/out"
+check "the make targets that $readme names exist" "$tmp/out" [ ! -s "$tmp/out" ]
+grep -o ']([^)#:]*)' "$readme" | tr -d ']()' | sort -u | while read -r file; do
+    [ -e "$file" ] || echo "$file: linked, but not there"
+done >"$tmp/out"
+check "the files that $readme links to exist" "$tmp/out" [ ! -s "$tmp/out" ]
+
+finish
