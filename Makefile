@@ -83,8 +83,8 @@ BINDIR := $(DESTDIR)$(PREFIX)/bin
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
-DATA := $(shell find data -type f ! -name '.*')
-DOCS := COPYING $(wildcard README README.md doc/*.md)
+DATA = $(shell find data -type f ! -name '.*')
+DOCS = COPYING $(wildcard README README.md doc/*.md)
 
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
