@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/gnuplot.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/plain_text.h"
+
+extern char **environ;
+
+const char gnuplot_remedy[] = "apt-get install gnuplot-nox (or your system's gnuplot), then --analyze the trace again";
+
+static int is_program(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+int gnuplot_find(char *path, size_t size)
+{
+    const char *from = getenv("PATH");
+    if (from == NULL) {
+        from = "/usr/local/bin:/usr/bin:/bin";
+    }
+    for (;;) {
+        size_t length = strcspn(from, ":");
+        int needed = length == 0 ? snprintf(path, size, "./gnuplot")
+                                 : snprintf(path, size, "%.*s/gnuplot", (int)length, from);
+        if (needed > 0 && (size_t)needed < size && is_program(path)) {
+            return 0;
+        }
+        if (from[length] == '\0') {
+            return -1;
+        }
+        from += length + 1;
+    }
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return -1;
+        }
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return lseek(fd, 0, SEEK_SET) == 0 ? 0 : -1;
+}
+
+static int start(const char *path, int in, int out, int err, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t ordinary, none;
+    char name[] = "gnuplot", no_startup[] = "-d";
+    char *arguments[] = {name, no_startup, NULL};
+    int error = posix_spawn_file_actions_init(&files);
+    if (error != 0) {
+        return error;
+    }
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return error;
+    }
+    posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+    /* what the caller ignores or blocks is none of gnuplot's business */
+    sigemptyset(&none);
+    sigemptyset(&ordinary);
+    sigaddset(&ordinary, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &ordinary);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    error = posix_spawn(pid, path, &files, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+/* The line of gnuplot's complaint that says what is wrong: the last that is neither empty nor a mark under a column. */
+static void first_complaint(int fd, char *out, size_t size)
+{
+    char text[4096], *rest = text, *line;
+    ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    snprintf(out, size, "no reason given");
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        line += strspn(line, " \t");
+        if (strlen(line) > 1) {
+            plain_text(line, out, size);
+        }
+    }
+}
+
+static int wait_for(pid_t pid, int *status)
+{
+    while (waitpid(pid, status, 0) < 0) {
+        if (errno != EINTR) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int run_with(const char *path, int script_fd, int image_fd, int complaint_fd, char *why, size_t why_size)
+{
+    pid_t pid;
+    int status = 0;
+    int error = start(path, script_fd, image_fd, complaint_fd, &pid);
+    if (error != 0) {
+        snprintf(why, why_size, "%s cannot be started: %s", path, strerror(error));
+        return -1;
+    }
+    if (wait_for(pid, &status) != 0) {
+        snprintf(why, why_size, "waiting for gnuplot failed: %s", strerror(errno));
+        return -1;
+    }
+    if (WIFSIGNALED(status)) {
+        snprintf(why, why_size, "gnuplot was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return -1;
+    }
+    if (WEXITSTATUS(status) != 0) {
+        char complaint[200];
+        first_complaint(complaint_fd, complaint, sizeof(complaint));
+        snprintf(why, why_size, "gnuplot failed: %s", complaint);
+        return -1;
+    }
+    return 0;
+}
+
+int gnuplot_run(const char *script, size_t size, int image_fd, char *why, size_t why_size)
+{
+    char path[4096];
+    if (gnuplot_find(path, sizeof(path)) != 0) {
+        snprintf(why, why_size, "gnuplot is not in PATH");
+        return -1;
+    }
+    int script_fd = memfd_create("script", MFD_CLOEXEC), complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
+    int result = -1;
+    if (script_fd < 0 || complaint_fd < 0 || write_all(script_fd, script, size) != 0) {
+        snprintf(why, why_size, "no memory file for gnuplot's script: %s", strerror(errno));
+    } else {
+        result = run_with(path, script_fd, image_fd, complaint_fd, why, why_size);
+    }
+    if (script_fd >= 0) {
+        close(script_fd);
+    }
+    if (complaint_fd >= 0) {
+        close(complaint_fd);
+    }
+    return result;
+}
