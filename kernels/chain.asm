@@ -1,0 +1,38 @@
+; SPDX-License-Identifier: GPL-2.0-or-later
+;
+; Dependent adds between two reads of the time stamp counter.
+
+%include "kernel.inc"
+
+; %1 symbol, %2 adds
+%macro CHAIN 2
+align 64
+global %1:function
+%1:
+    endbr64
+    mov     r8, rdi
+    ; all earlier instructions have finished before the first read
+    lfence
+    rdtsc
+    shl     rdx, 32
+    or      rax, rdx
+    mov     r9, rax
+    ; the chain begins with the value just read: it cannot start before the read, and no second fence is needed
+    mov     ecx, 1
+    %rep %2
+    add     rax, rcx
+    %endrep
+    ; the last add has finished before the second read
+    lfence
+    rdtsc
+    shl     rdx, 32
+    or      rax, rdx
+    mov     [r8], r9
+    RETURN
+%endmacro
+
+section .text
+    CHAIN   kernel_chain_short, 40
+    CHAIN   kernel_chain_long, 200
+
+section .note.GNU-stack noalloc noexec nowrite progbits

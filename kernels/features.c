@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What this CPU and its operating system offer to kernels. */
+#include <cpuid.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernels/kernels.h"
+
+/* State components of XCR0 (Intel SDM volume 1, 13.3): SSE and AVX; opmask, ZMM_Hi256, Hi16_ZMM; TILECFG, TILEDATA. */
+#define XCR0_AVX (3u << 1)
+#define XCR0_AVX512 (XCR0_AVX | 7u << 5)
+#define XCR0_AMX (3u << 17)
+
+/* linux/arch/x86/include/uapi/asm/prctl.h; the numbers are ABI, older headers lack the names */
+enum { REQUEST_XCOMP_PERM = 0x1023, XFEATURE_TILEDATA = 18 };
+
+static uint32_t read_xcr0(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static bool enabled(uint32_t xcr0, uint32_t components)
+{
+    return (xcr0 & components) == components;
+}
+
+/* CPUID bits: Intel SDM volume 2, CPUID, leaves 1 and 7. */
+unsigned kernel_cpu_features(void)
+{
+    unsigned eax, ebx, ecx, edx, features = 0;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
+        return 0;
+    uint32_t xcr0 = read_xcr0();
+    if (!enabled(xcr0, XCR0_AVX) || !(ecx & bit_AVX))
+        return 0;
+    features |= KERNEL_NEEDS_AVX;
+    if (ecx & bit_FMA)
+        features |= KERNEL_NEEDS_FMA;
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
+        return features;
+    if (ebx & bit_AVX2)
+        features |= KERNEL_NEEDS_AVX2;
+    if ((ebx & bit_AVX512F) && enabled(xcr0, XCR0_AVX512))
+        features |= KERNEL_NEEDS_AVX512F;
+    unsigned amx = 1u << 22 | 1u << 24; /* AMX-BF16, AMX-TILE */
+    if ((edx & amx) == amx && enabled(xcr0, XCR0_AMX))
+        features |= KERNEL_NEEDS_AMX_BF16;
+    return features;
+}
+
+void kernel_feature_names(unsigned features, char *out, size_t size)
+{
+    static const struct {
+        unsigned feature;
+        const char *name;
+    } names[] = {{KERNEL_NEEDS_AVX, "avx"},
+                 {KERNEL_NEEDS_AVX2, "avx2"},
+                 {KERNEL_NEEDS_FMA, "fma"},
+                 {KERNEL_NEEDS_AVX512F, "avx512f"},
+                 {KERNEL_NEEDS_AMX_BF16, "amx_bf16"}};
+    size_t used = 0;
+    if (size > 0)
+        out[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!(features & names[i].feature) || used >= size)
+            continue;
+        int n = snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", names[i].name);
+        used += (size_t)n;
+    }
+}
+
+int kernel_request_permission(unsigned features, char *why, size_t why_size)
+{
+    if (!(features & KERNEL_NEEDS_AMX_BF16))
+        return 0;
+    if (syscall(SYS_arch_prctl, REQUEST_XCOMP_PERM, XFEATURE_TILEDATA) == 0)
+        return 0;
+    snprintf(why, why_size, "AMX tiles: arch_prctl(ARCH_REQ_XCOMP_PERM): %s; this needs Linux 5.16 or later on a CPU "
+             "with AMX", strerror(errno));
+    return -1;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel names: WIDTH OP [-lat] [@1/N] [-dirty], or pause, chain, amx. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+/* A name as shown in messages: what a user typed may be long and hold anything. */
+enum { SHOWN_MAX = 40 };
+struct shown {
+    char text[SHOWN_MAX + 4];
+};
+
+static struct shown show(const char *name)
+{
+    struct shown s;
+    size_t n = 0;
+    for (; name[n] != '\0' && n < SHOWN_MAX; n++)
+        s.text[n] = name[n] >= ' ' && name[n] <= '~' ? name[n] : '?';
+    memcpy(s.text + n, name[n] != '\0' ? "..." : "", name[n] != '\0' ? 4 : 1);
+    return s;
+}
+
+__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+    return -1;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/*
+ * Edits that turn a into b: insert, delete, replace, swap neighbours; letter case is ignored (optimal string alignment,
+ * Damerau, CACM 7(3), 1964). b is shorter than KERNEL_NAME_MAX.
+ */
+static unsigned edit_distance(const char *a, const char *b)
+{
+    unsigned rows[3][KERNEL_NAME_MAX] = {{0}};
+    size_t n = strlen(b);
+    for (size_t j = 0; j <= n; j++)
+        rows[0][j] = (unsigned)j;
+    size_t i = 1;
+    for (; a[i - 1] != '\0'; i++) {
+        unsigned *now = rows[i % 3], *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned same = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
+            now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + same);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]) &&
+                two_before[j - 2] + 1 < now[j])
+                now[j] = two_before[j - 2] + 1;
+        }
+    }
+    return rows[(i - 1) % 3][n];
+}
+
+/* Only registers of 256 bits and more have upper halves that VZEROUPPER cleans; tiles are no such registers. */
+static bool can_be_dirty(const struct kernel *k)
+{
+    return k->width == 256 || k->width == 512;
+}
+
+static void nearest_name(const char *wanted, char *out, size_t size)
+{
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+    unsigned best = ~0u;
+    for (size_t i = 0; i < count; i++) {
+        for (int dirty = 0; dirty <= (can_be_dirty(&all[i]) ? 1 : 0); dirty++) {
+            char name[KERNEL_NAME_MAX];
+            snprintf(name, sizeof name, "%s%s", all[i].name, dirty ? "-dirty" : "");
+            unsigned d = edit_distance(wanted, name);
+            if (d < best) {
+                best = d;
+                snprintf(out, size, "%s", name);
+            }
+        }
+    }
+}
+
+static int refuse_unknown(const char *name, char *why, size_t size)
+{
+    if (name[0] == '\0')
+        return refuse(why, size, "the kernel's name is empty; --list kernels shows all");
+    /* compared without the density, which is not part of any name */
+    char bare[SHOWN_MAX + 1];
+    size_t n = strcspn(name, "@");
+    size_t resume = n + strcspn(name + n, "-");
+    snprintf(bare, sizeof bare, "%.*s%s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), name, name + resume);
+    char nearest[KERNEL_NAME_MAX];
+    nearest_name(bare, nearest, sizeof nearest);
+    return refuse(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all", show(name).text,
+                  nearest);
+}
+
+/* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
+static const struct kernel *find_entry(const char *name)
+{
+    size_t count, best_length = 0;
+    const struct kernel *all = kernel_registry(&count), *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t n = strlen(all[i].name);
+        if (n > best_length && strncmp(name, all[i].name, n) == 0 && strchr("@-", name[n]) != NULL) {
+            best = &all[i];
+            best_length = n;
+        }
+    }
+    return best;
+}
+
+/* Reads "@1/N" at *s and steps behind it. Returns N, or 0. */
+static unsigned read_density(const char **s)
+{
+    if (strncmp(*s, "@1/", 3) != 0)
+        return 0;
+    const char *p = *s + 3;
+    unsigned n = 0;
+    if (*p == '0')
+        return 0;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        n = n * 10 + (unsigned)(*p - '0');
+        if (n > KERNEL_DENSITY_MAX)
+            return 0;
+    }
+    *s = p;
+    return n;
+}
+
+static int refuse_density(const char *name, const struct kernel *k, char *why, size_t size)
+{
+    if (k->has_density)
+        return refuse(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8", show(name).text,
+                      KERNEL_DENSITY_MAX, k->name);
+    size_t n = strlen(k->name);
+    if (n > 4 && strcmp(k->name + n - 4, "-lat") == 0)
+        return refuse(why, size, "'%s': -lat kernels have no density, the adds would hide in the latency; "
+                      "name it without the @, %s", show(name).text, k->name);
+    return refuse(why, size, "'%s': %s has no density; name it without the @", show(name).text, k->name);
+}
+
+static int refuse_dirty(const char *name, const struct kernel *k, char *why, size_t size)
+{
+    return refuse(why, size, "'%s': %s uses no upper halves that could stay dirty; -dirty goes with 256- and 512-bit "
+                  "kernels", show(name).text, k->name);
+}
+
+static int read_suffixes(const char *name, const char *s, struct payload *out, char *why, size_t size)
+{
+    const struct kernel *k = out->kernel;
+    bool has_density = false;
+    while (*s != '\0') {
+        if (*s == '@') {
+            if (!k->has_density || has_density)
+                return refuse_density(name, k, why, size);
+            out->density = read_density(&s);
+            if (out->density == 0 || strchr("@-", *s) == NULL)
+                return refuse_density(name, k, why, size);
+            has_density = true;
+        } else if (strncmp(s, "-dirty", 6) == 0 && !out->dirty && strchr("@-", s[6]) != NULL) {
+            if (!can_be_dirty(k))
+                return refuse_dirty(name, k, why, size);
+            out->dirty = true;
+            s += 6;
+        } else {
+            return refuse_unknown(name, why, size);
+        }
+    }
+    return 0;
+}
+
+int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size)
+{
+    struct payload p = {.kernel = find_entry(name), .density = 1};
+    if (p.kernel == NULL)
+        return refuse_unknown(name, why, why_size);
+    if (read_suffixes(name, name + strlen(p.kernel->name), &p, why, why_size) != 0)
+        return -1;
+    char density[16] = "";
+    if (p.density > 1)
+        snprintf(density, sizeof density, "@1/%u", p.density);
+    snprintf(p.name, sizeof p.name, "%s%s%s", p.kernel->name, density, p.dirty ? "-dirty" : "");
+    p.run = p.kernel->variants[p.density];
+    p.instructions = p.kernel->block_instructions[p.density];
+    p.counted = p.kernel->block_counted[p.density];
+    p.bytes = p.kernel->block_bytes[p.density];
+    *out = p;
+    return 0;
+}

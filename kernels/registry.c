@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The only list of kernels. The code and the figures of each entry come from the assembler. */
+#include "kernels/kernels.h"
+
+/* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
+#define DECLARE(symbol)                                                                                                \
+    extern kernel_fn *const kernel_##symbol##_variants[];                                                              \
+    extern const uint16_t kernel_##symbol##_instructions[];                                                            \
+    extern const uint16_t kernel_##symbol##_counted[];                                                                 \
+    extern const uint32_t kernel_##symbol##_bytes[];
+
+/*
+ * X(symbol, name, width, weight, features, latency bound, has densities, mnemonic, description)
+ *
+ * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
+ * would vanish behind the latency of the chain.
+ */
+#define HEAVY KERNEL_HEAVY
+#define LIGHT KERNEL_LIGHT
+#define FMA KERNEL_NEEDS_FMA
+#define AVX KERNEL_NEEDS_AVX
+#define AVX2 KERNEL_NEEDS_AVX2
+#define AVX512 KERNEL_NEEDS_AVX512F
+#define AMX KERNEL_NEEDS_AMX_BF16
+
+/* an operation as throughput and as latency kernel */
+#define BOTH(X, symbol, width, weight, features, density, mnemonic, description)                                       \
+    X(symbol, #symbol, width, weight, features, false, density, mnemonic, description)                                 \
+    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, mnemonic, description ", one dependent chain")
+
+#define REGISTRY(X)                                                                                                    \
+    BOTH(X, 64fma, 64, HEAVY, FMA, true, "vfmadd231sd", "scalar double multiply-add")                                  \
+    BOTH(X, 64or, 64, LIGHT, 0, true, "or", "scalar bitwise or")                                                       \
+    BOTH(X, 64add, 64, LIGHT, 0, false, "add", "scalar 64-bit add")                                                    \
+    BOTH(X, 64mul, 64, HEAVY, 0, true, "imul", "scalar 64-bit multiply")                                               \
+    BOTH(X, 128fma, 128, HEAVY, FMA, true, "vfmadd231pd", "packed double multiply-add")                                \
+    BOTH(X, 128or, 128, LIGHT, AVX, true, "vpor", "bitwise or")                                                        \
+    BOTH(X, 128add, 128, LIGHT, AVX, true, "vpaddq", "add of 64-bit lanes")                                            \
+    BOTH(X, 128mul, 128, HEAVY, AVX, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                          \
+    BOTH(X, 256fma, 256, HEAVY, FMA, true, "vfmadd231pd", "packed double multiply-add")                                \
+    BOTH(X, 256or, 256, LIGHT, AVX2, true, "vpor", "bitwise or")                                                       \
+    BOTH(X, 256add, 256, LIGHT, AVX2, true, "vpaddq", "add of 64-bit lanes")                                           \
+    BOTH(X, 256mul, 256, HEAVY, AVX2, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                         \
+    BOTH(X, 256perm, 256, LIGHT, AVX2, true, "vpermd", "permutation of 32-bit lanes across the register")              \
+    BOTH(X, 512fma, 512, HEAVY, AVX512, true, "vfmadd231pd", "packed double multiply-add")                             \
+    BOTH(X, 512or, 512, LIGHT, AVX512, true, "vporq", "bitwise or")                                                    \
+    BOTH(X, 512add, 512, LIGHT, AVX512, true, "vpaddq", "add of 64-bit lanes")                                         \
+    BOTH(X, 512mul, 512, HEAVY, AVX512, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                       \
+    BOTH(X, 512perm, 512, LIGHT, AVX512, true, "vpermd", "permutation of 32-bit lanes across the register")            \
+    X(amx, "amx", 8192, HEAVY, AMX, false, false, "tdpbf16ps", "bf16 dot product of tiles")                            \
+    X(pause, "pause", 64, LIGHT, 0, false, false, "pause", "spin-wait hint")                                           \
+    X(chain, "chain", 64, LIGHT, 0, true, false, "add", "dependent scalar adds: one a cycle")
+
+#define DECLARE_ENTRY(symbol, name, width, weight, features, lat, density, mnemonic, description) DECLARE(symbol)
+REGISTRY(DECLARE_ENTRY)
+
+#define ENTRY(symbol, name, width, weight, features, lat, density, mnemonic, description)                              \
+    {name,                                                                                                             \
+     width,                                                                                                            \
+     weight,                                                                                                           \
+     features,                                                                                                         \
+     lat,                                                                                                              \
+     density,                                                                                                          \
+     mnemonic,                                                                                                         \
+     description,                                                                                                      \
+     kernel_##symbol##_variants,                                                                                       \
+     kernel_##symbol##_instructions,                                                                                   \
+     kernel_##symbol##_counted,                                                                                        \
+     kernel_##symbol##_bytes},
+
+static const struct kernel entries[] = {REGISTRY(ENTRY)};
+
+const struct kernel *kernel_registry(size_t *count)
+{
+    *count = sizeof entries / sizeof entries[0];
+    return entries;
+}

@@ -1,0 +1,12 @@
+; SPDX-License-Identifier: GPL-2.0-or-later
+;
+; The scalar floating point kernel: double precision multiply-add in the low lane of vector registers.
+
+%define WIDTH   64
+%define VREG    xmm
+%include "vector.inc"
+
+THROUGHPUT  64fma,     OP_FMA, INSN_BYTES
+LATENCY     64fma_lat, OP_FMA, INSN_BYTES
+
+section .note.GNU-stack noalloc noexec nowrite progbits
