@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-const char gnuplot_remedy[] = "apt-get install gnuplot-nox (or your system's gnuplot), then --analyze the trace again";
+const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
 static int is_program(const char *path)
 {

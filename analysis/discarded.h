@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Repetitions that were spoilt while they were recorded: not in the trace, but counted. They travel in the trace's
+ * metadata, under the key `discarded`, so that a recorded trace gives the same answer as the measurement did.
+ */
+#ifndef CHARACTERIZE_DISCARDED_H
+#define CHARACTERIZE_DISCARDED_H
+
+#include <stddef.h>
+
+#include "analysis/phases.h"
+#include "analysis/trace.h"
+
+/*
+ * Writes a list of discarded repetitions into the metadata: "REASON = 3,17,20; REASON = 4", each reason once. Replaces
+ * what was there. Returns 0, or -1 when out of memory.
+ */
+int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
+
+/*
+ * Adds the repetitions that the metadata list to the phases: discarded, and counted in `runs`. Entries that cannot be
+ * read are left out with a warning in *p. Returns 0, or -1 when out of memory.
+ */
+int discarded_take(const struct trace *t, struct phases *p);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --list: what there is to choose from; and what this version does not do yet. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/jobs.h"
+#include "cli/messages.h"
+#include "drivers/machine.h"
+#include "drivers/model.h"
+#include "kernels/kernels.h"
+
+enum { CHOICES_MAX = 8 };
+
+static void print_kernel(const struct kernel *k, unsigned features)
+{
+    char lacking[80] = "yes", instructions[16];
+    if ((k->features & ~features) != 0) {
+        char names[60];
+        kernel_feature_names(k->features & ~features, names, sizeof(names));
+        snprintf(lacking, sizeof(lacking), "no: %s", names);
+    }
+    snprintf(instructions, sizeof(instructions), "%u", k->block_instructions[1]);
+    printf("%-14s %5u  %-6s %12s  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
+           instructions, k->has_density ? "1/1-256" : "-", lacking, k->description);
+}
+
+static int list_kernels(void)
+{
+    size_t count;
+    const struct kernel *kernels = kernel_registry(&count);
+    unsigned features = kernel_cpu_features();
+    printf("%-14s %5s  %-6s %12s  %-7s  %-14s %s\n", "kernel", "bits", "weight", "instructions", "density", "runs here",
+           "what");
+    for (size_t i = 0; i < count; i++) {
+        print_kernel(&kernels[i], features);
+    }
+    printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
+           "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
+    return DONE;
+}
+
+static int list_machines(void)
+{
+    struct machine_choice choices[CHOICES_MAX];
+    size_t n = machine_choices(choices, CHOICES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        bool helps = !choices[i].usable && choices[i].remedy[0] != '\0';
+        printf("%-8s %-4s %s%s%s\n", choices[i].name, choices[i].usable ? "yes" : "no", choices[i].why,
+               helps ? "; to do: " : "", helps ? choices[i].remedy : "");
+    }
+    char **names;
+    if (model_list(NULL, &names, &n) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    for (size_t i = 0; i < n; i++) {
+        printf("model:%s  yes  modelled, runs everywhere\n", names[i]);
+    }
+    if (n == 0) {
+        printf("model:FILE  yes  modelled; no shipped models were found (CHARACTERIZE_DATA names their directory)\n");
+    }
+    model_list_free(names, n);
+    return DONE;
+}
+
+static int print_sku(const char *name)
+{
+    struct model model;
+    struct machine_error error;
+    if (model_load(name, NULL, &model, &error) != MACHINE_OK) {
+        complain_with_remedy(error.text, error.remedy);
+        return FAILED;
+    }
+    printf("%-20s %-32s %3u cores, %zu level%s\n", name, model.cpu_name, model.cores, model.n_levels,
+           model.n_levels == 1 ? "" : "s");
+    return DONE;
+}
+
+static int list_skus(void)
+{
+    char **names;
+    size_t n;
+    int status = DONE;
+    if (model_list(NULL, &names, &n) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    for (size_t i = 0; i < n && status == DONE; i++) {
+        status = print_sku(names[i]);
+    }
+    model_list_free(names, n);
+    if (status == DONE) {
+        printf("\n%s: run one with --machine model:NAME.\n"
+               "Tables of published figures to validate against are not in this version.\n",
+               n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA names their directory)");
+    }
+    return status;
+}
+
+static int list_tables(void)
+{
+    printf("No tables are measured by this version; --transition FROM:TO measures one transition.\n"
+           "Planned: frequency transitions throttle trigger relaxation overhead umask energy voltage\n");
+    return DONE;
+}
+
+int job_list(const struct options *o)
+{
+    switch (o->list) {
+    case LIST_KERNELS:
+        return list_kernels();
+    case LIST_MACHINES:
+        return list_machines();
+    case LIST_SKUS:
+        return list_skus();
+    default:
+        return list_tables();
+    }
+}
+
+int job_later(const struct options *o)
+{
+    complain("%s%s%s: this version measures transitions only; --transition FROM:TO works", o->job_option,
+             o->job_argument != NULL ? " " : "", o->job_argument != NULL ? o->job_argument : "");
+    return CANNOT;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --transition FROM:TO: measures, finds the phases, shows and writes them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/discarded.h"
+#include "analysis/phases.h"
+#include "cli/jobs.h"
+#include "cli/messages.h"
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/stop.h"
+#include "drivers/machine.h"
+#include "probes/transition.h"
+
+/* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
+static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120;
+
+static int machine_complaint(const struct machine_error *e)
+{
+    complain_with_remedy(e->text, e->remedy);
+    return e->status == MACHINE_OK ? FAILED : (int)e->status;
+}
+
+static void apply_options(const struct options *o, struct transition_setup *s)
+{
+    transition_defaults(s, &o->from, &o->to);
+    if (o->runs.given) {
+        s->runs = (unsigned)o->runs.value;
+    }
+    if (o->period_us.given) {
+        s->period_us = o->period_us.value;
+    }
+    if (o->warmup_us.given) {
+        s->warmup_us = o->warmup_us.value;
+    }
+    if (o->observe_us.given) {
+        s->observe_us = o->observe_us.value;
+    }
+    if (o->cpu.given) {
+        s->cpu = (int)o->cpu.value;
+    }
+    if (o->active_cores.given) {
+        s->active_cores = (unsigned)o->active_cores.value;
+    }
+    if (o->seed_given) {
+        s->seed = o->seed;
+    }
+}
+
+/* How many samples the settings ask for; refused when they would not fit. *samples is set. */
+static int check_amount(const struct transition_setup *s, double *samples)
+{
+    double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
+    *samples = a_run * s->runs;
+    if (a_run > RUN_SAMPLES_MAX) {
+        complain("--observe %g at --period %g makes %.3g samples a repetition; at most %.3g fit: observe for less time "
+                 "or sample less often", s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
+        return BAD_USAGE;
+    }
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double most = fmin(SAMPLES_MAX, memory / 2 / SAMPLE_BYTES);
+    if (*samples > most) {
+        complain("--runs %u, --observe %g and --period %g make %.3g samples; at most %.3g fit into memory: fewer "
+                 "repetitions, less time or a longer period", s->runs, s->observe_us, s->period_us, *samples, most);
+        return BAD_USAGE;
+    }
+    return DONE;
+}
+
+/* The names of kernels that need no more than `features`, of as many as fit. */
+static void runnable_kernels(unsigned features, char *out, size_t size)
+{
+    size_t count, used = 0;
+    const struct kernel *kernels = kernel_registry(&count);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(kernels[i].name);
+        if ((kernels[i].features & ~features) != 0 || kernels[i].latency_bound || used + length + 2 > size) {
+            continue;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);
+    }
+}
+
+static int check_features(const struct payload *p, const struct machine_info *info)
+{
+    char missing[120], runnable[400];
+    unsigned lacking = p->kernel->features & ~info->features;
+    if (lacking == 0) {
+        return DONE;
+    }
+    kernel_feature_names(lacking, missing, sizeof(missing));
+    runnable_kernels(info->features, runnable, sizeof(runnable));
+    complain("%s needs %s, which %s does not offer; kernels that run there: %s%s", p->name, missing, info->cpu, runnable,
+             info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
+    return CANNOT;
+}
+
+/* What the machine cannot read, and why, as one line. */
+static void tell_missing(const struct machine *m, char *out, size_t size)
+{
+    const char *remedy = NULL;
+    const char *why = m->ops->lacks(m, COUNTER_LVL0, &remedy);
+    out[0] = '\0';
+    if (m->ops->read_register == NULL) {
+        snprintf(out, size, "core voltage (this machine reads no registers)");
+    }
+    if (why != NULL) {
+        size_t used = strlen(out);
+        snprintf(out + used, size - used, "%slicence counters (%s%s%s)", used > 0 ? "; " : "", why,
+                 remedy != NULL && remedy[0] != '\0' ? "; " : "", remedy != NULL ? remedy : "");
+    }
+}
+
+static int on_progress(void *data, unsigned done, unsigned wanted)
+{
+    progress_step(data, done, wanted);
+    return stop_asked();
+}
+
+/* The measurement itself. Returns DONE with *result filled, or an exit status after a line. */
+static int measure(struct machine *m, const struct options *o, const struct transition_setup *s,
+                   struct transition_result *result)
+{
+    struct machine_error error;
+    struct progress progress;
+    memset(&error, 0, sizeof(error));
+    stop_only_asks(true); /* what the machine has changed must be put back */
+    progress_begin(&progress, o->quiet);
+    int status = transition_run(m, s, on_progress, &progress, result, &error);
+    progress_end(&progress);
+    if (stop_asked()) {
+        complain("interrupted after %u of %u repetitions, nothing was written", progress.done,
+                 progress.wanted > 0 ? progress.wanted : s->runs);
+        if (status == MACHINE_OK) {
+            transition_result_free(result);
+        }
+        return FAILED;
+    }
+    return status == MACHINE_OK ? DONE : machine_complaint(&error);
+}
+
+/* The repetitions that the machine itself knew to be spoilt, into the trace's metadata. */
+static int note_spoilt(struct transition_result *r)
+{
+    struct discarded_run *list = calloc(r->n_spoilt + 1, sizeof(*list));
+    int status = -1;
+    if (list != NULL) {
+        for (size_t i = 0; i < r->n_spoilt; i++) {
+            list[i].run = r->spoilt[i].run;
+            memcpy(list[i].why, r->spoilt[i].why, sizeof(list[i].why));
+        }
+        status = discarded_note(&r->trace, list, r->n_spoilt);
+    }
+    free(list);
+    return status;
+}
+
+/* From the trace to the answer, on the screen and in files. */
+static int conclude(const struct options *o, struct trace *t, struct outputs *out, const char *missing)
+{
+    struct phases phases;
+    char why[400] = "";
+    const struct phases_options options = {.seed = o->seed};
+    FILE *screen = outputs_screen(out);
+    stop_only_asks(false); /* nothing to put back any more, nothing to finish yet */
+    if (phases_find(t, &options, &phases, why, sizeof(why)) != 0) {
+        complain("the phases could not be found: %s", why);
+        stop_only_asks(true);
+        (void)outputs_write(out, t, NULL, screen); /* what was measured is not lost */
+        return FAILED;
+    }
+    stop_only_asks(true);
+    int status = FAILED;
+    if (discarded_take(t, &phases) != 0) {
+        complain("out of memory");
+    } else {
+        report_print(screen, report_colour(screen), t, &phases, missing);
+        status = outputs_write(out, t, &phases, screen);
+    }
+    phases_free(&phases);
+    return status;
+}
+
+static int measure_and_conclude(struct machine *m, const struct options *o, const struct transition_setup *s,
+                                struct outputs *out)
+{
+    char missing[700];
+    struct machine_info info;
+    struct transition_result result;
+    m->ops->info(m, &info);
+    int status = check_features(&s->from, &info);
+    if (status == DONE) {
+        status = check_features(&s->to, &info);
+    }
+    tell_missing(m, missing, sizeof(missing));
+    if (status == DONE) {
+        status = measure(m, o, s, &result);
+    }
+    m->ops->close(m);
+    if (status != DONE) {
+        return status;
+    }
+    if (note_spoilt(&result) != 0) {
+        complain("out of memory");
+        status = FAILED;
+    } else {
+        status = conclude(o, &result.trace, out, missing);
+    }
+    transition_result_free(&result);
+    return status;
+}
+
+static int open_and_measure(const struct options *o, const struct transition_setup *s, struct outputs *out)
+{
+    struct machine machine;
+    struct machine_error error;
+    char told[700] = "";
+    memset(&error, 0, sizeof(error));
+    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
+        MACHINE_OK) {
+        return machine_complaint(&error);
+    }
+    if (told[0] != '\0' && !o->quiet) {
+        fprintf(stderr, "%s\n", told);
+    }
+    return measure_and_conclude(&machine, o, s, out);
+}
+
+int job_transition(const struct options *o)
+{
+    struct transition_setup setup;
+    struct outputs out;
+    char stem[2 * KERNEL_NAME_MAX + 2];
+    double samples = 0;
+    apply_options(o, &setup);
+    int status = check_amount(&setup, &samples);
+    if (status != DONE) {
+        return status;
+    }
+    outputs_stem(o->from.name, o->to.name, stem, sizeof(stem));
+    status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
+    if (status == DONE) {
+        status = outputs_check(&out, (uint64_t)samples);
+    }
+    if (status == DONE) {
+        status = open_and_measure(o, &setup, &out);
+    }
+    outputs_free(&out);
+    return status;
+}

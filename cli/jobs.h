@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The jobs of the program. Each returns an exit status and has said one line if that is not DONE. */
+#ifndef CHARACTERIZE_CLI_JOBS_H
+#define CHARACTERIZE_CLI_JOBS_H
+
+#include "cli/options.h"
+
+int job_transition(const struct options *o);
+int job_analyze(const struct options *o);
+int job_list(const struct options *o);
+/* Jobs that this version knows of but cannot do. */
+int job_later(const struct options *o);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/jobs.h"
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cli/stop.h"
+
+static int run_job(const struct options *o)
+{
+    switch (o->job) {
+    case JOB_TRANSITION:
+        return job_transition(o);
+    case JOB_ANALYZE:
+        return job_analyze(o);
+    case JOB_LIST:
+        return job_list(o);
+    default:
+        return job_later(o);
+    }
+}
+
+/* Results that did not reach their reader are a failure, also when only the last bytes are missing. */
+static int close_stdout(int status)
+{
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    failed = fflush(stdout) != 0 || failed;
+    if (failed && status == DONE) {
+        complain("cannot write to standard output: %s", errno != 0 ? strerror(errno) : "an earlier write failed");
+        return FAILED;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    if (argc < 2) {
+        options_short_usage();
+        return BAD_USAGE;
+    }
+    int status = options_parse(argc, argv, &options);
+    if (status >= 0) {
+        return status;
+    }
+    stop_install();
+    return close_stdout(run_job(&options));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/messages.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "analysis/plain_text.h"
+
+enum { LINE_SIZE = 1200 };
+
+void complain(const char *format, ...)
+{
+    char text[LINE_SIZE], plain[LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    plain_text(text, plain, sizeof(plain));
+    fprintf(stderr, "characterize: %s\n", plain);
+}
+
+void complain_with_remedy(const char *text, const char *remedy)
+{
+    if (remedy != NULL && remedy[0] != '\0') {
+        complain("%s; %s", text, remedy);
+    } else {
+        complain("%s", text);
+    }
+}

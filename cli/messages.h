@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the program says beside its results: on standard error, one line each. */
+#ifndef CHARACTERIZE_CLI_MESSAGES_H
+#define CHARACTERIZE_CLI_MESSAGES_H
+
+/* Exit statuses (doc/formats.md, man page). */
+enum exit_status { DONE = 0, FAILED = 1, BAD_USAGE = 2, CANNOT = 3, DEVIATES = 4 };
+
+/* "characterize: TEXT", as one line whatever names and file contents it quotes. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same with a remedy behind it, if there is one. */
+void complain_with_remedy(const char *text, const char *remedy);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line: what is asked for, checked as far as that is possible without touching the machine. */
+#ifndef CHARACTERIZE_CLI_OPTIONS_H
+#define CHARACTERIZE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_LATER };
+enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
+
+/* A number that may or may not have been given. */
+struct given_number {
+    bool given;
+    double value;
+};
+
+struct options {
+    enum job job;
+    const char *job_option;   /* "--transition", for messages */
+    const char *job_argument; /* FROM:TO, the trace file, what to list, ... */
+    struct payload from, to;  /* JOB_TRANSITION */
+    enum list list;           /* JOB_LIST */
+
+    const char *machine; /* NULL: auto */
+    struct given_number runs, period_us, warmup_us, observe_us, cpu, active_cores;
+    bool seed_given;
+    uint64_t seed;
+
+    const char *csv, *json, *plot, *output; /* NULL: not given */
+    bool quiet;
+};
+
+/*
+ * Parses argv. Returns -1 and fills *o, or an exit status when the program is to end now: wrong usage (one line has
+ * been said) or all done (--help, --version print and exit by themselves).
+ */
+int options_parse(int argc, char **argv, struct options *o);
+
+/* The few lines for a call without arguments, on standard error. */
+void options_short_usage(void);
+
+#endif
