@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The simulated core in time: what runs, what is counted, and which event comes next. Licences: model_licence.c. */
+#include "drivers/model_core.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "drivers/model_licence.h"
+
+enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
+
+void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
+{
+    memset(c, 0, sizeof *c);
+    c->model = m;
+    c->cores = cores;
+    for (size_t i = 0; i < MODEL_STREAMS; i++)
+        model_random_init(&c->streams[i], seed, repetition, i);
+    for (size_t i = 0; i < m->n_interrupts; i++)
+        c->interrupt_next[i] = m->interrupts[i].rate_hz > 0
+                                   ? 1e6 / m->interrupts[i].rate_hz *
+                                         model_random_exponential(&c->streams[MODEL_STREAM_INTERRUPTS])
+                                   : INFINITY;
+    c->spread_phase = model_random_uniform(&c->streams[MODEL_STREAM_FREQUENCY]);
+    model_core_fine(c, false);
+}
+
+/* ---- the core clock ---- */
+
+/*
+ * Spread-spectrum clocking: a triangle from the nominal frequency down to `spread` below it and back, in equal steps
+ * whose mean is exact, so that the long mean is nominal * (1 - spread / 2).
+ */
+static void next_clock_step(struct model_core *c)
+{
+    const struct model *m = c->model;
+    double period = m->spread_period_us;
+    double position = c->now / period + c->spread_phase;
+    double number = floor((position - floor(position)) * CLOCK_STEPS + 1e-6);
+    double along = (number + 0.5) / CLOCK_STEPS;
+    double depth = along < 0.5 ? 2 * along : 2 * (1 - along);
+    double noise = m->frequency_noise > 0
+                       ? m->frequency_noise * model_random_normal(&c->streams[MODEL_STREAM_FREQUENCY])
+                       : 0;
+    c->clock_factor = (1 - m->spread * depth) * (1 + noise);
+    double steps = floor(position * CLOCK_STEPS + 1e-6) + 1;
+    c->clock_until = (steps / CLOCK_STEPS - c->spread_phase) * period;
+}
+
+void model_core_fine(struct model_core *c, bool fine)
+{
+    const struct model *m = c->model;
+    c->fine = fine && (m->spread > 0 || m->frequency_noise > 0);
+    c->clock_factor = 1 - m->spread / 2;
+    c->clock_until = INFINITY;
+    if (c->fine)
+        next_clock_step(c);
+}
+
+double model_core_ghz(const struct model_core *c)
+{
+    return model_ghz(c->model, c->model->classes[c->held].level, c->cores);
+}
+
+/* ---- what runs ---- */
+
+static bool interrupted(const struct model_core *c)
+{
+    return c->interrupt_end > c->now;
+}
+
+/* What the throttling in force, if any, does to the payload. */
+static struct model_throttle throttling(const struct model_core *c)
+{
+    if (!c->pending || c->halted)
+        return (struct model_throttle){1, 0};
+    return model_throttle(c->model, c->payload, c->needed > c->held, c->throttle_ratio);
+}
+
+/* Core cycles per microsecond. */
+static double cycle_rate(const struct model_core *c)
+{
+    return c->halted ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor;
+}
+
+static void count_time(struct model_core *c, double us, double cycles, double throttled)
+{
+    struct model_totals *t = &c->totals;
+    if (c->halted || (interrupted(c) && !c->model->counts_kernel_mode))
+        return;
+    t->cycles += cycles;
+    t->class_cycles[c->held] += cycles;
+    t->throttle_cycles += throttled;
+    t->ref_us += us;
+    /* an interrupt handler retires about one instruction per cycle; only its order of magnitude matters */
+    if (interrupted(c))
+        t->other_instructions += cycles;
+}
+
+static double next_event(const struct model_core *c)
+{
+    double t = fmin(c->clock_until, model_licence_event(c));
+    for (size_t i = 0; i < c->model->n_interrupts; i++)
+        t = fmin(t, c->interrupt_next[i]);
+    if (interrupted(c))
+        t = fmin(t, c->interrupt_end);
+    return t;
+}
+
+static void begin_interrupt(struct model_core *c, size_t number)
+{
+    const struct model_interrupt *i = &c->model->interrupts[number];
+    struct model_random *r = &c->streams[MODEL_STREAM_INTERRUPTS];
+    double us = i->min_us + (i->max_us - i->min_us) * model_random_uniform(r);
+    bool rearm = model_random_uniform(r) < i->rearm;
+    bool off = model_random_uniform(r) < i->taken_off;
+    c->interrupt_end = fmax(c->interrupt_end, c->now) + us;
+    c->interrupt_next[number] = c->now + us + 1e6 / i->rate_hz * model_random_exponential(r);
+    c->off_cpu += off;
+    if (rearm)
+        model_licence_rearm(c);
+}
+
+static void handle_events(struct model_core *c)
+{
+    for (size_t i = 0; i < c->model->n_interrupts; i++)
+        if (c->interrupt_next[i] <= c->now)
+            begin_interrupt(c, i);
+    if (c->fine && c->clock_until <= c->now)
+        next_clock_step(c);
+    model_licence_update(c);
+}
+
+/* One stretch of constant state. Returns the payload instructions retired in it. */
+static double stretch(struct model_core *c, double until, double work, bool payload_runs)
+{
+    double cycles = cycle_rate(c);
+    struct model_throttle throttle = throttling(c);
+    double rate = payload_runs && !interrupted(c) ? c->need.ipc * throttle.factor * cycles : 0;
+    double counted = rate * c->need.counted_ipc / c->need.ipc;
+    double end = fmin(until, next_event(c));
+    bool worked = false, counted_out = false;
+    if (rate > 0 && c->now + work / rate <= end) {
+        end = c->now + work / rate;
+        worked = true;
+    }
+    if (counted > 0 && c->count_left > 0 && c->now + c->count_left / counted <= end) {
+        counted_out = true;
+        worked = worked && c->now + c->count_left / counted >= end;
+        end = c->now + c->count_left / counted;
+    }
+    double us = end - c->now;
+    count_time(c, us, us * cycles, us * cycles * throttle.share);
+    c->now = end;
+    if (counted_out) {
+        c->count_left = 0;
+        model_licence_need_changed(c);
+    } else if (c->count_left > 0) {
+        c->count_left -= counted * us;
+    }
+    handle_events(c);
+    return worked ? work : rate * us;
+}
+
+double model_core_advance(struct model_core *c, double until, double work)
+{
+    double done = 0;
+    while (c->now < until && done < work)
+        done += stretch(c, until, work - done, true);
+    return done;
+}
+
+void model_core_idle(struct model_core *c, double until)
+{
+    while (c->now < until)
+        stretch(c, until, INFINITY, false);
+}
+
+int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err)
+{
+    struct model_need need;
+    int status = model_need(c->model, p, &need, err);
+    if (status != MACHINE_OK)
+        return status;
+    c->payload = p;
+    c->need = need;
+    double scatter = 1;
+    if (need.count_sigma > 0)
+        scatter += need.count_sigma * model_random_normal(&c->streams[MODEL_STREAM_COUNTS]);
+    c->count_left = need.later > need.first ? need.count * scatter : 0;
+    model_licence_payload(c);
+    return MACHINE_OK;
+}
+
+void model_core_returned(struct model_core *c)
+{
+    unsigned width = c->payload->kernel->width;
+    unsigned before = c->dirty_width;
+    if (width < 256 || width > 512)
+        return;
+    c->dirty_width = c->payload->dirty ? (width > before ? width : before) : 0;
+    if (c->dirty_width != before)
+        model_licence_need_changed(c);
+}
+
+double model_core_volts(const struct model_core *c)
+{
+    const struct model *m = c->model;
+    double ghz = model_core_ghz(c);
+    /* the voltage rises before the frequency does and falls after it (Gottschlag's dissertation, section 3.2.3) */
+    if (c->halted)
+        ghz = fmax(ghz, model_ghz(m, m->classes[c->halt_to].level, c->cores));
+    double volts = model_volts(m, ghz);
+    for (size_t i = 0; i < m->n_boosts; i++)
+        if (c->boosted[i])
+            volts += m->boosts[i].volts;
+    return volts;
+}

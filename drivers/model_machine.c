@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The machine of a modelled CPU: what the timing loop of real machines does, on the simulated core. A chunk of blocks
+ * is run, then the clock is looked at; the first look at or after a deadline takes a reading.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/model.h"
+#include "drivers/model_core.h"
+#include "drivers/model_registers.h"
+
+/* Looks at the clock per sample period, at full rate. */
+enum { POLLS_PER_PERIOD = 20 };
+
+/* Repetitions begin so far apart on the time stamp counter, so that no two of them share a value. */
+static const double REPETITION_SECONDS = 100;
+
+struct state {
+    struct model model;
+    char name[MODEL_TEXT_MAX], cpu[MODEL_TEXT_MAX + 64], source[400], notes[120];
+    bool prepared;
+    struct machine_setup setup;
+    struct counter_spec counters[MACHINE_COUNTERS_MAX];
+    unsigned active;
+    uint64_t *words;
+    size_t capacity; /* readings */
+    struct model_core core; /* after the last run, as it stands then */
+    bool has_run;
+};
+
+/* One repetition in progress. */
+struct progress {
+    struct state *state;
+    struct model_core *core;
+    const struct run_request *request;
+    struct recording *out;
+    uint64_t tsc_start;
+    uint64_t instructions, blocks;
+    bool zero_passed;
+    double zero_us;    /* of time 0: planned, then as it was */
+    double chunk_work; /* instructions of a chunk */
+    unsigned chunk_blocks;
+};
+
+static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
+{
+    va_list args;
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
+    return (int)status;
+}
+
+/* ---- what the machine tells about itself ---- */
+
+static void model_info(const struct machine *m, struct machine_info *out)
+{
+    const struct state *s = m->state;
+    *out = (struct machine_info){
+        .name = s->name,
+        .source = s->source,
+        .cpu = s->cpu,
+        .modelled = true,
+        .tsc_hz = s->model.tsc_hz,
+        .tsc_origin = "model file",
+        .tsc_error = 0,
+        .cpu_number = s->prepared && s->setup.cpu >= 0 ? s->setup.cpu : 0,
+        .active_cores = s->prepared ? s->active : s->model.cores,
+        .cores = s->model.cores,
+        .features = s->model.features,
+        .notes = s->notes,
+    };
+}
+
+static const char *model_lacks(const struct machine *machine, enum counter_id id, const char **remedy)
+{
+    const struct model *m = &((const struct state *)machine->state)->model;
+    const char *unused;
+    *(remedy ? remedy : &unused) = NULL;
+    switch (id) {
+    case COUNTER_CYCLES:
+    case COUNTER_REF_CYCLES:
+    case COUNTER_INSTRUCTIONS:
+        return NULL;
+    case COUNTER_CHAIN_TICKS:
+    case COUNTER_CHAIN_CYCLES:
+        *(remedy ? remedy : &unused) = "read COUNTER_CYCLES";
+        return "the modelled CPU counts cycles; the dependent chain is for machines that cannot";
+    case COUNTER_LVL0:
+    case COUNTER_LVL1:
+    case COUNTER_LVL2:
+    case COUNTER_EVENT:
+        return m->counts_licences ? NULL : "the modelled CPU has no licence events (28H, by its model file)";
+    case COUNTER_THROTTLE:
+        return m->counts_throttle ? NULL : "the modelled CPU has no throttle event (28H/40H, by its model file)";
+    case COUNTER_IDS:
+        break;
+    }
+    return "no such counter";
+}
+
+/* ---- prepare, finish ---- */
+
+static int check_counters(struct state *s, const struct machine *m, const struct machine_setup *setup,
+                          struct machine_error *err)
+{
+    if (setup->n_counters > MACHINE_COUNTERS_MAX)
+        return fail(err, MACHINE_BAD_INPUT, "", "%zu counters asked for; at most %d work", setup->n_counters,
+                    MACHINE_COUNTERS_MAX);
+    for (size_t i = 0; i < setup->n_counters; i++) {
+        const struct counter_spec *c = &setup->counters[i];
+        const char *remedy = NULL, *why = model_lacks(m, c->id, &remedy);
+        if (why)
+            return fail(err, MACHINE_CANNOT, remedy ? remedy : "choose another model, or do without this counter", "%s", why);
+        if (c->id == COUNTER_EVENT && (c->event & 0xff) != 0x28)
+            return fail(err, MACHINE_CANNOT, "of raw events, models count 28H with any umask",
+                        "the modelled CPU does not count event %02XH/%02XH", c->event & 0xff, c->event >> 8 & 0xff);
+        if (c->id == COUNTER_EVENT && c->event > 0xffff)
+            return fail(err, MACHINE_CANNOT, "leave the bits above the umask 0",
+                        "the modelled CPU has no cmask, edge or inversion (event code %XH)", c->event);
+        s->counters[i] = *c;
+    }
+    return MACHINE_OK;
+}
+
+static int check_setup(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    unsigned cores = s->model.cores;
+    if (setup->cpu < -1 || setup->cpu >= (int)cores)
+        return fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu, s->model.cpu_name,
+                    cores - 1);
+    if (setup->active_cores > cores)
+        return fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u", setup->active_cores,
+                    s->model.cpu_name, cores);
+    if (!(setup->period_us >= 0.05 && setup->period_us <= 1e6))
+        return fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work", setup->period_us);
+    return MACHINE_OK;
+}
+
+static void model_finish(struct machine *m)
+{
+    struct state *s = m->state;
+    free(s->words);
+    s->words = NULL;
+    s->capacity = 0;
+    s->prepared = false;
+}
+
+static int model_prepare(struct machine *m, const struct machine_setup *setup, struct machine_error *err)
+{
+    struct state *s = m->state;
+    model_finish(m);
+    int status = check_setup(s, setup, err);
+    if (status == MACHINE_OK)
+        status = check_counters(s, m, setup, err);
+    if (status != MACHINE_OK)
+        return status;
+    s->setup = *setup;
+    s->setup.counters = s->counters;
+    s->active = setup->active_cores ? setup->active_cores : s->model.cores;
+    /* a recording of n samples has n + 1 readings */
+    s->capacity = setup->max_samples + 1;
+    if (setup->max_samples < SIZE_MAX / 16 / sizeof *s->words)
+        s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
+    if (!s->words)
+        return fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples", setup->max_samples);
+    s->prepared = true;
+    return MACHINE_OK;
+}
+
+/* ---- readings ---- */
+
+static uint64_t tsc_at(const struct progress *p, double us, uint64_t least)
+{
+    const struct model *m = &p->state->model;
+    if (m->clock_jitter_ns > 0)
+        us += m->clock_jitter_ns * 1e-3 * model_random_normal(&p->core->streams[MODEL_STREAM_CLOCK]);
+    double ticks = floor(us * m->tsc_hz * 1e-6);
+    uint64_t tsc = p->tsc_start + (ticks > 0 ? (uint64_t)ticks : 0);
+    return tsc > least ? tsc : least;
+}
+
+/* Cycles by the umask bits of event 28H; 40H counts throttling, 01H and 80H nothing. */
+static double licence_cycles(const struct model *m, const struct model_totals *t, unsigned umask)
+{
+    double cycles = umask & 0x40 && m->counts_throttle ? t->throttle_cycles : 0;
+    for (size_t i = 0; i < m->n_classes; i++)
+        if (m->classes[i].umask & umask)
+            cycles += t->class_cycles[i];
+    return cycles;
+}
+
+static double level_cycles(const struct model *m, const struct model_totals *t, unsigned level)
+{
+    double cycles = 0;
+    for (size_t i = 0; i < m->n_classes; i++)
+        if (m->classes[i].level == level)
+            cycles += t->class_cycles[i];
+    return cycles;
+}
+
+static uint64_t counter_value(struct progress *p, const struct counter_spec *spec, uint64_t least)
+{
+    const struct model *m = &p->state->model;
+    const struct model_totals *t = &p->core->totals;
+    double value = 0, noise = m->noise_cycles;
+    switch (spec->id) {
+    case COUNTER_CYCLES:
+        value = t->cycles;
+        break;
+    case COUNTER_REF_CYCLES:
+        value = t->ref_us * m->tsc_hz * 1e-6;
+        break;
+    case COUNTER_INSTRUCTIONS:
+        value = (double)p->instructions + (double)p->blocks * m->loop_instructions + t->other_instructions;
+        noise = 0;
+        break;
+    case COUNTER_LVL0:
+    case COUNTER_LVL1:
+    case COUNTER_LVL2:
+        value = level_cycles(m, t, (unsigned)(spec->id - COUNTER_LVL0));
+        break;
+    case COUNTER_THROTTLE:
+        value = t->throttle_cycles;
+        break;
+    default:
+        value = licence_cycles(m, t, spec->event >> 8 & 0xff);
+        break;
+    }
+    /* what has counted nothing reads 0, whatever the noise */
+    if (noise > 0 && value > 0)
+        value += noise * model_random_normal(&p->core->streams[MODEL_STREAM_COUNTERS]);
+    uint64_t count = value > 0 ? (uint64_t)value : 0;
+    return count > least ? count : least;
+}
+
+/* The clock is read first, the counters a little later: a halt may fall between the two. */
+static int take_reading(struct progress *p, struct machine_error *err)
+{
+    struct state *s = p->state;
+    struct recording *out = p->out;
+    if (out->n == out->capacity)
+        return fail(err, MACHINE_FAILED, "raise max_samples or the period", "more than %zu samples in one repetition",
+                    s->setup.max_samples);
+    uint64_t *words = out->words + out->n * out->stride;
+    const uint64_t *before = out->n ? words - out->stride : NULL;
+    words[0] = tsc_at(p, p->core->now, before ? before[0] + 1 : 0);
+    words[1] = p->instructions;
+    if (s->model.split_read_ns > 0)
+        model_core_idle(p->core, p->core->now + s->model.split_read_ns * 1e-3);
+    for (size_t i = 0; i < s->setup.n_counters; i++)
+        words[2 + i] = counter_value(p, &s->counters[i], before ? before[2 + i] : 0);
+    out->n++;
+    return MACHINE_OK;
+}
+
+/* ---- running ---- */
+
+/* Runs chunks until the first look at the clock at or after `deadline`; one chunk at least. */
+static void run_until(struct progress *p, double deadline)
+{
+    double done = model_core_advance(p->core, deadline, INFINITY);
+    double chunks = ceil(done / p->chunk_work - 1e-9);
+    if (chunks < 1)
+        chunks = 1;
+    double rest = chunks * p->chunk_work - done;
+    if (rest > 0)
+        model_core_advance(p->core, INFINITY, rest);
+    p->blocks += (uint64_t)chunks * p->chunk_blocks;
+    p->instructions += (uint64_t)chunks * (uint64_t)p->chunk_work;
+    model_core_returned(p->core);
+}
+
+/*
+ * The next deadline of the sample grid: half a period, then whole ones, away from time 0 on either side; after it the
+ * grid is shifted by `phase` periods. Deadlines that have passed meanwhile are left out.
+ */
+static double next_deadline(const struct progress *p)
+{
+    double period = p->state->setup.period_us, now = p->core->now;
+    double offset = p->zero_passed ? 0.5 + p->request->phase : -0.5;
+    double k = floor((now - p->zero_us) / period - offset) + 1;
+    if (p->zero_passed && k < 0)
+        k = 0;
+    double deadline = p->zero_us + (k + offset) * period;
+    return deadline > now ? deadline : deadline + period;
+}
+
+static void size_chunk(struct progress *p, const struct segment *seg)
+{
+    const struct model_core *c = p->core;
+    double per_us = c->need.ipc * model_core_ghz(c) * 1e3;
+    double blocks = round(per_us * p->state->setup.period_us / POLLS_PER_PERIOD / seg->payload.instructions);
+    p->chunk_blocks = blocks < 1 ? 1 : (unsigned)fmin(blocks, 1e6);
+    p->chunk_work = (double)p->chunk_blocks * seg->payload.instructions;
+}
+
+/* When time 0 will be, if the segments up to it take no longer than they should. */
+static double planned_zero(const struct progress *p, size_t segment)
+{
+    double us = p->core->now;
+    for (size_t i = segment; i < p->request->zero_segment; i++)
+        us += p->request->segments[i].duration_us;
+    return us;
+}
+
+static int run_segment(struct progress *p, size_t number, struct machine_error *err)
+{
+    const struct segment *seg = &p->request->segments[number];
+    struct model_core *c = p->core;
+    if (!p->zero_passed)
+        p->zero_us = planned_zero(p, number);
+    bool is_zero = number == p->request->zero_segment;
+    if (is_zero) {
+        p->zero_passed = true;
+        p->out->zero_tsc = tsc_at(p, c->now, 0);
+        p->out->zero_reading = seg->sampled ? p->out->n : SIZE_MAX;
+    }
+    if (seg->sampled) {
+        model_core_fine(c, true);
+        int status = take_reading(p, err);
+        if (status != MACHINE_OK)
+            return status;
+        if (is_zero)
+            p->out->zero_tsc = p->out->words[p->out->zero_reading * p->out->stride];
+    } else {
+        model_core_fine(c, false);
+    }
+    int status = model_core_run(c, &seg->payload, err);
+    if (status != MACHINE_OK)
+        return status;
+    size_chunk(p, seg);
+    double end = (is_zero ? p->zero_us : c->now) + seg->duration_us;
+    while (c->now < end) {
+        double deadline = seg->sampled ? next_deadline(p) : end;
+        run_until(p, deadline < end ? deadline : end);
+        if (c->now >= end || !seg->sampled)
+            continue;
+        status = take_reading(p, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    return MACHINE_OK;
+}
+
+static int check_request(const struct state *s, const struct run_request *r, struct machine_error *err)
+{
+    if (!s->prepared)
+        return fail(err, MACHINE_FAILED, "", "run without prepare");
+    if (r->n_segments == 0 || r->zero_segment >= r->n_segments)
+        return fail(err, MACHINE_BAD_INPUT, "", "a repetition of %zu segments cannot have time 0 in segment %zu",
+                    r->n_segments, r->zero_segment);
+    for (size_t i = 0; i < r->n_segments; i++) {
+        const struct segment *seg = &r->segments[i];
+        if (!seg->payload.kernel || seg->payload.instructions == 0)
+            return fail(err, MACHINE_BAD_INPUT, "", "segment %zu has no payload", i);
+        if (!(seg->duration_us > 0 && seg->duration_us <= 1e9))
+            return fail(err, MACHINE_BAD_INPUT, "", "segment %zu of %g us: above 0 and up to 1e9 would work", i,
+                        seg->duration_us);
+    }
+    return MACHINE_OK;
+}
+
+static int model_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct state *s = m->state;
+    int status = check_request(s, r, err);
+    if (status != MACHINE_OK)
+        return status;
+    *out = (struct recording){.stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words,
+                              .zero_reading = SIZE_MAX};
+    struct progress p = {.state = s, .core = &s->core, .request = r, .out = out};
+    p.tsc_start = (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (r->repetition + 1);
+    model_core_start(&s->core, &s->model, s->active, s->setup.seed, r->repetition);
+    for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
+        status = run_segment(&p, i, err);
+    s->core.payload = NULL; /* it belongs to the caller */
+    s->has_run = status == MACHINE_OK;
+    out->involuntary_switches = s->core.off_cpu;
+    return status;
+}
+
+static int model_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
+{
+    struct state *s = m->state;
+    if (!s->has_run) /* an idle core, at the highest level */
+        model_core_start(&s->core, &s->model, s->prepared ? s->active : s->model.cores, s->setup.seed, 0);
+    s->has_run = true;
+    return model_register_read(&s->core, reg, value, err);
+}
+
+static void model_close(struct machine *m)
+{
+    if (!m->state)
+        return;
+    model_finish(m);
+    free(m->state);
+    m->state = NULL;
+    m->ops = NULL;
+}
+
+static const struct machine_ops model_ops = {
+    .info = model_info,
+    .lacks = model_lacks,
+    .prepare = model_prepare,
+    .run = model_run,
+    .finish = model_finish,
+    .close = model_close,
+    .read_register = model_register,
+};
+
+int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name);
+    s->model = *m;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    snprintf(s->cpu, sizeof s->cpu, "%s (%02X_%02XH, stepping %u)", m->cpu_name, m->family, m->model, m->stepping);
+    const char *slash = strrchr(m->file, '/');
+    snprintf(s->source, sizeof s->source, "modelled, not measured: a simulated core with the parameters of %s",
+             slash ? slash + 1 : m->file);
+    snprintf(s->notes, sizeof s->notes, "figures marked assumed in the model file were published by nobody");
+    out->state = s;
+    out->ops = &model_ops;
+    return MACHINE_OK;
+}
+
+int machine_open_model(const char *name_or_file, const char *data_dir, struct machine *out, struct machine_error *err)
+{
+    struct model *m = malloc(sizeof *m);
+    if (!m)
+        return fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name_or_file);
+    int status = model_load(name_or_file, data_dir, m, err);
+    if (status == MACHINE_OK) {
+        char name[MODEL_TEXT_MAX];
+        snprintf(name, sizeof name, "model:%.80s", name_or_file);
+        status = machine_open_parsed_model(m, name, out, err);
+    }
+    free(m);
+    return status;
+}
