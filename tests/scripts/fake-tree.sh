@@ -12,7 +12,7 @@ tree="$tmp/the tree"
 # The commands that every Debian has, and make (the make-believe build is a real one).
 need_basics() {
     mkdir -p "$bin"
-    for command in sh env make readlink dirname basename nproc grep sed mktemp rm cat tr head tail cp chmod ln mkdir touch \
+    for command in sh awk env make readlink dirname basename nproc grep sed mktemp rm cat tr head tail cp chmod ln mkdir touch \
         date cut sort tee printf; do
         found=$(command -v "$command") || return 1
         case $found in

@@ -80,6 +80,50 @@ status=$?
 check "another architecture: exit status 3" "$tmp/err" status_is 3
 check "another architecture is named" "$tmp/err" grep -q 'aarch64.*x86-64' "$tmp/err"
 
+# without arguments: the widest pair of the list of kernels
+kernel_list() {
+    echo "kernel          bits  weight instructions  density  runs here      what"
+    for kernel in 64add 64mul 128or 128fma 256or 256fma 512fma; do
+        answer="no: ${1##* }"
+        case " $1 " in
+        *" $kernel "*) answer=yes ;;
+        esac
+        printf '%-14s    64  heavy           128  1/1-256  %-14s says yes or no\n' "$kernel" "$answer"
+    done
+}
+
+# pair_is PAIR SAID KERNELS: with only these kernels, ./run without arguments takes this pair, and says so or not
+pair_is() {
+    kernel_list "$3" >"$tree/kernels.txt"
+    in_world "$tree" ./run
+    status=$?
+    printf '<--transition>\n<%s>\nin %s\n' "$1" "$tree" >"$tmp/want.out"
+    : >"$tmp/want.err"
+    if [ "$2" = said ]; then
+        echo "run: this processor cannot run 128fma:512fma; taking the widest pair that it can: $1" >"$tmp/want.err"
+    fi
+    expect "no arguments, processor with $3: $1" 0
+}
+pair_is 128fma:512fma unsaid "64add 64mul 128or 128fma 256or 256fma 512fma"
+pair_is 128fma:256fma said "64add 64mul 128or 128fma 256or 256fma"
+pair_is 128or:256or said "64add 64mul 128or 256or"
+pair_is 64add:128or said "64add 64mul 128or"
+pair_is 64add:64mul said "64add 64mul"
+: >"$tree/kernels.txt"
+in_world "$tree" ./run
+status=$?
+check "no arguments and no kernel at all: exit status 3" "$tmp/err" status_is 3
+
+# the real program's list is what ./run takes it for
+real=${CHARACTERIZE:-$root/characterize}
+if [ -x "$real" ]; then
+    "$real" --list kernels >"$tmp/out"
+    check "the real list has 64add, and it runs here" "$tmp/out" \
+        awk '$1 == "64add" && $6 == "yes" { found = 1 } END { exit !found }' "$tmp/out"
+else
+    fail "there is no $real to ask for its list of kernels"
+fi
+
 # a failing build
 cp "$tree/program" "$tmp/saved"
 echo SYNTAX-ERROR >>"$tree/program"
