@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where one repetition goes from one state to the next, to a fraction of a sample.
+ *
+ * A sample's frequency is the mean over the sample, so the integral over a window that holds one edge tells where the
+ * edge is: S = v1 x + v2 (W - x). This is unbiased wherever the window lies, and uses no sample twice. Halts are placed
+ * by accounting: in the sample that spans one, cycles = f1 a + f2 b and instructions = q1 a + q2 b with a the time
+ * before and b the time after the halt; where the rates differ both follow. Where only cycles are known, a sampler that
+ * resumes at once has b = 0; one that waits for its grid has a and b alike on average over shifted repetitions.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/outline.h"
+
+enum { WINDOW_HALF = 2, NEAR = 6 };
+#define STRONG_SNR 3.0     /* of one sample: a repetition then shows its own edge */
+#define LLR_CLIP 8.0       /* one wild sample must not decide */
+#define LLR_LEAST 4.0
+#define GRID_TOLERANCE 0.15
+
+static bool logarithmic(int c)
+{
+    return c == TRACE_FREQ || c == TRACE_IPC;
+}
+
+/* Steps that one sample of the channel shows over its noise. */
+static double snr(const struct runs *r, int c, const struct piece *a, const struct piece *b)
+{
+    double v1 = a->value[c], v2 = b->value[c];
+    if (!r->has[c] || isnan(v1) || isnan(v2))
+        return 0;
+    double step = logarithmic(c) ? fabs(log(fmax(v2, 1e-4) / fmax(v1, 1e-4))) : fabs(v2 - v1);
+    double floor = c == TRACE_VOLTS ? 2e-4 : 1e-3;
+    return step / fmax(r->noise[c], floor);
+}
+
+static size_t first_after(const struct runs *r, const struct run_span *s, double t)
+{
+    size_t lo = s->first, hi = s->first + s->n; /* the first sample that ends after t */
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (r->trace->time_us[mid] > t)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+/* For how much sample i speaks for the state `after` against `before` (log likelihood ratio, clipped). */
+static double evidence(const struct runs *r, size_t i, const struct piece *before, const struct piece *after,
+                       const bool use[TRACE_CHANNELS])
+{
+    double sum = 0;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        if (!use[c] || isnan(r->trace->channel[c][i]))
+            continue;
+        double v = (double)r->trace->channel[c][i], v1 = before->value[c], v2 = after->value[c];
+        if (logarithmic(c)) {
+            v = log(fmax(v, 1e-4));
+            v1 = log(fmax(v1, 1e-4));
+            v2 = log(fmax(v2, 1e-4));
+        }
+        double sigma = fmax(r->noise[c], fabs(v2 - v1) / 20);
+        double llr = ((v - v1) * (v - v1) - (v - v2) * (v - v2)) / (2 * sigma * sigma);
+        sum += fmax(-LLR_CLIP, fmin(LLR_CLIP, llr));
+    }
+    return sum;
+}
+
+/* The first sample of the new state by maximum likelihood in [a, b); SIZE_MAX if the evidence is thin. */
+static size_t split_at(const struct runs *r, size_t a, size_t b, const struct piece *before, const struct piece *after,
+                       const bool use[TRACE_CHANNELS])
+{
+    double sum = 0, lowest = 0, total = 0;
+    size_t at = a;
+    for (size_t i = a; i < b; i++) {
+        if (!r->spoilt[i])
+            sum += evidence(r, i, before, after, use);
+        if (sum < lowest) {
+            lowest = sum;
+            at = i + 1;
+        }
+    }
+    total = sum - lowest;
+    /* enough on both sides of the split, where there is anything on that side */
+    if (total < LLR_LEAST || (at > a && -lowest < LLR_LEAST))
+        return SIZE_MAX;
+    return at;
+}
+
+/* The edge by the integral over the samples [a, b) in channel c. */
+static double integrate(const struct runs *r, int c, size_t a, size_t b, double v1, double v2)
+{
+    double begin = r->trace->time_us[a] - (double)r->dt[a], width = 0, sum = 0;
+    for (size_t i = a; i < b; i++) {
+        double v = (double)r->trace->channel[c][i];
+        if (isnan(v) || r->spoilt[i])
+            return NAN;
+        sum += (v - v2) * (double)r->dt[i];
+        width += (double)r->dt[i];
+    }
+    return width > 0 ? begin + sum / (v1 - v2) : NAN;
+}
+
+double place_edge(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
+                  const struct edge_kind *kind, double lo, double hi, double guess, bool search)
+{
+    const struct run_span *s = &r->run[run];
+    bool use[TRACE_CHANNELS];
+    int best = -1;
+    double best_snr = 0;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double own = kind->change[c] ? snr(r, c, before, after) : 0;
+        use[c] = own > 0.5;
+        /* a frequency read at one instant places an edge no better than its sample */
+        if (own > best_snr * (c == TRACE_FREQ && r->instant_freq ? 4 : 1)) {
+            best_snr = own;
+            best = c;
+        }
+    }
+    if (best < 0)
+        return NAN;
+    size_t a = first_after(r, s, lo), b = first_after(r, s, hi), at = first_after(r, s, guess);
+    if (best_snr >= STRONG_SNR) {
+        size_t from = a, to = b;
+        if (!search) {
+            from = at > a + NEAR ? at - NEAR : a;
+            to = at + NEAR < b ? at + NEAR : b;
+        }
+        at = split_at(r, from, to, before, after, use);
+        if (at == SIZE_MAX)
+            return NAN;
+    }
+    size_t from = at >= a + WINDOW_HALF ? at - WINDOW_HALF : a, to = at + WINDOW_HALF <= b ? at + WINDOW_HALF : b;
+    while (from < at && r->spoilt[from])
+        from++;
+    for (size_t i = from; i < to; i++)
+        if (r->spoilt[i]) {
+            if (i < at)
+                from = i + 1;
+            else
+                to = i;
+        }
+    if (from >= to)
+        return NAN;
+    double x = integrate(r, best, from, to, before->value[best], after->value[best]);
+    if (best == TRACE_FREQ && r->instant_freq)
+        x += 0.5 * r->period;
+    /* a strong edge outside its window is a wild sample's doing */
+    double margin = r->period + (best_snr >= STRONG_SNR ? 0 : INFINITY);
+    if (isnan(x) || x < r->trace->time_us[from] - (double)r->dt[from] - margin || x > r->trace->time_us[to - 1] + margin)
+        return NAN;
+    return x;
+}
+
+bool resumes_at_once(const struct runs *r)
+{
+    size_t off = 0, all = 0;
+    double wobble = 0;
+    size_t n = 0, step = r->trace->n / 4096 + 1;
+    for (size_t i = 0; i < r->trace->n; i += step)
+        if (r->dt[i] > 0.5f * (float)r->period && r->dt[i] < 1.5f * (float)r->period) {
+            wobble += fabs((double)r->dt[i] / r->period - 1);
+            n++;
+        }
+    if (!n || wobble / (double)n > 0.5 * GRID_TOLERANCE)
+        return false; /* no grid to be off */
+    for (size_t k = 0; k < r->n_gaps; k++) {
+        const struct gap *g = &r->gap[k];
+        if (g->soft || g->lost < 2 * r->period)
+            continue;
+        double periods = (g->end - g->begin) / r->period;
+        off += fabs(periods - round(periods)) > GRID_TOLERANCE;
+        all++;
+    }
+    return all && (double)off > 0.4 * (double)all;
+}
+
+void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
+                bool at_once, double *begin, double *length)
+{
+    double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];
+    double i1 = before->value[TRACE_IPC], i2 = after->value[TRACE_IPC], a, b;
+    if (isnan(f1))
+        f1 = g->freq_before;
+    if (isnan(f2))
+        f2 = g->freq_after;
+    bool rates = !isnan(g->rate) && i1 > 0 && i2 > 0;
+    if (isnan(g->clock) || isnan(f1) || isnan(f2) || (r->instant_freq && !rates)) {
+        a = 0.5 * fmin(r->period, dt); /* no account to draw on: time stamps alone */
+        b = at_once ? 0 : a;
+    } else if (r->instant_freq) {
+        a = fmin(dt * g->rate / (f1 * i1), r->period); /* this machine's sampler resumes at once */
+        b = fmax(0, (dt * g->rate - f1 * i1 * a) / (f2 * i2));
+    } else {
+        double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;
+        a = at_once ? cycles / f1 : cycles / (f1 + f2);
+        b = at_once ? 0 : a;
+        if (apart > 0.15 && !at_once) {
+            a = (i2 * cycles - g->rate * dt) / (f1 * (i2 - i1));
+            a = fmax(0, fmin(a, cycles / f1));
+            b = (cycles - f1 * a) / f2;
+        }
+    }
+    *begin = g->begin + a;
+    *length = fmax(0, dt - a - b);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The steps from outlines to the answer (private to analysis/): consensus, kinds and levels, times, voltage. */
+#ifndef CHARACTERIZE_FINDINGS_H
+#define CHARACTERIZE_FINDINGS_H
+
+#include "analysis/outline.h"
+#include "analysis/phases.h"
+
+/*
+ * consensus.c: one outline for all repetitions that agree. Interrupted repetitions and those that show other events are
+ * entered in `out` (discarded, warnings). `o` becomes empty if no repetition is left. 0, or -1: out of memory.
+ */
+int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out);
+
+/* kinds.c: kinds, IPC ratios and levels of the pieces into out->phases and out->levels; pieces that turn out to be one
+ * are merged in `o`. 0, or -1: out of memory. */
+int find_kinds(const struct runs *r, struct outline *o, struct phases *out);
+
+/* times.c: starts, durations, modes, agreement and transitions. 0, or -1: out of memory. */
+int find_times(const struct runs *r, const struct outline *o, struct phases *out);
+
+/* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
+int find_volts(const struct trace *t, struct phases *out);
+
+/* A trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
+int gather_volts(const struct trace *t, struct trace *out);
+
+/* Adds a warning / a discarded repetition (printf). -1: out of memory. */
+int warn(struct phases *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int discard(struct phases *out, uint32_t run, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The standard deviation of where one repetition alone places edge e of an outline, us. */
+double edge_sigma(const struct runs *r, const struct outline *o, size_t e);
+
+#endif

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/outline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/robust.h"
+#include "analysis/segment.h"
+
+/*
+ * What counts as a step. Significance: six standard errors, so that of ten thousand null recordings of a few thousand
+ * samples, each looked at at ten scales, hardly one shows a false step. Size: clocks with spread spectrum wander by
+ * 0.25 % (recordings of a W-2104), IPC ratios above 0.94 are no throttling of anything, and the voltage's unit is
+ * 2^-13 V = 0.12 mV while steps of interest begin at 6 mV.
+ */
+static const struct segment_rule rules[TRACE_CHANNELS] = {
+    [TRACE_FREQ] = {true, 0.004, 6, 3},   [TRACE_IPC] = {true, 0.06, 6, 3},   [TRACE_VOLTS] = {false, 0.0015, 6, 3},
+    [TRACE_LVL0] = {false, 0.1, 6, 3},    [TRACE_LVL1] = {false, 0.1, 6, 3},  [TRACE_LVL2] = {false, 0.1, 6, 3},
+    [TRACE_THROTTLE] = {false, 0.1, 6, 3}};
+
+#define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
+#define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */
+
+/* One repetition, or the medians of many on a common time line. */
+struct series {
+    size_t n;
+    float *value[TRACE_CHANNELS];
+    const uint8_t *skip;
+    double *end;       /* of each sample; NULL: one repetition, times are the trace's */
+    bool owned;
+    size_t base;       /* one repetition: index of its first sample in the trace */
+    double begin, period;
+};
+
+/* An edge between pieces, before repetitions place their own. */
+struct boundary {
+    double begin, end; /* equal, but for a halt */
+    double z;
+    bool halt, forced;
+    const struct gap *gap; /* one repetition: its own */
+};
+
+struct boundaries {
+    struct boundary *b;
+    size_t n, capacity;
+};
+
+static double sample_end(const struct runs *r, const struct series *s, size_t i)
+{
+    return s->end ? s->end[i] : r->trace->time_us[s->base + i];
+}
+
+static double sample_begin(const struct runs *r, const struct series *s, size_t i)
+{
+    return i ? sample_end(r, s, i - 1) : s->begin;
+}
+
+static void series_free(struct series *s)
+{
+    for (int c = 0; s->owned && c < TRACE_CHANNELS; c++)
+        free(s->value[c]);
+    free(s->end);
+}
+
+static void series_of_one(const struct runs *r, size_t run, struct series *s)
+{
+    const struct run_span *span = &r->run[run];
+    *s = (struct series){.n = span->n, .skip = r->spoilt + span->first, .base = span->first, .period = r->period};
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        s->value[c] = r->has[c] ? r->trace->channel[c] + span->first : NULL;
+    s->begin = r->trace->time_us[span->first] - r->period;
+}
+
+/* Medians over repetitions in bins of one period; a bin edge lies at time 0. */
+static int series_of_many(const struct runs *r, const size_t *run, size_t n, struct series *s)
+{
+    double begin = INFINITY, end = -INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        const struct run_span *span = &r->run[run[k]];
+        begin = fmin(begin, r->trace->time_us[span->first] - r->period);
+        end = fmax(end, r->trace->time_us[span->first + span->n - 1]);
+    }
+    double first_bin = floor(begin / r->period + 1e-6);
+    *s = (struct series){.owned = true, .begin = first_bin * r->period, .period = r->period};
+    double bins = ceil(end / r->period) - first_bin;
+    if (!(bins >= 1 && bins < 4e9))
+        return -1;
+    s->n = (size_t)bins;
+    size_t *cursor = calloc(n, sizeof *cursor), *stop = calloc(n, sizeof *stop);
+    float *values = malloc((n * 8 + 8) * sizeof *values);
+    s->end = malloc(s->n * sizeof *s->end);
+    int bad = !cursor || !stop || !values || !s->end;
+    for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
+        if (r->has[c]) {
+            s->value[c] = malloc(s->n * sizeof(float));
+            bad |= !s->value[c];
+        }
+    for (size_t k = 0; k < n && !bad; k++)
+        cursor[k] = r->run[run[k]].first;
+    for (size_t bin = 0; bin < s->n && !bad; bin++) {
+        double limit = s->begin + (double)(bin + 1) * r->period;
+        s->end[bin] = limit;
+        for (size_t k = 0; k < n; k++) { /* samples whose middle lies in the bin */
+            const struct run_span *span = &r->run[run[k]];
+            stop[k] = cursor[k];
+            while (stop[k] < span->first + span->n &&
+                   r->trace->time_us[stop[k]] - 0.5 * (double)r->dt[stop[k]] < limit && stop[k] - cursor[k] < 8)
+                stop[k]++;
+        }
+        for (int c = 0; c < TRACE_CHANNELS; c++) {
+            size_t m = 0;
+            for (size_t k = 0; s->value[c] && k < n; k++)
+                for (size_t i = cursor[k]; i < stop[k]; i++)
+                    if (!r->spoilt[i])
+                        values[m++] = r->trace->channel[c][i];
+            /* few repetitions have a sample while most of them are halted: those say little */
+            if (s->value[c])
+                s->value[c][bin] = m * 4 >= n ? median_of_floats(values, m) : NAN;
+        }
+        memcpy(cursor, stop, n * sizeof *cursor);
+    }
+    free(cursor);
+    free(stop);
+    free(values);
+    return bad ? -1 : 0;
+}
+
+static int add_boundary(struct boundaries *l, struct boundary b)
+{
+    if (l->n == l->capacity) {
+        size_t capacity = l->capacity ? 2 * l->capacity : 32;
+        struct boundary *bigger = realloc(l->b, capacity * sizeof *bigger);
+        if (!bigger)
+            return -1;
+        l->b = bigger;
+        l->capacity = capacity;
+    }
+    l->b[l->n++] = b;
+    return 0;
+}
+
+static int add_cuts(const struct runs *r, const struct series *s, int c, size_t first, size_t last, struct boundaries *l)
+{
+    struct cut *cuts;
+    double sigma = 0;
+    size_t n = segment_channel(s->value[c], s->skip, first, last, &rules[c], &cuts, &sigma);
+    if (n == SIZE_MAX)
+        return -1;
+    int bad = 0;
+    for (size_t i = 0; i < n && !bad; i++) {
+        double t = sample_begin(r, s, cuts[i].at);
+        /* a change of IPC alone is believed less than one of the clock when their places are weighed */
+        bad = add_boundary(l, (struct boundary){t, t, c == TRACE_IPC ? 0.5 * cuts[i].z : cuts[i].z, false, false, NULL});
+    }
+    free(cuts);
+    return bad;
+}
+
+/* The first sample that begins at or after t. */
+static size_t sample_at(const struct runs *r, const struct series *s, double t)
+{
+    size_t lo = 0, hi = s->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (sample_end(r, s, mid) > t + 0.25 * s->period)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+static bool only_volts(const struct runs *r)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (c != TRACE_VOLTS && r->has[c])
+            return false;
+    return r->has[TRACE_VOLTS];
+}
+
+static int find_cuts(const struct runs *r, const struct series *s, double switch_us, struct boundaries *l)
+{
+    size_t at = isnan(switch_us) ? 0 : sample_at(r, s, switch_us);
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        if (!s->value[c] || (c == TRACE_VOLTS && !only_volts(r)))
+            continue;
+        if (c == TRACE_IPC && at > 0 && at < s->n) { /* another kernel has another IPC: each for itself */
+            if (add_cuts(r, s, c, 0, at, l) || add_cuts(r, s, c, at, s->n, l))
+                return -1;
+        } else if (add_cuts(r, s, c, 0, s->n, l)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+bool gap_is_halt(const struct runs *r, const struct gap *g)
+{
+    if (g->level_changes)
+        return true;
+    size_t same = 0, seen = SIZE_MAX; /* repetitions that lose time here */
+    for (size_t k = 0; r->n > 2 && k < r->n_gaps; k++) {
+        const struct gap *o = &r->gap[k];
+        double overlap = fmin(g->end, o->end) - fmax(g->begin, o->begin);
+        bool alike = fabs(o->lost - g->lost) < fmax(2 * r->period, 0.3 * g->lost);
+        if (overlap > 0 && alike && o->run != seen) {
+            seen = o->run;
+            same++;
+        }
+    }
+    return same >= 2 && same * 2 > r->n;
+}
+
+/* Halts that more than half of the repetitions show at one place: where most of them have no ordinary sample. */
+static int find_common_halts(const struct runs *r, const size_t *run, size_t n, const struct series *s,
+                             struct boundaries *l)
+{
+    int *cover = calloc(s->n + 2, sizeof *cover);
+    bool *member = calloc(r->n, sizeof *member);
+    int bad = !cover || !member, depth = 0;
+    for (size_t k = 0; k < n && !bad; k++)
+        member[run[k]] = true;
+    for (size_t k = 0; k < r->n_gaps && !bad; k++) {
+        const struct gap *g = &r->gap[k];
+        if (!member[g->run])
+            continue;
+        double first = round((g->begin - s->begin) / s->period), last = round((g->end - s->begin) / s->period);
+        first = fmax(0, fmin(first, (double)s->n));
+        last = fmax(first + 1, fmin(last, (double)s->n + 1));
+        cover[(size_t)first]++;
+        cover[(size_t)last]--;
+    }
+    size_t begin = 0;
+    bool inside = false;
+    for (size_t i = 0; i <= s->n && !bad; i++) {
+        depth += cover[i];
+        bool now = (size_t)depth * 2 > n;
+        if (now && !inside)
+            begin = i;
+        else if (!now && inside)
+            bad = add_boundary(l, (struct boundary){s->begin + (double)begin * s->period,
+                                                    s->begin + (double)i * s->period, INFINITY, true, false, NULL});
+        inside = now;
+    }
+    free(cover);
+    free(member);
+    return bad ? -1 : 0;
+}
+
+static int find_own_halts(const struct runs *r, size_t run, struct boundaries *l)
+{
+    for (size_t k = 0; k < r->run[run].n_gaps; k++) {
+        const struct gap *g = &r->gap[r->run[run].first_gap + k];
+        if (gap_is_halt(r, g) &&
+            add_boundary(l, (struct boundary){g->begin, g->end, INFINITY, true, false, g}))
+            return -1;
+    }
+    return 0;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct boundary *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Cuts of several channels at one place are one edge; what lies at a halt belongs to it; what lies at the switch too. */
+static void merge_boundaries(struct boundaries *l, double period)
+{
+    qsort(l->b, l->n, sizeof *l->b, by_begin);
+    size_t m = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        struct boundary *b = &l->b[i], *last = m ? &l->b[m - 1] : NULL;
+        double reach = period * ((b->forced || (last && last->forced)) ? SNAP : SAME_EVENT);
+        if (!last || b->begin - last->end > reach || (b->halt && last->halt)) {
+            l->b[m++] = *b;
+            continue;
+        }
+        if (last->halt || last->forced) {
+            if (b->halt) { /* a halt right after the switch: both stand */
+                l->b[m++] = *b;
+            }
+            continue;
+        }
+        if (b->halt || b->forced || b->z > last->z)
+            *last = *b;
+    }
+    l->n = m;
+}
+
+/* Medians of the samples between two times, without the first and last where there are enough. */
+static int describe(const struct runs *r, const struct series *s, double begin, double end, struct piece *p)
+{
+    size_t a = sample_at(r, s, begin), b = sample_at(r, s, end), trim = 0;
+    memset(p, 0, sizeof *p);
+    p->samples = b > a ? b - a : 0;
+    if (p->samples >= 3)
+        trim = p->samples >= 8 ? 2 : 1;
+    if (p->samples == 3 || p->samples == 4)
+        b -= 1; /* the last is more often mixed than the first, which begins at the edge */
+    else
+        b -= trim;
+    a += trim;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        p->value[c] = p->scatter[c] = NAN;
+    if (a >= b)
+        return 0;
+    size_t step = (b - a) / 200001 + 1;
+    double *x = malloc(((b - a) / step + 1) * 2 * sizeof *x);
+    if (!x)
+        return -1;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        size_t m = 0;
+        for (size_t i = a; s->value[c] && i < b; i += step)
+            if (!isnan(s->value[c][i]) && !(s->skip && s->skip[i]))
+                x[m++] = (double)s->value[c][i];
+        p->value[c] = median_of(x, m);
+        if (m)
+            p->scatter[c] = mad_sigma(x, m, p->value[c], x + m);
+    }
+    free(x);
+    return 0;
+}
+
+static signed char change(int c, const struct piece *a, const struct piece *b)
+{
+    double v1 = a->value[c], v2 = b->value[c];
+    if (isnan(v1) || isnan(v2))
+        return 0;
+    double step = rules[c].logarithm ? log(fmax(v2, 1e-4) / fmax(v1, 1e-4)) : v2 - v1;
+    if (fabs(step) < rules[c].min_effect)
+        return 0;
+    return step > 0 ? 1 : -1;
+}
+
+static void set_kind(const struct runs *r, const struct piece *a, const struct piece *b, bool forced,
+                     struct edge_kind *k)
+{
+    memset(k, 0, sizeof *k);
+    k->forced = forced;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (r->has[c] && !(forced && c == TRACE_IPC))
+            k->change[c] = change(c, a, b);
+}
+
+static bool any_change(const struct edge_kind *k)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (k->change[c])
+            return true;
+    return k->forced;
+}
+
+/* Pieces between the boundaries; a halt is a piece between two edges. Boundaries across which nothing differs go. */
+static int make_pieces(const struct runs *r, const struct series *s, struct boundaries *l, struct outline *o)
+{
+    size_t most = 2 * l->n + 1;
+    o->piece = calloc(most, sizeof *o->piece);
+    o->edge = calloc(most, sizeof *o->edge);
+    if (!o->piece || !o->edge)
+        return -1;
+    double end = sample_end(r, s, s->n - 1);
+    for (bool again = true; again;) {
+        again = false;
+        size_t n = 0;
+        double from = s->begin;
+        for (size_t i = 0; i <= l->n; i++) {
+            double to = i < l->n ? l->b[i].begin : end;
+            if (describe(r, s, from, to, &o->piece[n]))
+                return -1;
+            n++;
+            if (i == l->n)
+                break;
+            if (l->b[i].halt) {
+                o->piece[n] = (struct piece){.halt = true};
+                for (int c = 0; c < TRACE_CHANNELS; c++)
+                    o->piece[n].value[c] = o->piece[n].scatter[c] = NAN;
+                n++;
+            }
+            from = l->b[i].end;
+        }
+        o->n_pieces = n;
+        size_t p = 0, m = 0;
+        for (size_t i = 0; i < l->n; i++) {
+            if (l->b[i].halt) {
+                set_kind(r, &o->piece[p], &o->piece[p + 1], false, &o->edge[p]);
+                set_kind(r, &o->piece[p], &o->piece[p + 2], false, &o->edge[p + 1]);
+                p += 2;
+            } else {
+                set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
+                if (!any_change(&o->edge[p]) && !again) { /* one at a time: the medians change with it */
+                    again = true;
+                    p++;
+                    continue;
+                }
+                p++;
+            }
+            l->b[m++] = l->b[i];
+        }
+        l->n = m;
+    }
+    return 0;
+}
+
+/* The gap of a repetition that is the halt expected between lo and hi; NULL if it has none. */
+static const struct gap *own_gap(const struct runs *r, size_t run, const struct boundary *b, double lo, double hi,
+                                 const struct edge_kind *across)
+{
+    const struct gap *best = NULL;
+    double best_score = 0;
+    for (size_t k = 0; k < r->run[run].n_gaps; k++) {
+        const struct gap *g = &r->gap[r->run[run].first_gap + k];
+        if (g->end <= lo || g->begin >= hi)
+            continue;
+        double overlap = fmin(g->end, b->end + r->period) - fmax(g->begin, b->begin - r->period);
+        double score = overlap > 0 ? overlap : 0;
+        double step = log(g->freq_after / g->freq_before);
+        if (g->level_changes && across->change[TRACE_FREQ] * step > 0)
+            score += 1e-3; /* elsewhere than most, but the same change */
+        if (score > best_score) {
+            best_score = score;
+            best = g;
+        }
+    }
+    return best;
+}
+
+/* Each repetition's own edges, in order. */
+static void place_edges(const struct runs *r, const struct boundaries *l, struct outline *o)
+{
+    bool at_once = resumes_at_once(r), many = o->n_runs > 1;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double last = o->begin;
+        size_t p = 0;
+        for (size_t i = 0; i < l->n; i++) {
+            const struct boundary *b = &l->b[i];
+            double limit = i + 1 < l->n ? l->b[i + 1].begin - r->period : o->end;
+            double *x = &o->time[p * o->n_runs + k];
+            if (b->halt) {
+                double *y = x + o->n_runs, length;
+                const struct gap *g = b->gap ? b->gap : own_gap(r, o->run[k], b, last, fmax(limit, b->end),
+                                                                &o->edge[p + 1]);
+                *x = *y = NAN;
+                if (g) {
+                    place_halt(r, g, &o->piece[p], &o->piece[p + 2], at_once, x, &length);
+                    *y = *x + length;
+                    last = g->end;
+                }
+                p += 2;
+                continue;
+            }
+            *x = b->forced ? o->switch_us
+                           : place_edge(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
+                                        fmax(limit, b->end + r->period), b->begin, many);
+            if (!isnan(*x))
+                last = fmax(last, *x);
+            p++;
+        }
+    }
+}
+
+int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o)
+{
+    struct series s = {0};
+    struct boundaries l = {0};
+    memset(o, 0, sizeof *o);
+    int bad = -1;
+    if (n == 1)
+        series_of_one(r, run[0], &s);
+    else if (series_of_many(r, run, n, &s))
+        goto out;
+    o->begin = s.begin;
+    o->end = sample_end(r, &s, s.n - 1);
+    o->switch_us = switch_us > o->begin + 3 * r->period && switch_us < o->end - 3 * r->period ? switch_us : NAN;
+    if (find_cuts(r, &s, o->switch_us, &l))
+        goto out;
+    if (!isnan(o->switch_us) &&
+        add_boundary(&l, (struct boundary){o->switch_us, o->switch_us, INFINITY, false, true, NULL}))
+        goto out;
+    if (n == 1 ? find_own_halts(r, run[0], &l) : find_common_halts(r, run, n, &s, &l))
+        goto out;
+    merge_boundaries(&l, r->period);
+    if (make_pieces(r, &s, &l, o))
+        goto out;
+    o->n_runs = n;
+    o->run = malloc(n * sizeof *o->run);
+    o->time = malloc((o->n_pieces * n + 1) * sizeof *o->time);
+    if (!o->run || !o->time)
+        goto out;
+    memcpy(o->run, run, n * sizeof *run);
+    place_edges(r, &l, o);
+    bad = 0;
+out:
+    series_free(&s);
+    free(l.b);
+    if (bad)
+        outline_free(o);
+    return bad;
+}
+
+void outline_free(struct outline *o)
+{
+    free(o->piece);
+    free(o->edge);
+    free(o->run);
+    free(o->time);
+    memset(o, 0, sizeof *o);
+}
+
+bool outline_same(const struct outline *a, const struct outline *b)
+{
+    if (a->n_pieces != b->n_pieces)
+        return false;
+    for (size_t i = 0; i < a->n_pieces; i++)
+        if (a->piece[i].halt != b->piece[i].halt)
+            return false;
+    for (size_t i = 0; i + 1 < a->n_pieces; i++)
+        if (memcmp(&a->edge[i], &b->edge[i], sizeof a->edge[i]))
+            return false;
+    return true;
+}

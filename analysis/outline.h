@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The outline of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one ends
+ * and the next begins (private to analysis/).
+ */
+#ifndef CHARACTERIZE_OUTLINE_H
+#define CHARACTERIZE_OUTLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/runs.h"
+
+struct piece {
+    bool halt;
+    double value[TRACE_CHANNELS]; /* medians, in the channel's unit; NaN = not seen */
+    double scatter[TRACE_CHANNELS]; /* of one sample of the series it was found in, same unit */
+    size_t samples;               /* of the series it was found in */
+};
+
+/* How one piece differs from the one before; equal edges of different repetitions are the same event. */
+struct edge_kind {
+    signed char change[TRACE_CHANNELS]; /* -1, 0, 1 */
+    bool forced;                        /* time 0: another kernel, so IPC says nothing */
+};
+
+struct outline {
+    size_t n_pieces;
+    struct piece *piece;
+    struct edge_kind *edge;  /* n_pieces - 1 */
+    size_t n_runs;
+    size_t *run;             /* indexes into runs.run */
+    double *time;            /* [edge * n_runs + k], us; NaN = repetition k does not show it */
+    double begin, end;       /* of the recording, us */
+    double switch_us;        /* time of the switch of kernels, NaN = none */
+};
+
+/*
+ * The outline of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time line
+ * find the pieces, each repetition places its own edges. Returns 0, or -1: out of memory.
+ */
+int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o);
+void outline_free(struct outline *o);
+
+/* True if both show the same events in the same order. */
+bool outline_same(const struct outline *a, const struct outline *b);
+
+/* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
+bool gap_is_halt(const struct runs *r, const struct gap *g);
+
+/* Sampling resumes at once after a halt rather than at the next point of its grid. */
+bool resumes_at_once(const struct runs *r);
+
+/*
+ * Where a halt in gap g begins and how long it lasts: cycle accounting with the speeds of the pieces before and after.
+ */
+void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
+                bool at_once, double *begin, double *length);
+
+/* Where repetition `run` goes from the state `before` to `after` between the times lo and hi, near `guess`; NaN if it
+ * does not. `search`: anywhere in between, not only near the guess. */
+double place_edge(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
+                  const struct edge_kind *kind, double lo, double hi, double guess, bool search);
+
+#endif

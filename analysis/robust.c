@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/robust.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+
+/* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
+#define DEFINE_SELECT(NAME, TYPE)                                                                                      \
+    static TYPE NAME(TYPE *x, size_t n, size_t k)                                                                      \
+    {                                                                                                                  \
+        size_t lo = 0, hi = n - 1;                                                                                     \
+        while (lo < hi) {                                                                                              \
+            TYPE a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];                                                      \
+            TYPE pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));                        \
+            size_t i = lo, j = hi;                                                                                     \
+            for (;;) {                                                                                                 \
+                while (x[i] < pivot)                                                                                   \
+                    i++;                                                                                               \
+                while (x[j] > pivot)                                                                                   \
+                    j--;                                                                                               \
+                if (i >= j)                                                                                            \
+                    break;                                                                                             \
+                TYPE swap = x[i];                                                                                      \
+                x[i++] = x[j];                                                                                         \
+                x[j--] = swap;                                                                                         \
+            }                                                                                                          \
+            if (k <= j)                                                                                                \
+                hi = j;                                                                                                \
+            else                                                                                                       \
+                lo = j + 1;                                                                                            \
+        }                                                                                                              \
+        return x[k];                                                                                                   \
+    }
+DEFINE_SELECT(select_double, double)
+DEFINE_SELECT(select_float, float)
+
+double median_of(double *x, size_t n)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            x[m++] = x[i];
+    if (!m)
+        return NAN;
+    double upper = select_double(x, m, m / 2);
+    if (m % 2)
+        return upper;
+    return 0.5 * (upper + select_double(x, m, m / 2 - 1));
+}
+
+float median_of_floats(float *x, size_t n)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            x[m++] = x[i];
+    if (!m)
+        return NAN;
+    float upper = select_float(x, m, m / 2);
+    if (m % 2)
+        return upper;
+    return 0.5f * (upper + select_float(x, m, m / 2 - 1));
+}
+
+double mad_sigma(const double *x, size_t n, double centre, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = fabs(x[i] - centre);
+    return MAD_TO_SIGMA * median_of(scratch, n);
+}
+
+double half_width95(double sigma, size_t n)
+{
+    if (n < 2)
+        return NAN;
+    return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sigma / sqrt((double)n);
+}
+
+struct estimate mean_estimate(const double *x, size_t n, double reject, double slack, size_t *used)
+{
+    struct estimate e = {NAN, NAN, NAN};
+    double *scratch = malloc((n ? n : 1) * sizeof *scratch);
+    size_t kept = 0;
+    if (used)
+        *used = 0;
+    if (!scratch)
+        return e;
+    memcpy(scratch, x, n * sizeof *x);
+    double centre = median_of(scratch, n);
+    double bound = fmax(reject * mad_sigma(x, n, centre, scratch), slack);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - centre) <= bound) {
+            sum += x[i] - centre;
+            kept++;
+        }
+    free(scratch);
+    if (!kept)
+        return e;
+    double mean = sum / (double)kept;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - centre) <= bound)
+            squares += (x[i] - centre - mean) * (x[i] - centre - mean);
+    e.value = centre + mean;
+    if (kept > 1) {
+        double h = half_width95(sqrt(squares / (double)(kept - 1)), kept);
+        e.lo = e.value - h;
+        e.hi = e.value + h;
+    }
+    if (used)
+        *used = kept;
+    return e;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct value_mode *x = a, *y = b;
+    return x->n > y->n ? -1 : x->n < y->n;
+}
+
+size_t find_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)
+{
+    double *sorted = malloc((n ? n : 1) * sizeof *sorted);
+    size_t m = 0, found = 0;
+    if (!sorted)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            sorted[m++] = x[i];
+    gsl_sort(sorted, 1, m);
+    for (size_t first = 0, i = 1; i <= m; i++) {
+        if (i < m && sorted[i] - sorted[i - 1] <= gap)
+            continue;
+        if (i - first >= least && found < max) {
+            double sum = 0;
+            for (size_t k = first; k < i; k++)
+                sum += sorted[k] - sorted[first];
+            out[found++] = (struct value_mode){sorted[first] + sum / (double)(i - first), sorted[first], sorted[i - 1],
+                                               i - first};
+        }
+        first = i;
+    }
+    free(sorted);
+    qsort(out, found, sizeof *out, by_size);
+    return found;
+}

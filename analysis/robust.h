@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Order statistics and intervals that a few wild values do not move. Missing values (NaN) are left out. */
+#ifndef CHARACTERIZE_ROBUST_H
+#define CHARACTERIZE_ROBUST_H
+
+#include <stddef.h>
+
+#include "analysis/phases.h"
+
+/* Scales a median absolute deviation to the standard deviation of a normal distribution (1 / Phi^-1(3/4)). */
+#define MAD_TO_SIGMA 1.482602218505602
+
+/* The median; NaN of nothing. Reorders `x`. O(n). */
+double median_of(double *x, size_t n);
+float median_of_floats(float *x, size_t n);
+
+/* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
+double mad_sigma(const double *x, size_t n, double centre, double *scratch);
+
+/*
+ * The mean with its 95 % limits by Student's t, after dropping values farther from the median than `reject` scaled
+ * MADs (or `slack`, whichever is more). *used receives how many values were kept. One value has no limits (NaN).
+ */
+struct estimate mean_estimate(const double *x, size_t n, double reject, double slack, size_t *used);
+
+/* The half width of a 95 % interval for the mean of n values with standard deviation sigma (Student's t); NaN: n < 2. */
+double half_width95(double sigma, size_t n);
+
+/*
+ * Splits values into modes: groups of neighbours in order, separated by more than `gap`, each with at least `least`
+ * values. Returns the number of modes (at most `max`), writes their means and sizes, the largest first.
+ */
+struct value_mode {
+    double mean, lo, hi; /* lo..hi: the values that belong to it */
+    size_t n;
+};
+size_t find_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max);
+
+#endif

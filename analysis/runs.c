@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/robust.h"
+#include "analysis/segment.h"
+
+enum { NEIGHBOURS = 8, REFERENCE = 3 };
+#define LONG_SAMPLE 1.5  /* periods: longer samples are looked into */
+#define LOST_LEAST 0.5   /* periods */
+#define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
+#define PAUSE_PERIODS 2.5 /* a sample so much longer than its neighbours lost time, whatever the counters say */
+
+/* Whether a sample of this repetition holds more than a voltage: scattered readings come one a repetition. */
+static bool measured(const struct trace *t, size_t first, size_t n)
+{
+    bool other = false;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c] && c != TRACE_VOLTS)
+            other = true;
+    if (!other)
+        return n > 2; /* a recording of the voltage alone */
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        for (size_t i = first; c != TRACE_VOLTS && t->channel[c] && i < first + n; i++)
+            if (!isnan(t->channel[c][i]))
+                return true;
+    return false;
+}
+
+static int split(const struct trace *t, struct runs *r)
+{
+    size_t capacity = 0;
+    for (size_t first = 0, i = 1; i <= t->n; i++) {
+        if (i < t->n && t->run && t->run[i] == t->run[i - 1])
+            continue;
+        if (i < t->n && !t->run)
+            continue;
+        if (measured(t, first, i - first)) {
+            if (r->n == capacity) {
+                capacity = capacity ? 2 * capacity : 16;
+                struct run_span *bigger = realloc(r->run, capacity * sizeof *bigger);
+                if (!bigger)
+                    return -1;
+                r->run = bigger;
+            }
+            r->run[r->n++] = (struct run_span){t->run ? t->run[first] : 0, first, i - first, 0, 0};
+        }
+        first = i;
+    }
+    return 0;
+}
+
+static double typical_length(const struct runs *r)
+{
+    size_t total = 0, m = 0;
+    for (size_t k = 0; k < r->n; k++)
+        total += r->run[k].n - 1;
+    size_t step = total / 100001 + 1, count = 0;
+    double *d = malloc((total / step + 1) * sizeof *d);
+    if (!d)
+        return NAN;
+    for (size_t k = 0; k < r->n; k++)
+        for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++)
+            if (count++ % step == 0)
+                d[m++] = r->trace->time_us[i] - r->trace->time_us[i - 1];
+    double period = median_of(d, m);
+    free(d);
+    return period > 0 ? period : 1.0;
+}
+
+static void measure_lengths(struct runs *r)
+{
+    for (size_t k = 0; k < r->n; k++) {
+        const struct run_span *s = &r->run[k];
+        r->dt[s->first] = (float)r->period;
+        for (size_t i = s->first + 1; i < s->first + s->n; i++)
+            r->dt[i] = (float)(r->trace->time_us[i] - r->trace->time_us[i - 1]);
+    }
+}
+
+/* Speeds of a sample: of the clock, and of the payload where both channels are there. */
+static double clock_of(const struct runs *r, size_t i)
+{
+    return r->has[TRACE_FREQ] ? (double)r->trace->channel[TRACE_FREQ][i] : NAN;
+}
+
+static double rate_of(const struct runs *r, size_t i)
+{
+    if (!r->has[TRACE_FREQ] || !r->has[TRACE_IPC])
+        return NAN;
+    return (double)r->trace->channel[TRACE_FREQ][i] * (double)r->trace->channel[TRACE_IPC][i];
+}
+
+/* Medians of up to `want` ordinary samples before (step -1) or after (+1) sample i of run s; *length: of their lengths. */
+static size_t look(const struct runs *r, const struct run_span *s, size_t i, int step, size_t want, double *clock,
+                   double *rate, double *length)
+{
+    double c[NEIGHBOURS], q[NEIGHBOURS], d[NEIGHBOURS];
+    size_t m = 0;
+    for (size_t k = i + (size_t)step; k >= s->first && k < s->first + s->n && m < want; k += (size_t)step) {
+        if (k == s->first) { /* its length is not known */
+            if (m)
+                break;
+        } else if (r->dt[k] > LONG_SAMPLE * r->period && m && r->dt[k] > 2 * d[0]) {
+            break; /* another gap: what lies beyond may be another state */
+        }
+        c[m] = clock_of(r, k);
+        q[m] = rate_of(r, k);
+        d[m++] = (double)r->dt[k];
+        if (k == 0)
+            break;
+    }
+    *clock = median_of(c, m);
+    *rate = median_of(q, m);
+    *length = median_of(d, m);
+    return m;
+}
+
+/* Time that the sample did not need at the speeds seen around it: the least and the most that they allow. */
+static void lost_time(double dt, double speed, double before, double after, double *least, double *most)
+{
+    if (isnan(before))
+        before = after;
+    if (isnan(after))
+        after = before;
+    *least = dt * (1 - speed / fmin(before, after));
+    *most = dt * (1 - speed / fmax(before, after));
+}
+
+static bool differs(double a, double b, double noise, size_t n)
+{
+    double bound = fmax(0.004, 4.5 * 1.2533 * noise * sqrt(2.0 / (double)(n ? n : 1))); /* medians: sqrt(pi/2) */
+    return !isnan(a) && !isnan(b) && fabs(log(a / b)) > bound;
+}
+
+/* Judges one suspicious sample; true if it holds lost time. Clock reads split from their counters are put right. */
+static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
+{
+    const struct run_span *s = &r->run[run];
+    double cb, ca, qb, qa, lb, la, dt = (double)r->dt[i], clock = clock_of(r, i), rate = rate_of(r, i);
+    look(r, s, i, -1, REFERENCE, &cb, &qb, &lb);
+    look(r, s, i, 1, REFERENCE, &ca, &qa, &la);
+    double local = fmax(r->period, fmax(isnan(lb) ? 0 : lb, isnan(la) ? 0 : la));
+    bool is_long = dt > LONG_SAMPLE * r->period && dt > 1.3 * fmin(isnan(lb) ? dt : lb, isnan(la) ? dt : la);
+    double least = NAN, most = NAN, rate_least = NAN, rate_most = NAN;
+    /* the low mean that belongs to this long sample may have been written one sample early */
+    if (is_long && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
+        double before = clock_of(r, i - 1), two, unused_rate, unused_length;
+        look(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
+        double ref = isnan(two) ? cb : two;
+        if (before < 0.8 * ref && clock > 0.9 * fmin(ref, isnan(ca) ? ref : ca) && r->dt[i - 1] < LONG_SAMPLE * r->period) {
+            clock = before;
+            rate = rate_of(r, i - 1);
+            cb = two;
+            qb = unused_rate;
+            r->spoilt[i - 1] = 1;
+        }
+    }
+    if (!isnan(clock))
+        lost_time(dt, clock, cb, ca, &least, &most);
+    if (!isnan(rate))
+        lost_time(dt, rate, qb, qa, &rate_least, &rate_most);
+    double bound = fmax(LOST_LEAST * r->period, 6 * r->noise[TRACE_FREQ] * dt);
+    *g = (struct gap){.run = run, .sample = i, .begin = r->trace->time_us[i] - dt, .end = r->trace->time_us[i],
+                      .clock = clock, .rate = rate};
+    if (is_long && least > bound) {
+        g->lost = 0.5 * (least + most);
+    } else if (is_long && rate_least > fmax(bound, 6 * hypot(r->noise[TRACE_FREQ], r->noise[TRACE_IPC]) * dt)) {
+        g->lost = 0.5 * (rate_least + rate_most);
+    } else if (is_long && dt > PAUSE_PERIODS * local) {
+        g->lost = dt - local;
+    } else if (!isnan(least) && least > fmax(SOFT_LEAST * r->period, 6 * r->noise[TRACE_FREQ] * dt)) {
+        g->lost = 0.5 * (least + most);
+        g->soft = true;
+    } else {
+        return false;
+    }
+    size_t nb = look(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb), na = look(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
+    size_t fewer = nb < na ? nb : na;
+    g->freq_before = cb;
+    g->freq_after = ca;
+    g->level_changes = fewer >= 2 && differs(cb, ca, r->noise[TRACE_FREQ], fewer);
+    r->spoilt[i] = 1;
+    return true;
+}
+
+static int find_gaps(struct runs *r)
+{
+    size_t capacity = 0;
+    const float *freq = r->has[TRACE_FREQ] ? r->trace->channel[TRACE_FREQ] : NULL;
+    for (uint32_t k = 0; k < r->n; k++) {
+        struct run_span *s = &r->run[k];
+        float last = NAN;
+        s->first_gap = r->n_gaps;
+        for (size_t i = s->first + 1; i < s->first + s->n; i++) {
+            bool low = freq && (freq[i] < 0.85f * last);
+            if (freq && !low && !isnan(freq[i]))
+                last = freq[i];
+            struct gap g;
+            if ((!low && r->dt[i] <= (float)(LONG_SAMPLE * r->period)) || !examine(r, k, i, &g)) {
+                if (low)
+                    last = freq[i];
+                continue;
+            }
+            if (r->n_gaps == capacity) {
+                capacity = capacity ? 2 * capacity : 64;
+                struct gap *bigger = realloc(r->gap, capacity * sizeof *bigger);
+                if (!bigger)
+                    return -1;
+                r->gap = bigger;
+            }
+            r->gap[r->n_gaps++] = g;
+        }
+        s->n_gaps = r->n_gaps - s->first_gap;
+    }
+    return 0;
+}
+
+int runs_prepare(const struct trace *t, struct runs *r)
+{
+    memset(r, 0, sizeof *r);
+    r->trace = t;
+    r->dt = malloc((t->n + 1) * sizeof *r->dt);
+    r->spoilt = calloc(t->n + 1, 1);
+    if (!r->dt || !r->spoilt || split(t, r))
+        return -1;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        bool relative = c == TRACE_FREQ || c == TRACE_IPC;
+        for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
+            r->has[c] = !isnan(t->channel[c][i]);
+        if (r->has[c])
+            r->noise[c] = neighbour_noise(t->channel[c], t->n, relative);
+    }
+    const char *kind = trace_get(t, "frequency");
+    r->instant_freq = kind && !strcmp(kind, "instantaneous");
+    r->period = typical_length(r);
+    measure_lengths(r);
+    return find_gaps(r);
+}
+
+void runs_free(struct runs *r)
+{
+    free(r->run);
+    free(r->dt);
+    free(r->spoilt);
+    free(r->gap);
+    memset(r, 0, sizeof *r);
+}

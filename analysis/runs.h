@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A trace prepared for analysis: repetitions, sample lengths, and the places where time was lost (private to analysis/).
+ *
+ * A halted core retires nothing and its counters stand still: a sample that spans a halt is long and its mean frequency
+ * low. An interruption of a program whose counters run in user mode only looks the same; what tells them apart is the
+ * frequency on both sides and whether it comes back at the same place in other repetitions. So this file only finds
+ * lost time; outline.c judges it.
+ */
+#ifndef CHARACTERIZE_RUNS_H
+#define CHARACTERIZE_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace.h"
+
+/* Time lost inside one sample. */
+struct gap {
+    uint32_t run;        /* index of the repetition, not its number */
+    size_t sample;       /* index into the trace */
+    double begin, end;   /* of the sample, us */
+    double lost;         /* us, as far as the neighbours' speed tells */
+    double clock, rate;  /* mean GHz of the sample, and times its IPC; split reads put right */
+    double freq_before, freq_after; /* GHz, medians of the neighbours; NaN = not measured */
+    bool soft;           /* the sample is not longer than others: a halt only if other evidence says so */
+    bool level_changes;  /* the frequency or the rate differs before and after */
+};
+
+struct run_span {
+    uint32_t number; /* as in the file */
+    size_t first, n; /* samples */
+    size_t first_gap, n_gaps;
+};
+
+struct runs {
+    const struct trace *trace;
+    size_t n;
+    struct run_span *run;
+    float *dt;         /* length of each sample, us; the first of a run: the period */
+    uint8_t *spoilt;   /* samples that hold lost time: no mean of them describes a state */
+    struct gap *gap;
+    size_t n_gaps;
+    double period;     /* typical sample length, us */
+    double noise[TRACE_CHANNELS]; /* of one sample: relative for frequency and IPC, else in the channel's unit */
+    bool has[TRACE_CHANNELS];
+    bool instant_freq; /* the frequency is that at the end of a sample, not the mean over it */
+};
+
+/* Prepares the repetitions that hold anything but scattered voltage readings. 0, or -1: out of memory. */
+int runs_prepare(const struct trace *t, struct runs *r);
+void runs_free(struct runs *r);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * When phases begin and how long they last, with 95 % limits: each repetition places its own edges without bias, so the
+ * mean over repetitions with Student's limits holds for few and for many. A duration that comes in modes (one relaxation
+ * period or two) is described by its most frequent mode, and all modes are listed.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/findings.h"
+#include "analysis/robust.h"
+
+#define REJECT 5.0          /* scaled MADs: farther edges are wild samples' doing */
+#define MODE_GAP_PERIODS 4  /* modes are at least so far apart ... */
+#define MODE_GAP_SHARE 0.05 /* ... and by at least this share of the duration */
+#define MODE_LEAST_SHARE 0.04
+/* Limits never narrower than this many periods: what remains of the assumptions (a sharp edge, a mean over exactly the
+ * sample) when scatter is averaged away. */
+#define SYSTEMATIC_PERIODS 0.015
+
+static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)
+{
+    double best = 0;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double v1 = a->value[c], v2 = b->value[c];
+        if (!r->has[c] || isnan(v1) || isnan(v2))
+            continue;
+        double step = c == TRACE_FREQ || c == TRACE_IPC ? fabs(log(fmax(v2, 1e-4) / fmax(v1, 1e-4))) : fabs(v2 - v1);
+        best = fmax(best, step / fmax(r->noise[c], 1e-3));
+    }
+    return best;
+}
+
+double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
+{
+    const struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
+    if (o->edge[e].forced)
+        return 0;
+    if (a->halt || b->halt)
+        return resumes_at_once(r) ? 0.05 * r->period : r->period / sqrt(12);
+    double noise = effect_snr(r, a, b);
+    return r->period * fmin(2 / fmax(noise, 0.1), 10);
+}
+
+/* Values of one edge over repetitions that are in the mask; *m of them. */
+static void gather(const struct outline *o, size_t e, const bool *in, double *x, size_t *m)
+{
+    *m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double t = o->time[e * o->n_runs + k];
+        if (in[k] && !isnan(t))
+            x[(*m)++] = t;
+    }
+}
+
+struct scratch {
+    bool *main_mode; /* repetitions that have followed the most frequent mode so far */
+    double *x;
+    double *start;   /* of each piece, and the end */
+};
+
+static double begin_in(const struct outline *o, size_t p, size_t k)
+{
+    return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
+}
+
+static double end_in(const struct outline *o, size_t p, size_t k)
+{
+    return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
+}
+
+/* Durations of piece p over all repetitions that show both ends. */
+static size_t durations(const struct outline *o, size_t p, double *x)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = end_in(o, p, k) - begin_in(o, p, k);
+        if (!isnan(d))
+            x[m++] = d;
+    }
+    return m;
+}
+
+static void find_duration_modes(const struct runs *r, const struct outline *o, size_t p, struct phase *ph,
+                                struct scratch *s)
+{
+    struct value_mode mode[PHASE_MODES_MAX];
+    size_t m = durations(o, p, s->x);
+    if (m < 4 || p == 0 || p + 1 == o->n_pieces)
+        return;
+    double *copy = s->x + o->n_runs;
+    memcpy(copy, s->x, m * sizeof *copy);
+    double middle = median_of(copy, m), sigma = mad_sigma(s->x, m, middle, copy);
+    double gap = fmax(fmax(MODE_GAP_PERIODS * r->period, MODE_GAP_SHARE * middle), fmin(3 * sigma, 0.25 * middle));
+    size_t least = (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
+    size_t n = find_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
+    if (n < 2)
+        return;
+    ph->n_modes = n;
+    for (size_t i = 0; i < n; i++)
+        ph->modes[i] = (struct phase_mode){mode[i].mean, (double)mode[i].n / (double)m};
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = end_in(o, p, k) - begin_in(o, p, k);
+        s->main_mode[k] &= d >= mode[0].lo && d <= mode[0].hi;
+    }
+}
+
+/* The interval of a difference of two edges, over the repetitions that show both. */
+static struct estimate difference(const struct runs *r, const struct outline *o, size_t from, size_t to,
+                                  const struct scratch *s, double value, size_t *used)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = end_in(o, to, k) - begin_in(o, from, k);
+        if (!isnan(d) && s->main_mode[k])
+            s->x[m++] = d;
+    }
+    struct estimate e = mean_estimate(s->x, m, REJECT, 0.5 * r->period, used);
+    double half = 0.5 * (e.hi - e.lo);
+    if (m == 1) {
+        double a = from ? edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? edge_sigma(r, o, to) : 0;
+        half = 1.96 * hypot(a, b);
+    }
+    half = hypot(half, SYSTEMATIC_PERIODS * r->period);
+    return (struct estimate){value, value - half, value + half};
+}
+
+/* Frequency of a phase with limits over repetitions: each repetition's median within its own edges. */
+static int phase_frequency(const struct runs *r, const struct outline *o, size_t p, struct phase *ph, double *x)
+{
+    const float *freq = r->trace->channel[TRACE_FREQ];
+    size_t m = 0, longest = 0;
+    for (size_t k = 0; k < o->n_runs; k++)
+        longest = longest < r->run[o->run[k]].n ? r->run[o->run[k]].n : longest;
+    size_t limit = longest < 100000 ? longest : 100000;
+    float *values = malloc((limit + 1) * sizeof *values);
+    if (!values)
+        return -1;
+    double one_sigma = NAN;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        const struct run_span *s = &r->run[o->run[k]];
+        double lo = begin_in(o, p, k) + r->period, hi = end_in(o, p, k);
+        if (isnan(lo) || isnan(hi))
+            continue;
+        size_t a = s->first, b = s->first + s->n; /* the first sample that ends after lo */
+        while (a < b) {
+            size_t mid = a + (b - a) / 2;
+            if (r->trace->time_us[mid] >= lo)
+                b = mid;
+            else
+                a = mid + 1;
+        }
+        size_t count = 0;
+        for (size_t i = a; i < s->first + s->n && r->trace->time_us[i] <= hi && count < limit; i++)
+            if (!r->spoilt[i] && !isnan(freq[i]))
+                values[count++] = freq[i];
+        if (count) {
+            one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
+            x[m++] = (double)median_of_floats(values, count);
+        }
+    }
+    free(values);
+    if (!m)
+        return 0;
+    struct estimate e = mean_estimate(x, m, REJECT, 0, NULL);
+    double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
+    half = hypot(half, 1e-4 * e.value); /* the time stamps' own unit */
+    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value + half};
+    return 0;
+}
+
+static size_t agreement(const struct outline *o, size_t p)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_runs; k++)
+        n += !isnan(end_in(o, p, k) - begin_in(o, p, k));
+    return n;
+}
+
+/* The mean of each edge over the repetitions of the main mode so far; never before the edge before. */
+static int find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
+{
+    s->start[0] = o->begin;
+    for (size_t p = 0; p < o->n_pieces; p++) {
+        find_duration_modes(r, o, p, &out->phases[p], s);
+        s->start[p + 1] = o->end;
+        if (p + 1 < o->n_pieces) {
+            size_t m;
+            gather(o, p, s->main_mode, s->x, &m);
+            double t = mean_estimate(s->x, m, REJECT, 0.5 * r->period, NULL).value;
+            s->start[p + 1] = isnan(t) ? s->start[p] : fmax(t, s->start[p]);
+        }
+    }
+    return 0;
+}
+
+static bool base(const struct phase *p)
+{
+    return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
+}
+
+static int add_transition(struct phases *out, struct transition t)
+{
+    struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
+    if (!bigger)
+        return -1;
+    out->transitions = bigger;
+    out->transitions[out->n_transitions++] = t;
+    return 0;
+}
+
+static double level_ghz(const struct phases *out, size_t p)
+{
+    if (out->phases[p].level < 0 || (size_t)out->phases[p].level >= out->n_levels)
+        return NAN;
+    return out->levels_ghz[out->phases[p].level];
+}
+
+/* From one steady phase to the next: whatever lies between belongs to the transition. */
+static int find_transitions(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
+{
+    for (size_t i = 0; i + 1 < out->n_phases; i++) {
+        size_t j = i + 1;
+        if (!base(&out->phases[i]))
+            continue;
+        unsigned halts = 0;
+        while (j + 1 < out->n_phases && !base(&out->phases[j]))
+            halts += out->phases[j++].kind == PHASE_HALT;
+        if (!base(&out->phases[j])) {
+            if (warn(out, "the recording ends before the transition at %.1f us does", s->start[i + 1]))
+                return -1;
+            break;
+        }
+        bool steps = out->phases[i].level != out->phases[j].level;
+        for (int c = TRACE_VOLTS; c < TRACE_CHANNELS; c++)
+            steps |= j == i + 1 && o->edge[i].change[c];
+        if (j == i + 1 && !steps)
+            continue; /* another kernel, and nothing happened */
+        struct transition t = {.at_us = s->start[i + 1], .halts = halts, .from_ghz = level_ghz(out, i),
+                               .to_ghz = level_ghz(out, j)};
+        if (j > i + 1) {
+            t.latency_us = difference(r, o, i + 1, j - 1, s, s->start[j] - s->start[i + 1], NULL);
+            t.agreeing_runs = SIZE_MAX;
+            for (size_t p = i + 1; p < j; p++)
+                t.agreeing_runs = agreement(o, p) < t.agreeing_runs ? agreement(o, p) : t.agreeing_runs;
+        } else {
+            double half = o->n_runs > 1 ? SYSTEMATIC_PERIODS * r->period : edge_sigma(r, o, i);
+            t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */
+            size_t m;
+            memset(s->main_mode, 1, o->n_runs * sizeof *s->main_mode);
+            gather(o, i, s->main_mode, s->x, &m);
+            t.agreeing_runs = m;
+        }
+        if (add_transition(out, t))
+            return -1;
+        i = j - 1;
+    }
+    return 0;
+}
+
+static void limits_of_levels(struct phases *out)
+{
+    for (size_t l = 0; l < out->n_levels; l++) {
+        double longest = -1;
+        for (size_t p = 0; p < out->n_phases; p++) {
+            const struct phase *ph = &out->phases[p];
+            if (ph->level == (int)l && base(ph) && ph->duration_us.value > longest && !isnan(ph->freq_ghz.lo)) {
+                longest = ph->duration_us.value;
+                double half = 0.5 * (ph->freq_ghz.hi - ph->freq_ghz.lo);
+                out->levels[l].lo = out->levels[l].value - half;
+                out->levels[l].hi = out->levels[l].value + half;
+            }
+        }
+        for (size_t p = 0; longest < 0 && p < out->n_phases; p++)
+            if (out->phases[p].level == (int)l)
+                out->levels[l] = out->phases[p].freq_ghz; /* seen only while throttled */
+    }
+}
+
+int find_times(const struct runs *r, const struct outline *o, struct phases *out)
+{
+    struct scratch s = {malloc(o->n_runs * sizeof(bool) + 1), malloc((2 * o->n_runs + 2) * sizeof(double)),
+                        malloc((o->n_pieces + 2) * sizeof(double))};
+    int bad = !s.main_mode || !s.x || !s.start;
+    if (!bad) {
+        memset(s.main_mode, 1, o->n_runs * sizeof *s.main_mode);
+        bad = find_starts(r, o, out, &s);
+    }
+    /* duration limits use the repetitions that followed the main mode up to and including the phase */
+    bool *all = s.main_mode;
+    for (size_t p = 0; p < o->n_pieces && !bad; p++) {
+        struct phase *ph = &out->phases[p];
+        for (size_t k = 0; k < o->n_runs; k++) {
+            all[k] = true;
+            if (ph->n_modes > 1) { /* the main mode is the one nearest to the value */
+                double d = end_in(o, p, k) - begin_in(o, p, k);
+                for (size_t i = 1; i < ph->n_modes; i++)
+                    all[k] &= fabs(d - ph->modes[0].duration_us) <= fabs(d - ph->modes[i].duration_us);
+            }
+        }
+        ph->start_us = s.start[p];
+        ph->duration_us = difference(r, o, p, p, &s, s.start[p + 1] - s.start[p], NULL);
+        ph->agreeing_runs = agreement(o, p);
+        if (r->has[TRACE_FREQ] && !o->piece[p].halt)
+            bad = phase_frequency(r, o, p, ph, s.x);
+    }
+    if (!bad) {
+        memset(all, 1, o->n_runs * sizeof *all);
+        bad = find_transitions(r, o, out, &s);
+    }
+    limits_of_levels(out);
+    free(s.main_mode);
+    free(s.x);
+    free(s.start);
+    return bad ? -1 : 0;
+}
