@@ -44,9 +44,13 @@ static void models_folder(const char *data_dir, char *out)
         if (slash)
             *slash = '\0';
         struct stat st;
-        snprintf(out, PATH_SIZE, "%s/data/models", program);
-        if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))
-            return;
+        /* in the source tree; installed, where PREFIX need not be the one that was known when this was compiled */
+        static const char *const beside[] = { "data/models", "../share/characterize/models" };
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+            snprintf(out, PATH_SIZE, "%s/%s", program, beside[i]);
+            if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))
+                return;
+        }
     }
     snprintf(out, PATH_SIZE, "%s/models", DATA_DIR);
 }
