@@ -15,6 +15,11 @@ BUILD=${BUILD:-build} OUT=${OUT:-.}
 MAKE=${MAKE:-make}
 CHARACTERIZE=$(cd "$OUT" && pwd)/characterize
 export BUILD OUT MAKE CHARACTERIZE
+if [ ! -d "$OUT/data" ]; then
+    # a program that was linked elsewhere than at the root does not find the models beside it
+    CHARACTERIZE_DATA=$(pwd)/data
+    export CHARACTERIZE_DATA
+fi
 # the tests may call make themselves: not as a part of the make that called this
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
