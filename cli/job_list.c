@@ -45,7 +45,7 @@ static int list_machines(void)
     size_t n = machine_choices(choices, CHOICES_MAX);
     for (size_t i = 0; i < n; i++) {
         bool helps = !choices[i].usable && choices[i].remedy[0] != '\0';
-        printf("%-8s %-4s %s%s%s\n", choices[i].name, choices[i].usable ? "yes" : "no", choices[i].why,
+        printf("%-25s %-4s %s%s%s\n", choices[i].name, choices[i].usable ? "yes" : "no", choices[i].why,
                helps ? "; to do: " : "", helps ? choices[i].remedy : "");
     }
     char **names;
@@ -54,10 +54,11 @@ static int list_machines(void)
         return FAILED;
     }
     for (size_t i = 0; i < n; i++) {
-        printf("model:%s  yes  modelled, runs everywhere\n", names[i]);
+        printf("model:%-19s %-4s modelled; runs everywhere\n", names[i], "yes");
     }
     if (n == 0) {
-        printf("model:FILE  yes  modelled; no shipped models were found (CHARACTERIZE_DATA names their directory)\n");
+        printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA names their folder)\n", "model:FILE",
+               "yes");
     }
     model_list_free(names, n);
     return DONE;
@@ -71,7 +72,7 @@ static int print_sku(const char *name)
         complain_with_remedy(error.text, error.remedy);
         return FAILED;
     }
-    printf("%-20s %-32s %3u cores, %zu level%s\n", name, model.cpu_name, model.cores, model.n_levels,
+    printf("%-20s %-42s %3u cores, %zu level%s\n", name, model.cpu_name, model.cores, model.n_levels,
            model.n_levels == 1 ? "" : "s");
     return DONE;
 }

@@ -57,14 +57,14 @@ static int check_amount(const struct transition_setup *s, double *samples)
     double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
     *samples = a_run * s->runs;
     if (a_run > RUN_SAMPLES_MAX) {
-        complain("--observe %g at --period %g makes %.3g samples a repetition; at most %.3g fit: observe for less time "
-                 "or sample less often", s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
+        complain("--observe %.10g at --period %.10g makes %.0f samples a repetition; at most %.0f fit: observe for less "
+                 "time or sample less often", s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
         return BAD_USAGE;
     }
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double most = fmin(SAMPLES_MAX, memory / 2 / SAMPLE_BYTES);
     if (*samples > most) {
-        complain("--runs %u, --observe %g and --period %g make %.3g samples; at most %.3g fit into memory: fewer "
+        complain("--runs %u, --observe %.10g and --period %.10g make %.0f samples; at most %.0f fit into memory: fewer "
                  "repetitions, less time or a longer period", s->runs, s->observe_us, s->period_us, *samples, most);
         return BAD_USAGE;
     }
@@ -116,26 +116,36 @@ static void tell_missing(const struct machine *m, char *out, size_t size)
     }
 }
 
+struct watch {
+    struct progress progress;
+    const char *told; /* what `auto` took; said once the first repetition has shown that it works */
+};
+
 static int on_progress(void *data, unsigned done, unsigned wanted)
 {
-    progress_step(data, done, wanted);
+    struct watch *w = data;
+    if (w->told[0] != '\0') {
+        fprintf(stderr, "%s\n", w->told);
+        w->told = "";
+    }
+    progress_step(&w->progress, done, wanted);
     return stop_asked();
 }
 
 /* The measurement itself. Returns DONE with *result filled, or an exit status after a line. */
-static int measure(struct machine *m, const struct options *o, const struct transition_setup *s,
+static int measure(struct machine *m, const struct options *o, const struct transition_setup *s, const char *told,
                    struct transition_result *result)
 {
     struct machine_error error;
-    struct progress progress;
+    struct watch watch = {.told = o->quiet ? "" : told};
     memset(&error, 0, sizeof(error));
     stop_only_asks(true); /* what the machine has changed must be put back */
-    progress_begin(&progress, o->quiet);
-    int status = transition_run(m, s, on_progress, &progress, result, &error);
-    progress_end(&progress);
+    progress_begin(&watch.progress, o->quiet);
+    int status = transition_run(m, s, on_progress, &watch, result, &error);
+    progress_end(&watch.progress);
     if (stop_asked()) {
-        complain("interrupted after %u of %u repetitions, nothing was written", progress.done,
-                 progress.wanted > 0 ? progress.wanted : s->runs);
+        complain("interrupted after %u of %u repetitions, nothing was written", watch.progress.done,
+                 watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
         if (status == MACHINE_OK) {
             transition_result_free(result);
         }
@@ -187,7 +197,7 @@ static int conclude(const struct options *o, struct trace *t, struct outputs *ou
 }
 
 static int measure_and_conclude(struct machine *m, const struct options *o, const struct transition_setup *s,
-                                struct outputs *out)
+                                const char *told, struct outputs *out)
 {
     char missing[700];
     struct machine_info info;
@@ -199,7 +209,7 @@ static int measure_and_conclude(struct machine *m, const struct options *o, cons
     }
     tell_missing(m, missing, sizeof(missing));
     if (status == DONE) {
-        status = measure(m, o, s, &result);
+        status = measure(m, o, s, told, &result);
     }
     m->ops->close(m);
     if (status != DONE) {
@@ -225,10 +235,7 @@ static int open_and_measure(const struct options *o, const struct transition_set
         MACHINE_OK) {
         return machine_complaint(&error);
     }
-    if (told[0] != '\0' && !o->quiet) {
-        fprintf(stderr, "%s\n", told);
-    }
-    return measure_and_conclude(&machine, o, s, out);
+    return measure_and_conclude(&machine, o, s, told, out);
 }
 
 int job_transition(const struct options *o)

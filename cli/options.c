@@ -217,7 +217,7 @@ static int take_measuring_option(int key, char *text, struct options *o)
     case KEY_CPU:
         return take_whole("--cpu", text, 0, 8191, "0 to 8191", &o->cpu);
     case KEY_ACTIVE_CORES:
-        return take_whole("--active-cores", text, 1, 4096, "1 to 4096", &o->active_cores);
+        return take_whole("--active-cores", text, 0, 4096, "1 to 4096, 0 for all", &o->active_cores);
     case KEY_RUNS:
         return take_whole("--runs", text, 1, 100000, "1 to 100000", &o->runs);
     case KEY_PERIOD:
@@ -313,7 +313,7 @@ static size_t edits(const char *a, size_t a_length, const char *b)
 static const char *nearest_option(const char *name, size_t length)
 {
     const char *nearest = NULL;
-    size_t least = 4; /* further away it would be a guess */
+    size_t least = 1 + (length < 9 ? length / 3 : 3); /* further away it would be a guess */
     for (const struct argp_option *o = option_table; o->name != NULL || o->doc != NULL; o++) {
         if (o->name != NULL && edits(name, length, o->name) < least) {
             least = edits(name, length, o->name);
