@@ -12,8 +12,8 @@ tree="$tmp/the tree"
 # The commands that every Debian has, and make (the make-believe build is a real one).
 need_basics() {
     mkdir -p "$bin"
-    for command in sh awk env make readlink dirname basename nproc grep sed mktemp rm cat tr head tail cp chmod ln mkdir touch \
-        date cut sort tee printf; do
+    for command in sh awk env make readlink dirname basename nproc grep sed mktemp rm cat tr head tail cp chmod ln \
+        mkdir touch date cut sort tee printf; do
         found=$(command -v "$command") || return 1
         case $found in
         /*) ln -sf "$found" "$bin/$command" ;;
@@ -72,16 +72,12 @@ done
 echo "in $(pwd)"
 exit "${FAKE_STATUS:-0}"
 PROGRAM
-    cat >"$tree/Makefile" <<'MAKEFILE'
-OUT ?= elsewhere
-all: $(OUT)/characterize
-$(OUT)/characterize: program
-	@if grep -q SYNTAX-ERROR program; then echo "program:1: error: bad" >&2; exit 1; fi
-	cp program $@ && chmod +x $@
-MAKEFILE
+    printf '%s\n' '.RECIPEPREFIX = >' 'OUT ?= elsewhere' 'all: $(OUT)/characterize' '$(OUT)/characterize: program' \
+        '>@if grep -q SYNTAX-ERROR program; then echo "program:1: error: bad" >&2; exit 1; fi' \
+        '>cp program $@ && chmod +x $@' >"$tree/Makefile"
 }
 
-# in_world DIRECTORY COMMAND...: runs it there, in the make-believe world. stdout and stderr go to $tmp/out and $tmp/err.
+# in_world DIRECTORY COMMAND...: runs it there, in the make-believe world, with its outputs in $tmp/out, $tmp/err.
 in_world() {
     world_dir=$1
     shift

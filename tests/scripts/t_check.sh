@@ -45,7 +45,7 @@ expect "failures are summed up and do not stop the rest" "84 passed, 2 failed, 4
 stages : "$good" 'echo broken; exit 1' "$good"
 expect "a stage that fails without a count" "80 passed, 1 failed, 4 skipped" 1 '^  lint: FAILED: lint: exit status 2$'
 stages : "$good" "$good" 'echo nothing; :'
-expect "a stage that tells no count at all though it should" "80 passed, 1 failed, 4 skipped" 1 'FAILED: sanitize: no line of counts'
+expect "a stage that tells no count at all" "80 passed, 1 failed, 4 skipped" 1 'FAILED: sanitize: no line of counts'
 stages 'echo "x.c:1: error: bad" >&2; exit 1' "$good" "$good" "$good"
 expect "a failing build" "0 passed, 1 failed, 0 skipped" 1 'x.c:1: error: bad'
 rm "$bin/cppcheck" "$bin/clang-tidy" 2>/dev/null

@@ -5,7 +5,11 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if ! command -v shellcheck >/dev/null 2>&1 || { ! command -v clang-tidy && ! command -v cppcheck; } >/dev/null 2>&1; then
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+if ! have shellcheck || { ! have clang-tidy && ! have cppcheck; }; then
     skip "everything" "needs shellcheck, and clang-tidy or cppcheck"
     finish
 fi
@@ -57,10 +61,10 @@ EOF
     rm bad.c
 }
 
-if command -v clang-tidy >/dev/null 2>&1; then
+if have clang-tidy; then
     lint_c clang-tidy
 fi
-if command -v cppcheck >/dev/null 2>&1; then
+if have cppcheck; then
     # a PATH without clang-tidy
     mkdir "$tmp/bin"
     for directory in /usr/local/bin /usr/bin /bin; do

@@ -67,7 +67,8 @@ expect "a skipped test is listed with its reason" mixed "1 passed, 1 failed, 1 s
     '^  skipped: mixed: skips: needs a PMU, which is not here$'
 expect "the output of a failing program is shown" mixed "1 passed, 1 failed, 1 skipped" 1 '| \[ *LINE'
 expect "a crash" crash "1 passed, 1 failed, 0 skipped" 1 'ended by signal 6'
-expect "a program that leaves in the middle with status 0" leave "1 passed, 1 failed, 0 skipped" 1 '1 of its tests did not'
+expect "a program that leaves in the middle with status 0" leave "1 passed, 1 failed, 0 skipped" 1 \
+    '1 of its tests did not run'
 expect "a program that hangs" hang "1 passed, 1 failed, 0 skipped" 1 'still running after 2 s'
 expect "a failing fixture" fixture "1 passed, 1 failed, 0 skipped" 1
 expect "a failing group fixture" group "0 passed, 1 failed, 0 skipped" 1
