@@ -7,26 +7,8 @@
 
 #include "analysis/plain_text.h"
 #include "analysis/plot.h"
+#include "analysis/plot_layout.h"
 #include "analysis/plot_series.h"
-
-/* The layout in pixels. Everything is placed by hand so that the panels share one time axis. */
-enum {
-    WIDTH = 1000,
-    LEFT = 78,
-    RIGHT = 78,
-    HEAD = 62,       /* two lines of title */
-    NAMES = 20,      /* the kernels' names */
-    LABEL_ROW = 15,  /* one row of phase labels */
-    LABEL_ROWS = 6,
-    FIRST_PANEL = 210,
-    OTHER_PANEL = 140,
-    PANEL_GAP = 14,
-    FOOT = 74,       /* tics, axis name, legend */
-    PANELS_MAX = 4,
-    TITLE_CHARACTERS = 108,
-    SUBTITLE_CHARACTERS = 150
-};
-static const double LABEL_CHARACTER = 5.8; /* width of a character of a phase label */
 
 /* Points of the faint lines in all panels together, and bins of the time axis: bounds the file's size. */
 enum { FAINT_BUDGET = 160000, BINS = 2000 };
@@ -39,26 +21,6 @@ enum { KINDS = sizeof(kind_color) / sizeof(kind_color[0]) };
 static const char FAINT_COLOR[] = "#b04477aa", MEDIAN_COLOR[] = "#123a66";
 static const char *const share_color[] = {"#2e7d32", "#1565c0", "#b71c1c", "#ef6c00"};
 
-struct panel {
-    const char *title;
-    enum trace_channel first, last; /* more than one: medians only, in colours */
-    double low, high;               /* of the value axis */
-    int top, height;                /* pixels from the top */
-    size_t faint_runs;              /* repetitions drawn faintly */
-};
-
-struct layout {
-    const struct trace *t;
-    const struct phases *p;
-    struct series_grid grid;
-    struct panel panels[PANELS_MAX];
-    size_t n_panels;
-    int label_rows, height;
-    double begin, end; /* of the time axis, in `unit` */
-    double unit_us;    /* microseconds of one unit of the axis */
-    const char *unit;
-};
-
 static double screen_x(int pixels)
 {
     return (double)pixels / WIDTH;
@@ -67,12 +29,6 @@ static double screen_x(int pixels)
 static double screen_y(const struct layout *l, double pixels_from_top)
 {
     return 1 - pixels_from_top / l->height;
-}
-
-/* A time as a pixel column. */
-static double column(const struct layout *l, double time)
-{
-    return LEFT + (time - l->begin) / (l->end - l->begin) * (WIDTH - LEFT - RIGHT);
 }
 
 /*
@@ -100,10 +56,10 @@ static void quoted(FILE *out, const char *s, size_t most)
     fputc('\'', out);
 }
 
-static bool has_values(const struct trace *t, enum trace_channel c)
+static bool has_values(const struct layout *l, enum trace_channel c)
 {
     double lo, hi;
-    return series_range(t, c, 0, &lo, &hi) > 0;
+    return series_range(l->t, &l->grid, c, 0, &lo, &hi) > 0;
 }
 
 /* The value axis: the middle 99 % of the samples and all levels, with some air; IPC and shares start at zero. */
@@ -112,7 +68,7 @@ static void scale_panel(const struct layout *l, struct panel *panel)
     double lo = INFINITY, hi = -INFINITY;
     for (int c = (int)panel->first; c <= (int)panel->last; c++) {
         double channel_lo, channel_hi;
-        if (series_range(l->t, (enum trace_channel)c, 0.005, &channel_lo, &channel_hi) > 0) {
+        if (series_range(l->t, &l->grid, (enum trace_channel)c, 0.005, &channel_lo, &channel_hi) > 0) {
             lo = fmin(lo, channel_lo);
             hi = fmax(hi, channel_hi);
         }
@@ -142,7 +98,7 @@ static void add_panel(struct layout *l, const char *title, enum trace_channel fi
 {
     bool any = false;
     for (int c = (int)first; c <= (int)last; c++) {
-        any = any || has_values(l->t, (enum trace_channel)c);
+        any = any || has_values(l, (enum trace_channel)c);
     }
     if (any) {
         l->panels[l->n_panels] = (struct panel){.title = title, .first = first, .last = last};
@@ -163,106 +119,6 @@ static void choose_unit(struct layout *l)
     l->unit = seconds ? "s" : milliseconds ? "ms" : "\xC2\xB5s";
     l->begin = begin / l->unit_us;
     l->end = end / l->unit_us;
-}
-
-/*
- * Phase labels. One that fits over its phase stands there, in row 0. The others are flags: a pole on the middle of the
- * phase, the text to the right of its top. Placed from right to left, each in the lowest row where its text meets
- * neither a text nor a pole, so that earlier phases fly higher; what finds no row goes without (the legend has it).
- */
-struct placed_label {
-    bool placed, flag;
-    int row;
-    double start, pole; /* pixels */
-    char text[40];
-};
-
-static void label_texts(const struct phase *p, char *full, char *brief, size_t size)
-{
-    const char *kind = phase_kind_name(p->kind);
-    snprintf(brief, size, "%s", kind);
-    snprintf(full, size, "%s", kind);
-    if (p->kind == PHASE_THROTTLE && isfinite(p->ipc_ratio)) {
-        snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
-    } else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0) {
-        snprintf(full, size, "%s L%d", kind, p->level);
-    }
-}
-
-static size_t characters_of(const char *s)
-{
-    size_t n = 0;
-    for (; *s != '\0'; s++) {
-        n += ((unsigned char)*s & 0xC0) != 0x80;
-    }
-    return n;
-}
-
-static void set_label(struct placed_label *label, const char *text, int row, double start)
-{
-    label->placed = true;
-    label->row = row;
-    label->start = start;
-    snprintf(label->text, sizeof(label->text), "%s", text);
-}
-
-/* row_begin: the leftmost pixel that is taken in each row. */
-static bool place(struct placed_label *label, const char *text, double from, double to, double row_begin[LABEL_ROWS])
-{
-    double width = (double)characters_of(text) * LABEL_CHARACTER, middle = (from + to) / 2;
-    if (width <= to - from && middle + width / 2 + 4 < row_begin[0]) {
-        set_label(label, text, 0, middle - width / 2);
-        row_begin[0] = label->start;
-        return true;
-    }
-    double start = fmin(middle + 3, WIDTH - 4 - width);
-    for (int row = 0; row < LABEL_ROWS; row++) {
-        if (start + width + 4 >= row_begin[row]) {
-            continue;
-        }
-        set_label(label, text, row, start);
-        label->flag = true;
-        label->pole = middle;
-        for (int below = 0; below <= row; below++) {
-            row_begin[below] = fmin(start - 2, middle);
-        }
-        return true;
-    }
-    return false;
-}
-
-static double phase_end(const struct phases *p, size_t i, double end_us)
-{
-    if (i + 1 < p->n_phases) {
-        return p->phases[i + 1].start_us;
-    }
-    double duration = p->phases[i].duration_us.value;
-    return isfinite(duration) ? p->phases[i].start_us + duration : end_us;
-}
-
-static struct placed_label *place_labels(struct layout *l)
-{
-    struct placed_label *labels = calloc(l->p->n_phases + 1, sizeof(*labels));
-    double row_begin[LABEL_ROWS];
-    for (int row = 0; row < LABEL_ROWS; row++) {
-        row_begin[row] = INFINITY;
-    }
-    l->label_rows = 1;
-    for (size_t i = l->p->n_phases; labels != NULL && i-- > 0;) {
-        char full[40], brief[40];
-        label_texts(&l->p->phases[i], full, brief, sizeof(full));
-        double from = column(l, l->p->phases[i].start_us / l->unit_us);
-        double to = column(l, phase_end(l->p, i, l->grid.end_us) / l->unit_us);
-        if (to < LEFT || from > WIDTH - RIGHT) {
-            continue;
-        }
-        from = fmax(from, LEFT);
-        to = fmin(to, WIDTH - RIGHT);
-        if (place(&labels[i], full, from, to, row_begin) || place(&labels[i], brief, from, to, row_begin)) {
-            l->label_rows = labels[i].row + 1 > l->label_rows ? labels[i].row + 1 : l->label_rows;
-        }
-    }
-    return labels;
 }
 
 static void place_panels(struct layout *l)
@@ -312,8 +168,8 @@ static void print_titles(const struct layout *l, FILE *out)
         snprintf(title, sizeof(title), "Phases of a recording on %s", or_else(p->cpu, "an unnamed CPU"));
     }
     const char *cores = trace_get(l->t, "active_cores");
-    int used = snprintf(subtitle, sizeof(subtitle), "%smachine: %.200s", p->modelled ? "MODELLED, not measured \xC2\xB7 " : "",
-                        or_else(p->machine, "not stated"));
+    int used = snprintf(subtitle, sizeof(subtitle), "%smachine: %.200s",
+                        p->modelled ? "MODELLED, not measured \xC2\xB7 " : "", or_else(p->machine, "not stated"));
     if (cores != NULL) {
         used += snprintf(subtitle + used, sizeof(subtitle) - (size_t)used, " \xC2\xB7 active cores: %.20s", cores);
     }
@@ -331,7 +187,7 @@ static void print_titles(const struct layout *l, FILE *out)
 /* Which kernel runs on which side of time 0. */
 static void print_kernel_names(const struct layout *l, FILE *out)
 {
-    double y = screen_y(l, HEAD + NAMES / 2.0), zero = column(l, 0);
+    double y = screen_y(l, HEAD + NAMES / 2.0), zero = layout_column(l, 0);
     if (l->begin > 0 || l->end < 0 || l->p->from == NULL || l->p->to == NULL) {
         return;
     }
@@ -402,7 +258,7 @@ static void print_phase_data(const struct layout *l, FILE *out)
     fputs("$phases << EOD\n", out);
     for (size_t i = 0; i < l->p->n_phases; i++) {
         double from = fmax(l->p->phases[i].start_us / l->unit_us, l->begin);
-        double to = fmin(phase_end(l->p, i, l->grid.end_us) / l->unit_us, l->end);
+        double to = fmin(layout_phase_end(l, i) / l->unit_us, l->end);
         if (to - from < pixel) {
             to = from + pixel;
         }
@@ -427,7 +283,7 @@ static int print_channel_data(struct layout *l, struct panel *panel, int c, FILE
     struct polyline line;
     enum trace_channel channel = (enum trace_channel)c;
     *median = *faint = false;
-    if (!has_values(l->t, channel)) {
+    if (!has_values(l, channel)) {
         return 0;
     }
     if (panel->first == panel->last) {
@@ -459,8 +315,8 @@ static void print_levels(const struct layout *l, const struct panel *panel, FILE
     for (size_t i = 0; i < l->p->n_levels; i++) {
         double ghz = l->p->levels_ghz[i];
         double y = (ghz - panel->low) / (panel->high - panel->low) * panel->height;
-        fprintf(out, "set arrow from graph 0, first %.6g to graph 1, first %.6g nohead dt 3 lw 1 lc rgb '#777777' front\n",
-                ghz, ghz);
+        fprintf(out, "set arrow from graph 0, first %.6g to graph 1, first %.6g nohead dt 3 lw 1 lc rgb '#777777' "
+                     "front\n", ghz, ghz);
         if (last - y > 12) {
             fprintf(out, "set label 'L%zu %.3f' at graph 1.006, first %.6g left font ',10' tc rgb '#555555'\n", i, ghz,
                     ghz);
@@ -517,8 +373,8 @@ static int print_panel(struct layout *l, size_t index, FILE *out)
     }
     fprintf(out, several ? "set key at graph 1.004, graph 1 left top Left reverse samplen 1 spacing 1.1 font ',10'\n"
                          : "unset key\n");
-    fprintf(out, "plot $phases using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 noborder "
-                 "notitle", panel->low, panel->low, panel->high);
+    fprintf(out, "plot $phases using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 "
+                 "noborder notitle", panel->low, panel->low, panel->high);
     for (int c = (int)panel->first; c <= (int)panel->last; c++) {
         char title[40];
         snprintf(title, sizeof(title), several ? "title '%s'" : "notitle", trace_channel_name((enum trace_channel)c));
@@ -536,7 +392,7 @@ static int print_panel(struct layout *l, size_t index, FILE *out)
 
 static int print_all(struct layout *l, enum plot_form form, FILE *out)
 {
-    struct placed_label *labels = place_labels(l);
+    struct placed_label *labels = layout_labels(l);
     if (labels == NULL) {
         return -1;
     }
@@ -559,11 +415,33 @@ static int print_all(struct layout *l, enum plot_form form, FILE *out)
     return 0;
 }
 
+static int by_run(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The grid without the repetitions that were discarded. */
+static int find_grid(struct layout *l)
+{
+    uint32_t *skip = malloc((l->p->n_discarded + 1) * sizeof(*skip));
+    if (skip == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < l->p->n_discarded; i++) {
+        skip[i] = l->p->discarded[i].run;
+    }
+    qsort(skip, l->p->n_discarded, sizeof(*skip), by_run);
+    int status = series_grid_find(l->t, skip, l->p->n_discarded, &l->grid);
+    free(skip);
+    return status;
+}
+
 int plot_script(const struct trace *t, const struct phases *p, enum plot_form form, FILE *out, char *why,
                 size_t why_size)
 {
     struct layout l = {.t = t, .p = p};
-    if (series_grid_find(t, &l.grid) != 0) {
+    if (find_grid(&l) != 0) {
         snprintf(why, why_size, "%s", t->n == 0 ? "the trace holds no samples to draw" : "out of memory");
         return -1;
     }

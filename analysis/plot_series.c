@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
-/* The running median of a channel that is read once a repetition is taken over 21 neighbours (the method for voltages of
- * the Skylake-SP dissertation, section 3.2.2). */
+/* The running median of a channel that is read once a repetition is taken over 21 neighbours (the method for voltages
+ * of the Skylake-SP dissertation, section 3.2.2). */
 enum { MEDIAN_WINDOW = 21 };
 /* neighbours further apart than this many periods are not joined: the core was halted between them */
 static const double GAP_PERIODS = 3;
@@ -98,10 +98,43 @@ static int find_period(const struct trace *t, struct series_grid *g)
     return 0;
 }
 
-int series_grid_find(const struct trace *t, struct series_grid *g)
+static int by_run(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool listed(uint32_t run, const uint32_t *list, size_t n)
+{
+    return n > 0 && bsearch(&run, list, n, sizeof(*list), by_run) != NULL;
+}
+
+static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
+{
+    double gap = GAP_PERIODS * g->period_us;
+    g->left_out = calloc(t->n, sizeof(*g->left_out));
+    if (g->left_out == NULL) {
+        return -1;
+    }
+    for (size_t r = 0; r < g->n_runs; r++) {
+        struct run_span span = g->runs[r];
+        if (t->run != NULL && listed(t->run[span.first], skip, n_skip)) {
+            memset(g->left_out + span.first, true, span.end - span.first);
+        }
+        /* with neighbours on both sides: a stretch that is sampled less often has no ordinary distances */
+        for (size_t i = span.first + 2; i + 1 < span.end; i++) {
+            const double *time = &t->time_us[i];
+            bool spans_gap = time[0] - time[-1] > gap && time[-1] - time[-2] <= gap && time[1] - time[0] <= gap;
+            g->left_out[i] = g->left_out[i] || spans_gap;
+        }
+    }
+    return 0;
+}
+
+int series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
 {
     memset(g, 0, sizeof(*g));
-    if (t->n == 0 || find_runs(t, g) != 0 || find_period(t, g) != 0) {
+    if (t->n == 0 || find_runs(t, g) != 0 || find_period(t, g) != 0 || find_left_out(t, skip, n_skip, g) != 0) {
         series_grid_free(g);
         return -1;
     }
@@ -116,7 +149,13 @@ int series_grid_find(const struct trace *t, struct series_grid *g)
 void series_grid_free(struct series_grid *g)
 {
     free(g->runs);
+    free(g->left_out);
     memset(g, 0, sizeof(*g));
+}
+
+static bool drawn(const struct series_grid *g, const float *channel, size_t i)
+{
+    return isfinite(channel[i]) && !g->left_out[i];
 }
 
 /* Bins of the time axis: bin i covers origin + i * width. */
@@ -156,7 +195,8 @@ static void free_binned(struct binned *s)
     free(s->value);
 }
 
-static int sort_into_bins(const struct trace *t, const float *channel, const struct bins *b, struct binned *s)
+static int sort_into_bins(const struct trace *t, const struct series_grid *g, const float *channel,
+                          const struct bins *b, struct binned *s)
 {
     s->first = calloc(b->n + 2, sizeof(*s->first));
     s->value = malloc((t->n + 1) * sizeof(*s->value));
@@ -165,7 +205,7 @@ static int sort_into_bins(const struct trace *t, const float *channel, const str
         return -1;
     }
     for (size_t i = 0; i < t->n; i++) {
-        if (isfinite(channel[i])) {
+        if (drawn(g, channel, i)) {
             s->first[bin_of(b, t->time_us[i]) + 2]++;
         }
     }
@@ -174,7 +214,7 @@ static int sort_into_bins(const struct trace *t, const float *channel, const str
     }
     /* counted two places up, so that filling moves first[i + 1] from the start of bin i to its end */
     for (size_t i = 0; i < t->n; i++) {
-        if (isfinite(channel[i])) {
+        if (drawn(g, channel, i)) {
             s->value[s->first[bin_of(b, t->time_us[i]) + 1]++] = channel[i];
         }
     }
@@ -229,11 +269,11 @@ static int join_medians(const struct bins *b, const struct binned *s, struct pol
 }
 
 /* The values of a channel that a repetition holds. */
-static size_t values_in(const float *channel, struct run_span span)
+static size_t values_in(const struct series_grid *g, const float *channel, struct run_span span)
 {
     size_t n = 0;
     for (size_t i = span.first; i < span.end; i++) {
-        n += isfinite(channel[i]) ? 1 : 0;
+        n += drawn(g, channel, i) ? 1 : 0;
     }
     return n;
 }
@@ -243,7 +283,7 @@ static bool read_once_a_run(const float *channel, const struct series_grid *g)
 {
     size_t holding = 0;
     for (size_t r = 0; r < g->n_runs; r++) {
-        size_t values = values_in(channel, g->runs[r]);
+        size_t values = values_in(g, channel, g->runs[r]);
         if (values > 1) {
             return false;
         }
@@ -275,7 +315,8 @@ static double window_median(const struct pooled *pool, size_t first, size_t end)
 }
 
 /* For channels read once a repetition: the running median over the neighbours in time, all repetitions together. */
-static int running_median(const struct trace *t, const float *channel, size_t n, struct polyline *out)
+static int running_median(const struct trace *t, const struct series_grid *g, const float *channel, size_t n,
+                          struct polyline *out)
 {
     struct pooled *pool = malloc((n + 1) * sizeof(*pool));
     if (pool == NULL) {
@@ -283,7 +324,7 @@ static int running_median(const struct trace *t, const float *channel, size_t n,
     }
     size_t used = 0;
     for (size_t i = 0; i < t->n; i++) {
-        if (isfinite(channel[i])) {
+        if (drawn(g, channel, i)) {
             pool[used++] = (struct pooled){t->time_us[i], (double)channel[i]};
         }
     }
@@ -304,10 +345,10 @@ int series_median(const struct trace *t, const struct series_grid *g, enum trace
     memset(out, 0, sizeof(*out));
     struct bins b = choose_bins(g, bins);
     struct binned s;
-    if (sort_into_bins(t, t->channel[c], &b, &s) != 0) {
+    if (sort_into_bins(t, g, t->channel[c], &b, &s) != 0) {
         return -1;
     }
-    int status = read_once_a_run(t->channel[c], g) ? running_median(t, t->channel[c], s.first[b.n], out)
+    int status = read_once_a_run(t->channel[c], g) ? running_median(t, g, t->channel[c], s.first[b.n], out)
                                                    : join_medians(&b, &s, out);
     free_binned(&s);
     if (status != 0) {
@@ -317,13 +358,14 @@ int series_median(const struct trace *t, const struct series_grid *g, enum trace
 }
 
 /* One repetition as it is, missing values left out, gaps broken. */
-static int draw_whole(const struct trace *t, const float *channel, struct run_span span, double gap, double stroke,
+static int draw_whole(const struct trace *t, const struct series_grid *g, const float *channel, struct run_span span,
                       struct polyline *out)
 {
-    double last = -INFINITY;
+    double period = isfinite(g->period_us) ? g->period_us : 1;
+    double gap = GAP_PERIODS * period, stroke = period / 2, last = -INFINITY;
     bool alone = false;
     for (size_t i = span.first; i < span.end; i++) {
-        if (!isfinite(channel[i])) {
+        if (!drawn(g, channel, i)) {
             continue;
         }
         bool breaks = t->time_us[i] - last > gap;
@@ -343,15 +385,15 @@ static int draw_whole(const struct trace *t, const float *channel, struct run_sp
 }
 
 /* One repetition as the smallest and largest value of each bin. */
-static int draw_thinned(const struct trace *t, const float *channel, struct run_span span, const struct bins *b,
-                        struct polyline *out)
+static int draw_thinned(const struct trace *t, const struct series_grid *g, const float *channel, struct run_span span,
+                        const struct bins *b, struct polyline *out)
 {
     size_t last_bin = SIZE_MAX;
     for (size_t i = span.first; i < span.end;) {
         size_t bin = bin_of(b, t->time_us[i]);
         double lo = INFINITY, hi = -INFINITY;
         for (; i < span.end && bin_of(b, t->time_us[i]) == bin; i++) {
-            if (isfinite(channel[i])) {
+            if (drawn(g, channel, i)) {
                 lo = fmin(lo, (double)channel[i]);
                 hi = fmax(hi, (double)channel[i]);
             }
@@ -377,39 +419,39 @@ static size_t run_step(const struct series_grid *g, const float *channel, size_t
 {
     size_t points = 0;
     for (size_t r = 0; r < g->n_runs; r++) {
-        size_t n = values_in(channel, g->runs[r]);
+        size_t n = values_in(g, channel, g->runs[r]);
         points += n > 2 * bins ? 2 * bins : n;
     }
     return points / (budget > 0 ? budget : 1) + 1;
 }
 
 int series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins, size_t budget,
-                 struct polyline *out, size_t *drawn)
+                 struct polyline *out, size_t *drawn_runs)
 {
     memset(out, 0, sizeof(*out));
-    *drawn = 0;
+    *drawn_runs = 0;
     const float *channel = t->channel[c];
     struct bins b = choose_bins(g, bins);
-    double period = isfinite(g->period_us) ? g->period_us : 1;
     size_t step = run_step(g, channel, bins, budget), holding = 0;
     for (size_t r = 0; r < g->n_runs; r++) {
         struct run_span span = g->runs[r];
-        size_t values = values_in(channel, span);
+        size_t values = values_in(g, channel, span);
         if (values == 0 || holding++ % step != 0) {
             continue;
         }
-        int status = values > 2 * bins ? draw_thinned(t, channel, span, &b, out)
-                                       : draw_whole(t, channel, span, GAP_PERIODS * period, period / 2, out);
+        int status = values > 2 * bins ? draw_thinned(t, g, channel, span, &b, out)
+                                       : draw_whole(t, g, channel, span, out);
         if (status != 0) {
             polyline_free(out);
             return -1;
         }
-        (*drawn)++;
+        (*drawn_runs)++;
     }
     return 0;
 }
 
-size_t series_range(const struct trace *t, enum trace_channel c, double share, double *lo, double *hi)
+size_t series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share, double *lo,
+                    double *hi)
 {
     const float *channel = t->channel[c];
     size_t step = t->n / RANGE_VALUES_MAX + 1, n = 0;
@@ -418,7 +460,7 @@ size_t series_range(const struct trace *t, enum trace_channel c, double share, d
         return 0;
     }
     for (size_t i = 0; i < t->n; i += step) {
-        if (isfinite(channel[i])) {
+        if (drawn(g, channel, i)) {
             value[n++] = channel[i];
         }
     }

@@ -57,8 +57,8 @@ static int list_machines(void)
         printf("model:%-19s %-4s modelled; runs everywhere\n", names[i], "yes");
     }
     if (n == 0) {
-        printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA names their folder)\n", "model:FILE",
-               "yes");
+        printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA names their folder)\n",
+               "model:FILE", "yes");
     }
     model_list_free(names, n);
     return DONE;

@@ -57,8 +57,8 @@ static int check_amount(const struct transition_setup *s, double *samples)
     double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
     *samples = a_run * s->runs;
     if (a_run > RUN_SAMPLES_MAX) {
-        complain("--observe %.10g at --period %.10g makes %.0f samples a repetition; at most %.0f fit: observe for less "
-                 "time or sample less often", s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
+        complain("--observe %.10g at --period %.10g makes %.0f samples a repetition; at most %.0f fit: observe for "
+                 "less time or sample less often", s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
         return BAD_USAGE;
     }
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -95,8 +95,8 @@ static int check_features(const struct payload *p, const struct machine_info *in
     }
     kernel_feature_names(lacking, missing, sizeof(missing));
     runnable_kernels(info->features, runnable, sizeof(runnable));
-    complain("%s needs %s, which %s does not offer; kernels that run there: %s%s", p->name, missing, info->cpu, runnable,
-             info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
+    complain("%s needs %s, which %s does not offer; kernels that run there: %s%s", p->name, missing, info->cpu,
+             runnable, info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
     return CANNOT;
 }
 

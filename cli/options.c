@@ -40,7 +40,7 @@ static const struct argp_option option_table[] = {
     {"warmup", KEY_WARMUP, "US", 0, "Microseconds of FROM before recording (default: 1000)", 2},
     {"observe", KEY_OBSERVE, "US", 0,
      "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
-    {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: the same seed gives the same output (default: 0)", 2},
+    {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: same seed, same output (default: 0)", 2},
 
     {NULL, 0, NULL, 0, "Output:", 3},
     {"csv", KEY_CSV, "FILE", 0, "Write the trace; - is standard output", 3},
@@ -256,8 +256,8 @@ static error_t take_option(int key, char *text, struct argp_state *state)
         o->quiet = true;
         return 0;
     case ARGP_KEY_ARG:
-        complain("unexpected argument '%s'; a recorded trace is given as --analyze FILE, kernels as --transition FROM:TO",
-                 text);
+        complain("unexpected argument '%s'; a recorded trace is given as --analyze FILE, kernels as --transition "
+                 "FROM:TO", text);
         return EINVAL;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -138,7 +138,8 @@ static void print_title(const struct screen *s, const struct phases *p)
         fprintf(s->out, "%sPhases of a recording%s", bold(s), plain(s));
     }
     if (p->modelled) {
-        fprintf(s->out, "   %sMODELLED: computed from a model, not measured on a processor%s", warning_colour(s), plain(s));
+        fprintf(s->out, "   %sMODELLED: computed from a model, not measured on a processor%s", warning_colour(s),
+                plain(s));
     }
     fputs("\n", s->out);
 }
@@ -173,7 +174,8 @@ static void reason_group(const char *why, char *out, size_t size)
 {
     size_t n = 0;
     for (; *why != '\0' && n + 1 < size; why++) {
-        bool figure = (*why >= '0' && *why <= '9') || (*why == '.' && why[1] >= '0' && why[1] <= '9');
+        bool sign = (*why == '.' || *why == '-') && why[1] >= '0' && why[1] <= '9';
+        bool figure = sign || (*why >= '0' && *why <= '9');
         if (!figure) {
             out[n++] = *why;
         } else if (n == 0 || out[n - 1] != '#') {
@@ -362,7 +364,7 @@ static void print_transitions(const struct screen *s, const struct phases *p)
         with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
         number(from, sizeof(from), t->from_ghz, 3);
         number(to, sizeof(to), t->to_ghz, 3);
-        add(text, "at %s us: latency %s us, %s -> %s GHz, %u halt%s, in %zu of %zu runs", at, latency, from, to,
+        add(text, "at %s us: latency %s us, %s -> %s GHz, %u halt%s, %zu/%zu runs", at, latency, from, to,
             t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
         paragraph(s, i == 0 ? "Transition" : "", text);
     }
