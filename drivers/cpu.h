@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which CPU this is, which of its logical CPUs may be used, and which of them share a core. Everything that is read
+ * from the system comes in through a struct or a root folder, so that other machines can be tried on this one.
+ */
+#ifndef CHARACTERIZE_CPU_H
+#define CHARACTERIZE_CPU_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drivers/machine.h"
+
+/* CPUID, as far as this program reads it. A leaf that the CPU does not offer is all zero. */
+struct cpuid_regs {
+    uint32_t eax, ebx, ecx, edx;
+};
+struct cpu_leaves {
+    struct cpuid_regs basic;        /* 0: highest leaf, vendor */
+    struct cpuid_regs version;      /* 1: signature, hypervisor bit */
+    struct cpuid_regs structured;   /* 7.0: AVX-512, AMX */
+    struct cpuid_regs tsc;          /* 15H: TSC and crystal */
+    struct cpuid_regs frequency;    /* 16H: base frequency */
+    struct cpuid_regs hypervisor;   /* 40000000H: highest leaf, name */
+    struct cpuid_regs hv_timing;    /* 40000010H: EAX = TSC in kHz */
+    struct cpuid_regs brand[3];     /* 80000002H..4H */
+    struct cpuid_regs power;        /* 80000007H: EDX[8] = invariant TSC */
+};
+void cpu_read_leaves(struct cpu_leaves *out);
+
+struct cpu_identity {
+    char vendor[13];
+    char brand[49];            /* without the padding; the vendor where the CPU has no brand string */
+    char signature[24];        /* "06_8FH-8": family, model (hex, as Intel writes them), stepping (decimal) */
+    unsigned family, model, stepping;
+    bool intel;
+    bool hypervisor;
+    char hypervisor_name[13];  /* "KVMKVMKVM"; empty without a hypervisor */
+};
+/* Decodes CPUID leaves 0, 1, 40000000H, 80000002H.. (Intel SDM vol. 2A, CPUID; display family and model as there). */
+void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out);
+
+/*
+ * Tells when the model number and the features cannot belong to the same part, as hypervisors report it. Returns
+ * false, or true with one line in `why`. Per-model tables must then not be believed.
+ */
+bool cpu_contradicts(const struct cpu_leaves *l, char *why, size_t size);
+
+/* A set of logical CPUs; larger than cpu_set_t because large machines have more than 1024. */
+enum { CPU_LIMIT = 8192 };
+struct cpu_mask {
+    cpu_set_t set[CPU_LIMIT / CPU_SETSIZE];
+};
+void cpu_mask_clear(struct cpu_mask *m);
+void cpu_mask_add(struct cpu_mask *m, int cpu);
+bool cpu_mask_has(const struct cpu_mask *m, int cpu);
+/* Reads the kernel's list form, "0-3,8". Returns 0, or -1 when it is not one (then *out is empty). */
+int cpu_mask_parse(const char *text, struct cpu_mask *out);
+/* Writes it; ends in "..." where it does not fit. */
+void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size);
+
+/* The logical CPUs, as the kernel shows them. */
+struct cpu_view {
+    struct cpu_mask present, online;
+    struct cpu_mask allowed;  /* to this process: affinity and cpuset */
+    struct cpu_mask big;      /* hybrid parts: the performance cores; otherwise empty */
+};
+/*
+ * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity. What sysfs does
+ * not show (a container without it) is taken to be what the affinity allows.
+ */
+void cpu_view_read(const char *root, struct cpu_view *out);
+
+/*
+ * The CPU to measure on: `wanted`, or for -1 the highest-numbered CPU that is online and allowed (low numbers serve
+ * more interrupts), of the performance cores where there are two kinds. Returns MACHINE_OK and sets *cpu, or
+ * MACHINE_BAD_INPUT with *err telling which of the three it was: not existing, offline, not allowed.
+ */
+int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err);
+
+/* Which other CPUs to keep busy. */
+struct cpu_companions {
+    int *cpus;            /* one per physical core; free() it */
+    size_t n;
+    unsigned available;   /* physical cores that may be used, the measured one included */
+    unsigned cores;       /* physical cores online */
+};
+/*
+ * Picks a logical CPU of each of `active_cores` - 1 other physical cores (0: of all): first those of the same kind and
+ * package as `cpu`, then in order of their numbers. Siblings of busy cores are left idle. Returns MACHINE_OK,
+ * MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text), or MACHINE_FAILED when out of memory.
+ */
+int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, unsigned active_cores,
+                        struct cpu_companions *out, struct machine_error *err);
+
+/* Affinity of the calling thread. Return 0 or -1 with errno set. */
+int cpu_get_affinity(struct cpu_mask *out);
+int cpu_set_affinity(const struct cpu_mask *m);
+
+/* Reads a small text file, without its trailing newline. Returns the length, or -1 with errno set. */
+int cpu_read_text(const char *root, const char *path, char *out, size_t size);
+
+#endif
