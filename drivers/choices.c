@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which machines there are, which of them work here and, where one does not, why and what would help.
+ *
+ * The meaning of the error numbers: perf_event_open(2); Linux arch/x86/kernel/msr.c (EPERM without CAP_SYS_RAWIO, EIO
+ * when the register faults) and arch/x86/events/core.c (RDPMC and its setting in sysfs).
+ */
+#include "drivers/choices.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "drivers/cpu.h"
+#include "drivers/tsc.h"
+
+enum { NOT_READABLE = -100 };
+
+static int read_int(const char *root, const char *path)
+{
+    char text[32], *end;
+
+    if (cpu_read_text(root, path, text, sizeof text) <= 0) {
+        return NOT_READABLE;
+    }
+    long value = strtol(text, &end, 10);
+    return *end == '\0' && value > NOT_READABLE && value < 1000 ? (int)value : NOT_READABLE;
+}
+
+static int open_errno(const char *folder, const char *name, int *fd)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    return *fd < 0 ? errno : 0;
+}
+
+static void ask_perf(struct choice_facts *out)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_HARDWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_HW_CPU_CYCLES,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+    out->perf_errno = fd < 0 ? errno : 0;
+    if (fd < 0) {
+        return;
+    }
+    long size = sysconf(_SC_PAGESIZE);
+    struct perf_event_mmap_page *page = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, (int)fd, 0);
+    if (page != MAP_FAILED) {
+        out->perf_rdpmc = page->cap_user_rdpmc != 0;
+        munmap(page, (size_t)size);
+    }
+    close((int)fd);
+}
+
+static void ask_msr(const char *dev, struct choice_facts *out)
+{
+    char name[32];
+    int fd;
+    uint64_t value;
+    int cpu = sched_getcpu();
+
+    out->msr_cpu = cpu < 0 ? 0 : cpu;
+    snprintf(name, sizeof name, "cpu/%d/msr", out->msr_cpu);
+    out->msr_errno = open_errno(dev, name, &fd);
+    if (out->msr_errno == 0) {
+        ssize_t got = pread(fd, &value, sizeof value, 0x10);
+        out->msr_read_errno = got == (ssize_t)sizeof value ? 0 : got < 0 ? errno : EIO;
+        close(fd);
+    }
+}
+
+void choice_facts_read(const char *sys, const char *proc, const char *dev, struct choice_facts *out)
+{
+    struct cpu_leaves leaves;
+    char clock[64];
+    int fd;
+
+    memset(out, 0, sizeof *out);
+    cpu_read_leaves(&leaves);
+    out->guest = leaves.version.ecx >> 31 & 1;
+    out->helper_errno = open_errno(dev, "characterize", &fd);
+    if (out->helper_errno == 0) {
+        close(fd);
+    }
+    ask_perf(out);
+    out->perf_paranoid = read_int(proc, "sys/kernel/perf_event_paranoid");
+    out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
+    if (out->rdpmc_setting == NOT_READABLE) {
+        out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu_core/rdpmc");
+    }
+    ask_msr(dev, out);
+    cpu_read_text(sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
+    out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
+}
+
+static void choose_helper(const struct choice_facts *f, struct machine_choice *c)
+{
+    snprintf(c->why, sizeof c->why, "this version has no kernel helper%s",
+             f->helper_errno == ENOENT ? "" : " (but there is a /dev/characterize, of another version)");
+    snprintf(c->remedy, sizeof c->remedy, "none in this version");
+}
+
+static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
+{
+    char *why = c->why, *remedy = c->remedy;
+
+    snprintf(remedy, sizeof c->remedy, "none in this version");
+    switch (f->perf_errno) {
+    case 0:
+        if (f->rdpmc_setting == 0 || !f->perf_rdpmc) {
+            snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is %s; reading counters is not built into "
+                     "this version anyway", f->rdpmc_setting == 0 ? "switched off (rdpmc = 0 in sysfs)" : "not allowed");
+            snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+        } else {
+            snprintf(why, sizeof c->why, "the counters work here, but reading them is not built into this version");
+        }
+        return;
+    case ENOENT:
+    case EOPNOTSUPP:
+    case ENODEV:
+    case ENXIO:
+        snprintf(why, sizeof c->why, "no PMU %s", f->guest ? "in this virtual machine"
+                                                           : "known to this kernel (no cycle counter)");
+        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "enable the virtual PMU in the hypervisor, or measure on "
+                 "the host" : "boot a kernel that knows this CPU");
+        return;
+    case EACCES:
+    case EPERM:
+        if (f->perf_paranoid == NOT_READABLE || f->perf_paranoid <= 2) {
+            snprintf(why, sizeof c->why, "perf_event_open is forbidden (%s), as in a container with a system call "
+                     "filter", strerror(f->perf_errno));
+            snprintf(remedy, sizeof c->remedy, "let the container's seccomp profile pass perf_event_open");
+        } else {
+            snprintf(why, sizeof c->why, "perf_event_open is forbidden by kernel.perf_event_paranoid = %d",
+                     f->perf_paranoid);
+            snprintf(remedy, sizeof c->remedy, "as root: sysctl kernel.perf_event_paranoid=2, or give CAP_PERFMON");
+        }
+        return;
+    case ENOSYS:
+        snprintf(why, sizeof c->why, "this kernel or container has no perf_event_open");
+        snprintf(remedy, sizeof c->remedy, "boot a kernel with CONFIG_PERF_EVENTS");
+        return;
+    default:
+        snprintf(why, sizeof c->why, "no cycle counter: %s", strerror(f->perf_errno));
+    }
+}
+
+static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
+{
+    char *why = c->why, *remedy = c->remedy;
+
+    if (f->msr_errno == ENOENT || f->msr_errno == ENXIO || f->msr_errno == ENODEV) {
+        snprintf(why, sizeof c->why, "no /dev/cpu/%d/msr: the kernel module msr is not loaded", f->msr_cpu);
+        snprintf(remedy, sizeof c->remedy, "as root: modprobe msr");
+    } else if (f->msr_errno == EACCES) {
+        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr may only be read by root", f->msr_cpu);
+        snprintf(remedy, sizeof c->remedy, "run as root");
+    } else if (f->msr_errno == EPERM) {
+        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr is refused: no CAP_SYS_RAWIO", f->msr_cpu);
+        snprintf(remedy, sizeof c->remedy, "run as root outside of a container, or give it CAP_SYS_RAWIO");
+    } else if (f->msr_errno != 0) {
+        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr: %s", f->msr_cpu, strerror(f->msr_errno));
+    } else if (f->msr_read_errno == EIO) {
+        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr opens, but reading a register fails (EIO)%s", f->msr_cpu,
+                 f->guest ? ": the hypervisor does not pass it on" : "");
+        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "measure on the host" : "");
+    } else if (f->msr_read_errno != 0) {
+        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr opens, but reading it fails: %s", f->msr_cpu,
+                 strerror(f->msr_read_errno));
+    } else {
+        snprintf(why, sizeof c->why, "registers can be read here, but using them is not built into this version");
+    }
+    if (remedy[0] == '\0') {
+        snprintf(remedy, sizeof c->remedy, "none in this version");
+    }
+}
+
+static void choose_timing(const struct choice_facts *f, struct machine_choice *c)
+{
+    c->usable = f->timing_usable;
+    if (c->usable) {
+        snprintf(c->why, sizeof c->why, "time stamps only: frequency, IPC, halts%s%s", f->timing_why[0] ? "; " : "",
+                 f->timing_why);
+    } else {
+        snprintf(c->why, sizeof c->why, "%s", f->timing_why);
+        snprintf(c->remedy, sizeof c->remedy, "in a virtual machine let the hypervisor pass on the invariant TSC; "
+                 "--machine model:NAME works everywhere");
+    }
+}
+
+size_t choices_from_facts(const struct choice_facts *f, struct machine_choice *out, size_t max)
+{
+    static const struct {
+        const char *name;
+        void (*choose)(const struct choice_facts *f, struct machine_choice *c);
+    } all[] = { { "helper", choose_helper }, { "perf", choose_perf }, { "msr", choose_msr }, { "timing", choose_timing } };
+    size_t n = sizeof all / sizeof *all;
+
+    n = n < max ? n : max;
+    for (size_t i = 0; i < n; i++) {
+        memset(&out[i], 0, sizeof out[i]);
+        out[i].name = all[i].name;
+        all[i].choose(f, &out[i]);
+    }
+    return n;
+}
+
+size_t machine_choices(struct machine_choice *out, size_t max)
+{
+    struct choice_facts facts;
+
+    choice_facts_read("/sys", "/proc", "/dev", &facts);
+    return choices_from_facts(&facts, out, max);
+}
+
+void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size)
+{
+    size_t used = 0, taken = 0;
+
+    while (taken < n && !machines[taken].usable) {
+        taken++;
+    }
+    const char *name = taken < n ? machines[taken].name : "nothing";
+    int length = snprintf(out, size, "%s%s", name, strcmp(name, "timing") == 0 ? " (time stamps only)" : "");
+    used = (size_t)length < size ? (size_t)length : size - 1;
+    for (size_t i = 0; i < taken; i++) {
+        length = snprintf(out + used, size - used, "%s%s: %s", i == 0 ? ": " : "; ", machines[i].name, machines[i].why);
+        used = used + (size_t)length < size ? used + (size_t)length : size - 1;
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads that keep other cores busy with a kernel, so that a core is measured at a given number of active cores.
+ */
+#ifndef CHARACTERIZE_COMPANIONS_H
+#define CHARACTERIZE_COMPANIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drivers/machine.h"
+
+struct companions;
+
+/*
+ * Starts one thread on each of the n logical CPUs, pinned there, at normal priority; each runs `payload` without pause
+ * and looks every `slice_ticks` TSC ticks whether it is to stop. Returns when all of them run: MACHINE_OK and
+ * *out (NULL for n = 0), or *err filled and its status; then nothing is left running.
+ */
+int companions_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
+                     struct companions **out, struct machine_error *err);
+
+/* Slices that thread i has run so far: it grows while the thread runs. */
+uint64_t companions_slices(const struct companions *c, size_t i);
+
+/* Stops them and waits for their end. NULL is allowed. */
+void companions_stop(struct companions *c);
+
+#endif
