@@ -282,7 +282,8 @@ struct model_truth {
 int model_truth(const struct model *m, const struct payload *from, const struct payload *to, unsigned cores,
                 struct model_truth *out, struct machine_error *err);
 
-/* A machine on an already parsed model, which is copied. `name`: as in machine_info.name. MACHINE_OK or MACHINE_FAILED. */
+/* A machine on an already parsed model, which is copied.
+ * `name`: as in machine_info.name. MACHINE_OK or MACHINE_FAILED. */
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err);
 
 #endif

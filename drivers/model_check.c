@@ -20,10 +20,10 @@ static int check_turbo(struct model_parser *p)
         const struct model_turbo *t = &m->turbo[i];
         snprintf(key, sizeof key, "turbo_ghz.%u-%u", t->cores.lo, t->cores.hi);
         if (t->cores.lo <= covered)
-            return model_fail(p, t->line, key, "overlaps with the rows before, which reach %u active cores; %u would be "
-                              "next", covered, covered + 1);
+            return model_fail(p, t->line, key, "overlaps with the rows before, which reach %u active cores; %u would "
+                              "be next", covered, covered + 1);
         if (t->cores.lo != covered + 1)
-            return model_fail(p, t->line, key, "leaves a hole: the rows before reach %u active cores, so %u would be next",
+            return model_fail(p, t->line, key, "leaves a hole: the rows before reach %u active cores, %u would be next",
                               covered, covered + 1);
         covered = t->cores.hi;
     }
@@ -38,8 +38,8 @@ static int check_umask(struct model_parser *p, const struct model_class *c)
 {
     static const unsigned level_masks[MODEL_LEVELS_MAX] = {0x07, 0x18, 0x20};
     if (p->model->counts_licences && !(c->umask & level_masks[c->level]))
-        return model_fail(p, c->line, "umask", "class %s is at level %u, which event 28H counts by umask %02XH; a bit of "
-                          "it would work", c->name, c->level, level_masks[c->level]);
+        return model_fail(p, c->line, "umask", "class %s is at level %u, which event 28H counts by umask %02XH; a bit "
+                          "of it would work", c->name, c->level, level_masks[c->level]);
     for (const struct model_class *o = p->model->classes; o < c; o++)
         if (c->umask && o->umask == c->umask)
             return model_fail(p, c->line, "umask", "%02XH counts class %s already", c->umask, o->name);
@@ -57,7 +57,7 @@ static int check_classes(struct model_parser *p)
             return model_fail(p, c->line, "level", "there is no level %u; the CPU has levels 0 to %zu", c->level,
                               m->n_levels - 1);
         if (i == 0 ? c->level != 0 : c->level < m->classes[i - 1].level)
-            return model_fail(p, c->line, "level", "classes are listed in the order of what they need, from level 0 up");
+            return model_fail(p, c->line, "level", "classes are listed in the order of their demand, from level 0 up");
         if (check_umask(p, c) != 0)
             return -1;
     }
@@ -174,8 +174,8 @@ static int check_rest(struct model_parser *p)
     for (size_t i = 0; i < m->n_interrupts; i++)
         busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;
     if (busy > 0.5)
-        return model_fail(p, m->interrupts[0].line, "rate_hz", "interrupts would take %.0f %% of the time; up to 50 %% would "
-                          "work", busy * 100);
+        return model_fail(p, m->interrupts[0].line, "rate_hz", "interrupts would take %.0f %% of the time; up to 50 %% "
+                          "would work", busy * 100);
     return 0;
 }
 

@@ -136,8 +136,8 @@ static int unknown_name(const char *name, const char *data_dir, struct machine_e
         return fail(err, MACHINE_FAILED, "", "out of memory");
     models_folder(data_dir, folder);
     if (n == 0)
-        return fail(err, MACHINE_BAD_INPUT, "name the file of a model, or set CHARACTERIZE_DATA to the folder that holds "
-                    "models/", "no model `%.60s`: no *%s in %.200s", name, SUFFIX, folder);
+        return fail(err, MACHINE_BAD_INPUT, "name the file of a model, or set CHARACTERIZE_DATA to the folder that "
+                    "holds models/", "no model `%.60s`: no *%s in %.200s", name, SUFFIX, folder);
     for (size_t i = 0; i < n; i++) {
         if (distance(name, names[i]) < distance(name, names[nearest]))
             nearest = i;
@@ -147,7 +147,8 @@ static int unknown_name(const char *name, const char *data_dir, struct machine_e
         }
     }
     char remedy[160];
-    snprintf(remedy, sizeof remedy, "nearest: %.60s; the file of a model is named with a slash or .model", names[nearest]);
+    snprintf(remedy, sizeof remedy, "nearest: %.60s; the file of a model is named with a slash or .model",
+             names[nearest]);
     fail(err, MACHINE_BAD_INPUT, remedy, "no model `%.60s`; there are:%s", name, known);
     model_list_free(names, n);
     return MACHINE_BAD_INPUT;
@@ -160,7 +161,9 @@ static int read_file(FILE *in, const char *path, char **text, size_t *length, st
         return fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
     errno = 0;
     *length = fread(*text, 1, FILE_MAX + 1, in);
-    const char *why = ferror(in) ? strerror(errno) : *length > FILE_MAX ? "larger than 1 MiB; a model file is a few KiB" : NULL;
+    const char *why = ferror(in) ? strerror(errno) : NULL;
+    if (!why && *length > FILE_MAX)
+        why = "larger than 1 MiB; a model file is a few KiB";
     if (!why)
         return MACHINE_OK;
     free(*text);

@@ -97,8 +97,8 @@ static int store_ghz(struct model_parser *p, const char *key, const char *value,
         if (model_number(p, key, words[i], GHZ_MIN, GHZ_MAX, &out[i]) != 0)
             return -1;
         if (i > 0 && out[i] > out[i - 1])
-            return model_fail(p, p->line, key, "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from the "
-                              "fastest to the slowest", i, out[i], i - 1, out[i - 1]);
+            return model_fail(p, p->line, key, "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from "
+                              "the fastest to the slowest", i, out[i], i - 1, out[i - 1]);
     }
     p->model->n_levels = n;
     return 0;
@@ -146,8 +146,8 @@ static int store_umask(struct model_parser *p, const char *key, const char *valu
     if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
         return -1;
     if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
-        return model_fail(p, p->line, key, "%.20s is not a bit that counts a licence; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 "
-                          "(none) would work", value);
+        return model_fail(p, p->line, key, "%.20s is not a bit that counts a licence; 0x02, 0x04, 0x08, 0x10, 0x20 "
+                          "or 0 (none) would work", value);
     return 0;
 }
 
@@ -249,7 +249,7 @@ static int enter_transition(struct model_parser *p, char *words[], size_t n)
     if (model_class_name(p, p->header, words[1], &from) != 0 || model_class_name(p, p->header, words[2], &to) != 0)
         return -1;
     if (to <= from)
-        return model_fail(p, p->line, p->header, "leads to a class that needs no more; releases follow from [timing] alone");
+        return model_fail(p, p->line, p->header, "leads to a class that needs no more; releases follow from [timing]");
     struct model_transition *t = &p->model->transitions[from][to];
     t->line = p->line;
     p->instance = t;
@@ -265,10 +265,11 @@ static int throttle_figures(struct model_parser *p, const char *key, char *words
     return 0;
 }
 
-static int store_variant(struct model_parser *p, const char *key, const char *range, char *words[], struct model_step *s)
+static int store_variant(struct model_parser *p, const char *key, const char *range, char *words[],
+                         struct model_step *s)
 {
     if (s->kind != MODEL_STEP_THROTTLE || strcmp(words[0], "throttle") != 0)
-        return model_fail(p, p->line, key, "only a throttle step depends on the active cores; give the step itself first");
+        return model_fail(p, p->line, key, "only a throttle step depends on active cores; give the step itself first");
     if (s->n_variants == MODEL_VARIANTS_MAX)
         return model_fail(p, p->line, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
     struct model_step_variant *v = &s->variants[s->n_variants];
@@ -306,8 +307,8 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     snprintf(text, sizeof text, "%s", value);
     size_t n = model_words(text, words, STEP_WORDS - 1);
     if (n == 0 || (strcmp(words[0], "throttle") != 0 || n != 3) == (strcmp(words[0], "grant") != 0 || n != 2))
-        return model_fail(p, p->line, key, "`%.60s` is not a step; `throttle RATIO MICROSECONDS` or `grant CLASS` would "
-                          "work", value);
+        return model_fail(p, p->line, key, "`%.60s` is not a step; `throttle RATIO MICROSECONDS` or `grant CLASS` "
+                          "would work", value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
         return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
@@ -351,7 +352,7 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
         model_number(p, key, words[1], 0.1, 2, &point->volts) != 0)
         return -1;
     if (m->n_points && (point->ghz <= point[-1].ghz || point->volts < point[-1].volts))
-        return model_fail(p, p->line, key, "the frequency must rise from point to point, and the voltage must not fall");
+        return model_fail(p, p->line, key, "from point to point the frequency must rise and the voltage must not fall");
     m->n_points++;
     return 0;
 }
@@ -367,7 +368,8 @@ static int enter_boost(struct model_parser *p, char *words[], size_t n)
         return -1;
     b->line = p->line;
     p->instance = b;
-    if (model_class_name(p, p->header, words[1], &b->from) != 0 || model_class_name(p, p->header, words[2], &b->to) != 0)
+    if (model_class_name(p, p->header, words[1], &b->from) != 0 ||
+        model_class_name(p, p->header, words[2], &b->to) != 0)
         return -1;
     return b->to > b->from ? 0 : model_fail(p, p->line, p->header, "a boost comes with a transition to a higher class");
 }
@@ -407,7 +409,7 @@ static int store_kernel(struct model_parser *p, const char *key, const char *val
     snprintf(k->name, sizeof k->name, "%s", key);
     snprintf(text, sizeof text, "%s", value);
     if (model_words(text, words, 2) != 2)
-        return model_fail(p, p->line, key, "`%.40s` is not `THROUGHPUT LATENCY` (instructions per cycle, cycles)", value);
+        return model_fail(p, p->line, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
     if (model_number(p, key, words[0], 1e-4, 16, &k->throughput) != 0)
         return -1;
     return model_number(p, key, words[1], 0.1, 1e4, &k->latency);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A request for a higher class runs through the steps of its transition: throttled stretches and grants, each grant with
- * a halt if it changes the frequency. A class that nothing has needed for the wait is released with one halt, directly
- * to the class then needed (Gottschlag's dissertation on Skylake-SP AVX overhead, sections 3.2.2 and 3.2.3).
+ * A request for a higher class runs through the steps of its transition: throttled stretches and grants, each grant
+ * with a halt if it changes the frequency. A class that nothing has needed for the wait is released with one halt,
+ * directly to the class then needed (Gottschlag's dissertation on Skylake-SP AVX overhead, sections 3.2.2 and 3.2.3).
  */
 #include "drivers/model_licence.h"
 
@@ -201,8 +201,8 @@ static void start_transition(struct model_core *c, unsigned target)
 }
 
 /*
- * More is needed than what is pending: the transition goes on as the one to the new target, at the same step. A throttled
- * stretch that both have is not begun anew; only its figures are those of the new transition.
+ * More is needed than what is pending: the transition goes on as the one to the new target, at the same step. A
+ * throttled stretch that both have is not begun anew; only its figures are those of the new transition.
  */
 static void raise_target(struct model_core *c, unsigned target)
 {

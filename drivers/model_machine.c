@@ -120,7 +120,8 @@ static int check_counters(struct state *s, const struct machine *m, const struct
         const struct counter_spec *c = &setup->counters[i];
         const char *remedy = NULL, *why = model_lacks(m, c->id, &remedy);
         if (why)
-            return fail(err, MACHINE_CANNOT, remedy ? remedy : "choose another model, or do without this counter", "%s", why);
+            return fail(err, MACHINE_CANNOT, remedy ? remedy : "choose another model, or do without this counter", "%s",
+                        why);
         if (c->id == COUNTER_EVENT && (c->event & 0xff) != 0x28)
             return fail(err, MACHINE_CANNOT, "of raw events, models count 28H with any umask",
                         "the modelled CPU does not count event %02XH/%02XH", c->event & 0xff, c->event >> 8 & 0xff);
@@ -136,13 +137,14 @@ static int check_setup(const struct state *s, const struct machine_setup *setup,
 {
     unsigned cores = s->model.cores;
     if (setup->cpu < -1 || setup->cpu >= (int)cores)
-        return fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu, s->model.cpu_name,
-                    cores - 1);
+        return fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu,
+                    s->model.cpu_name, cores - 1);
     if (setup->active_cores > cores)
         return fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u", setup->active_cores,
                     s->model.cpu_name, cores);
     if (!(setup->period_us >= 0.05 && setup->period_us <= 1e6))
-        return fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work", setup->period_us);
+        return fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work",
+                    setup->period_us);
     return MACHINE_OK;
 }
 
@@ -172,7 +174,8 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
     if (setup->max_samples < SIZE_MAX / 16 / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)
-        return fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples", setup->max_samples);
+        return fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
+                    setup->max_samples);
     s->prepared = true;
     return MACHINE_OK;
 }

@@ -89,8 +89,8 @@ static int leave_section(struct model_parser *p)
         return 0;
     for (size_t i = 0; i < s->n_keys; i++)
         if (s->keys[i].required && !model_was_seen(p, s->keys[i].name))
-            return model_fail(p, p->section_line, s->keys[i].name, "missing in section [%s]; add `%s = VALUE  # source`",
-                              p->header, s->keys[i].name);
+            return model_fail(p, p->section_line, s->keys[i].name,
+                              "missing in section [%s]; add `%s = VALUE  # source`", p->header, s->keys[i].name);
     return s->leave ? s->leave(p) : 0;
 }
 
@@ -230,7 +230,7 @@ static int read_line(struct model_parser *p, char *line)
     char *equals = strchr(text, '=');
     char *hash = strchr(text, '#');
     if (!equals || (hash && hash < equals))
-        return model_fail(p, p->line, text, "not understood; lines are `[section]`, `key = value  # source`, `# comment`");
+        return model_fail(p, p->line, text, "not understood; lines are `[section]`, `key = value  # source`, `# ...`");
     *equals = '\0';
     char *key = trimmed(text);
     if (!*key)
@@ -246,7 +246,7 @@ static int check_bytes(struct model_parser *p, const char *line, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)line[i];
         if ((c < 32 && c != '\t' && c != '\r') || c == 127)
-            return model_fail(p, p->line, "(byte)", "byte %zu is %02XH: this is not a text file; a model file is plain text",
+            return model_fail(p, p->line, "(byte)", "byte %zu is %02XH: not a text file; a model file is plain text",
                               i + 1, c);
     }
     return 0;

@@ -36,7 +36,14 @@ struct model_parser {
 /* Stores a value. Returns 0, or -1 after model_fail. */
 typedef int model_store(struct model_parser *p, const char *key, const char *value);
 
-enum model_key_type { MODEL_KEY_NUMBER, MODEL_KEY_UINT, MODEL_KEY_TEXT, MODEL_KEY_YES_NO, MODEL_KEY_CLASS, MODEL_KEY_OWN };
+enum model_key_type {
+    MODEL_KEY_NUMBER,
+    MODEL_KEY_UINT,
+    MODEL_KEY_TEXT,
+    MODEL_KEY_YES_NO,
+    MODEL_KEY_CLASS,
+    MODEL_KEY_OWN
+};
 
 struct model_key {
     const char *name;

@@ -93,7 +93,8 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
     }
     if (!find_kernel(m, p->kernel->name)) {
         int status = cannot(err, "its model file gives no rate for this kernel", p->name, m->cpu_name);
-        snprintf(err->remedy, sizeof err->remedy, "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
+        snprintf(err->remedy, sizeof err->remedy,
+                 "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
                  (int)strcspn(p->kernel->name, "-@"), p->kernel->name);
         return status;
     }

@@ -52,8 +52,8 @@ static unsigned wanted(const struct walk *w)
 
 static bool alike(const struct model_phase *a, const struct model_phase *b)
 {
-    return a->kind == b->kind && a->kind != MODEL_HALTED && a->ghz == b->ghz && a->ipc == b->ipc && a->volts == b->volts &&
-           a->class_ == b->class_;
+    return a->kind == b->kind && a->kind != MODEL_HALTED && a->ghz == b->ghz && a->ipc == b->ipc &&
+           a->volts == b->volts && a->class_ == b->class_;
 }
 
 /* Appends a stretch of time in which the payload runs at `factor` of its rate, or (factor 0) the core is halted. */
@@ -226,7 +226,8 @@ int model_truth(const struct model *m, const struct payload *from, const struct 
     if (w.cores > m->cores) {
         memset(err, 0, sizeof *err);
         err->status = MACHINE_BAD_INPUT;
-        snprintf(err->text, sizeof err->text, "%u active cores: the modelled %s has %u", w.cores, m->cpu_name, m->cores);
+        snprintf(err->text, sizeof err->text, "%u active cores: the modelled %s has %u", w.cores, m->cpu_name,
+                 m->cores);
         return MACHINE_BAD_INPUT;
     }
     int status = model_need(m, from, &before, err);

@@ -31,7 +31,8 @@ int model_number(struct model_parser *p, const char *key, const char *text, doub
         value = end && divisor > 0 ? value / divisor : NAN;
     }
     if (!end || *end || !isfinite(value))
-        return model_fail(p, p->line, key, "`%.40s` is not a number; write a decimal number or a fraction like 1/4", text);
+        return model_fail(p, p->line, key, "`%.40s` is not a number; write a decimal number or a fraction like 1/4",
+                          text);
     if (value < lo || value > hi)
         return model_fail(p, p->line, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
     *out = value;
