@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the repetitions have in common. Two ways to see it: each repetition by itself (needs steps well above the noise,
- * does not mind that times differ) and the medians over all (finds steps far below the noise of one repetition, needs
- * times that agree). The one that shows more is taken, if it holds; ties go to the medians.
+ * does not mind that times differ) and the means over all (finds steps far below the noise of one repetition, needs
+ * times that agree). The one that shows more is taken, if it holds; ties go to the means.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,10 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
-enum { MANY = 8, ENOUGH_FOR_MEDIANS = 4 };
-#define HALT_SLACK 1.5 /* us: halts of one kind differ by less */
+enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
+#define HALT_SLACK 1.5  /* us: halts of one kind differ by less */
+#define COMMON_Z 4.0    /* standard errors of the repetitions' own steps */
+#define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
 struct group {
     size_t first, size; /* outline index of the first member; how many show the same */
@@ -30,63 +32,110 @@ static bool interrupted(const struct runs *r, size_t run, const struct gap **wha
     return *what;
 }
 
-/* Of many repetitions the interrupted ones go; of few, all are kept: their phases still stand. */
+struct rank {
+    size_t run;
+    double lost;
+};
+
+static int by_loss(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    if (x->lost != y->lost)
+        return x->lost < y->lost ? -1 : 1;
+    return x->run < y->run ? -1 : x->run > y->run;
+}
+
+static int by_run(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int tell_interruptions(struct phases *out, const struct rank *rank, size_t total, size_t free_of, size_t kept)
+{
+    if (total < MANY)
+        return free_of == total ? 0 : warn(out, "%zu of %zu repetitions hold interruptions (time lost, the same state "
+                                           "before and after)", total - free_of, total);
+    if (kept == free_of)
+        return 0;
+    return warn(out, "only %zu of %zu repetitions were free of interruptions: %zu more are used whose longest lost "
+                "%.1f us or less; a less busy machine gives narrower limits", free_of, total, kept - free_of,
+                rank[kept - 1].lost);
+}
+
+/*
+ * Of many repetitions the interrupted ones go. Where too few are left the least interrupted are taken too, and it is
+ * said. Of few repetitions all are kept: their phases still stand.
+ */
 static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct phases *out)
 {
-    size_t kept = 0, interruptions = 0;
+    struct rank *rank = malloc((r->n + 1) * sizeof *rank);
     const struct gap *g;
-    size_t *good = malloc((r->n + 1) * sizeof *good);
-    if (!good)
+    size_t free_of = 0;
+    if (!rank)
         return -1;
     for (size_t k = 0; k < r->n; k++) {
-        if (interrupted(r, k, &g))
-            interruptions++;
-        else
-            good[kept++] = k;
+        rank[k] = (struct rank){k, interrupted(r, k, &g) ? g->lost : 0};
+        free_of += !g;
     }
-    int bad = 0;
-    if (r->n >= MANY && kept >= 3) {
-        for (size_t k = 0; k < r->n && !bad; k++)
-            if (interrupted(r, k, &g))
-                bad = discard(out, r->run[k].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
-        memcpy(run, good, kept * sizeof *run);
-        *n = kept;
-        if (!bad && kept * 5 < r->n)
-            bad = warn(out, "only %zu of %zu repetitions were not interrupted: this machine is too busy for narrow limits",
-                       kept, r->n);
-    } else {
-        for (size_t k = 0; k < r->n; k++)
-            run[k] = k;
-        *n = r->n;
-        if (interruptions)
-            bad = warn(out, "%zu of %zu repetitions hold interruptions (time lost, the same state before and after)%s",
-                       interruptions, r->n, r->n >= MANY ? "; too few are free of them to leave these out" : "");
-    }
-    free(good);
+    qsort(rank, r->n, sizeof *rank, by_loss);
+    size_t least = r->n / 5 > LEAST_KEPT ? r->n / 5 : LEAST_KEPT;
+    *n = r->n < MANY ? r->n : free_of > least ? free_of : least < r->n ? least : r->n;
+    int bad = tell_interruptions(out, rank, r->n, free_of, *n);
+    for (size_t k = 0; k < r->n; k++)
+        run[k] = rank[k].run;
+    qsort(run, *n, sizeof *run, by_run);
+    qsort(run + *n, r->n - *n, sizeof *run, by_run);
+    for (size_t k = *n; k < r->n && !bad; k++)
+        if (interrupted(r, run[k], &g))
+            bad = discard(out, r->run[run[k]].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
+    free(rank);
     return bad;
 }
 
+/* The outline that most of them fit; of equals the one that shows most. */
 static struct group largest_group(const struct outline *o, size_t n)
 {
     struct group best = {0, 0};
-    for (size_t i = 0; i < n && best.size * 2 <= n; i++) {
-        size_t size = 0, j;
-        for (j = 0; j < i && !outline_same(&o[i], &o[j]); j++)
-            ;
-        if (j < i)
-            continue; /* counted with its twin */
-        for (j = i; j < n; j++)
-            size += outline_same(&o[i], &o[j]);
-        if (size > best.size)
+    for (size_t i = 0; i < n; i++) {
+        size_t size = 0;
+        for (size_t j = 0; j < n; j++)
+            size += outline_fits(&o[i], &o[j], NULL);
+        if (size > best.size || (size == best.size && o[i].n_pieces > o[best.first].n_pieces))
             best = (struct group){i, size};
+        if (i >= n / 2 && best.size == n)
+            break;
     }
     return best;
 }
 
-/* Median over the members of each piece's values; their edges side by side. */
-static int join(const struct outline *o, size_t n, size_t first, size_t size, struct outline *out)
+/* Values of piece p of the model in the outlines that fit it: a piece of theirs may hold two of the model's. */
+static void join_values(const struct outline *o, size_t n, struct outline *out, const size_t *edge, double *x)
+{
+    size_t edges = out->n_pieces - 1;
+    for (size_t p = 0; p < out->n_pieces; p++) {
+        out->piece[p].samples = 0;
+        for (int c = 0; c < TRACE_CHANNELS; c++) {
+            size_t m = 0;
+            for (size_t k = 0; k < out->n_runs; k++) {
+                const struct outline *own = &o[out->run[k]];
+                size_t q = 0; /* the piece after the last edge that it sees before p */
+                for (size_t e = 0; e < p; e++)
+                    if (edge[k * edges + e] != SIZE_MAX)
+                        q = edge[k * edges + e] + 1;
+                x[m++] = own->piece[q].value[c];
+                out->piece[p].samples += c == 0 ? own->piece[q].samples : 0;
+            }
+            out->piece[p].value[c] = centre_of(x, m, x + n);
+        }
+    }
+}
+
+/* The outlines that fit the model: their edges side by side. */
+static int join(const struct outline *o, size_t n, size_t first, struct outline *out)
 {
     const struct outline *model = &o[first];
+    size_t edges = model->n_pieces - 1;
     memset(out, 0, sizeof *out);
     out->n_pieces = model->n_pieces;
     out->switch_us = model->switch_us;
@@ -94,44 +143,56 @@ static int join(const struct outline *o, size_t n, size_t first, size_t size, st
     out->end = -INFINITY;
     out->piece = malloc(model->n_pieces * sizeof *out->piece);
     out->edge = malloc(model->n_pieces * sizeof *out->edge);
-    out->run = malloc(size * sizeof *out->run);
-    out->time = malloc((model->n_pieces * size + 1) * sizeof *out->time);
-    double *x = malloc(size * sizeof *x);
-    if (!out->piece || !out->edge || !out->run || !out->time || !x) {
-        free(x);
-        outline_free(out);
-        return -1;
-    }
-    memcpy(out->piece, model->piece, model->n_pieces * sizeof *out->piece);
-    memcpy(out->edge, model->edge, (model->n_pieces - 1) * sizeof *out->edge);
-    for (size_t i = first; i < n; i++) {
-        if (!outline_same(model, &o[i]))
-            continue;
-        out->run[out->n_runs] = o[i].run[0];
-        for (size_t e = 0; e + 1 < model->n_pieces; e++)
-            out->time[e * size + out->n_runs] = o[i].time[e];
-        out->begin = fmin(out->begin, o[i].begin);
-        out->end = fmax(out->end, o[i].end);
-        out->n_runs++;
-    }
-    for (size_t p = 0; p < model->n_pieces; p++) {
-        out->piece[p].samples = 0;
-        for (int c = 0; c < TRACE_CHANNELS; c++) {
-            size_t m = 0;
-            for (size_t i = first; i < n; i++)
-                if (outline_same(model, &o[i]))
-                    x[m++] = o[i].piece[p].value[c];
-            out->piece[p].value[c] = median_of(x, m);
+    out->run = malloc(n * sizeof *out->run);
+    out->time = malloc((edges * n + 1) * sizeof *out->time);
+    double *x = malloc(2 * n * sizeof *x);
+    size_t *edge = malloc((edges * n + 1) * sizeof *edge);
+    int bad = !out->piece || !out->edge || !out->run || !out->time || !x || !edge;
+    if (!bad) {
+        memcpy(out->piece, model->piece, model->n_pieces * sizeof *out->piece);
+        memcpy(out->edge, model->edge, edges * sizeof *out->edge);
+        for (size_t i = 0; i < n; i++)
+            if (outline_fits(model, &o[i], edge + out->n_runs * edges))
+                out->run[out->n_runs++] = i;
+        for (size_t k = 0; k < out->n_runs; k++) {
+            const struct outline *own = &o[out->run[k]];
+            for (size_t e = 0; e < edges; e++)
+                out->time[e * out->n_runs + k] =
+                    edge[k * edges + e] == SIZE_MAX ? NAN : own->time[edge[k * edges + e]];
+            out->begin = fmin(out->begin, own->begin);
+            out->end = fmax(out->end, own->end);
         }
-        for (size_t i = first; i < n; i++)
-            if (outline_same(model, &o[i]))
-                out->piece[p].samples += o[i].piece[p].samples;
+        join_values(o, n, out, edge, x);
+        for (size_t k = 0; k < out->n_runs; k++)
+            out->run[k] = o[out->run[k]].run[0];
     }
     free(x);
-    return 0;
+    free(edge);
+    if (bad)
+        outline_free(out);
+    return bad;
 }
 
-/* An outline from medians holds if most repetitions show each of its edges. */
+static void drop_empty_halts(const struct runs *r, struct outline *o)
+{
+    for (size_t p = 1; p + 1 < o->n_pieces;) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t k = 0; k < o->n_runs; k++) {
+            double d = o->time[p * o->n_runs + k] - o->time[(p - 1) * o->n_runs + k];
+            if (!isnan(d)) {
+                sum += d;
+                n++;
+            }
+        }
+        if (o->piece[p].halt && sum < HALT_LEAST * r->period * (double)n)
+            outline_forget_halt(o, p);
+        else
+            p++;
+    }
+}
+
+/* An outline from means holds if most repetitions show each of its edges. */
 static bool holds(const struct outline *o)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
@@ -144,6 +205,62 @@ static bool holds(const struct outline *o)
     return true;
 }
 
+static double mean_time(const struct outline *o, size_t e)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_runs; k++)
+        if (!isnan(o->time[e * o->n_runs + k])) {
+            sum += o->time[e * o->n_runs + k];
+            n++;
+        }
+    return n ? sum / (double)n : NAN;
+}
+
+/* Whether most repetitions step at edge e in channel c, each a little, rather than a few much. x: scratch. */
+static bool common_step(const struct runs *r, const struct outline *o, size_t e, int c, double *x)
+{
+    double lo = e ? mean_time(o, e - 1) : o->begin, hi = e + 2 < o->n_pieces ? mean_time(o, e + 1) : o->end;
+    double t = mean_time(o, e), sum = 0, squares = 0;
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = own_step(r, o->run[k], c, lo, t, hi);
+        if (!isnan(d)) {
+            x[m++] = d;
+            sum += d;
+            squares += d * d;
+        }
+    }
+    if (m < ENOUGH_FOR_MEANS)
+        return true; /* too little to judge by */
+    double mean = sum / (double)m, sigma = sqrt(fmax(0, squares / (double)m - mean * mean));
+    double middle = median_of(x, m);
+    bool significant = fabs(mean) > COMMON_Z * sigma / sqrt((double)m);
+    return significant && middle * mean > 0 && fabs(middle) > 0.5 * fabs(mean);
+}
+
+/*
+ * Means over repetitions step too where a few repetitions step much, each at its own time: such an edge is none of the
+ * repetitions' and goes.
+ */
+static int drop_uncommon_edges(const struct runs *r, struct outline *o)
+{
+    double *x = malloc((o->n_runs + 1) * sizeof *x);
+    if (!x)
+        return -1;
+    for (size_t e = 0; e + 1 < o->n_pieces;) {
+        bool common = o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt;
+        for (int c = 0; c < TRACE_CHANNELS && !common; c++)
+            common = o->edge[e].change[c] && common_step(r, o, e, c, x);
+        if (common)
+            e++;
+        else
+            outline_forget_edge(o, e);
+    }
+    free(x);
+    return 0;
+}
+
 /* A halt that is much longer than in the other repetitions was interrupted. */
 static int drop_long_halts(const struct runs *r, struct outline *o, struct phases *out)
 {
@@ -151,7 +268,7 @@ static int drop_long_halts(const struct runs *r, struct outline *o, struct phase
     if (!length)
         return -1;
     int bad = 0;
-    for (size_t p = 1; o->n_runs >= ENOUGH_FOR_MEDIANS && p + 1 < o->n_pieces && !bad; p++) {
+    for (size_t p = 1; o->n_runs >= ENOUGH_FOR_MEANS && p + 1 < o->n_pieces && !bad; p++) {
         if (!o->piece[p].halt)
             continue;
         size_t m = 0;
@@ -199,7 +316,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
 {
     size_t n = 0, done = 0;
     size_t *run = malloc((r->n + 1) * sizeof *run);
-    struct outline *own = calloc(r->n + 1, sizeof *own), medians = {0};
+    struct outline *own = calloc(r->n + 1, sizeof *own), means = {0};
     int bad = !run || !own || drop_interrupted(r, run, &n, out);
     memset(o, 0, sizeof *o);
     for (; done < n && !bad; done++)
@@ -207,29 +324,31 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     if (bad || !n)
         goto out;
     struct group g = largest_group(own, n);
-    bool use_medians = false;
-    if (n >= ENOUGH_FOR_MEDIANS) {
-        bad = outline_find(r, run, n, switch_us, &medians);
+    bool use_means = false;
+    if (n >= ENOUGH_FOR_MEANS) {
+        bad = outline_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)
             goto out;
-        bool more = medians.n_pieces >= own[g.first].n_pieces;
-        use_medians = (more && holds(&medians)) || g.size * 3 < n;
+        bool more = means.n_pieces >= own[g.first].n_pieces;
+        use_means = (more && holds(&means)) || g.size * 3 < n;
     }
-    if (use_medians) {
-        *o = medians;
-        memset(&medians, 0, sizeof medians);
+    if (use_means) {
+        *o = means;
+        memset(&means, 0, sizeof means);
     } else {
-        bad = join(own, n, g.first, g.size, o);
+        bad = join(own, n, g.first, o);
         if (!bad)
             bad = tell_minority(r, own, n, o, out);
     }
-    if (!bad)
+    if (!bad) {
         bad = drop_long_halts(r, o, out);
+        drop_empty_halts(r, o);
+    }
     out->runs_used = n;
 out:
     for (size_t i = 0; i < done; i++)
         outline_free(&own[i]);
-    outline_free(&medians);
+    outline_free(&means);
     free(own);
     free(run);
     if (bad)

@@ -146,8 +146,8 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
     if (from >= to)
         return NAN;
     double x = integrate(r, best, from, to, before->value[best], after->value[best]);
-    if (best == TRACE_FREQ && r->instant_freq)
-        x += 0.5 * r->period;
+    if ((best == TRACE_FREQ && r->instant_freq) || best == TRACE_VOLTS)
+        x += 0.5 * (double)r->dt[at < to ? at : to - 1]; /* read at the end of the sample: the edge lies within it */
     /* a strong edge outside its window is a wild sample's doing */
     double margin = r->period + (best_snr >= STRONG_SNR ? 0 : INFINITY);
     if (isnan(x) || x < r->trace->time_us[from] - (double)r->dt[from] - margin || x > r->trace->time_us[to - 1] + margin)
@@ -155,8 +155,41 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
     return x;
 }
 
+static double side_mean(const struct runs *r, int c, size_t a, size_t b)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = a; i < b; i++) {
+        double v = (double)r->trace->channel[c][i];
+        if (isnan(v) || r->spoilt[i])
+            continue;
+        sum += logarithmic(c) ? log(fmax(v, 1e-4)) : v;
+        n++;
+    }
+    return n ? sum / (double)n : NAN;
+}
+
+double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi)
+{
+    enum { SIDE = 20 };
+    const struct run_span *s = &r->run[run];
+    if (!r->has[c])
+        return NAN;
+    size_t a = first_after(r, s, lo) + 1, b = first_after(r, s, hi), at = first_after(r, s, t); /* at holds both */
+    size_t from = at > a + SIDE ? at - SIDE : a, to = at + 1 + SIDE < b ? at + 1 + SIDE : b;
+    if (from >= at || at + 1 >= to)
+        return NAN;
+    return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);
+}
+
 bool resumes_at_once(const struct runs *r)
 {
+    enum { ENOUGH = 4 };
+    const char *sampler = trace_get(r->trace, "sampler");
+    if (sampler)
+        return !strcmp(sampler, "resumes at once");
+    if (r->n < ENOUGH)
+        return false; /* too little to tell: half before and half after is wrong by least */
     size_t off = 0, all = 0;
     double wobble = 0;
     size_t n = 0, step = r->trace->n / 4096 + 1;

@@ -89,28 +89,6 @@ static void kind_of(const struct outline *o, size_t p, struct phase *out)
     }
 }
 
-/* Forgets edge e and joins the pieces on its sides. */
-static void forget_edge(struct outline *o, size_t e)
-{
-    struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
-    double wa = (double)a->samples, wb = (double)b->samples;
-    for (int c = 0; c < TRACE_CHANNELS; c++) {
-        double va = a->value[c], vb = b->value[c];
-        if (isnan(va))
-            a->value[c] = vb;
-        else if (!isnan(vb))
-            a->value[c] = (va * wa + vb * wb) / fmax(wa + wb, 1);
-        if (c == TRACE_IPC && o->edge[e].change[c])
-            a->value[c] = NAN; /* two codes: no one IPC */
-    }
-    a->samples += b->samples;
-    memmove(b, b + 1, (o->n_pieces - e - 2) * sizeof *b);
-    memmove(&o->edge[e], &o->edge[e + 1], (o->n_pieces - e - 2) * sizeof *o->edge);
-    memmove(&o->time[e * o->n_runs], &o->time[(e + 1) * o->n_runs],
-            (o->n_pieces - e - 2) * o->n_runs * sizeof *o->time);
-    o->n_pieces--;
-}
-
 /* Another IPC at the same frequency, and no throttling: other code, which is no phase of the processor. */
 static bool only_other_code(const struct outline *o, size_t e, const struct phase *a, const struct phase *b)
 {
@@ -245,7 +223,7 @@ int find_kinds(const struct runs *r, struct outline *o, struct phases *out)
             e++;
             continue;
         }
-        forget_edge(o, e);
+        outline_forget_edge(o, e);
         memmove(&out->phases[e + 1], &out->phases[e + 2], (o->n_pieces - e - 1) * sizeof *out->phases);
         kind_of(o, e, &out->phases[e]);
         out->phases[e].kind = PHASE_STEADY;

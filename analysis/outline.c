@@ -22,7 +22,7 @@ static const struct segment_rule rules[TRACE_CHANNELS] = {
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
 #define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */
 
-/* One repetition, or the medians of many on a common time line. */
+/* One repetition, or the means of many on a common time line. */
 struct series {
     size_t n;
     float *value[TRACE_CHANNELS];
@@ -72,7 +72,7 @@ static void series_of_one(const struct runs *r, size_t run, struct series *s)
     s->begin = r->trace->time_us[span->first] - r->period;
 }
 
-/* Medians over repetitions in bins of one period; a bin edge lies at time 0. */
+/* Means over repetitions (of what is not wild) in bins of one period; a bin edge lies at time 0. */
 static int series_of_many(const struct runs *r, const size_t *run, size_t n, struct series *s)
 {
     double begin = INFINITY, end = -INFINITY;
@@ -88,7 +88,7 @@ static int series_of_many(const struct runs *r, const size_t *run, size_t n, str
         return -1;
     s->n = (size_t)bins;
     size_t *cursor = calloc(n, sizeof *cursor), *stop = calloc(n, sizeof *stop);
-    float *values = malloc((n * 8 + 8) * sizeof *values);
+    double *values = malloc((n * 8 + 8) * 2 * sizeof *values);
     s->end = malloc(s->n * sizeof *s->end);
     int bad = !cursor || !stop || !values || !s->end;
     for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
@@ -113,10 +113,10 @@ static int series_of_many(const struct runs *r, const size_t *run, size_t n, str
             for (size_t k = 0; s->value[c] && k < n; k++)
                 for (size_t i = cursor[k]; i < stop[k]; i++)
                     if (!r->spoilt[i])
-                        values[m++] = r->trace->channel[c][i];
+                        values[m++] = (double)r->trace->channel[c][i];
             /* few repetitions have a sample while most of them are halted: those say little */
             if (s->value[c])
-                s->value[c][bin] = m * 4 >= n ? median_of_floats(values, m) : NAN;
+                s->value[c][bin] = m * 4 >= n ? (float)centre_of(values, m, values + m) : NAN;
         }
         memcpy(cursor, stop, n * sizeof *cursor);
     }
@@ -291,7 +291,7 @@ static void merge_boundaries(struct boundaries *l, double period)
     l->n = m;
 }
 
-/* Medians of the samples between two times, without the first and last where there are enough. */
+/* Means of the samples between two times, without the first and last where there are enough. */
 static int describe(const struct runs *r, const struct series *s, double begin, double end, struct piece *p)
 {
     size_t a = sample_at(r, s, begin), b = sample_at(r, s, end), trim = 0;
@@ -305,7 +305,7 @@ static int describe(const struct runs *r, const struct series *s, double begin, 
         b -= trim;
     a += trim;
     for (int c = 0; c < TRACE_CHANNELS; c++)
-        p->value[c] = p->scatter[c] = NAN;
+        p->value[c] = NAN;
     if (a >= b)
         return 0;
     size_t step = (b - a) / 200001 + 1;
@@ -317,9 +317,7 @@ static int describe(const struct runs *r, const struct series *s, double begin, 
         for (size_t i = a; s->value[c] && i < b; i += step)
             if (!isnan(s->value[c][i]) && !(s->skip && s->skip[i]))
                 x[m++] = (double)s->value[c][i];
-        p->value[c] = median_of(x, m);
-        if (m)
-            p->scatter[c] = mad_sigma(x, m, p->value[c], x + m);
+        p->value[c] = centre_of(x, m, x + m);
     }
     free(x);
     return 0;
@@ -377,7 +375,7 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
             if (l->b[i].halt) {
                 o->piece[n] = (struct piece){.halt = true};
                 for (int c = 0; c < TRACE_CHANNELS; c++)
-                    o->piece[n].value[c] = o->piece[n].scatter[c] = NAN;
+                    o->piece[n].value[c] = NAN;
                 n++;
             }
             from = l->b[i].end;
@@ -391,7 +389,7 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
                 p += 2;
             } else {
                 set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
-                if (!any_change(&o->edge[p]) && !again) { /* one at a time: the medians change with it */
+                if (!any_change(&o->edge[p]) && !again) { /* one at a time: the means change with it */
                     again = true;
                     p++;
                     continue;
@@ -455,6 +453,8 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
             *x = b->forced ? o->switch_us
                            : place_edge(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
                                         fmax(limit, b->end + r->period), b->begin, many);
+            if (*x < last - r->period) /* before the edge before: this repetition does not show it */
+                *x = NAN;
             if (!isnan(*x))
                 last = fmax(last, *x);
             p++;
@@ -510,15 +510,80 @@ void outline_free(struct outline *o)
     memset(o, 0, sizeof *o);
 }
 
-bool outline_same(const struct outline *a, const struct outline *b)
+static bool sees(const struct outline *o, int c)
 {
-    if (a->n_pieces != b->n_pieces)
-        return false;
-    for (size_t i = 0; i < a->n_pieces; i++)
-        if (a->piece[i].halt != b->piece[i].halt)
+    for (size_t p = 0; p < o->n_pieces; p++)
+        if (!isnan(o->piece[p].value[c]))
+            return true;
+    return false;
+}
+
+bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge)
+{
+    bool shared[TRACE_CHANNELS];
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        shared[c] = sees(other, c);
+    size_t j = 0;
+    for (size_t i = 0; i + 1 < model->n_pieces; i++) {
+        bool halting = model->piece[i].halt || model->piece[i + 1].halt, visible = halting || model->edge[i].forced;
+        bool same = j + 1 < other->n_pieces && model->piece[i].halt == other->piece[j].halt &&
+                    model->piece[i + 1].halt == other->piece[j + 1].halt &&
+                    model->edge[i].forced == other->edge[j].forced;
+        for (int c = 0; c < TRACE_CHANNELS; c++) {
+            if (!shared[c])
+                continue;
+            visible |= model->edge[i].change[c] != 0;
+            same = same && model->edge[i].change[c] == other->edge[j].change[c];
+        }
+        if (visible && !same)
             return false;
-    for (size_t i = 0; i + 1 < a->n_pieces; i++)
-        if (memcmp(&a->edge[i], &b->edge[i], sizeof a->edge[i]))
-            return false;
-    return true;
+        if (edge)
+            edge[i] = visible ? j : SIZE_MAX;
+        j += visible;
+    }
+    return j + 1 == other->n_pieces;
+}
+
+static void remove_edge(struct outline *o, size_t e)
+{
+    memmove(&o->edge[e], &o->edge[e + 1], (o->n_pieces - e - 2) * sizeof *o->edge);
+    memmove(&o->time[e * o->n_runs], &o->time[(e + 1) * o->n_runs],
+            (o->n_pieces - e - 2) * o->n_runs * sizeof *o->time);
+}
+
+static void remove_piece(struct outline *o, size_t p)
+{
+    memmove(&o->piece[p], &o->piece[p + 1], (o->n_pieces - p - 1) * sizeof *o->piece);
+    o->n_pieces--;
+}
+
+void outline_forget_edge(struct outline *o, size_t e)
+{
+    struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
+    double wa = (double)a->samples, wb = (double)b->samples;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double va = a->value[c], vb = b->value[c];
+        if (isnan(va))
+            a->value[c] = vb;
+        else if (!isnan(vb))
+            a->value[c] = (va * wa + vb * wb) / fmax(wa + wb, 1);
+        if (c == TRACE_IPC && o->edge[e].change[c])
+            a->value[c] = NAN; /* two codes: no one IPC */
+    }
+    a->samples += b->samples;
+    remove_edge(o, e);
+    remove_piece(o, e + 1);
+}
+
+void outline_forget_halt(struct outline *o, size_t p)
+{
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double *x = &o->time[(p - 1) * o->n_runs + k];
+        *x = 0.5 * (*x + x[o->n_runs]);
+    }
+    o->edge[p - 1] = o->edge[p];
+    remove_edge(o, p);
+    remove_piece(o, p);
+    if (!any_change(&o->edge[p - 1]))
+        outline_forget_edge(o, p - 1);
 }

@@ -13,8 +13,7 @@
 
 struct piece {
     bool halt;
-    double value[TRACE_CHANNELS]; /* medians, in the channel's unit; NaN = not seen */
-    double scatter[TRACE_CHANNELS]; /* of one sample of the series it was found in, same unit */
+    double value[TRACE_CHANNELS]; /* means of what is not wild, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
 };
 
@@ -42,8 +41,16 @@ struct outline {
 int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o);
 void outline_free(struct outline *o);
 
-/* True if both show the same events in the same order. */
-bool outline_same(const struct outline *a, const struct outline *b);
+/*
+ * True if `other` shows the events of `model` in the same order, but for those that it has no channel to see.
+ * edge[e] receives the edge of `other` that is edge e of the model, SIZE_MAX where it cannot see it (NULL: not wanted).
+ */
+bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge);
+
+/* Forgets edge e and joins the pieces on its sides. */
+void outline_forget_edge(struct outline *o, size_t e);
+/* Forgets the halt that is piece p: its two edges become one, in the middle. */
+void outline_forget_halt(struct outline *o, size_t p);
 
 /* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
 bool gap_is_halt(const struct runs *r, const struct gap *g);
@@ -56,6 +63,12 @@ bool resumes_at_once(const struct runs *r);
  */
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 bool at_once, double *begin, double *length);
+
+/*
+ * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to 20 samples after less
+ * that of as many before, relative for frequency and IPC. NaN where there are none.
+ */
+double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi);
 
 /* Where repetition `run` goes from the state `before` to `after` between the times lo and hi, near `guess`; NaN if it
  * does not. `search`: anywhere in between, not only near the guess. */

@@ -9,34 +9,31 @@
 #include <gsl/gsl_sort.h>
 
 /* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
-#define DEFINE_SELECT(NAME, TYPE)                                                                                      \
-    static TYPE NAME(TYPE *x, size_t n, size_t k)                                                                      \
-    {                                                                                                                  \
-        size_t lo = 0, hi = n - 1;                                                                                     \
-        while (lo < hi) {                                                                                              \
-            TYPE a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];                                                      \
-            TYPE pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));                        \
-            size_t i = lo, j = hi;                                                                                     \
-            for (;;) {                                                                                                 \
-                while (x[i] < pivot)                                                                                   \
-                    i++;                                                                                               \
-                while (x[j] > pivot)                                                                                   \
-                    j--;                                                                                               \
-                if (i >= j)                                                                                            \
-                    break;                                                                                             \
-                TYPE swap = x[i];                                                                                      \
-                x[i++] = x[j];                                                                                         \
-                x[j--] = swap;                                                                                         \
-            }                                                                                                          \
-            if (k <= j)                                                                                                \
-                hi = j;                                                                                                \
-            else                                                                                                       \
-                lo = j + 1;                                                                                            \
-        }                                                                                                              \
-        return x[k];                                                                                                   \
+static double select_double(double *x, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
+        double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            double swap = x[i];
+            x[i++] = x[j];
+            x[j--] = swap;
+        }
+        if (k <= j)
+            hi = j;
+        else
+            lo = j + 1;
     }
-DEFINE_SELECT(select_double, double)
-DEFINE_SELECT(select_float, float)
+    return x[k];
+}
 
 double median_of(double *x, size_t n)
 {
@@ -52,25 +49,32 @@ double median_of(double *x, size_t n)
     return 0.5 * (upper + select_double(x, m, m / 2 - 1));
 }
 
-float median_of_floats(float *x, size_t n)
-{
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(x[i]))
-            x[m++] = x[i];
-    if (!m)
-        return NAN;
-    float upper = select_float(x, m, m / 2);
-    if (m % 2)
-        return upper;
-    return 0.5f * (upper + select_float(x, m, m / 2 - 1));
-}
-
 double mad_sigma(const double *x, size_t n, double centre, double *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(x[i] - centre);
     return MAD_TO_SIGMA * median_of(scratch, n);
+}
+
+double centre_of(double *x, size_t n, double *scratch)
+{
+    double middle = median_of(x, n), deviation = 0, sum = 0;
+    size_t m = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i])) {
+            scratch[m++] = fabs(x[i] - middle);
+            deviation += scratch[m - 1];
+        }
+    if (!m)
+        return NAN;
+    /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
+    double bound = fmax(4 * MAD_TO_SIGMA * median_of(scratch, m), 3 * deviation / (double)m);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - middle) <= bound) {
+            sum += x[i] - middle;
+            kept++;
+        }
+    return middle + sum / (double)kept;
 }
 
 double half_width95(double sigma, size_t n)

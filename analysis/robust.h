@@ -12,7 +12,13 @@
 
 /* The median; NaN of nothing. Reorders `x`. O(n). */
 double median_of(double *x, size_t n);
-float median_of_floats(float *x, size_t n);
+
+/*
+ * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Reorders `x`, needs
+ * scratch of n. A median would not do: time stamps come in steps, and the median of stepped values is one of the steps,
+ * while their mean is not biased.
+ */
+double centre_of(double *x, size_t n, double *scratch);
 
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
 double mad_sigma(const double *x, size_t n, double centre, double *scratch);

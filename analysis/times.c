@@ -126,7 +126,7 @@ static struct estimate difference(const struct runs *r, const struct outline *o,
     return (struct estimate){value, value - half, value + half};
 }
 
-/* Frequency of a phase with limits over repetitions: each repetition's median within its own edges. */
+/* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. */
 static int phase_frequency(const struct runs *r, const struct outline *o, size_t p, struct phase *ph, double *x)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
@@ -134,7 +134,7 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
     for (size_t k = 0; k < o->n_runs; k++)
         longest = longest < r->run[o->run[k]].n ? r->run[o->run[k]].n : longest;
     size_t limit = longest < 100000 ? longest : 100000;
-    float *values = malloc((limit + 1) * sizeof *values);
+    double *values = malloc((limit + 1) * 2 * sizeof *values);
     if (!values)
         return -1;
     double one_sigma = NAN;
@@ -154,10 +154,10 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
         size_t count = 0;
         for (size_t i = a; i < s->first + s->n && r->trace->time_us[i] <= hi && count < limit; i++)
             if (!r->spoilt[i] && !isnan(freq[i]))
-                values[count++] = freq[i];
+                values[count++] = (double)freq[i];
         if (count) {
             one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
-            x[m++] = (double)median_of_floats(values, count);
+            x[m++] = centre_of(values, count, values + count);
         }
     }
     free(values);
@@ -259,22 +259,29 @@ static int find_transitions(const struct runs *r, const struct outline *o, struc
     return 0;
 }
 
+/* A level is the mean of its phases' frequencies by duration; its limits are those of the longest. */
 static void limits_of_levels(struct phases *out)
 {
     for (size_t l = 0; l < out->n_levels; l++) {
-        double longest = -1;
+        double sum = 0, weight = 0, longest = -1, half = NAN;
+        bool steady = false;
+        for (size_t p = 0; p < out->n_phases; p++)
+            steady |= out->phases[p].level == (int)l && base(&out->phases[p]);
         for (size_t p = 0; p < out->n_phases; p++) {
             const struct phase *ph = &out->phases[p];
-            if (ph->level == (int)l && base(ph) && ph->duration_us.value > longest && !isnan(ph->freq_ghz.lo)) {
-                longest = ph->duration_us.value;
-                double half = 0.5 * (ph->freq_ghz.hi - ph->freq_ghz.lo);
-                out->levels[l].lo = out->levels[l].value - half;
-                out->levels[l].hi = out->levels[l].value + half;
+            double length = fmax(ph->duration_us.value, 0);
+            if (ph->level != (int)l || (steady && !base(ph)) || isnan(ph->freq_ghz.value))
+                continue;
+            sum += length * ph->freq_ghz.value;
+            weight += length;
+            if (length > longest && !isnan(ph->freq_ghz.lo)) {
+                longest = length;
+                half = 0.5 * (ph->freq_ghz.hi - ph->freq_ghz.lo);
             }
         }
-        for (size_t p = 0; longest < 0 && p < out->n_phases; p++)
-            if (out->phases[p].level == (int)l)
-                out->levels[l] = out->phases[p].freq_ghz; /* seen only while throttled */
+        if (weight > 0)
+            out->levels_ghz[l] = sum / weight;
+        out->levels[l] = (struct estimate){out->levels_ghz[l], out->levels_ghz[l] - half, out->levels_ghz[l] + half};
     }
 }
 
@@ -306,10 +313,10 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
             bad = phase_frequency(r, o, p, ph, s.x);
     }
     if (!bad) {
+        limits_of_levels(out);
         memset(all, 1, o->n_runs * sizeof *all);
         bad = find_transitions(r, o, out, &s);
     }
-    limits_of_levels(out);
     free(s.main_mode);
     free(s.x);
     free(s.start);

@@ -55,9 +55,10 @@ int gather_volts(const struct trace *t, struct trace *out)
 }
 
 /* The running median; NULL: out of memory. */
-static double *smooth(const struct trace *v)
+static double *smooth(const struct trace *v, double sigma)
 {
-    size_t width = v->n >= 3 * NEIGHBOURS ? NEIGHBOURS : (v->n / 6) | 1;
+    /* readings that hardly scatter need no median, which would blur where a step begins */
+    size_t width = sigma < STEP_V / 8 ? 1 : v->n >= 3 * NEIGHBOURS ? NEIGHBOURS : (v->n / 6) | 1;
     gsl_vector *x = gsl_vector_alloc(v->n), *y = gsl_vector_alloc(v->n);
     gsl_movstat_workspace *w = gsl_movstat_alloc(width);
     double *out = malloc(v->n * sizeof *out);
@@ -120,7 +121,7 @@ static int find_steps(const struct trace *v, struct phases *out)
     size_t n = segment_channel(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);
     if (n == SIZE_MAX)
         return -1;
-    double *volts = n ? smooth(v) : NULL, *scratch = n ? malloc(v->n * sizeof *scratch) : NULL;
+    double *volts = n ? smooth(v, sigma) : NULL, *scratch = n ? malloc(v->n * sizeof *scratch) : NULL;
     int bad = n && (!volts || !scratch);
     for (size_t i = 0, from = 0; i < n && !bad; i++) {
         size_t j = i;

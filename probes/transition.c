@@ -132,6 +132,7 @@ static int note(struct trace *t, const struct transition_setup *s, const struct 
               note_number(t, "period_us", s->period_us) | note_number(t, "warmup_us", s->warmup_us) |
               note_number(t, "observe_us", s->observe_us) | note_number(t, "repetitions", s->runs) |
               note_number(t, "cpu_number", info->cpu_number) | note_number(t, "active_cores", info->active_cores) |
+              trace_set(t, "sampler", "resumes at once") |
               trace_set(t, "version", VERSION);
     if (info->modelled)
         bad |= trace_set(t, "modelled", "yes") | note_number(t, "seed", (double)s->seed);
@@ -235,7 +236,10 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     struct machine_info info;
     unsigned volts = volt_readings(m, s), total = s->runs + volts;
     m->ops->info(m, &info);
-    if (add_channels(&out->trace, counters, n, volts > 0) || note(&out->trace, s, &info))
+    bool clock = slot_of(counters, n, COUNTER_CYCLES) >= 0;
+    if (add_channels(&out->trace, counters, n, volts > 0) || note(&out->trace, s, &info) ||
+        /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
+        (!clock && trace_set(&out->trace, "frequency", "instantaneous")))
         return out_of_memory(err);
     const struct segment segments[3] = {
         {s->from, s->warmup_us, false}, {s->from, s->before_us, true}, {s->to, s->observe_us, true}};
