@@ -51,6 +51,9 @@ static bool place(struct placed_label *label, const char *text, double from, dou
     double start = fmin(middle + 3, WIDTH - 4 - width);
     for (int row = 0; row < LABEL_ROWS; row++) {
         if (start + width + 4 >= row_begin[row]) {
+            if (middle + 2 >= row_begin[row]) {
+                break; /* a higher text's pole would cross what stands here */
+            }
             continue;
         }
         set_label(label, text, row, start);

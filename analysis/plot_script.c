@@ -32,8 +32,8 @@ static double screen_y(const struct layout *l, double pixels_from_top)
 }
 
 /*
- * Text as a gnuplot string: between single quotes nothing is interpreted but a doubled quote, and no command is
- * substituted (gnuplot 5.4 manual, "Quotes", "Substitution"); the backquote is taken out all the same.
+ * Text as a gnuplot string: between single quotes nothing is interpreted but the quote itself, and no command is
+ * substituted (gnuplot 5.4 manual, "Quotes", "Substitution"). Quotes and backquotes become typographic ones.
  */
 static void quoted(FILE *out, const char *s, size_t most)
 {
@@ -48,7 +48,7 @@ static void quoted(FILE *out, const char *s, size_t most)
             break;
         }
         if (*c == '\'' || *c == '`') {
-            fputs("''", out);
+            fputs("\xE2\x80\x99", out);
         } else {
             fputc(*c, out);
         }
@@ -184,11 +184,16 @@ static void print_titles(const struct layout *l, FILE *out)
                 p->modelled ? "center font ',11' tc rgb '#b00020'" : "center font ',11' tc rgb '#444444'");
 }
 
+static bool shows_zero(const struct layout *l)
+{
+    return l->begin <= 0 && l->end >= 0;
+}
+
 /* Which kernel runs on which side of time 0. */
 static void print_kernel_names(const struct layout *l, FILE *out)
 {
     double y = screen_y(l, HEAD + NAMES / 2.0), zero = layout_column(l, 0);
-    if (l->begin > 0 || l->end < 0 || l->p->from == NULL || l->p->to == NULL) {
+    if (!shows_zero(l) || l->p->from == NULL || l->p->to == NULL) {
         return;
     }
     char name[80];
@@ -234,9 +239,10 @@ static void print_legend(const struct layout *l, FILE *out)
         print_label(out, name, 20, (x + 19) / WIDTH, y, "left font ',10' tc rgb '#333333'");
         x += 19 + (double)strlen(name) * LABEL_CHARACTER + 20;
     }
-    const char *what = l->p->runs_used > 1 ? "thin: single repetitions, thick: median over them; dashed: time 0"
-                                           : "one repetition; dashed: time 0";
-    print_label(out, what, 100, screen_x(WIDTH - RIGHT), y, "right font ',10' tc rgb '#333333'");
+    char what[100];
+    snprintf(what, sizeof(what), "%s%s", l->p->runs_used > 1 ? "thin: single repetitions, thick: median over them"
+                                                             : "one repetition", shows_zero(l) ? "; dashed: time 0" : "");
+    print_label(out, what, sizeof(what), screen_x(WIDTH - RIGHT), y, "right font ',10' tc rgb '#333333'");
 }
 
 static void print_number_rows(const struct layout *l, const struct polyline *line, FILE *out)
@@ -341,13 +347,12 @@ static void print_panel_frame(const struct layout *l, const struct panel *panel,
     fprintf(out, "set ylabel '%s' offset 0.5,0 font ',11'\n", panel->title);
     fprintf(out, "set ytics %.6g font ',10'\n", tic_step(panel->high - panel->low));
     if (last) {
-        fprintf(out, "set xtics format '%%g' font ',10'\nset xlabel 'time (%s), 0 = ", l->unit);
-        fprintf(out, l->p->to != NULL ? "first instruction of the second kernel'" : "start of the recording'");
-        fprintf(out, " font ',11' offset 0,0.3\n");
+        fprintf(out, "set xtics format '%%g' font ',10'\nset xlabel 'time (%s)%s' font ',11' offset 0,0.3\n", l->unit,
+                l->p->to != NULL ? ", 0 = first instruction of the second kernel" : "");
     } else {
         fprintf(out, "set xtics format ''\nunset xlabel\n");
     }
-    if (l->begin <= 0 && l->end >= 0) {
+    if (shows_zero(l)) {
         fprintf(out, "set arrow from first 0, graph 0 to first 0, graph 1 nohead lw 1.2 dt 2 lc rgb '#333333' front\n");
     }
 }

@@ -294,7 +294,7 @@ static void print_phase(const struct screen *s, const struct phases *p, const st
         snprintf(level, sizeof(level), "L%d", ph->level);
     }
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
-    fprintf(s->out, "%11s  %-27s %s%-8s%s %7s %6s %6s  %-5s", start, duration, kind_colour(s, ph->kind),
+    fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s", start, duration, kind_colour(s, ph->kind),
             phase_kind_name(ph->kind), plain(s), ghz, ipc, ratio, level);
     if (volts) {
         fprintf(s->out, " %7s", volt);
@@ -344,7 +344,7 @@ static void print_phases(const struct screen *s, const struct phases *p)
 {
     bool volts = any_volts(p);
     size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
-    fprintf(s->out, "%s%-13s%-28s%-8s %7s %6s %6s  %-5s%s%10s%s\n", bold(s), "   start us", "duration us [95 % limits]",
+    fprintf(s->out, "%s%-13s%-31s%-8s %7s %6s %6s  %-5s%s%10s%s\n", bold(s), "   start us", "duration us [95 % limits]",
             "kind", "GHz", "IPC", "ratio", "level", volts ? "   volts" : "", "runs", plain(s));
     for (size_t i = 0; i < shown; i++) {
         print_phase(s, p, &p->phases[i], volts);
@@ -364,8 +364,11 @@ static void print_transitions(const struct screen *s, const struct phases *p)
         with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
         number(from, sizeof(from), t->from_ghz, 3);
         number(to, sizeof(to), t->to_ghz, 3);
-        add(text, "at %s us: latency %s us, %s -> %s GHz, %u halt%s, %zu/%zu runs", at, latency, from, to,
-            t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
+        add(text, "at %s us: latency %s us, ", at, latency);
+        if (isfinite(t->from_ghz) || isfinite(t->to_ghz)) {
+            add(text, "%s -> %s GHz, ", from, to);
+        }
+        add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
         paragraph(s, i == 0 ? "Transition" : "", text);
     }
     if (p->n_transitions > OTHERS_SHOWN) {

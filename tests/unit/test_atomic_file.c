@@ -255,7 +255,7 @@ static void a_kill_leaves_nothing(void **state)
     assert_int_equal(entries(p->directory), 0);
 }
 
-/* Without /proc a nameless file cannot be given its name: then a temporary name is used. In a child, as chroot stays. */
+/* Without /proc a nameless file cannot be given its name: then a temporary name is used. In a child: chroot stays. */
 static int use_named_form(const char *directory)
 {
     struct atomic_file f;
