@@ -2,7 +2,7 @@
 /*
  * What the repetitions have in common. Two ways to see it: each repetition by itself (needs steps well above the noise,
  * does not mind that times differ) and the means over all (finds steps far below the noise of one repetition, needs
- * times that agree). The one that shows more is taken, if it holds; ties go to the means.
+ * times that agree). Where most repetitions look alike they are taken by themselves, unless the means show more.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -312,6 +312,29 @@ static int tell_minority(const struct runs *r, const struct outline *own, size_t
                 others > shown ? ", ..." : "");
 }
 
+/* Whether the means show an edge well away from all edges of the repetitions: one too faint for them. */
+static bool shows_more(const struct runs *r, const struct outline *means, const struct outline *joined)
+{
+    for (size_t e = 0; e + 1 < means->n_pieces; e++) {
+        double t = mean_time(means, e);
+        bool known = means->edge[e].forced || means->piece[e].halt || means->piece[e + 1].halt;
+        for (size_t f = 0; f + 1 < joined->n_pieces && !known; f++) {
+            double lo = INFINITY, hi = -INFINITY;
+            for (size_t k = 0; k < joined->n_runs; k++) {
+                double x = joined->time[f * joined->n_runs + k];
+                if (!isnan(x)) {
+                    lo = fmin(lo, x);
+                    hi = fmax(hi, x);
+                }
+            }
+            known = t > lo - 2.5 * r->period && t < hi + 2.5 * r->period;
+        }
+        if (!known)
+            return true;
+    }
+    return false;
+}
+
 int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out)
 {
     size_t n = 0, done = 0;
@@ -325,20 +348,23 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
         goto out;
     struct group g = largest_group(own, n);
     bool use_means = false;
-    if (n >= ENOUGH_FOR_MEANS) {
+    bad = join(own, n, g.first, o);
+    if (!bad && n >= ENOUGH_FOR_MEANS) {
         bad = outline_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)
             goto out;
-        bool more = means.n_pieces >= own[g.first].n_pieces;
-        use_means = (more && holds(&means)) || g.size * 3 < n;
+        bool alike = g.size * 2 > n;
+        use_means = holds(&means) && (!alike || shows_more(r, &means, o));
+        use_means |= g.size * 3 < n;
     }
+    if (bad)
+        goto out;
     if (use_means) {
+        outline_free(o);
         *o = means;
         memset(&means, 0, sizeof means);
     } else {
-        bad = join(own, n, g.first, o);
-        if (!bad)
-            bad = tell_minority(r, own, n, o, out);
+        bad = tell_minority(r, own, n, o, out);
     }
     if (!bad) {
         bad = drop_long_halts(r, o, out);

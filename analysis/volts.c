@@ -18,6 +18,7 @@ enum { NEIGHBOURS = 21 };
 #define STEP_V 0.0015     /* smaller steps are left alone: 12 units of the register */
 #define STEP_Z 6.0
 #define RAMP_US 40.0      /* steps the same way closer than this are one ramp */
+#define MIXED_US 10.0     /* so near a step readings of repetitions before and after it mix: steps back are not real */
 #define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
 
 struct reading {
@@ -125,8 +126,8 @@ static int find_steps(const struct trace *v, struct phases *out)
     int bad = n && (!volts || !scratch);
     for (size_t i = 0, from = 0; i < n && !bad; i++) {
         size_t j = i;
-        while (j + 1 < n && cut[j].effect * cut[j + 1].effect > 0 &&
-               v->time_us[cut[j + 1].at] - v->time_us[cut[j].at] < RAMP_US)
+        while (j + 1 < n && v->time_us[cut[j + 1].at] - v->time_us[cut[j].at] <
+                                (cut[j].effect * cut[j + 1].effect > 0 ? RAMP_US : MIXED_US))
             j++;
         bad = describe_step(v, volts, from, cut[i].at, cut[j].at, j + 1 < n ? cut[j + 1].at : v->n, scratch, out);
         from = cut[j].at;
