@@ -13,6 +13,7 @@
 
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SLACK 1.5  /* us: halts of one kind differ by less */
+#define INTERRUPTION_US 1.0 /* shorter hiccups spoil a sample, not a repetition: no interrupt handler is that short */
 #define COMMON_Z 4.0    /* standard errors of the repetitions' own steps */
 #define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
@@ -26,7 +27,7 @@ static bool interrupted(const struct runs *r, size_t run, const struct gap **wha
     *what = NULL;
     for (size_t k = 0; k < s->n_gaps; k++) {
         const struct gap *g = &r->gap[s->first_gap + k];
-        if (!g->soft && !gap_is_halt(r, g) && (!*what || g->lost > (*what)->lost))
+        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) && !gap_is_halt(r, g))
             *what = g;
     }
     return *what;

@@ -280,8 +280,10 @@ static void merge_boundaries(struct boundaries *l, double period)
             continue;
         }
         if (last->halt || last->forced) {
-            if (b->halt) { /* a halt right after the switch: both stand */
-                l->b[m++] = *b;
+            if (b->halt && !last->halt) { /* a halt right after the switch begins at it */
+                b->begin = last->begin;
+                b->forced = true;
+                *last = *b;
             }
             continue;
         }
@@ -384,8 +386,8 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
         size_t p = 0, m = 0;
         for (size_t i = 0; i < l->n; i++) {
             if (l->b[i].halt) {
-                set_kind(r, &o->piece[p], &o->piece[p + 1], false, &o->edge[p]);
-                set_kind(r, &o->piece[p], &o->piece[p + 2], false, &o->edge[p + 1]);
+                set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
+                set_kind(r, &o->piece[p], &o->piece[p + 2], l->b[i].forced, &o->edge[p + 1]);
                 p += 2;
             } else {
                 set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
@@ -446,6 +448,8 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
                     place_halt(r, g, &o->piece[p], &o->piece[p + 2], at_once, x, &length);
                     *y = *x + length;
                     last = g->end;
+                    if (b->forced)
+                        *x = o->switch_us;
                 }
                 p += 2;
                 continue;

@@ -9,7 +9,7 @@
 #include "analysis/segment.h"
 
 enum { NEIGHBOURS = 8, REFERENCE = 3 };
-#define LONG_SAMPLE 1.5  /* periods: longer samples are looked into */
+#define LONG_SAMPLE 1.75 /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
 #define LOST_LEAST 0.5   /* periods */
 #define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
 #define PAUSE_PERIODS 2.5 /* a sample so much longer than its neighbours lost time, whatever the counters say */
