@@ -170,10 +170,20 @@ double model_core_advance(struct model_core *c, double until, double work)
     return done;
 }
 
-void model_core_idle(struct model_core *c, double until)
+bool model_core_executes(const struct model_core *c)
 {
-    while (c->now < until)
-        stretch(c, until, INFINITY, false);
+    return !c->halted && !interrupted(c);
+}
+
+void model_core_idle(struct model_core *c, double us)
+{
+    while (us > 1e-9) { /* less than that is rounding */
+        bool executes = model_core_executes(c);
+        double begin = c->now;
+        stretch(c, executes ? begin + us : INFINITY, INFINITY, false);
+        if (executes)
+            us -= c->now - begin;
+    }
 }
 
 int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err)

@@ -91,8 +91,10 @@ void model_core_fine(struct model_core *c, bool fine);
  * INFINITY for either. Returns the payload instructions retired.
  */
 double model_core_advance(struct model_core *c, double until, double work);
-/* Advances to `until` while the payload stands still, as when its thread reads counters. */
-void model_core_idle(struct model_core *c, double until);
+/* Whether the payload's thread executes now: the core is neither halted nor interrupted. */
+bool model_core_executes(const struct model_core *c);
+/* The thread executes something else than the payload for `us`, not counting halts and interrupts on the way. */
+void model_core_idle(struct model_core *c, double us);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
 /* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted). */

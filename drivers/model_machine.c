@@ -259,7 +259,7 @@ static int take_reading(struct progress *p, struct machine_error *err)
     words[0] = tsc_at(p, p->core->now, before ? before[0] + 1 : 0);
     words[1] = p->instructions;
     if (s->model.split_read_ns > 0)
-        model_core_idle(p->core, p->core->now + s->model.split_read_ns * 1e-3);
+        model_core_idle(p->core, s->model.split_read_ns * 1e-3);
     for (size_t i = 0; i < s->setup.n_counters; i++)
         words[2 + i] = counter_value(p, &s->counters[i], before ? before[2 + i] : 0);
     out->n++;
@@ -273,8 +273,10 @@ static void run_until(struct progress *p, double deadline)
 {
     double done = model_core_advance(p->core, deadline, INFINITY);
     double chunks = ceil(done / p->chunk_work - 1e-9);
-    if (chunks < 1)
-        chunks = 1;
+    /* a chunk that ended exactly when a halt began was looked at before it: nobody looks at a clock while halted */
+    bool begins_later = chunks * p->chunk_work - done < 1e-9 * p->chunk_work && !model_core_executes(p->core);
+    if (chunks < 1 || begins_later)
+        chunks += 1;
     double rest = chunks * p->chunk_work - done;
     if (rest > 0)
         model_core_advance(p->core, INFINITY, rest);

@@ -13,12 +13,17 @@
 int model_fail(struct model_parser *p, unsigned line, const char *key, const char *format, ...)
 {
     struct machine_error *e = p->error;
-    int n = snprintf(e->text, sizeof e->text, "%.160s:%u: %.64s: ", p->file, line, key);
+    size_t n = (size_t)snprintf(e->text, sizeof e->text, "%.160s:%u: ", p->file, line);
+    size_t quoted = n;
+    n += (size_t)snprintf(e->text + n, sizeof e->text - n, "%.64s: ", key);
     va_list args;
     va_start(args, format);
-    if (n > 0 && (size_t)n < sizeof e->text)
-        vsnprintf(e->text + n, sizeof e->text - (size_t)n, format, args);
+    vsnprintf(e->text + n, sizeof e->text - n, format, args);
     va_end(args);
+    /* what is quoted from the file must not disturb a terminal */
+    for (char *c = e->text + quoted; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
     e->status = MACHINE_BAD_INPUT;
     e->remedy[0] = '\0';
     return -1;
@@ -133,7 +138,7 @@ static int read_header(struct model_parser *p, char *text)
         return model_fail(p, p->line, text, "the header of a section ends with `]`");
     char *after = trimmed(end + 1);
     if (*after && *after != '#')
-        return model_fail(p, p->line, after, "after the header of a section only a `# comment` may follow");
+        return model_fail(p, p->line, text, "after the header of a section only a `# comment` may follow");
     *end = '\0';
     char *words[MODEL_SECTION_WORDS];
     size_t n = model_words(text + 1, words, MODEL_SECTION_WORDS);
@@ -229,8 +234,11 @@ static int read_line(struct model_parser *p, char *line)
                                           FORMAT_NAME);
     char *equals = strchr(text, '=');
     char *hash = strchr(text, '#');
-    if (!equals || (hash && hash < equals))
+    if (!equals || (hash && hash < equals)) {
+        if (hash)
+            *hash = '\0';
         return model_fail(p, p->line, text, "not understood; lines are `[section]`, `key = value  # source`, `# ...`");
+    }
     *equals = '\0';
     char *key = trimmed(text);
     if (!*key)
@@ -240,13 +248,14 @@ static int read_line(struct model_parser *p, char *line)
     return read_value(p, key, equals + 1);
 }
 
-/* Control characters would reach the terminal by way of the messages that quote the line. */
 static int check_bytes(struct model_parser *p, const char *line, size_t n)
 {
+    bool comment = false;
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)line[i];
-        if ((c < 32 && c != '\t' && c != '\r') || c == 127)
-            return model_fail(p, p->line, "(byte)", "byte %zu is %02XH: not a text file; a model file is plain text",
+        comment = comment || c == '#';
+        if ((c < 32 && c != '\t' && c != '\r') || c == 127 || (c > 127 && !comment))
+            return model_fail(p, p->line, "(byte)", "byte %zu is %02XH: a model file is text, ASCII but for comments",
                               i + 1, c);
     }
     return 0;
