@@ -310,7 +310,7 @@ static int describe(const struct runs *r, const struct series *s, double begin, 
         p->value[c] = NAN;
     if (a >= b)
         return 0;
-    size_t step = (b - a) / 200001 + 1;
+    size_t step = (b - a) / 400001 + 1;
     double *x = malloc(((b - a) / step + 1) * 2 * sizeof *x);
     if (!x)
         return -1;
@@ -384,6 +384,7 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
         }
         o->n_pieces = n;
         size_t p = 0, m = 0;
+        bool went = false;
         for (size_t i = 0; i < l->n; i++) {
             if (l->b[i].halt) {
                 set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
@@ -391,11 +392,12 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
                 p += 2;
             } else {
                 set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
-                if (!any_change(&o->edge[p]) && !again) { /* one at a time: the means change with it */
-                    again = true;
+                if (!any_change(&o->edge[p]) && !went) { /* not two neighbours at a time: the means change with it */
+                    went = again = true;
                     p++;
                     continue;
                 }
+                went = false;
                 p++;
             }
             l->b[m++] = l->b[i];

@@ -58,9 +58,15 @@ double mad_sigma(const double *x, size_t n, double centre, double *scratch)
 
 double centre_of(double *x, size_t n, double *scratch)
 {
-    double middle = median_of(x, n), deviation = 0, sum = 0;
-    size_t m = 0, kept = 0;
-    for (size_t i = 0; i < n; i++)
+    enum { ENOUGH = 1001 }; /* values that set the bound; it need not be exact */
+    size_t step = n / ENOUGH + 1, m = 0, kept = 0;
+    double deviation = 0, sum = 0;
+    for (size_t i = 0; i < n; i += step)
+        if (!isnan(x[i]))
+            scratch[m++] = x[i];
+    double middle = median_of(scratch, m);
+    m = 0;
+    for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i])) {
             scratch[m++] = fabs(x[i] - middle);
             deviation += scratch[m - 1];
@@ -74,7 +80,7 @@ double centre_of(double *x, size_t n, double *scratch)
             sum += x[i] - middle;
             kept++;
         }
-    return middle + sum / (double)kept;
+    return middle + (kept ? sum / (double)kept : 0);
 }
 
 double half_width95(double sigma, size_t n)

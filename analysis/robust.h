@@ -14,8 +14,7 @@
 double median_of(double *x, size_t n);
 
 /*
- * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Reorders `x`, needs
- * scratch of n. A median would not do: time stamps come in steps, and the median of stepped values is one of the steps,
+ * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Needs scratch of n. A median would not do: time stamps come in steps, and the median of stepped values is one of the steps,
  * while their mean is not biased.
  */
 double centre_of(double *x, size_t n, double *scratch);
