@@ -28,13 +28,17 @@ CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 # helpers shared by unit tests: trace generators, not tests themselves
 HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
-BENCH_SRC := $(wildcard tests/bench/*.c)
+BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+# the analysis against generated traces, in numbers that are too large for make test
+SCORE_SRC := $(wildcard tests/bench/score_*.c)
+SCORE_HELP := $(filter %_traces.c %_score.c %/random_numbers.c %/recorder.c,$(HELP_SRC))
 
 LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 HELP_OBJ := $(HELP_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
+SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
 
 all: $(OUT)/characterize
 
@@ -59,6 +63,9 @@ $(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(HELP_OBJ) $(OUT)/libcharacterize.a
 $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(OUT)/libcharacterize.a $(LDLIBS)
 
+$(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
+
 unit: $(UNIT_BIN)
 
 # The tests run what is built in BUILD and OUT.
@@ -73,7 +80,7 @@ sanitize:
 bench: $(BENCH_BIN)
 	@for program in $(BENCH_BIN); do $$program || exit; done
 
-C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC)
+C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
@@ -100,7 +107,7 @@ uninstall:
 clean:
 	rm -rf build build-* characterize libcharacterize.a
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
 .PHONY: all unit test sanitize bench lint install uninstall clean
 .SECONDARY:

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random numbers for tests: the same seed gives the same numbers on every machine. */
+#ifndef TEST_RANDOM_NUMBERS_H
+#define TEST_RANDOM_NUMBERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rng {
+    uint64_t state;
+    double spare; /* the second number of a Box-Muller pair */
+    bool has_spare;
+};
+
+/* `stream` tells apart generators that share a seed. */
+void rng_init(struct rng *r, uint64_t seed, uint64_t stream);
+
+uint64_t rng_bits(struct rng *r);
+double rng_unit(struct rng *r);                        /* [0, 1) */
+double rng_range(struct rng *r, double lo, double hi); /* uniform */
+double rng_log(struct rng *r, double lo, double hi);   /* log-uniform, 0 < lo <= hi */
+int rng_int(struct rng *r, int lo, int hi);            /* lo..hi, both included */
+bool rng_chance(struct rng *r, double p);
+double rng_normal(struct rng *r);                      /* mean 0, variance 1 */
+double rng_student3(struct rng *r);                    /* Student's t with 3 degrees of freedom, not scaled */
+
+#endif

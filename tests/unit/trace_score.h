@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far an answer is from the truth, and sums of that over many traces. */
+#ifndef TEST_TRACE_SCORE_H
+#define TEST_TRACE_SCORE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analysis/phases.h"
+#include "tests/unit/random_traces.h"
+
+/* A list of numbers that grows. */
+struct numbers {
+    double *x;
+    size_t n, capacity;
+};
+
+struct score {
+    size_t traces, bad, failed; /* failed: phases_find refused the trace */
+    size_t missed, invented, wrong_kind, wrong_levels, wrong_volts, wrong_modes;
+    struct numbers duration;     /* |error|, us, of phases that lie within the recording; against what was drawn */
+    struct numbers duration_in_periods;
+    struct numbers start;        /* |error|, us, of the boundaries between phases */
+    struct numbers level;        /* |error|, relative */
+    struct numbers ratio;        /* |error|, relative, of IPC ratios */
+    size_t durations_covered, durations_limited; /* 95 % limits that hold the nominal value; that were given */
+    size_t levels_covered, levels_limited;
+    double seconds;              /* in phases_find */
+};
+
+/*
+ * Analyses the trace and adds its score. What was wrong is written to `details` (NULL: not wanted) for bad traces: one
+ * where a phase is missed, invented, of the wrong kind, a duration off by more than max(1 us, 1 period) or a level by
+ * more than 0.2 %. Returns 0 (good), 1 (bad), or -1: out of memory.
+ */
+int score_trace(struct score *s, const struct trace *t, const struct truth *truth, FILE *details);
+
+void score_free(struct score *s);
+
+/* The p-quantile (0..1, nearest rank); NaN of nothing. Sorts. */
+double quantile(struct numbers *n, double p);
+
+/* One line: its head, and that of a score. */
+void print_score_head(FILE *out);
+void print_score(FILE *out, const char *name, struct score *s);
+
+#endif
