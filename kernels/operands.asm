@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: GPL-2.0-or-later
 ;
-; Start values of all kernels: per operation sixteen registers of 64 bytes; narrower kernels use the first bytes. Registers
-; 0 to 11 are accumulators, 12 to 15 constants (as far as an operation has them).
+; Start values of all kernels: per operation sixteen registers of 64 bytes; narrower kernels use the first bytes.
+; Registers 0 to 11 are accumulators, 12 to 15 constants (as far as an operation has them).
 
 %include "operands.inc"
 
@@ -13,8 +13,9 @@ section .rodata align=64
 ; below 4, an even and an odd round together add a * 2^-23. Accumulators start in [4, 8) as multiples of 2^-46. So
 ; all sums below 2^7 are exact and the significands keep changing at constant magnitude.
 ; Nothing can become infinite, NaN, denormal or zero however long it runs, in any density: the positive product comes
-; first in every block and is the larger one, so a sum never falls below its start of 4 or more (rounding, beyond 2^7, is
-; monotonic); and as no step adds 4 or more it stops growing where half a unit in the last place is 4, at 2^55.
+; first in every block and is the larger one, so a sum never falls below its start of 4 or more while sums are exact, and
+; where they no longer are it is so large that a unit in the last place does not matter; and as no step adds 4 or more,
+; it stops growing where half a unit in the last place is 4, at 2^55.
 global kernel_operands_fma:data hidden
 kernel_operands_fma:
     %assign reg 0
@@ -120,8 +121,8 @@ kernel_operands_perm:
     INDEX   5, 3
     INDEX   13, 5
 
-; Scalar registers: six accumulators, then the constant. For multiplication modulo 2^64 all are odd and the constant is 5
-; modulo 8: odd stays odd, and the period is 2^62. Or and add use the same values.
+; Scalar registers: six accumulators, then the constant. For multiplication modulo 2^64 all are odd and the constant is
+; 5 modulo 8: odd stays odd, and the period is 2^62. Or and add use the same values.
 global kernel_operands_gpr:data hidden
 kernel_operands_gpr:
     %assign reg 0

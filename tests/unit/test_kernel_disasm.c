@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The code: this program disassembles itself with objdump and holds every block of every variant against the
+ * registry: how many instructions of which kind and width, in which places, how many bytes. Labels in the symbol table say where a
+ * block begins and ends (kernel_512fma_8.block, .end).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernels/kernels.h"
+
+enum { SYMBOL_MAX = 96, KERNELS_MAX = 128, ACCS_MAX = 32, PLAIN_COUNTED = 120 };
+
+/* What was seen of one block. */
+struct block {
+    const struct kernel *kernel;
+    unsigned density;
+    uint64_t begin, end, control; /* addresses: first instruction, behind the jump, the dec */
+    unsigned instructions, counted, misplaced, loop_control;
+    char destinations[ACCS_MAX][16]; /* of the counted instructions */
+    unsigned n_destinations;
+    char strange[160]; /* the first instruction that is of no expected kind */
+};
+
+struct listing {
+    uint64_t entry[KERNELS_MAX][KERNEL_DENSITY_MAX + 1]; /* address of each variant's function */
+    unsigned blocks_seen[KERNELS_MAX][KERNEL_DENSITY_MAX + 1];
+    unsigned chain_adds[2];
+    unsigned failures;
+};
+
+static void complain(struct listing *l, const struct block *b, const char *what, uint64_t found, uint64_t declared)
+{
+    if (l->failures++ < 20)
+        print_error("%s@1/%u: %s: %llu in the code, %llu declared\n", b->kernel->name, b->density, what,
+                    (unsigned long long)found, (unsigned long long)declared);
+}
+
+/* "kernel_512fma_lat_1" to the registry's "512fma-lat" and 1; NULL for other symbols */
+static const struct kernel *kernel_of_symbol(const char *symbol, unsigned *density, size_t *index)
+{
+    char name[SYMBOL_MAX];
+    if (strncmp(symbol, "kernel_", 7) != 0)
+        return NULL;
+    snprintf(name, sizeof name, "%s", symbol + 7);
+    char *number = strrchr(name, '_'), *end;
+    if (number == NULL)
+        return NULL;
+    *density = (unsigned)strtoul(number + 1, &end, 10);
+    if (end == number + 1 || *end != '\0')
+        return NULL;
+    *number = '\0';
+    char *lat = strrchr(name, '_');
+    if (lat != NULL)
+        *lat = '-';
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+    for (*index = 0; *index < count; ++*index)
+        if (strcmp(all[*index].name, name) == 0)
+            return &all[*index];
+    return NULL;
+}
+
+static bool scalar_register(const char *r)
+{
+    static const char *const names[] = {"%rax", "%rbx", "%rcx", "%rdx", "%rsi", "%rdi", "%rbp", "%r8",
+                                        "%r9",  "%r10", "%r11", "%r12", "%r13", "%r14", "%r15"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(r, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Is this register of the kind that the kernel's counted instruction works on? */
+static bool register_of_width(const struct kernel *k, const char *r)
+{
+    if (strncmp(k->mnemonic, "vfmadd", 6) == 0 && k->width == 64)
+        return strncmp(r, "%xmm", 4) == 0;
+    switch (k->width) {
+    case 64:
+        return scalar_register(r);
+    case 128:
+        return strncmp(r, "%xmm", 4) == 0;
+    case 256:
+        return strncmp(r, "%ymm", 4) == 0;
+    case 512:
+        return strncmp(r, "%zmm", 4) == 0;
+    default:
+        return strncmp(r, "%tmm", 4) == 0;
+    }
+}
+
+/* 16 to 31 are not cleaned by VZEROUPPER */
+static bool cleanable(const char *r)
+{
+    return r[1] == 'r' || strlen(r) < 4 || strtoul(r + 4, NULL, 10) < 16;
+}
+
+/* Splits "%zmm1,%zmm2,%zmm3"; returns how many operands. */
+static size_t split(char *operands, char *out[4])
+{
+    size_t n = 0;
+    for (char *p = strtok(operands, ", "); p != NULL && n < 4; p = strtok(NULL, ", "))
+        out[n++] = p;
+    return n;
+}
+
+static bool is_counted(const struct kernel *k, const char *mnemonic, char *const operand[], size_t n)
+{
+    if (strcmp(mnemonic, k->mnemonic) != 0)
+        return false;
+    bool two = k->width == 64 && strncmp(k->mnemonic, "vfmadd", 6) != 0;
+    if (n != (strcmp(mnemonic, "pause") == 0 ? 0 : two ? 2 : 3))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!register_of_width(k, operand[i]) || !cleanable(operand[i]))
+            return false;
+    return true;
+}
+
+static void note_destination(struct block *b, const char *r)
+{
+    for (unsigned i = 0; i < b->n_destinations; i++)
+        if (strcmp(b->destinations[i], r) == 0)
+            return;
+    if (b->n_destinations < ACCS_MAX)
+        snprintf(b->destinations[b->n_destinations++], sizeof b->destinations[0], "%s", r);
+}
+
+static void see_instruction(struct block *b, uint64_t address, const char *mnemonic, char *operands)
+{
+    char *operand[4], text[80];
+    snprintf(text, sizeof text, "%s", operands);
+    size_t n = split(operands, operand);
+    if (strcmp(mnemonic, "dec") == 0 && n == 1 && strcmp(operand[0], "%rbx") == 0 && b->loop_control == 0) {
+        b->loop_control = 1;
+        b->control = address;
+        return;
+    }
+    if (strcmp(mnemonic, "jne") == 0 && b->loop_control == 1 && n > 0 && strtoull(operand[0], NULL, 16) == b->begin) {
+        b->loop_control = 2;
+        return;
+    }
+    bool place = b->instructions % b->density == 0;
+    if (place && is_counted(b->kernel, mnemonic, operand, n)) {
+        b->counted++;
+        if (n > 0)
+            note_destination(b, operand[n - 1]);
+    } else if (!place && strcmp(mnemonic, "add") == 0 && n == 2 && scalar_register(operand[0]) &&
+               scalar_register(operand[1]) && strcmp(operand[0], operand[1]) != 0) {
+        /* an add between */
+    } else if (b->strange[0] == '\0') {
+        snprintf(b->strange, sizeof b->strange, "%s %s at %llx", mnemonic, text, (unsigned long long)address);
+    }
+    if (b->loop_control > 0 && b->strange[0] == '\0')
+        snprintf(b->strange, sizeof b->strange, "%s %s behind the dec", mnemonic, text);
+    b->instructions++;
+}
+
+static bool slow_instructions(const struct kernel *k)
+{
+    return strcmp(k->name, "amx") == 0 || strcmp(k->name, "pause") == 0;
+}
+
+static unsigned expected_chains(const struct kernel *k, unsigned counted)
+{
+    if (strcmp(k->name, "pause") == 0)
+        return 0;
+    unsigned most = strcmp(k->name, "amx") == 0                                    ? 4
+                    : k->latency_bound                                             ? 1
+                    : k->width == 64 && strncmp(k->mnemonic, "vfmadd", 6) != 0 ? 6
+                                                                                   : 12;
+    return counted < most ? counted : most;
+}
+
+static void check_block(struct listing *l, const struct block *b)
+{
+    const struct kernel *k = b->kernel;
+    unsigned n = b->density;
+    if (b->strange[0] != '\0') {
+        complain(l, b, b->strange, 1, 0);
+        return;
+    }
+    if (b->instructions != k->block_instructions[n])
+        complain(l, b, "instructions", b->instructions, k->block_instructions[n]);
+    if (b->counted != k->block_counted[n])
+        complain(l, b, k->mnemonic, b->counted, k->block_counted[n]);
+    if (b->end - b->begin != k->block_bytes[n])
+        complain(l, b, "bytes", b->end - b->begin, k->block_bytes[n]);
+    if (b->instructions != n * b->counted)
+        complain(l, b, "one in every N", b->instructions, n * b->counted);
+    if (b->loop_control != 2)
+        complain(l, b, "dec and jne", b->loop_control, 2);
+    if (!slow_instructions(k) && 2 * 50 >= b->instructions + 2)
+        complain(l, b, "too short: loop control of 2 % or more", b->instructions, 99);
+    if (k->has_density && b->counted != (PLAIN_COUNTED + n - 1) / n)
+        complain(l, b, "counted, from the density", b->counted, (PLAIN_COUNTED + n - 1) / n);
+    if (b->n_destinations != expected_chains(k, b->counted))
+        complain(l, b, "independent chains", b->n_destinations, expected_chains(k, b->counted));
+    if (b->begin % 16 != 0)
+        complain(l, b, "alignment", b->begin % 16, 0);
+    /* such a jump would not be kept in Skylake's micro-op cache */
+    if (!slow_instructions(k) && b->control / 32 != b->end / 32)
+        complain(l, b, "dec and jne cross or touch a 32-byte border", 1, 0);
+}
+
+/* A label line: "0000000000001ec0 <kernel_512fma_9.block>:" */
+static bool see_label(struct listing *l, struct block *b, const char *line, int *chain)
+{
+    char symbol[SYMBOL_MAX];
+    unsigned long long address;
+    if (sscanf(line, "%llx <%95[^>]>:", &address, symbol) != 2 || strchr(line, '>')[1] != ':')
+        return false;
+    if (b->kernel != NULL) {
+        b->end = address;
+        check_block(l, b);
+        b->kernel = NULL;
+    }
+    *chain = strcmp(symbol, "kernel_chain_short") == 0 ? 0 : strcmp(symbol, "kernel_chain_long") == 0 ? 1 : -1;
+    char *part = strchr(symbol, '.');
+    if (part != NULL)
+        *part++ = '\0';
+    unsigned density;
+    size_t index;
+    const struct kernel *k = kernel_of_symbol(symbol, &density, &index);
+    if (k == NULL || density > KERNEL_DENSITY_MAX)
+        return true;
+    if (part == NULL)
+        l->entry[index][density] = address;
+    if (part == NULL || strcmp(part, "block") != 0)
+        return true;
+    l->blocks_seen[index][density]++;
+    *b = (struct block){.kernel = k, .density = density, .begin = address};
+    return true;
+}
+
+static void read_listing(FILE *in, struct listing *l)
+{
+    char line[400], mnemonic[32], operands[120];
+    struct block b = {0};
+    int chain = -1;
+    while (fgets(line, sizeof line, in) != NULL) {
+        if (see_label(l, &b, line, &chain))
+            continue;
+        unsigned long long address;
+        operands[0] = '\0';
+        if ((b.kernel == NULL && chain < 0) || sscanf(line, " %llx: %31s %119[^\n]", &address, mnemonic, operands) < 2)
+            continue;
+        if (b.kernel != NULL)
+            see_instruction(&b, address, mnemonic, operands);
+        else if (strcmp(mnemonic, "add") == 0 && strcmp(operands, "%rcx,%rax") == 0)
+            l->chain_adds[chain]++;
+    }
+}
+
+/* Every variant was found, once, and the registry's pointer leads to it. */
+static void check_complete(struct listing *l)
+{
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+    assert_true(count <= KERNELS_MAX);
+    uint64_t base = (uint64_t)(uintptr_t)all[0].variants[1] - l->entry[0][1];
+    size_t blocks = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
+        for (unsigned n = 1; n <= most; n++, blocks++) {
+            struct block b = {.kernel = &all[i], .density = n};
+            if (l->blocks_seen[i][n] != 1)
+                complain(l, &b, "blocks of this name", l->blocks_seen[i][n], 1);
+            if ((uint64_t)(uintptr_t)all[i].variants[n] != base + l->entry[i][n])
+                complain(l, &b, "function address", l->entry[i][n], (uint64_t)(uintptr_t)all[i].variants[n] - base);
+        }
+    }
+    print_message("%zu blocks\n", blocks);
+}
+
+static void test_disassembly(void **state)
+{
+    (void)state;
+    if (system("objdump --version >/dev/null 2>&1") != 0) {
+        print_message("skipped: objdump is not installed (Debian: binutils)\n");
+        skip();
+    }
+    char path[4000], command[4200];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    assert_true(n > 0);
+    path[n] = '\0';
+    assert_null(strchr(path, '\''));
+    snprintf(command, sizeof command, "LC_ALL=C objdump -d -j .text --no-show-raw-insn '%s'", path);
+    struct listing *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    FILE *in = popen(command, "r");
+    assert_non_null(in);
+    read_listing(in, l);
+    assert_int_equal(pclose(in), 0);
+    check_complete(l);
+    assert_int_equal(l->chain_adds[0], CHAIN_SHORT_ADDS);
+    assert_int_equal(l->chain_adds[1], CHAIN_LONG_ADDS);
+    unsigned failures = l->failures;
+    free(l);
+    assert_int_equal(failures, 0);
+}
+
+/* The checker itself: a block with a wrong instruction, one too few, one of the wrong width, one off its place. */
+static unsigned failures_of(const char *text)
+{
+    struct listing *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    assert_non_null(in);
+    read_listing(in, l);
+    fclose(in);
+    unsigned failures = l->failures;
+    free(l);
+    return failures;
+}
+
+static void test_the_checker_sees_wrong_code(void **state)
+{
+    (void)state;
+    static const char head[] = "0000000000001000 <kernel_pause_1.block>:\n";
+    static const char tail[] = "    1004:\tdec    %rbx\n    1007:\tjne    1000 <kernel_pause_1.block>\n"
+                               "0000000000001009 <kernel_pause_1.end>:\n";
+    static const struct {
+        const char *body;
+        unsigned failures;
+    } cases[] = {
+        {"    1000:\tpause\n    1002:\tpause\n", 0},
+        {"    1000:\tpause\n    1002:\tadd    %rcx,%rax\n", 1},
+        {"    1000:\tpause\n", 2},
+        {"    1000:\tpause\n    1001:\tpause\n    1002:\tpause\n", 2},
+        {"    1000:\tpause\n    1002:\tnop\n", 1},
+    };
+    print_message("complaints about wrong blocks follow\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[600];
+        snprintf(text, sizeof text, "%s%s%s", head, cases[i].body, tail);
+        assert_int_equal(failures_of(text), cases[i].failures);
+    }
+    static const char *const narrow[] = {"vfmadd231pd %ymm14,%ymm12,%ymm0", "vfmadd231ps %zmm14,%zmm12,%zmm0",
+                                         "vfmadd231pd %zmm14,%zmm12,%zmm16", "vfmadd231pd (%rax),%zmm12,%zmm0"};
+    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
+        char text[600];
+        snprintf(text, sizeof text, "0000000000001000 <kernel_512fma_1.block>:\n    1000:\t%s\n"
+                 "0000000000001006 <kernel_512fma_1.end>:\n", narrow[i]);
+        assert_true(failures_of(text) > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_checker_sees_wrong_code),
+        cmocka_unit_test(test_disassembly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The rates: counted instructions per core cycle of every kernel, plausible for any x86-64 CPU, and the same within 2 %
+ * over block counts. Core cycles come from the dependent chain, measured right after, before the frequency recovers;
+ * what a call costs cancels, because a run of B blocks is subtracted from one of 2 B. The first wide instructions after
+ * a while without cost up to microseconds (that is what this program is about), so untimed runs come first.
+ *
+ * Timing on a machine that does other things too: a trial in which the two chain measurements differ was disturbed and
+ * is discarded; of the others the tenth percentile counts, because a disturbance only ever adds time. Where too few
+ * survive, or the survivors scatter so widely that a difference of 2 % means nothing, the test is skipped and says so
+ * with the numbers.
+ */
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <x86intrin.h>
+
+#include <cmocka.h>
+
+#include "kernels/kernels.h"
+
+enum { TRIALS = 61, WANTED = 15, LOOKS = 12, CHAIN_BLOCKS = 128, SIZES = 3, SUSPECTS_MAX = 128 };
+/* 40 to 100 us: the frequency and power transitions of published parts are over by then */
+enum { WARM_TICKS = 160000 };
+static const uint64_t block_counts[SIZES] = {64, 256, 1024};
+static const double same_rate = 0.02;
+
+struct tally {
+    unsigned trials, discarded, noisy;
+};
+
+static uint64_t clock_now(void)
+{
+    _mm_lfence();
+    uint64_t t = __rdtsc();
+    _mm_lfence();
+    return t;
+}
+
+static double ticks(kernel_fn *f, uint64_t blocks)
+{
+    uint64_t begin = clock_now();
+    f(blocks, 0, NULL, 0);
+    return (double)(clock_now() - begin);
+}
+
+/* Ticks of one block, without what the call costs. */
+static double block_ticks(kernel_fn *f, uint64_t blocks)
+{
+    double one = ticks(f, blocks), two = ticks(f, 2 * blocks);
+    return (two - one) / (double)blocks;
+}
+
+static kernel_fn *chain_kernel(unsigned *adds)
+{
+    struct payload p;
+    char why[240];
+    assert_int_equal(kernel_parse("chain", &p, why, sizeof why), 0);
+    *adds = p.instructions;
+    return p.run;
+}
+
+static double ticks_per_cycle(void)
+{
+    unsigned adds;
+    kernel_fn *chain = chain_kernel(&adds);
+    return block_ticks(chain, CHAIN_BLOCKS) / adds;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Cycles of one block, how far apart the best quarter of the trials lies (relative), and how many trials count. */
+struct cycles {
+    double block, spread;
+    unsigned survivors;
+};
+
+static struct cycles measure(kernel_fn *f, uint64_t blocks, struct tally *tally)
+{
+    double once[TRIALS], twice[TRIALS];
+    struct cycles c = {0};
+    for (unsigned i = 0; i < TRIALS; i++) {
+        /* of varying length: what happens at a fixed time after its start must not always hit the same run */
+        f(blocks, __rdtsc() + WARM_TICKS + i * 977 % TRIALS * (WARM_TICKS / TRIALS), NULL, 0);
+        double one = ticks(f, blocks), two = ticks(f, 2 * blocks);
+        double cycle = ticks_per_cycle(), again = ticks_per_cycle();
+        tally->trials++;
+        if (cycle <= 0 || again <= 0 || fabs(again / cycle - 1) > 0.01) {
+            tally->discarded++;
+            continue;
+        }
+        once[c.survivors] = one / ((cycle + again) / 2);
+        twice[c.survivors++] = two / ((cycle + again) / 2);
+    }
+    unsigned n = c.survivors;
+    if (n < WANTED)
+        return c;
+    qsort(once, n, sizeof once[0], ascending);
+    qsort(twice, n, sizeof twice[0], ascending);
+    c.block = (twice[n / 10] - once[n / 10]) / (double)blocks;
+    c.spread = (once[n / 4] - once[n / 20] + twice[n / 4] - twice[n / 20]) / (c.block * (double)blocks);
+    return c;
+}
+
+struct bounds {
+    double low, high; /* counted instructions per core cycle */
+};
+
+/*
+ * What any x86-64 core since Haswell and Zen can do, by the tables of uops.info: ports per operation, and units
+ * that are half as wide as the vectors; latencies 3 to 6 for arithmetic; scalar logic exactly one a cycle.
+ */
+static struct bounds bounds_of(const struct kernel *k)
+{
+    const char *operation = k->name + strspn(k->name, "0123456789");
+    bool fma = strncmp(operation, "fma", 3) == 0, mul = strncmp(operation, "mul", 3) == 0;
+    bool perm = strncmp(operation, "perm", 4) == 0, scalar = k->width == 64 && !fma;
+    if (strcmp(k->name, "pause") == 0)
+        return (struct bounds){1 / 300.0, 1 / 3.0};
+    if (strcmp(k->name, "amx") == 0)
+        return (struct bounds){1 / 40.0, 1 / 15.7};
+    if (k->latency_bound && (fma || mul))
+        return (struct bounds){1 / 6.15, 1 / 2.94};
+    if (k->latency_bound && perm)
+        return (struct bounds){1 / 8.15, 1 / 1.96};
+    if (k->latency_bound)
+        return (struct bounds){scalar ? 0.98 : 0.49, 1.02};
+    if (fma || mul || perm)
+        return (struct bounds){0.4, 2.05};
+    return scalar ? (struct bounds){1.9, 6.1} : (struct bounds){0.4, 4.1};
+}
+
+enum verdict { NOISY, GOOD, BAD };
+
+/* A variant under judgement. */
+struct suspect {
+    const struct kernel *kernel;
+    unsigned density;
+    struct bounds bounds;
+    double rate[SIZES]; /* counted instructions a cycle, by block count */
+    unsigned bad;       /* calm looks that showed bad rates */
+    enum verdict verdict;
+};
+
+static enum verdict look_at_rates(struct suspect *s, struct tally *tally)
+{
+    double low = INFINITY, high = 0, spread = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        struct cycles c = measure(s->kernel->variants[s->density], block_counts[i], tally);
+        if (c.survivors < WANTED)
+            return NOISY;
+        s->rate[i] = s->kernel->block_counted[s->density] / c.block;
+        low = s->rate[i] < low ? s->rate[i] : low;
+        high = s->rate[i] > high ? s->rate[i] : high;
+        spread = c.spread > spread ? c.spread : spread;
+    }
+    if (high / low - 1 <= same_rate && low >= s->bounds.low && high <= s->bounds.high)
+        return GOOD;
+    return spread > same_rate / 2 ? NOISY : BAD;
+}
+
+/*
+ * A calm machine decides at the first look. On a busy one those without a good look get more, after all others had
+ * theirs; bad rates count when half of the looks were calm and bad and none was good.
+ */
+static void judge(struct suspect *s, size_t n, struct tally *tally)
+{
+    for (unsigned look = 0; look < LOOKS; look++) {
+        for (size_t i = 0; i < n; i++) {
+            if (s[i].verdict == GOOD)
+                continue;
+            s[i].verdict = look_at_rates(&s[i], tally);
+            s[i].bad += s[i].verdict == BAD;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].verdict != GOOD)
+            s[i].verdict = s[i].bad >= LOOKS / 2 ? BAD : NOISY;
+        tally->noisy += s[i].verdict == NOISY;
+    }
+}
+
+static bool runnable(const struct kernel *k)
+{
+    char why[240];
+    return (k->features & ~kernel_cpu_features()) == 0 && kernel_request_permission(k->features, why, sizeof why) == 0;
+}
+
+static const char *verdict_text(enum verdict v)
+{
+    return v == GOOD ? "" : v == BAD ? ": BAD" : ": too noisy";
+}
+
+static void report(const struct tally *t)
+{
+    print_message("%u trials, %u discarded as disturbed\n", t->trials, t->discarded);
+    if (t->noisy == 0)
+        return;
+    print_message("skipped: this machine was too busy to judge %u of them; run it when nothing else does\n", t->noisy);
+    skip();
+}
+
+static void test_rates_are_plausible_and_steady(void **state)
+{
+    (void)state;
+    static struct suspect suspects[SUSPECTS_MAX];
+    size_t count, n = 0;
+    const struct kernel *all = kernel_registry(&count);
+    assert_true(count <= SUSPECTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (runnable(&all[i]))
+            suspects[n++] = (struct suspect){.kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i])};
+        else
+            print_message("%-12s not run, this CPU lacks what it needs\n", all[i].name);
+    }
+    struct tally tally = {0};
+    judge(suspects, n, &tally);
+    unsigned bad = 0;
+    for (const struct suspect *s = suspects; s < suspects + n; s++) {
+        print_message("%-12s %6.3f %6.3f %6.3f a cycle (64, 256, 1024 blocks)%s\n", s->kernel->name, s->rate[0],
+                      s->rate[1], s->rate[2], verdict_text(s->verdict));
+        if (s->verdict == BAD)
+            print_error("%s: expected the same within 2 %%, and %.3f to %.3f\n", s->kernel->name, s->bounds.low,
+                        s->bounds.high);
+        bad += s->verdict == BAD;
+    }
+    assert_int_equal(bad, 0);
+    report(&tally);
+}
+
+/* All instructions of a block a cycle: never more than a core can retire, and the wide ones not beyond their ports. */
+static void test_densities_are_plausible_and_steady(void **state)
+{
+    (void)state;
+    static const unsigned densities[] = {2, 8, 32, 256};
+    enum { DENSITIES = sizeof densities / sizeof densities[0] };
+    static struct suspect suspects[DENSITIES * SUSPECTS_MAX];
+    size_t count, n = 0;
+    const struct kernel *all = kernel_registry(&count);
+    assert_true(count <= SUSPECTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].has_density || !runnable(&all[i]))
+            continue;
+        for (size_t d = 0; d < DENSITIES; d++) {
+            double ports = bounds_of(&all[i]).high, retired = 8.1 / densities[d];
+            struct bounds b = {0.8 / densities[d], ports < retired ? ports : retired};
+            suspects[n++] = (struct suspect){.kernel = &all[i], .density = densities[d], .bounds = b};
+        }
+    }
+    struct tally tally = {0};
+    judge(suspects, n, &tally);
+    unsigned bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct suspect *s = &suspects[i];
+        if (i % DENSITIES == 0)
+            print_message("%-8s all instructions a cycle:", s->kernel->name);
+        print_message("  1/%u %.3f%s%s", s->density, s->density * s->rate[1], verdict_text(s->verdict),
+                      i % DENSITIES == DENSITIES - 1 ? "\n" : "");
+        bad += s->verdict == BAD;
+    }
+    assert_int_equal(bad, 0);
+    report(&tally);
+}
+
+/* What one look at the clock gives. */
+struct clock {
+    double short_min, short_median, long_min, long_median; /* ticks */
+    double cycle;   /* ticks, from the difference of the two chains */
+    double ratio;   /* of that to the same from a long chain */
+    double latency; /* of a multiplication, in adds */
+    bool disturbed;
+};
+
+static struct clock look_at_clock(const struct payload *mul, struct tally *tally)
+{
+    enum { PAIRS = 20000 };
+    static double pair[PAIRS], shorts[PAIRS], longs[PAIRS];
+    double before = ticks_per_cycle();
+    for (unsigned i = 0; i < PAIRS; i++) {
+        uint64_t begin, end = kernel_chain_short(&begin);
+        shorts[i] = (double)(end - begin);
+        end = kernel_chain_long(&begin);
+        longs[i] = (double)(end - begin);
+        pair[i] = longs[i] - shorts[i];
+    }
+    double after = ticks_per_cycle();
+    qsort(pair, PAIRS, sizeof pair[0], ascending);
+    qsort(shorts, PAIRS, sizeof shorts[0], ascending);
+    qsort(longs, PAIRS, sizeof longs[0], ascending);
+    struct clock c = {shorts[0], shorts[PAIRS / 2], longs[0], longs[PAIRS / 2], 0, 0, 0, false};
+    /* a mean, because the counter may tick in steps and a median would be one of them; without the outer tenth */
+    double sum = 0;
+    for (unsigned i = PAIRS / 20; i < PAIRS - PAIRS / 20; i++)
+        sum += pair[i];
+    c.cycle = sum / (PAIRS - PAIRS / 10) / (CHAIN_LONG_ADDS - CHAIN_SHORT_ADDS);
+    c.ratio = c.cycle / ((before + after) / 2);
+    struct cycles m = measure(mul->run, 64, tally);
+    c.latency = m.block / mul->counted;
+    c.disturbed = fabs(after / before - 1) > 0.005 || m.survivors < WANTED || m.spread > same_rate / 2;
+    return c;
+}
+
+/*
+ * The clock of machines without counters: the difference of the two chains gives the frequency that a long chain gives.
+ * And its adds do take a cycle: a multiplication takes a whole number of them, three at least, everywhere.
+ */
+static void test_the_clock(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    struct payload mul;
+    char why[240];
+    assert_int_equal(kernel_parse("64mul-lat", &mul, why, sizeof why), 0);
+    unsigned calm = 0;
+    for (unsigned look = 0; look < LOOKS; look++) {
+        struct clock c = look_at_clock(&mul, &tally);
+        bool good = fabs(c.ratio - 1) < 0.005 && c.latency > 2.94 && c.latency < 6.1 &&
+                    fabs(c.latency - round(c.latency)) < 0.02 * c.latency;
+        calm += !c.disturbed;
+        print_message("short chain min %.0f median %.0f, long chain min %.0f median %.0f ticks; %.4f ticks a cycle, "
+                      "%.4f of the long chain's; a multiplication takes %.3f adds%s\n", c.short_min, c.short_median,
+                      c.long_min, c.long_median, c.cycle, c.ratio, c.latency, c.disturbed ? "; disturbed" : "");
+        if (good)
+            return;
+    }
+    if (calm >= LOOKS / 2)
+        fail_msg("%u calm looks at the clock, none of them right", calm);
+    print_message("skipped: disturbed in %u of %d looks\n", LOOKS - calm, LOOKS);
+    skip();
+}
+
+/* Stays on the CPU it is on: cycles of code and chain must be those of one core. */
+static int pin(void **state)
+{
+    (void)state;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)sched_getcpu(), &set);
+    sched_setaffinity(0, sizeof set, &set);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_clock),
+        cmocka_unit_test(test_rates_are_plausible_and_steady),
+        cmocka_unit_test(test_densities_are_plausible_and_steady),
+    };
+    return cmocka_run_group_tests(tests, pin, NULL);
+}

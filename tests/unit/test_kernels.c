@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The registry, the names, and what a call promises about blocks and deadline. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <x86intrin.h>
+
+#include <cmocka.h>
+
+#include "kernels/kernels.h"
+
+static const struct kernel *entry(const char *name)
+{
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+static bool runnable(const struct kernel *k)
+{
+    char why[240];
+    return (k->features & ~kernel_cpu_features()) == 0 && kernel_request_permission(k->features, why, sizeof why) == 0;
+}
+
+/* Every width with every operation, as throughput and as latency kernel, and the three others. */
+static void test_registry_holds_what_was_asked(void **state)
+{
+    (void)state;
+    static const char *const operations[] = {"fma", "or", "add", "mul", "perm"};
+    static const unsigned widths[] = {64, 128, 256, 512};
+    size_t expected = 3, count;
+    for (size_t w = 0; w < 4; w++) {
+        for (size_t o = 0; o < 5; o++) {
+            if (strcmp(operations[o], "perm") == 0 && widths[w] < 256)
+                continue;
+            char name[32];
+            snprintf(name, sizeof name, "%u%s", widths[w], operations[o]);
+            const struct kernel *plain = entry(name);
+            strcat(name, "-lat");
+            const struct kernel *lat = entry(name);
+            bool heavy = strcmp(operations[o], "fma") == 0 || strcmp(operations[o], "mul") == 0;
+            assert_int_equal(plain->width, widths[w]);
+            assert_int_equal(plain->weight, heavy ? KERNEL_HEAVY : KERNEL_LIGHT);
+            assert_false(plain->latency_bound);
+            assert_true(lat->latency_bound);
+            assert_false(lat->has_density);
+            assert_string_equal(lat->mnemonic, plain->mnemonic);
+            assert_int_equal(lat->features, plain->features);
+            expected += 2;
+        }
+    }
+    entry("amx");
+    entry("pause");
+    entry("chain");
+    kernel_registry(&count);
+    assert_int_equal(count, expected);
+}
+
+static void test_features_by_width(void **state)
+{
+    (void)state;
+    assert_int_equal(entry("64add")->features, 0);
+    assert_int_equal(entry("64fma")->features, KERNEL_NEEDS_FMA);
+    assert_int_equal(entry("128or")->features, KERNEL_NEEDS_AVX);
+    assert_int_equal(entry("256mul")->features, KERNEL_NEEDS_AVX2);
+    assert_int_equal(entry("256fma")->features, KERNEL_NEEDS_FMA);
+    assert_int_equal(entry("512perm")->features, KERNEL_NEEDS_AVX512F);
+    assert_int_equal(entry("amx")->features, KERNEL_NEEDS_AMX_BF16);
+    char text[64];
+    kernel_feature_names(KERNEL_NEEDS_AVX2 | KERNEL_NEEDS_FMA, text, sizeof text);
+    assert_string_equal(text, "avx2 fma");
+    kernel_feature_names(0, text, sizeof text);
+    assert_string_equal(text, "");
+    char tiny[6];
+    kernel_feature_names(~0u, tiny, sizeof tiny);
+    assert_string_equal(tiny, "avx a");
+}
+
+static void check_round_trip(const char *name, const struct kernel *k, unsigned density, bool dirty)
+{
+    struct payload p;
+    char why[240];
+    if (kernel_parse(name, &p, why, sizeof why) != 0)
+        fail_msg("%s: %s", name, why);
+    assert_string_equal(p.name, name);
+    assert_ptr_equal(p.kernel, k);
+    assert_int_equal(p.density, density);
+    assert_int_equal(p.dirty, dirty);
+    assert_ptr_equal(p.run, k->variants[density]);
+    assert_int_equal(p.instructions, k->block_instructions[density]);
+    assert_int_equal(p.counted, k->block_counted[density]);
+    assert_int_equal(p.bytes, k->block_bytes[density]);
+    assert_non_null(p.run);
+    assert_int_equal(p.instructions, p.counted * density);
+}
+
+static void test_every_name_round_trips(void **state)
+{
+    (void)state;
+    size_t count, names = 0;
+    const struct kernel *all = kernel_registry(&count);
+    for (size_t i = 0; i < count; i++) {
+        bool wide = all[i].width == 256 || all[i].width == 512;
+        unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
+        for (unsigned n = 1; n <= most; n++) {
+            for (int dirty = 0; dirty <= (wide ? 1 : 0); dirty++, names++) {
+                char density[16] = "", name[64];
+                if (n > 1)
+                    snprintf(density, sizeof density, "@1/%u", n);
+                snprintf(name, sizeof name, "%s%s%s", all[i].name, density, dirty ? "-dirty" : "");
+                check_round_trip(name, &all[i], n, dirty);
+            }
+        }
+    }
+    print_message("%zu names\n", names);
+}
+
+static void test_other_spellings(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"512fma@1/1", "512fma"},
+                                           {"512fma-dirty@1/8", "512fma@1/8-dirty"},
+                                           {"256or@1/1-dirty", "256or-dirty"},
+                                           {"512or-lat-dirty", "512or-lat-dirty"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct payload p;
+        char why[240];
+        assert_int_equal(kernel_parse(pairs[i][0], &p, why, sizeof why), 0);
+        assert_string_equal(p.name, pairs[i][1]);
+    }
+}
+
+static void test_refusals_name_cause_and_remedy(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"512fna", "unknown kernel '512fna'; nearest is '512fma'; --list kernels shows all"},
+        {"128fam", "unknown kernel '128fam'; nearest is '128fma'; --list kernels shows all"},
+        {"512FMA", "unknown kernel '512FMA'; nearest is '512fma'; --list kernels shows all"},
+        {"512fma-drity", "unknown kernel '512fma-drity'; nearest is '512fma-dirty'; --list kernels shows all"},
+        {"512fma-dirty-dirty", "unknown kernel '512fma-dirty-dirty'"},
+        {"512fna@1/8", "unknown kernel '512fna@1/8'; nearest is '512fma'"},
+        {"512fma-la", "nearest is '512fma-lat'"},
+        {"chian", "nearest is 'chain'"},
+        {"", "empty; --list kernels shows all"},
+        {"512fma@1/0", "N from 1 to 256, as in 512fma@1/8"},
+        {"512fma@1/257", "N from 1 to 256"},
+        {"512fma@1/99999999999999999999", "N from 1 to 256"},
+        {"512fma@2/8", "N from 1 to 256"},
+        {"512fma@1/", "N from 1 to 256"},
+        {"512fma@1/8x", "N from 1 to 256"},
+        {"512fma@1/-8", "N from 1 to 256"},
+        {"512fma@1/08", "N from 1 to 256"},
+        {"512fma@1/8@1/8", "N from 1 to 256"},
+        {"512fma@", "N from 1 to 256"},
+        {"512fma-lat@1/8", "-lat kernels have no density"},
+        {"pause@1/8", "pause has no density"},
+        {"64add@1/8", "64add has no density"},
+        {"64or-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"64fma-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"128fma-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"pause-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"amx-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"chain-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"\033[31m512fma\n", "unknown kernel '?[31m512fma?'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct payload p, untouched;
+        memset(&p, 0x5a, sizeof p);
+        untouched = p;
+        char why[240] = "";
+        assert_int_equal(kernel_parse(cases[i][0], &p, why, sizeof why), -1);
+        assert_memory_equal(&p, &untouched, sizeof p);
+        if (strstr(why, cases[i][1]) == NULL)
+            fail_msg("'%s' gives \"%s\", not \"%s\"", cases[i][0], why, cases[i][1]);
+        assert_null(strchr(why, '\n'));
+    }
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 16;
+}
+
+/* Text near the grammar, and text of any bytes; messages into buffers of any size. */
+static void test_random_names_never_crash(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"512", "256", "64", "fma", "or", "perm", "-lat", "-dirty", "@1/", "@", "8", "-",
+                                        "amx", "pause", "chain", "\xff", "%s%n", "\n", "9999999999", "/"};
+    uint32_t seed = 20240607;
+    size_t good = 0;
+    for (int i = 0; i < 50000; i++) {
+        char name[400] = "";
+        for (uint32_t n = next_random(&seed) % 8; n > 0; n--)
+            strcat(name, parts[next_random(&seed) % (sizeof parts / sizeof parts[0])]);
+        if (i % 4 == 0)
+            for (size_t j = 0; name[j] != '\0'; j++)
+                if (next_random(&seed) % 3 == 0)
+                    name[j] = (char)(next_random(&seed) % 255 + 1);
+        if (i % 1000 == 0)
+            memset(name, 'a' + i / 1000 % 26, sizeof name - 1);
+        char why[240];
+        size_t size = next_random(&seed) % sizeof why;
+        why[size] = 0x11;
+        struct payload p;
+        if (kernel_parse(name, &p, why, size) == 0) {
+            struct payload again;
+            assert_int_equal(kernel_parse(p.name, &again, why, size), 0);
+            assert_string_equal(again.name, p.name);
+            good++;
+        }
+        assert_int_equal(why[size], 0x11);
+    }
+    assert_true(good > 0);
+    print_message("50000 names, %zu of them valid\n", good);
+}
+
+/* Without a deadline: exactly the blocks asked for. With one: whole rounds until the clock has passed it. */
+static void test_blocks_and_deadline(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (!runnable(&all[i])) {
+            print_message("%s: not run, this CPU lacks what it needs\n", all[i].name);
+            continue;
+        }
+        kernel_fn *run = all[i].variants[1];
+        assert_int_equal(run(1, 0, NULL, 0), 1);
+        assert_int_equal(run(7, 0, NULL, 1), 7);
+        assert_int_equal(run(5, 1, NULL, 0), 5);
+        uint64_t deadline = __rdtsc() + 100000;
+        uint64_t done = run(3, deadline, NULL, 0);
+        assert_true(__rdtsc() >= deadline);
+        assert_true(done > 3);
+        assert_int_equal(done % 3, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_registry_holds_what_was_asked), cmocka_unit_test(test_features_by_width),
+        cmocka_unit_test(test_every_name_round_trips),        cmocka_unit_test(test_other_spellings),
+        cmocka_unit_test(test_refusals_name_cause_and_remedy), cmocka_unit_test(test_random_names_never_crash),
+        cmocka_unit_test(test_blocks_and_deadline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
