@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --analyze: traces from files, good and bad.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# A trace of three repetitions with one change of frequency, half a period apart.
+make_trace() {
+    printf '# cpu: %s\n# from: %s\n# to: %s\n' "${1:-some CPU}" "${2:-128fma}" "${3:-512fma}"
+    awk 'BEGIN {
+        print "run,time_us,freq_ghz,ipc"
+        for (run = 0; run < 3; run++)
+            for (i = -50; i <= 150; i++)
+                if (i < 1 || i > 10)
+                    printf "%d,%.2f,%.4f,%.3f\n", run, i + run / 3, (i <= 0 ? 2.8 : 1.9) + (i * 7 % 5 - 2) / 1000, 2
+    }'
+}
+make_trace >"$tmp/good.csv"
+
+run --analyze "$tmp/good.csv"
+verdict "a good trace: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
+verdict "its levels are found" grep -Eq '^Levels.* L0 2\.(79|80).* L1 1\.(89|90)' "$out"
+verdict "by default only the screen" test -z "$(left)"
+cp "$out" "$tmp/screen"
+"$CHARACTERIZE" --analyze - <"$tmp/good.csv" >"$out" 2>"$err"
+verdict "- is standard input" cmp -s "$out" "$tmp/screen"
+run --analyze "$tmp/good.csv" --json - --csv copy.csv
+verdict "--json -" test "$(head -n 1 "$out")" = '{' -a -s copy.csv
+run --analyze copy.csv
+verdict "the trace that it writes reads the same" cmp -s "$out" "$tmp/screen"
+run --analyze "$tmp/good.csv" --json a.json --seed 5
+run --analyze "$tmp/good.csv" --json b.json --seed 5
+verdict "the same seed gives the same JSON" cmp -s a.json b.json
+
+clean
+cp "$tmp/good.csv" 128fma_512fma.csv
+run --analyze 128fma_512fma.csv --output .
+verdict "--output into the trace's folder spares the trace" \
+    test "$status" -eq 0 -a -s 128fma_512fma.json -a "$(cmp -s 128fma_512fma.csv "$tmp/good.csv"; echo $?)" -eq 0
+run --analyze 128fma_512fma.csv --csv ./128fma_512fma.csv
+verdict "--csv does not write over the trace" test "$status" -eq 2
+run --analyze 128fma_512fma.csv --json ./128fma_512fma.csv
+verdict "--json does not write over the trace" \
+    test "$status" -eq 2 -a "$(cmp -s 128fma_512fma.csv "$tmp/good.csv"; echo $?)" -eq 0
+cp "$tmp/good.csv" plain.csv
+sed -i '/^#/d' plain.csv
+run --analyze plain.csv --output new
+verdict "a trace without names: files are named after it" test -s new/plain.json
+
+# metadata may hold anything: nothing of it reaches the terminal or a file name unchecked
+make_trace "$(printf 'CPU \033[31mred\007 \377\302\233')" ../../evil "$(printf '$(touch pwned) \033]0;x')" \
+    >"$tmp/evil.csv"
+clean
+run --analyze "$tmp/evil.csv" --output files
+verdict "hostile metadata: done" test "$status" -eq 0
+verdict "hostile metadata: no control character on the screen" \
+    test "$(LC_ALL=C tr -d '\001-\011\013-\037\177' <"$out" | wc -c)" -eq "$(wc -c <"$out")"
+verdict "hostile metadata: files stay in their folder" \
+    test -z "$(find "$tmp" -name '*evil*' ! -path "$work/files/*" ! -name evil.csv)" -a ! -e pwned
+if command -v iconv >/dev/null 2>&1; then
+    verdict "hostile metadata: the JSON is UTF-8" iconv -f UTF-8 -t UTF-8 -o /dev/null files/*.json
+else
+    skip "hostile metadata: the JSON is UTF-8" "no iconv"
+fi
+
+# a long recording
+awk 'BEGIN {
+    print "time_us,freq_ghz"
+    for (i = 1; i <= 30000; i++)
+        printf "%d,%.3f\n", i, int(i / 300) % 2 ? 2.8 : 3.2
+}' >"$tmp/long.csv"
+run --analyze "$tmp/long.csv"
+verdict "a long recording: the screen stays one page" test "$status" -eq 0 -a "$(wc -l <"$out")" -le 40
+verdict "... and says where the rest is" grep -Eq 'and [0-9]+ more: .* in the JSON' "$out"
+
+# bad input
+here=$tmp/bad.csv
+at=$here:
+refuses "a missing file" 2 'No such file' --analyze "$tmp/none.csv"
+refuses "a directory" 2 'is a directory' --analyze "$tmp"
+refuses "a device without content" 2 '/dev/null' --analyze /dev/null
+: >"$here"
+refuses "an empty file" 2 "$here" --analyze "$here"
+printf '# cpu: x\n' >"$here"
+refuses "comments alone" 2 "$here" --analyze "$here"
+printf 'time_us,freq_ghz\n' >"$here"
+refuses "no samples" 2 "$here" --analyze "$here"
+printf 'freq_ghz\n3.2\n' >"$here"
+refuses "no time" 2 "${at}.*time_us" --analyze "$here"
+printf 'time_us,freq_ghz\n1,3.2\n2,3.x\n' >"$here"
+refuses "not a number: file:line:column" 2 "${at}3:" --analyze "$here"
+head -c 2000 "$tmp/good.csv" >"$here"
+printf '\n1,2' >>"$here"
+refuses "a truncated trace" 2 "${at}[0-9]+:" --analyze "$here"
+head -c 100000 "$CHARACTERIZE" >"$here"
+refuses "a binary" 2 "${at}" --analyze "$here"
+printf 'time_us,freq_ghz\n1,3.2\n\0002,3.2\n' >"$here"
+refuses "a NUL byte" 2 "${at}3" --analyze "$here"
+clean
+head -c 100000 "$CHARACTERIZE" | "$CHARACTERIZE" --analyze - >"$out" 2>"$err"
+status=$?
+verdict "a binary on standard input" one_line 2 'standard input'
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
+    clean
+    cp "$tmp/good.csv" "$here"
+    chmod 600 "$here"
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$CHARACTERIZE" --analyze "$here" >"$out" 2>"$err"
+    status=$?
+    verdict "a file that may not be read" one_line 2 'Permission denied'
+elif [ "$(id -u)" -ne 0 ]; then
+    cp "$tmp/good.csv" "$here"
+    chmod 000 "$here"
+    refuses "a file that may not be read" 2 'Permission denied' --analyze "$here"
+else
+    skip "a file that may not be read" "no setpriv to become another user"
+fi
+
+finish

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What this or a modelled machine cannot do: one line with the reason and what would work, no file left.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+t=--transition
+p=128fma:512fma
+
+refuses "AVX-512 on a modelled CPU without it" 3 'needs avx512f.*kernels that run there: .*256fma' \
+    $t $p --machine model:core-i7-6700hq
+refuses "AMX on a modelled CPU without it" 3 'amx needs amx' $t 64add:amx --machine model:xeon-gold-6130
+
+# a real process on a CPU without AVX-512: one whose CPUID is emulated
+if command -v qemu-x86_64 >/dev/null 2>&1; then
+    clean
+    qemu-x86_64 -cpu Haswell "$CHARACTERIZE" $t $p 2>&1 >"$out" </dev/null | grep -v '^qemu-x86_64: warning' >"$err"
+    # the pipe has hidden the status
+    qemu-x86_64 -cpu Haswell "$CHARACTERIZE" $t $p >/dev/null 2>&1 </dev/null
+    status=$?
+    verdict "AVX-512 on an emulated CPU without it" one_line 3 'needs avx512f.*256fma.*--machine model:'
+elif ! grep -q avx512f /proc/cpuinfo; then
+    refuses "AVX-512 on this CPU, which lacks it" 3 'needs avx512f.*--machine model:' $t $p
+else
+    skip "AVX-512 on a CPU without it" "this CPU has it, and qemu-x86_64 (qemu-user) is not installed"
+fi
+
+for machine in perf msr helper; do
+    refuses "--machine $machine is named, refused, with what works" 3 "$machine.*timing or model" \
+        $t 64add:128or --machine $machine
+done
+
+refuses "a CPU that does not exist" 2 'CPU 8191 .*can be used: ' $t 64add:128or --cpu 8191
+refuses "more active cores than there are" 2 '4096 active cores' $t 64add:128or --active-cores 4096
+refuses "more active cores than the model has" 2 '17' \
+    $t 64add:128or --machine model:xeon-gold-6130 --active-cores 17
+
+cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+first=${cpus%%[,-]*} last=${cpus##*[,-]}
+if [ "$first" = "$last" ]; then
+    skip "a CPU forbidden to this process" "only one CPU is allowed here"
+elif ! command -v taskset >/dev/null 2>&1; then
+    skip "a CPU forbidden to this process" "no taskset"
+else
+    clean
+    taskset -c "$first" "$CHARACTERIZE" $t 64add:128or --cpu "$last" >"$out" 2>"$err" </dev/null
+    status=$?
+    verdict "a CPU forbidden to this process" one_line 2 "CPU $last .*can be used: $first"
+fi
+offline=$(cat /sys/devices/system/cpu/offline 2>/dev/null)
+if [ -n "$offline" ]; then
+    refuses "a CPU that is offline" 2 "CPU ${offline%%[,-]*} .*can be used" $t 64add:128or --cpu "${offline%%[,-]*}"
+else
+    skip "a CPU that is offline" "all CPUs are online here"
+fi
+
+# model files of one's own
+printf 'format = characterize-model/1\n[cpu]\nname = X # assumed: a test\nnonsense = 3 # assumed: a test\n' >"$tmp/bad.model"
+refuses "a model file with an unknown key: file, line, key" 2 "bad.model:4:.*nonsense" \
+    $t 64add:128or --machine "model:$tmp/bad.model"
+refuses "a model file that is not there" 2 'none.model' $t 64add:128or --machine "model:$tmp/none.model"
+refuses "a directory as a model file" 2 "$tmp" $t 64add:128or --machine "model:$tmp/"
+
+finish

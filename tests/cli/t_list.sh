@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --list: what there is to choose from.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run --list kernels
+for kernel in 64add 128fma 256or 512fma 512fma-lat 256perm amx pause chain; do
+    verdict "--list kernels: $kernel" grep -Eq "^$kernel +[0-9]+ +(light|heavy) " "$out"
+done
+# every listed kernel is one that --transition takes
+awk 'NR > 1 && NF == 0 { exit } NR > 1 { print $1 }' "$out" >"$tmp/kernels"
+refused=
+while read -r kernel; do
+    run --transition "$kernel:64add" --machine no-such-machine
+    grep -q 'unknown machine' "$err" || refused="$refused $kernel"
+done <"$tmp/kernels"
+verdict "--transition takes every listed kernel$refused" test -z "$refused" -a "$(wc -l <"$tmp/kernels")" -gt 30
+
+run --list machines
+verdict "--list machines: status 0" test "$status" -eq 0 -a ! -s "$err"
+for machine in helper perf msr timing; do
+    verdict "--list machines: $machine, usable or not, and why" grep -Eq "^$machine +(yes|no) +.{10}" "$out"
+done
+verdict "--list machines: models" grep -Eq '^model:xeon-gold-6130 +yes ' "$out"
+
+run --list skus
+verdict "--list skus: the modelled CPUs" grep -Eq '^xeon-gold-6130 .*6130.* 16 cores, 3 levels' "$out"
+verdict "--list skus: says what is missing" grep -q 'not in this version' "$out"
+run --list tables
+verdict "--list tables: none yet, and says so" grep -q 'No tables are measured by this version' "$out"
+
+CHARACTERIZE_DATA=$tmp/none run --list machines
+verdict "--list machines without models" grep -q 'no shipped models were found' "$out"
+
+finish

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Usage: help, version, the man page, and every wrong way to call the program.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run
+verdict "without arguments: short usage, status 2" \
+    test "$status" -eq 2 -a ! -s "$out" -a "$(grep -c '^Usage: characterize' "$err")" -eq 1
+verdict "the short usage is short" test "$(wc -l <"$err")" -le 8
+
+run --version
+verdict "--version" grep -Eqx 'characterize [0-9]+\.[0-9]+\.[0-9]+' "$out"
+
+run --help
+help=$tmp/help
+cp "$out" "$help"
+verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
+groups_and_examples() {
+    for text in 'Jobs' 'What to measure on' 'Output' 'Examples' 'characterize --transition 128fma:512fma' \
+        'characterize --analyze' 'characterize --list kernels' 'Exit status'; do
+        grep -q -- "$text" "$help" || { echo "    missing: $text"; return 1; }
+    done
+}
+verdict "--help: groups, an example per job, exit statuses" groups_and_examples
+verdict "--help: no line is longer than 100 columns" test -z "$(awk 'length > 100' "$help")"
+
+# every option of --help stands in the manual's list of options, and the other way round
+man=$root/man/characterize.1
+sed -n 's/^ *\(-[?V], *\)\{0,1\}--\([a-z-]*\).*/\2/p' "$help" | sort -u >"$tmp/help-options"
+sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$man" | sed 's/\\-/-/g' |
+    sed -n 's/^\.BR* .*--\([a-z-]*\).*/\1/p' | sort -u >"$tmp/man-options"
+verdict "--help lists options" test "$(wc -l <"$tmp/help-options")" -ge 20
+if diff "$tmp/help-options" "$tmp/man-options" >"$out"; then
+    ok "--help and the manual list the same options"
+else
+    fail "--help and the manual list the same options"
+fi
+if command -v man >/dev/null 2>&1 && [ -n "$(man --version 2>/dev/null)" ]; then
+    man --warnings -E UTF-8 -l "$man" >/dev/null 2>"$err"
+    verdict "the manual formats without a warning" test ! -s "$err"
+else
+    skip "the manual formats without a warning" "no man program"
+fi
+
+t=--transition
+p=128fma:512fma
+refuses "FROM alone" 2 "'128fma' is not of the form FROM:TO, as in 128fma:512fma" $t 128fma
+refuses "FROM: without TO" 2 'form FROM:TO' $t 128fma:
+refuses "three kernels" 2 'form FROM:TO' $t 128fma:256fma:512fma
+refuses "an unknown kernel, with the nearest" 2 "513fma.*nearest.*512fma" $t 128fma:513fma
+refuses "an unknown first kernel" 2 "128fmx.*nearest.*128fma" $t 128fmx:512fma
+refuses "a density out of range" 2 '1 to 256' $t 128fma:512fma@1/257
+refuses "an unknown option, with the nearest" 2 "unknown option '--transtion', perhaps --transition" --transtion $p
+refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help" --frobnicate
+refuses "a short option" 2 "unknown option '-x'" -x
+refuses "an ambiguous abbreviation" 2 "short for more than one" --o 3
+refuses "a missing value" 2 '--runs needs a value' $t $p --runs
+refuses "a value too much" 2 '--quiet takes no value' $t $p --quiet=yes
+refuses "a stray argument" 2 "unexpected argument 'trace.csv'.*--analyze" trace.csv
+
+for runs in 0 -3 10x 1e3 0x10 1.5 '' ' 5' 100001 99999999999999999999999; do
+    refuses "--runs '$runs'" 2 "--runs: '$runs' .*; allowed: 1 to 100000" $t $p --runs "$runs"
+done
+for period in 0 0.09 1001 nan inf -1 1us '' 1e 0x1 1e999 .; do
+    refuses "--period '$period'" 2 "--period: '$period' .*allowed: 0.1 to 1000" $t $p --period "$period"
+done
+refuses "--warmup too long" 2 'allowed: 0 to 1000000' $t $p --warmup 1000001
+refuses "--warmup negative" 2 'allowed: 0 to 1000000' $t $p --warmup -1
+refuses "--observe too short" 2 'allowed: 1 to 1000000' $t $p --observe 0.5
+refuses "--observe too long" 2 'allowed: 1 to 1000000' $t $p --observe 1e7
+refuses "--cpu negative" 2 'allowed: 0 to' $t $p --cpu -1
+refuses "--cpu not a number" 2 'whole number' $t $p --cpu all
+refuses "--active-cores not a number" 2 'whole number' $t $p --active-cores many
+refuses "--seed out of range" 2 'allowed: 0 to' $t $p --seed 18446744073709551616
+refuses "too many samples in a repetition" 2 'at most 2000000' $t $p --observe 1e6 --period 0.1
+refuses "too many samples in all" 2 'fit into memory' $t $p --observe 1e5 --runs 100000
+
+refuses "two jobs" 2 '--transition and --analyze exclude each other' $t $p --analyze x.csv
+refuses "the same job twice" 2 'given twice' $t $p $t $p
+for option in '--machine timing' '--cpu 0' '--active-cores 1' '--runs 3' '--period 1' '--warmup 1' '--observe 9'; do
+    # shellcheck disable=SC2086 # option and value
+    refuses "--analyze with $option" 2 "${option%% *} has no use with --analyze" --analyze x.csv $option
+done
+refuses "--list with an output" 2 '--json has no use with --list' --list kernels --json x.json
+refuses "a setting without a job" 2 '--runs without a job' --runs 5
+refuses "nothing to do" 2 'nothing to do' --quiet
+refuses "two outputs of one name" 2 "both name 'x'" $t $p --json x --csv x
+refuses "two outputs to standard output" 2 "both name '-'" $t $p --json - --csv -
+refuses "a plot of another form" 2 '\.svg nor in \.png' $t $p --plot x.pdf
+refuses "a plot to standard output" 2 '\.svg nor in \.png' $t $p --plot -
+refuses "an empty file name" 2 'empty' $t $p --json ''
+
+refuses "an unknown machine" 2 'unknown machine.*timming.*timing' $t $p --machine timming
+refuses "an unknown model" 2 'no model .*xeon' $t $p --machine model:xeon
+refuses "an unknown list" 2 "unknown 'cpus'; one of: kernels, machines, skus, tables" --list cpus
+
+# what comes later is named, and refused honestly
+for later in '--table frequency' '--table umask' --all '--validate 6130' '--export header'; do
+    # shellcheck disable=SC2086
+    refuses "$later" 3 "${later%% *}.* this version measures transitions only; --transition FROM:TO works" $later
+done
+refuses "an unknown table" 2 "--table: unknown 'x'" --table x
+refuses "an unknown export" 2 "--export: unknown 'yaml'" --export yaml
+
+finish
