@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The code: this program disassembles itself with objdump and holds every block of every variant against the
- * registry: how many instructions of which kind and width, in which places, how many bytes. Labels in the symbol table say where a
- * block begins and ends (kernel_512fma_8.block, .end).
+ * The code: this program disassembles itself with objdump and holds every block of every variant against the registry:
+ * how many instructions of which kind and width, in which places, how many bytes. Labels in the symbol table say where
+ * a block begins and ends (kernel_512fma_8.block, .end).
  */
 #include <setjmp.h>
 #include <stdarg.h>
