@@ -25,12 +25,8 @@ static const struct argp_option option_table[] = {
      "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)", 1},
     {"analyze", KEY_ANALYZE, "FILE", 0, "Find the phases of a recorded trace; - is standard input", 1},
     {"list", KEY_LIST, "WHAT", 0, "List kernels, machines, skus or tables", 1},
-    {"table", KEY_TABLE, "NAME", 0, "Measure a table (not in this version)", 1},
-    {"all", KEY_ALL, NULL, 0, "Measure everything (not in this version)", 1},
-    {"validate", KEY_VALIDATE, "SKU", 0, "Compare with published figures (not in this version)", 1},
-    {"export", KEY_EXPORT, "FORM", 0, "Write scheduler parameters as header or json (not in this version)", 1},
 
-    {NULL, 0, NULL, 0, "What to measure on, and how:", 2},
+    {NULL, 0, NULL, 0, "What --transition measures on, and how:", 2},
     {"machine", KEY_MACHINE, "NAME", 0,
      "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", 2},
     {"cpu", KEY_CPU, "N", 0, "Logical CPU to measure on (default: the machine's choice)", 2},
@@ -40,7 +36,8 @@ static const struct argp_option option_table[] = {
     {"warmup", KEY_WARMUP, "US", 0, "Microseconds of FROM before recording (default: 1000)", 2},
     {"observe", KEY_OBSERVE, "US", 0,
      "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
-    {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: same seed, same output (default: 0)", 2},
+    {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: same seed, same output (default: 0); also with "
+     "--analyze", 2},
 
     {NULL, 0, NULL, 0, "Output:", 3},
     {"csv", KEY_CSV, "FILE", 0, "Write the trace; - is standard output", 3},
@@ -49,6 +46,12 @@ static const struct argp_option option_table[] = {
     {"output", KEY_OUTPUT, "DIR", 0,
      "Write trace, phases and plot into this directory (--transition: by default characterize-out)", 3},
     {"quiet", KEY_QUIET, NULL, 0, "Say nothing but results and errors", 3},
+
+    {NULL, 0, NULL, 0, "Jobs of later versions, refused by this one:", 4},
+    {"table", KEY_TABLE, "NAME", 0, "Measure a table", 4},
+    {"all", KEY_ALL, NULL, 0, "Measure everything", 4},
+    {"validate", KEY_VALIDATE, "SKU", 0, "Compare what is measured with published figures", 4},
+    {"export", KEY_EXPORT, "FORM", 0, "Write scheduler parameters as header or json", 4},
     {NULL, 0, NULL, 0, NULL, 0}};
 
 static const char doc_text[] =

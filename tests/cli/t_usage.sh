@@ -17,7 +17,7 @@ help=$tmp/help
 cp "$out" "$help"
 verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
 groups_and_examples() {
-    for text in 'Jobs' 'What to measure on' 'Output' 'Examples' 'characterize --transition 128fma:512fma' \
+    for text in 'Jobs' 'What --transition measures on' 'Output' 'Examples' 'characterize --transition 128fma:512fma' \
         'characterize --analyze' 'characterize --list kernels' 'Exit status'; do
         grep -q -- "$text" "$help" || { echo "    missing: $text"; return 1; }
     done
@@ -29,7 +29,7 @@ verdict "--help: no line is longer than 100 columns" test -z "$(awk 'length > 10
 man=$root/man/characterize.1
 sed -n 's/^ *\(-[?V], *\)\{0,1\}--\([a-z-]*\).*/\2/p' "$help" | sort -u >"$tmp/help-options"
 sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$man" | sed 's/\\-/-/g' |
-    sed -n 's/^\.BR* .*--\([a-z-]*\).*/\1/p' | sort -u >"$tmp/man-options"
+    sed -n 's/^\.B[IR]* .*--\([a-z-]*\).*/\1/p' | sort -u >"$tmp/man-options"
 verdict "--help lists options" test "$(wc -l <"$tmp/help-options")" -ge 20
 if diff "$tmp/help-options" "$tmp/man-options" >"$out"; then
     ok "--help and the manual list the same options"
