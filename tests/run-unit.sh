@@ -36,7 +36,7 @@ count_tests() {
     ' "$1"
 }
 
-# Prints each skipped test of a program with what it printed before it was skipped, the reason.
+# Prints each skipped test of a program with the last line that it printed before, the reason.
 list_skipped() {
     awk -v program="$2" '
         /^\[ RUN      \] / { test = substr($0, 14); why = ""; next }
@@ -44,7 +44,7 @@ list_skipped() {
             print "  skipped: " program ": " test ": " (why == "" ? "no reason printed" : why); test = ""; next
         }
         /^\[/ { test = "" }
-        test != "" && NF { why = why (why == "" ? "" : " ") $0 }
+        test != "" && NF { why = $0; sub(/^ *skipped: */, "", why) }
     ' "$1"
 }
 
