@@ -195,10 +195,12 @@ int atomic_open(struct atomic_file *f, const char *path, char *why, size_t why_s
 {
     memset(f, 0, sizeof(*f));
     struct stat old;
+    char *temporary = NULL;
     if (look_at_target(f, path, &old, why, why_size) != 0) {
         return -1;
     }
-    int fd = f->direct ? open(f->target, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(f->target, &f->temporary);
+    int fd = f->direct ? open(f->target, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(f->target, &temporary);
+    f->temporary = temporary;
     if (fd < 0) {
         refuse(path, strerror(errno), why, why_size);
         forget(f);

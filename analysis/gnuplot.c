@@ -13,8 +13,6 @@
 
 #include "analysis/plain_text.h"
 
-extern char **environ;
-
 const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
 static int is_program(const char *path)

@@ -66,8 +66,8 @@ struct placed_label {
 /* A time as a pixel column. */
 double layout_column(const struct layout *l, double time);
 
-/* Where a phase ends: at the next one's start, or where its duration or the recording does. Microseconds. */
-double layout_phase_end(const struct layout *l, size_t phase);
+/* Where phase i ends: at the next one's start, or where its duration or the recording does. Microseconds. */
+double layout_phase_end(const struct layout *l, size_t i);
 
 /* Places the labels, one for each phase, and sets l->label_rows. From malloc; NULL when out of memory. */
 struct placed_label *layout_labels(struct layout *l);

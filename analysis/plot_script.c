@@ -240,8 +240,9 @@ static void print_legend(const struct layout *l, FILE *out)
         x += 19 + (double)strlen(name) * LABEL_CHARACTER + 20;
     }
     char what[100];
-    snprintf(what, sizeof(what), "%s%s", l->p->runs_used > 1 ? "thin: single repetitions, thick: median over them"
-                                                             : "one repetition", shows_zero(l) ? "; dashed: time 0" : "");
+    snprintf(what, sizeof(what), "%s%s",
+             l->p->runs_used > 1 ? "thin: single repetitions, thick: median over them" : "one repetition",
+             shows_zero(l) ? "; dashed: time 0" : "");
     print_label(out, what, sizeof(what), screen_x(WIDTH - RIGHT), y, "right font ',10' tc rgb '#333333'");
 }
 

@@ -305,7 +305,7 @@ static int by_time(const void *a, const void *b)
 
 static double window_median(const struct pooled *pool, size_t first, size_t end)
 {
-    double window[MEDIAN_WINDOW];
+    double window[MEDIAN_WINDOW] = {0};
     size_t n = end - first;
     for (size_t i = 0; i < n; i++) {
         window[i] = pool[first + i].value;

@@ -37,8 +37,8 @@ struct series_grid {
 };
 
 /*
- * Fills *g (freed by series_grid_free); the repetitions listed in `skip` (ascending) are left out. Returns 0; -1: out of
- * memory, or a trace without samples.
+ * Fills *g (freed by series_grid_free); the repetitions listed in `skip` (ascending) are left out. Returns 0; -1: out
+ * of memory, or a trace without samples.
  */
 int series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
 void series_grid_free(struct series_grid *g);

@@ -55,7 +55,8 @@ else
 fi
 
 # model files of one's own
-printf 'format = characterize-model/1\n[cpu]\nname = X # assumed: a test\nnonsense = 3 # assumed: a test\n' >"$tmp/bad.model"
+printf '%s\n' 'format = characterize-model/1' '[cpu]' 'name = X # assumed: a test' \
+    'nonsense = 3 # assumed: a test' >"$tmp/bad.model"
 refuses "a model file with an unknown key: file, line, key" 2 "bad.model:4:.*nonsense" \
     $t 64add:128or --machine "model:$tmp/bad.model"
 refuses "a model file that is not there" 2 'none.model' $t 64add:128or --machine "model:$tmp/none.model"

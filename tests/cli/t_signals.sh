@@ -32,7 +32,8 @@ for signal in INT TERM HUP; do
     # shellcheck disable=SC2086
     start $t $endless --output files
     stop "$signal"
-    verdict "SIG$signal while measuring" one_line 1 'interrupted after [0-9]+ of [0-9]+ repetitions, nothing was written'
+    verdict "SIG$signal while measuring" \
+        one_line 1 'interrupted after [0-9]+ of [0-9]+ repetitions, nothing was written'
 done
 
 # on this processor, where settings may have been changed
