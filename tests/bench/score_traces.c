@@ -2,7 +2,8 @@
 /*
  * The analysis against random traces with known answers: one line of figures for each kind.
  *
- * score_traces KIND|all [FIRST_SEED [COUNT]] [-v]     -v: what was wrong with each bad trace
+ * score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]     -v: what was wrong with each bad trace
+ *                                                     -l: each duration, with its error and limits, as CSV to stderr
  * score_traces KIND SEED --csv FILE                   writes that trace ("-": to standard output)
  */
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 static int usage(void)
 {
-    fputs("usage: score_traces KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_traces KIND SEED --csv FILE\nkinds:",
+    fputs("usage: score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]\n       score_traces KIND SEED --csv FILE\nkinds:",
           stderr);
     for (int k = 0; k < TRACES_KINDS; k++)
         fprintf(stderr, " %s", trace_kind_name((enum trace_kind)k));
@@ -38,9 +39,9 @@ static int write_csv(enum trace_kind kind, uint64_t seed, const char *path)
     return bad;
 }
 
-static int score_kind(enum trace_kind kind, uint64_t first, size_t count, FILE *details)
+static int score_kind(enum trace_kind kind, uint64_t first, size_t count, FILE *details, FILE *list)
 {
-    struct score s = {0};
+    struct score s = {.list = list};
     int bad = 0;
     for (size_t i = 0; i < count && !bad; i++) {
         struct trace t;
@@ -59,11 +60,13 @@ static int score_kind(enum trace_kind kind, uint64_t first, size_t count, FILE *
 int main(int argc, char **argv)
 {
     const char *word[3] = {"all", "1", "100"}, *csv = NULL;
-    FILE *details = NULL;
+    FILE *details = NULL, *list = NULL;
     int words = 0, chosen = -1;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-v"))
             details = stdout;
+        else if (!strcmp(argv[i], "-l"))
+            list = stderr;
         else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
             csv = argv[++i];
         else if (words < 3)
@@ -79,9 +82,12 @@ int main(int argc, char **argv)
     uint64_t first = strtoull(word[1], NULL, 10);
     if (csv)
         return write_csv((enum trace_kind)chosen, first, csv);
+    size_t count = strtoul(word[2], NULL, 10);
     print_score_head(stdout);
+    if (list)
+        fputs("kind,seed,index,phase,nominal_us,error_us,half_width_us,runs,period_us,limits\n", list);
     for (int k = 0; k < TRACES_KINDS; k++)
-        if ((chosen < 0 || chosen == k) && score_kind((enum trace_kind)k, first, strtoul(word[2], NULL, 10), details))
+        if ((chosen < 0 || chosen == k) && score_kind((enum trace_kind)k, first, count, details, list))
             return 1;
     return 0;
 }

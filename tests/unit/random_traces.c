@@ -15,7 +15,6 @@ enum { PLAN_MAX = TRUE_PHASES_MAX };
 struct step {
     enum phase_kind kind; /* steady, throttle or halt: slow is what the neighbours make of it */
     double duration;      /* us, nominal */
-    double twice;         /* share of the repetitions that wait twice as long */
     struct core_state state;
 };
 
@@ -26,16 +25,19 @@ struct plan {
     size_t n;
     size_t runs, volt_runs;
     double begin;         /* of the recording, us */
-    double jitter_us;     /* of durations, from repetition to repetition */
+    double jitter_us;     /* of durations, from repetition to repetition ... */
+    bool paced;           /* ... or of the times at which phases begin: something paces the core */
     bool golden;          /* phases of the grid: golden ratio, else random */
     bool switched;        /* from and to are known: time 0 is a boundary */
     bool apart;           /* interruptions keep away from edges: too few repetitions to outvote them */
     double interrupted;   /* share of the repetitions */
     bool volts_scattered, volts_sampled;
     double volts, volts_step, volts_at, volts_ramp, volts_noise;
-    size_t twice_of;      /* the step that has `twice`, n = none */
+    size_t twice_of;      /* the step that `twice` of the repetitions wait for twice as long; PLAN_MAX = none */
+    size_t twice;
     double drawn[PLAN_MAX], drawn_twice;
-    size_t drawn_n, drawn_twice_n;
+    double moved[PLAN_MAX]; /* what split reads added to the durations, over all repetitions */
+    size_t drawn_n, drawn_twice_n, drawn_interrupted;
 };
 
 static const char *const names[TRACES_KINDS] = {"step-down",  "two-steps",   "throttle-only", "nothing", "back-up",
@@ -51,7 +53,7 @@ const char *trace_kind_name(enum trace_kind kind)
 static struct step *add_step(struct plan *p, enum phase_kind kind, double duration, struct core_state state)
 {
     struct step *s = &p->step[p->n++];
-    *s = (struct step){kind, duration, 0, state};
+    *s = (struct step){kind, duration, state};
     s->state.halt = kind == PHASE_HALT;
     return s;
 }
@@ -148,10 +150,9 @@ static void plan_up(struct plan *p, struct core_state s, bool relax)
 {
     struct core_state low = at_level(s, 1, step_ratio(p));
     lead_in(p, low);
-    struct step *wait = add_step(p, PHASE_STEADY, relax ? rng_range(&p->rng, 650, 690) : rng_range(&p->rng, 100, 700),
-                                 low);
+    add_step(p, PHASE_STEADY, relax ? rng_range(&p->rng, 650, 690) : rng_range(&p->rng, 100, 700), low);
     if (relax) {
-        wait->twice = rng_range(&p->rng, 0.05, 0.45);
+        p->twice = (size_t)lround(rng_range(&p->rng, 0.05, 0.4) * (double)p->runs);
         p->twice_of = p->n - 1;
     }
     maybe_halt(p, relax || rng_chance(&p->rng, 0.8));
@@ -273,7 +274,7 @@ static void choose_recorder(struct plan *p, enum trace_kind kind)
     p->runs = (size_t)lround(rng_log(r, 20, large ? 120 : 400));
     if (kind == TRACES_MANY)
         p->runs = rng_chance(r, 0.5) ? 1 : (size_t)rng_int(r, 2, 5);
-    p->apart = kind == TRACES_MANY;
+    p->apart = p->paced = kind == TRACES_MANY;
     p->switched = kind != TRACES_MANY && rng_chance(r, 0.5);
     p->begin = kind == TRACES_MANY ? 0 : -fmax(rng_range(r, 20, 60), 7 * p->rec.period_us);
     choose_columns(p, kind);
@@ -301,7 +302,9 @@ static void choose_volts(struct plan *p, enum trace_kind kind)
     p->volts_at = p->begin + p->step[0].duration + p->step[1].duration; /* where the first change ends */
     if (kind == TRACES_VOLTS) {
         p->volts_step = step;
-        p->volts_at = p->begin + span * rng_range(r, 0.3, 0.8);
+        do
+            p->volts_at = p->begin + span * rng_range(r, 0.3, 0.8);
+        while (p->switched && fabs(p->volts_at) < 12); /* else it would belong to the switch */
         p->volts_ramp = rng_chance(r, 0.3) ? rng_range(r, 2, 10) : 0;
     } else if (kind == TRACES_FULL && rng_chance(r, 0.5)) {
         p->volts_step = step;
@@ -311,26 +314,25 @@ static void choose_volts(struct plan *p, enum trace_kind kind)
 
 /* ---- recording ---- */
 
-/* The states of one repetition; what they last is kept in `length`. */
-static size_t draw_states(struct plan *p, struct core_state *state, double *length, bool *twice)
+/* The states of one repetition; *end is when its recording ends. */
+static void draw_states(struct plan *p, struct core_state *state, double *end, bool *twice)
 {
-    double at = p->begin - 1000;
+    double at = p->begin;
     *twice = false;
     for (size_t i = 0; i < p->n; i++) {
         double d = p->step[i].duration;
-        if (i == p->twice_of && rng_chance(&p->rng, p->step[i].twice)) {
-            d *= 2;
-            *twice = true;
+        if (i == p->twice_of) {
+            double left = (double)(p->twice - p->drawn_twice_n), runs = (double)(p->runs - p->drawn_n);
+            *twice = rng_chance(&p->rng, left / runs);
+            d *= *twice ? 2 : 1;
         }
-        /* the first ends at time 0 where that is the switch of kernels; in one long recording nothing is aligned */
-        if (i && i + 1 < p->n)
-            d = fmax(d + p->jitter_us * rng_normal(&p->rng), 0.1);
-        length[i] = d;
+        double shift = p->jitter_us * rng_normal(&p->rng);
+        bool fixed = !i || i + 1 == p->n; /* time 0, from which the others are counted; the end of the recording */
         state[i] = p->step[i].state;
-        state[i].begin = at;
-        at = (i ? at : p->begin) + d;
+        state[i].begin = i ? at + (p->paced ? shift : 0) : at - 1000; /* the first was there before the recording */
+        at += p->paced || fixed ? d : fmax(d + shift, 0.1);
     }
-    return p->n;
+    *end = at;
 }
 
 static bool near_edge(const struct plan *p, const struct core_state *state, double a, double b)
@@ -367,21 +369,22 @@ static struct interruption draw_interruption(struct plan *p, const struct core_s
 
 static int record_one(struct plan *p, uint32_t run, struct trace *t)
 {
-    struct core_state state[PLAN_MAX];
-    double length[PLAN_MAX], begin = p->begin, end = p->begin;
+    struct core_state state[PLAN_MAX], intended[PLAN_MAX];
+    double begin = p->begin, end;
     bool twice;
-    size_t n = draw_states(p, state, length, &twice);
-    for (size_t i = 0; i < n; i++)
-        end += length[i];
+    draw_states(p, state, &end, &twice);
+    memcpy(intended, state, p->n * sizeof *state);
     if (p->twice_of < p->n && !twice) /* all recordings last alike */
         end += p->step[p->twice_of].duration;
     struct interruption in = draw_interruption(p, state, &begin, end);
-    state[0].begin = begin - 1000;
+    state[0].begin = fmin(state[0].begin, begin);
+    p->drawn_interrupted += in.end < INFINITY;
     double share = p->golden ? fmod((double)run * 0.6180339887498949, 1) : rng_unit(&p->rng);
-    if (record_run(&p->rng, &p->rec, state, n, begin, end, share * p->rec.period_us, in, run, t))
+    if (record_run(&p->rng, &p->rec, state, p->n, begin, end, share * p->rec.period_us, in, run, t))
         return -1;
-    for (size_t i = 0; i + 1 < n; i++) { /* as the split reads left them */
+    for (size_t i = 0; i + 1 < p->n; i++) { /* as the split reads left them */
         double d = state[i + 1].begin - (i ? state[i].begin : p->begin);
+        p->moved[i] += state[i + 1].begin - intended[i + 1].begin - (i ? state[i].begin - intended[i].begin : 0);
         if (i == p->twice_of && twice)
             p->drawn_twice += d;
         else
@@ -466,6 +469,10 @@ static struct true_phase true_of(const struct plan *p, size_t i, double start)
     double n = (double)(p->drawn_n - (i == p->twice_of ? p->drawn_twice_n : 0));
     if (sampled && n > 0 && i + 1 < p->n)
         f.drawn_us = p->drawn[i] / n;
+    if (sampled && i + 1 < p->n)
+        f.duration_us += p->moved[i] / (double)p->drawn_n;
+    if (p->runs == 1)
+        f.duration_us = f.drawn_us;
     if (p->rec.has[TRACE_FREQ] && s->kind != PHASE_HALT)
         f.freq_ghz = s->state.freq;
     if (s->kind == PHASE_THROTTLE && !p->rec.has[TRACE_IPC])
@@ -543,6 +550,7 @@ static void find_volts_truth(const struct plan *p, struct truth *truth)
     double spacing = p->volts_sampled ? p->rec.period_us / (double)p->runs : total(p) / (double)p->volt_runs;
     double noise = fmax(p->volts_noise, VOLT_UNIT) / fabs(p->volts_step);
     v->tolerance_us = fmax(1.5, p->volts_sampled ? 1.5 * p->rec.period_us : 0) + spacing * (3 + 12 * noise * noise);
+    v->blur_us = noise > 0.1 ? 11 * spacing : 0;
 }
 
 static void find_truth(const struct plan *p, struct truth *truth)
@@ -551,11 +559,13 @@ static void find_truth(const struct plan *p, struct truth *truth)
     for (size_t i = 0; i < p->n; i++) {
         struct true_phase f = true_of(p, i, start);
         bool boundary = !i || (p->switched && i == 1) || visible(p, &p->step[i - 1], &p->step[i]);
+        if (i > 1 && truth->phase[truth->n_phases - 1].optional && !visible(p, &p->step[i - 2], &p->step[i]))
+            f.optional = true;
         if (boundary)
             truth->phase[truth->n_phases++] = f;
         else
             join(&truth->phase[truth->n_phases - 1], &f);
-        start += p->step[i].duration;
+        start += f.drawn_us;
     }
     find_slow(truth);
     find_levels(truth);
@@ -563,6 +573,7 @@ static void find_truth(const struct plan *p, struct truth *truth)
     if (truth->kind == TRACES_VOLTS)
         split_at_volts(p, truth);
     truth->runs = p->runs;
+    truth->interrupted = p->drawn_interrupted;
     truth->period_us = p->rec.period_us;
 }
 

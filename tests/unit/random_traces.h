@@ -34,20 +34,21 @@ enum trace_kind {
 /* One phase as an analysis should report it. */
 struct true_phase {
     enum phase_kind kind;
-    double start_us;        /* nominal: mean over all thinkable repetitions */
-    double duration_us;     /* nominal; of the most frequent mode */
-    double drawn_us;        /* mean over the repetitions that were generated (of that mode) */
+    double start_us;        /* mean over the repetitions that were generated (that wait once) */
+    double drawn_us;        /* the same of the duration */
+    double duration_us;     /* nominal: mean over all thinkable repetitions; of one recording alone: what was drawn */
     double freq_ghz;        /* NaN = not recorded, or a halt */
     double ipc_ratio;       /* of a throttle phase, else NaN */
     double second_us;       /* the other mode, NaN = none */
     double second_share;    /* how many of the repetitions generated show it */
-    bool optional;          /* too short to be asked for: a halt of less than two periods */
+    bool optional;          /* need not be found: a halt of less than two periods, and what only it sets apart */
 };
 
 struct true_volts {
     bool recorded, steps;
     double at_us, ramp_us, from_v, to_v;
-    double tolerance_us; /* what the density and noise of the readings allow */
+    double tolerance_us; /* of the middle of the step: what the density and noise of the readings allow */
+    double blur_us;      /* half of what a running median over 21 of these readings spans */
 };
 
 enum { TRUE_PHASES_MAX = 64 };
@@ -60,6 +61,7 @@ struct truth {
     double level_ghz[TRUE_PHASES_MAX]; /* distinct, highest first; none without a frequency column */
     struct true_volts volts;
     size_t runs;         /* measured repetitions, without those of a voltage alone */
+    size_t interrupted;  /* of these */
     double period_us;
     char about[400];     /* what was drawn, for a person */
 };

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define AWAKE_MIN_US 0.01 /* from the end of a halt to a prompt reading */
-#define AWAKE_MAX_US 0.05
+#define AWAKE_MIN_US 0.002 /* from the end of a halt to a prompt reading */
+#define AWAKE_MAX_US 0.01
 #define SHORTEST 0.1      /* periods: the loop does not read again sooner */
 #define WILD 0.3          /* an outlier is off by up to so much */
 
@@ -146,8 +146,9 @@ int record_run(struct rng *r, const struct recorder *rec, struct core_state *sta
         if (halt < n && rng_chance(r, rec->split)) {
             /* the halt comes between the two readings */
             double shift = due - states[halt].begin;
-            for (size_t i = halt; i < n; i++)
-                states[i].begin += shift;
+            states[halt].begin += shift;
+            if (halt + 1 < n)
+                states[halt + 1].begin += shift;
             next = due;
             next_read = runs_again(&s, due);
         }

@@ -45,8 +45,8 @@ struct interruption {
 
 /*
  * Records one repetition of `n` states (the first begins before `begin`) from `begin` to `end`, us, on a grid through
- * `begin + phase` (0 <= phase < period), and appends it to *t, whose channels exist. A split read moves its halt (and what follows) to
- * the next sample's end, less than a period later: *states changes. Returns 0, or -1: out of memory.
+ * `begin + phase` (0 <= phase < period), and appends it to *t, whose channels exist. A split read moves its halt to the
+ * next sample's end, less than a period later: *states changes. Returns 0, or -1: out of memory.
  */
 int record_run(struct rng *r, const struct recorder *rec, struct core_state *states, size_t n, double begin, double end,
                double phase, struct interruption in, uint32_t run, struct trace *t);

@@ -48,7 +48,7 @@ static double tolerance(const struct truth *t, size_t i)
 {
     double bound = fmax(START_LEAST_US, START_LEAST_PERIODS * t->period_us);
     for (size_t k = i ? i - 1 : 0; k <= i; k++) /* a halt that need not be seen blurs both its ends */
-        if (t->phase[k].optional)
+        if (t->phase[k].optional && t->phase[k].kind == PHASE_HALT)
             bound += t->phase[k].duration_us;
     if (t->kind == TRACES_VOLTS && i + 1 == t->n_phases)
         bound = fmax(bound, t->volts.tolerance_us + 0.5 * t->volts.ramp_us);
@@ -145,9 +145,15 @@ static int score_duration(struct score *s, const struct truth *t, size_t i, cons
         return 0;
     if (!(error <= fmax(DURATION_BOUND_US, t->period_us)))
         note(v, "; phase %zu lasts %.2f, not %.2f", i, f->duration_us.value, q->drawn_us);
-    if (!isnan(f->duration_us.lo)) {
+    bool few = t->runs > 1 && f->agreeing_runs < 2; /* one of several: the others say how they differ, not how it does */
+    if (!isnan(f->duration_us.lo) && !few) {
         s->durations_limited++;
         s->durations_covered += f->duration_us.lo <= q->duration_us && q->duration_us <= f->duration_us.hi;
+        if (s->list)
+            fprintf(s->list, "%s,%llu,%zu,%s,%.4f,%.4f,%.4f,%zu,%.3f,%s\n", trace_kind_name(t->kind),
+                    (unsigned long long)t->seed, i, phase_kind_name(q->kind), q->duration_us,
+                    f->duration_us.value - q->duration_us, 0.5 * (f->duration_us.hi - f->duration_us.lo), t->runs,
+                    t->period_us, f->duration_us.lo <= q->duration_us && q->duration_us <= f->duration_us.hi ? "in" : "out");
     }
     return add(&s->duration, error) || add(&s->duration_in_periods, error / t->period_us) ||
            score_modes(s, t, i, f, v);
@@ -223,12 +229,13 @@ static void score_volts(struct score *s, const struct truth *t, const struct pha
     const struct true_volts *q = &t->volts;
     const struct volt_step *f = p->volt_steps;
     size_t before = strlen(v->what);
-    double lo = q->at_us - 0.5 * q->ramp_us - q->tolerance_us, hi = q->at_us + 0.5 * q->ramp_us + q->tolerance_us;
+    double ramp = 0.5 * q->ramp_us, wide = ramp + q->tolerance_us + q->blur_us;
     if (p->n_volt_steps != q->steps)
         note(v, "; %zu steps of the voltage, not %d", p->n_volt_steps, (int)q->steps);
-    else if (q->steps && (f->begin_us < lo || f->end_us > hi || f->begin_us > f->end_us))
+    else if (q->steps && (f->begin_us < q->at_us - wide || f->end_us > q->at_us + wide || f->begin_us > f->end_us ||
+                          fabs(0.5 * (f->begin_us + f->end_us) - q->at_us) > ramp + q->tolerance_us))
         note(v, "; voltage steps from %.1f to %.1f, not %.1f to %.1f (+-%.1f)", f->begin_us, f->end_us,
-             q->at_us - 0.5 * q->ramp_us, q->at_us + 0.5 * q->ramp_us, q->tolerance_us);
+             q->at_us - ramp, q->at_us + ramp, q->tolerance_us);
     else if (q->steps && (fabs(f->from_v - q->from_v) > 7e-4 || fabs(f->to_v - q->to_v) > 7e-4))
         note(v, "; voltage %.4f -> %.4f, not %.4f -> %.4f", f->from_v, f->to_v, q->from_v, q->to_v);
     s->wrong_volts += v->what[before] != '\0';
@@ -282,6 +289,11 @@ int score_trace(struct score *s, const struct trace *t, const struct truth *trut
                     (unsigned long long)truth->seed, why, truth->about);
         return 1;
     }
+    if (truth->kind != TRACES_VOLTS) {
+        s->runs += truth->runs;
+        s->interrupted += truth->interrupted;
+        s->discarded += truth->runs - (p.runs_used < truth->runs ? p.runs_used : truth->runs);
+    }
     bad = score_phases(s, truth, &p, &v) || score_levels(s, truth, &p, &v);
     score_volts(s, truth, &p, &v);
     s->bad += v.bad;
@@ -311,25 +323,27 @@ static double percent(size_t part, size_t whole)
 
 void print_score_head(FILE *out)
 {
-    fprintf(out, "%-14s %6s %5s %6s %6s %6s  %-22s %-13s %-13s %-17s %-12s %5s %5s %5s %7s\n", "", "", "", "", "",
+    fprintf(out, "%-14s %6s %5s %6s %6s %6s  %-22s %-13s %-13s %-17s %-12s %5s %5s %5s %-12s %7s\n", "", "", "", "", "",
             "wrong", "duration error, us", "in periods", "start, us", "level error, %", "cover, %", "wrong", "wrong",
-            "wrong", "");
-    fprintf(out, "%-14s %6s %5s %6s %6s %6s  %-22s %-13s %-13s %-17s %-12s %5s %5s %5s %7s\n", "kind", "traces", "bad",
+            "wrong", "runs, %", "");
+    fprintf(out, "%-14s %6s %5s %6s %6s %6s  %-22s %-13s %-13s %-17s %-12s %5s %5s %5s %-12s %7s\n", "kind", "traces", "bad",
             "missed", "invent", "kind", "median p95     max", "median p95", "median p95", "max    p99", "dur   level",
-            "level", "volts", "modes", "s");
+            "level", "volts", "modes",
+            "inter- left", "s");
 }
 
 void print_score(FILE *out, const char *name, struct score *s)
 {
     fprintf(out,
             "%-14s %6zu %5zu %6zu %6zu %6zu  %6.3f %6.3f %7.2f  %6.3f %6.3f %6.3f %6.3f %7.4f %7.4f   %5.1f %5.1f  "
-            "%5zu %5zu %5zu %7.2f\n",
+            "%5zu %5zu %5zu %5.1f %5.1f  %7.2f\n",
             name, s->traces, s->bad, s->missed, s->invented, s->wrong_kind, quantile(&s->duration, 0.5),
             quantile(&s->duration, 0.95), quantile(&s->duration, 1), quantile(&s->duration_in_periods, 0.5),
             quantile(&s->duration_in_periods, 0.95), quantile(&s->start, 0.5), quantile(&s->start, 0.95),
             100 * quantile(&s->level, 1), 100 * quantile(&s->level, 0.99),
             percent(s->durations_covered, s->durations_limited), percent(s->levels_covered, s->levels_limited),
-            s->wrong_levels, s->wrong_volts, s->wrong_modes, s->seconds);
+            s->wrong_levels, s->wrong_volts, s->wrong_modes, percent(s->interrupted, s->runs),
+            percent(s->discarded, s->runs), s->seconds);
     if (s->failed)
         fprintf(out, "%-14s %zu refused\n", "", s->failed);
 }

@@ -25,6 +25,8 @@ struct score {
     struct numbers ratio;        /* |error|, relative, of IPC ratios */
     size_t durations_covered, durations_limited; /* 95 % limits that hold the nominal value; that were given */
     size_t levels_covered, levels_limited;
+    size_t runs, interrupted, discarded; /* repetitions, without kind volts-only */
+    FILE *list;                  /* NULL, or where each duration goes that has limits, as CSV */
     double seconds;              /* in phases_find */
 };
 
