@@ -38,7 +38,7 @@ struct timing {
     struct timing_lane lanes[LANES_MAX];
     size_t n_lanes;
     struct timing_cost cost; /* of a reading, lately */
-    struct timing_raw *probe; /* in the locked memory, one behind the other: TIMING_PROBES + 2 */
+    struct timing_raw *probe; /* in the locked memory, one behind the other: TIMING_PROBE_ROOM */
     struct timing_raw *raw;   /* max_samples */
     uint64_t *words;          /* max_samples * stride */
 };
@@ -178,8 +178,8 @@ static int start_companions(struct timing *t, const struct cpu_view *view, struc
 
 static int check_setup(const struct machine_setup *s, double tsc_hz, struct machine_error *err)
 {
-    if (!(s->period_us * 1e-6 * tsc_hz >= 100) || s->period_us > 1e9) {
-        return fail(err, MACHINE_BAD_INPUT, "use 0.5 us or more",
+    if (!(s->period_us * 1e-6 * tsc_hz >= 100) || s->period_us > 1e6) {
+        return fail(err, MACHINE_BAD_INPUT, "use 0.5 us to 1 s",
                     "a sample period of %g us cannot be kept: a sample alone takes about 0.1 us", s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
@@ -222,7 +222,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
         return status;
     }
     size_t stride = 2 + s->n_counters;
-    size_t bytes = (TIMING_PROBES + 2 + s->max_samples) * sizeof *t->raw + s->max_samples * stride * sizeof *t->words;
+    size_t bytes = (TIMING_PROBE_ROOM + s->max_samples) * sizeof *t->raw + s->max_samples * stride * sizeof *t->words;
     status = timing_place_enter(&t->place, t->cpu, bytes, err);
     if (status == MACHINE_OK) {
         status = start_companions(t, &view, err);
@@ -232,7 +232,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
         return status;
     }
     t->probe = t->place.locked;
-    t->raw = t->probe + TIMING_PROBES + 2;
+    t->raw = t->probe + TIMING_PROBE_ROOM;
     t->words = (uint64_t *)(t->raw + s->max_samples);
     t->prepared = true;
     append_note(t->notes, sizeof t->notes, t->place.note);
@@ -242,7 +242,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
 
 /* ---- one repetition ---- */
 
-static const struct timing_lane *find_lane(const struct timing *t, const struct payload *p)
+static struct timing_lane *find_lane(struct timing *t, const struct payload *p)
 {
     for (size_t i = 0; i < t->n_lanes; i++) {
         if (t->lanes[i].run == p->run && t->lanes[i].dirty == p->dirty) {
@@ -327,7 +327,7 @@ static int make_plan(struct timing *t, const struct run_request *r, struct timin
     plan->zero = r->zero_segment;
     plan->period = (uint64_t)llround(t->setup.period_us * tick_per_us);
     plan->offset = (uint64_t)llround((0.5 + r->phase) * t->setup.period_us * tick_per_us);
-    plan->parity = (unsigned)(r->repetition & 1);
+    plan->turn = (unsigned)(r->repetition % TIMING_TURNS);
     plan->probe_period = (uint64_t)llround(fmin(t->setup.period_us, 1) * tick_per_us);
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *s = &r->segments[i];
@@ -386,9 +386,6 @@ static void update_cost(struct timing *t, const struct timing_log *log)
 
     if (timing_chain_cost(log->probe, log->n_probe, &seen) == 0) {
         timing_cost_follow(&t->cost, &seen);
-        for (size_t i = 0; i < t->n_lanes; i++) {
-            memcpy(t->lanes[i].lead, seen.lead, sizeof seen.lead);
-        }
     }
 }
 

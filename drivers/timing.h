@@ -19,11 +19,14 @@ struct timing_lane {
     kernel_fn *run;
     uint64_t dirty;
     unsigned instructions; /* of a block */
-    uint64_t chunk;        /* blocks between two looks at the clock while sampling */
-    uint64_t coarse;       /* ... while not sampling: rarer, so that they thin out the payload less */
-    uint64_t lead[2];      /* ticks from the end of the payload to the reading: after a short chain, after a long one */
-    double block_ticks;    /* TSC ticks of a block at full rate */
+    uint64_t fine;         /* blocks in a twenty-fifth of a period */
+    uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
+    uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
+    uint64_t rate;         /* blocks a tick, in units of 2^-TIMING_RATE_BITS; follows what is seen */
+    int64_t lead[2];       /* ticks from the end of the payload to the reading, after a short chain and a long one;
+                              follows what is seen */
 };
+enum { TIMING_RATE_BITS = 32 };
 
 /* One reading. */
 struct timing_raw {
@@ -32,22 +35,36 @@ struct timing_raw {
     uint64_t blocks; /* of the payload in this segment so far, times two; plus one after a long chain */
 };
 
+/*
+ * Short chains are cheap and long ones exact; both are needed to tell the cost of a reading from the frequency. One long
+ * chain in eight makes a reading a quarter cheaper than one in two, at the same error of that cost.
+ */
+enum { TIMING_TURNS = 8 };
+
 /* The grid of deadlines. */
 struct timing_grid {
+    uint64_t now;    /* TSC of the last reading, or of the start */
     uint64_t next;   /* TSC of the next point */
     uint64_t period; /* ticks */
-    unsigned parity; /* bit 0: the next chain is a long one */
+    unsigned turn;   /* one chain in TIMING_TURNS is long: that of turn 0 */
 };
 
 /*
  * Runs the payload until the TSC is `end`, with a reading at every grid point and one at the end. Grid points that have
- * passed unseen are left out. Returns the number of readings, at most (end - now) / period + 2.
+ * passed unseen are left out. Returns the number of readings, at most (end - now) / period + TIMING_EXTRA.
+ *
+ * Looking at the clock costs half as much as a reading (50 cycles of a Sapphire Rapids), so it cannot be done every few
+ * dozen nanoseconds: the number of blocks up to the next reading is computed from the rate of the sample before. In the
+ * first sample, and after any that did not end in time, the clock is looked at after a quarter of them, so that a
+ * payload that is throttled to a quarter of its rate from its first instruction on takes one period and not four. Where
+ * throttling begins later, one sample may take up to four periods.
  */
-size_t timing_sample(const struct timing_lane *lane, struct timing_grid *grid, uint64_t end, struct timing_raw *out);
+enum { TIMING_SPARE = 14, TIMING_EXTRA = TIMING_SPARE + 2 };
+size_t timing_sample(struct timing_lane *lane, struct timing_grid *grid, uint64_t end, struct timing_raw *out);
 
 enum { TIMING_SEGMENTS_MAX = 16 };
 struct timing_stretch {
-    const struct timing_lane *lane;
+    struct timing_lane *lane;
     uint64_t ticks;
     bool sampled;
 };
@@ -57,15 +74,15 @@ struct timing_plan {
     size_t zero;      /* the stretch that starts at time 0 */
     uint64_t period;  /* ticks */
     uint64_t offset;  /* ticks from time 0 to the first grid point after it */
-    unsigned parity;  /* bit 0: begin with a long chain */
+    unsigned turn;    /* of the first reading */
     uint64_t probe_period; /* ticks; the last TIMING_PROBES of these before the recording are probed */
 };
 /* Readings taken at most of the unsampled stretch before a recording, to find out what a reading costs at the time. */
-enum { TIMING_PROBES = 512 };
+enum { TIMING_PROBES = 512, TIMING_PROBE_ROOM = TIMING_PROBES + TIMING_EXTRA };
 struct timing_log {
     struct timing_raw *raw;              /* room for timing_readings_needed() */
     size_t n;
-    struct timing_raw *probe;            /* room for TIMING_PROBES + 2 */
+    struct timing_raw *probe;            /* room for TIMING_PROBE_ROOM */
     size_t n_probe;
     size_t first[TIMING_SEGMENTS_MAX];   /* index of the first reading of each stretch */
     size_t last[TIMING_SEGMENTS_MAX];    /* ... and one past its last; the same as first for unsampled ones */
@@ -84,14 +101,14 @@ void timing_record(const struct timing_plan *p, struct timing_log *log);
 struct timing_cost {
     double cycles;    /* core cycles that the two TSC reads around a chain add to its adds */
     double error;     /* standard error of that */
-    uint64_t lead[2]; /* ticks of a short and of a long chain */
+    double ticks[2];  /* of a short and of a long chain */
 };
 /*
- * Finds it from n readings with alternating chain lengths. With S and L adds at f cycles a tick the chains take
+ * Finds it from n readings of both chain lengths. With S and L adds at f cycles a tick the chains take
  * T_s = (S + k) / f and T_l = (L + k) / f ticks, so that
  *     k = (L T_s - S T_l) / (T_l - T_s)
- * whatever f is. Means without the outer tenths are taken over windows of 64 readings, in which f hardly changes; k is
- * the median of the windows. Returns 0, or -1 when fewer than four windows make sense (T_l > T_s).
+ * whatever f is. Means without the outer tenths are taken over windows of 128 readings, in which f hardly changes; k is
+ * the median of the windows. Returns 0, or -1 when fewer than three windows make sense (T_l > T_s).
  *
  * On a Sapphire Rapids k was 63.8 to 64.0 cycles after each of 18 payloads, from pause to AMX, at 2.19 to 2.99 GHz: it
  * consists of core cycles (0.1 cycle in 0.8 GHz: what is fixed in time is below 0.2 ns) and does not depend on the

@@ -9,7 +9,7 @@
 #include "drivers/timing.h"
 #include "drivers/tsc.h"
 
-enum { WINDOW = 64, CALIBRATION_READINGS = 2048 };
+enum { WINDOW = 128, CALIBRATION_READINGS = 2048, LONG_PERIOD_US = 4, EARLY_US = 2 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -46,7 +46,7 @@ static bool window_means(const struct timing_raw *r, size_t n, double mean[2])
         unsigned kind = r[i].blocks & 1;
         ticks[kind][count[kind]++] = (double)(r[i].end - r[i].begin);
     }
-    if (count[0] < WINDOW / 4 || count[1] < WINDOW / 4) {
+    if (count[0] < WINDOW / 16 || count[1] < WINDOW / 16) {
         return false;
     }
     mean[0] = trimmed_mean(ticks[0], count[0]);
@@ -81,12 +81,12 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, struct timing_cost *
             used++;
         }
     }
-    bool enough = used >= 4;
+    bool enough = used >= 3;
     if (enough) {
         out->cycles = median(cost, used);
         out->error = median_error(cost, used, out->cycles);
-        out->lead[0] = (uint64_t)lround(median(ticks[0], used));
-        out->lead[1] = (uint64_t)lround(median(ticks[1], used));
+        out->ticks[0] = median(ticks[0], used);
+        out->ticks[1] = median(ticks[1], used);
     }
     free(cost);
     return enough ? 0 : -1;
@@ -102,8 +102,8 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
     }
     known->cycles += difference / 4;
     known->error = seen->error;
-    known->lead[0] = seen->lead[0];
-    known->lead[1] = seen->lead[1];
+    known->ticks[0] = seen->ticks[0];
+    known->ticks[1] = seen->ticks[1];
 }
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
@@ -129,9 +129,7 @@ int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, s
                      struct timing_cost *cost)
 {
     const double tick_per_us = tsc_hz * 1e-6;
-    /* longer periods change nothing in the cost of a chain: what precedes it is the same */
-    double period = fmin(period_us, 1) * tick_per_us;
-    struct timing_raw *raw = calloc(CALIBRATION_READINGS + 2, sizeof *raw);
+    struct timing_raw *raw = calloc(CALIBRATION_READINGS + TIMING_EXTRA, sizeof *raw);
 
     if (raw == NULL) {
         return -1;
@@ -140,18 +138,19 @@ int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, s
     uint64_t begin = tsc_now();
     uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
     double rough = (double)(tsc_now() - begin) / (double)blocks;
-    lane->block_ticks = block_ticks(lane, at_least_one(20 * tick_per_us / rough));
-    lane->chunk = at_least_one(period / 25 / lane->block_ticks);
-    lane->coarse = at_least_one(0.25 * tick_per_us / lane->block_ticks);
+    double ticks = block_ticks(lane, at_least_one(20 * tick_per_us / rough));
+    lane->coarse = at_least_one(0.5 * tick_per_us / ticks);
+    lane->fine = at_least_one(period_us * tick_per_us / 25 / ticks);
+    lane->rate = (uint64_t)(ldexp(1, TIMING_RATE_BITS) / ticks);
+    lane->lead[0] = lane->lead[1] = (int64_t)(0.05 * tick_per_us);
 
-    struct timing_grid grid = { .period = (uint64_t)llround(period) };
-    uint64_t now = tsc_now();
-    grid.next = now + grid.period;
-    size_t n = timing_sample(lane, &grid, now + CALIBRATION_READINGS * grid.period, raw);
+    /* longer periods change nothing in the cost of a reading: what precedes it is the same */
+    struct timing_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
+    grid.now = tsc_now();
+    grid.next = grid.now + grid.period;
+    size_t n = timing_sample(lane, &grid, grid.now + CALIBRATION_READINGS * grid.period, raw);
     int status = timing_chain_cost(raw, n, cost);
     free(raw);
-    lane->chunk = at_least_one(period_us * tick_per_us / 25 / lane->block_ticks);
-    lane->lead[0] = cost->lead[0];
-    lane->lead[1] = cost->lead[1];
+    lane->early = period_us > LONG_PERIOD_US ? (uint64_t)(EARLY_US * tick_per_us) : 0;
     return status;
 }

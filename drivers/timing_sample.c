@@ -7,11 +7,20 @@
 
 #include "drivers/tsc.h"
 
-/* The first grid point after a reading at `now`. A point less than half a period ahead counts as passed: a sample that
- * short would be worth little. */
-static inline uint64_t next_point(uint64_t next, uint64_t period, uint64_t now)
+/* No vector instruction of the compiler's: it would touch the registers whose state is measured here. */
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
+#pragma GCC target("general-regs-only")
+#endif
+
+/*
+ * The first grid point after a reading at `now`. A point less than half a period ahead counts as passed: a sample that
+ * short would be worth little. A reading that came far too early (the payload has become faster) is followed by
+ * another one before the same point, as long as there are spare ones.
+ */
+static inline uint64_t next_point(uint64_t next, uint64_t period, uint64_t now, unsigned *spare)
 {
-    if (now + period / 2 < next) {
+    if (now + period / 2 < next && *spare > 0) {
+        --*spare;
         return next;
     }
     next += period;
@@ -21,31 +30,137 @@ static inline uint64_t next_point(uint64_t next, uint64_t period, uint64_t now)
     return next;
 }
 
-size_t timing_sample(const struct timing_lane *lane, struct timing_grid *grid, uint64_t end, struct timing_raw *out)
+/* Not ordered with the payload: it may be taken while the last instructions before it wait, which `lead` makes up for.
+ * Fences would empty the pipeline in the middle of a sample. */
+static inline uint64_t tsc_glance(void)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+    return (uint64_t)hi << 32 | lo;
+}
+
+static inline uint64_t blocks_in(int64_t ticks, uint64_t rate)
+{
+    return ticks > 0 ? (uint64_t)ticks * rate >> TIMING_RATE_BITS : 0;
+}
+
+/* Runs the payload from `now` to about `until` where its rate may have changed: looks at the clock after a quarter of
+ * the time, and more often when it took longer than it should. Returns the blocks. */
+static uint64_t run_carefully(const struct timing_lane *lane, uint64_t rate, uint64_t now, uint64_t until)
+{
+    int64_t quarter = (int64_t)(until - now) / 4;
+    uint64_t first = blocks_in(quarter, rate);
+    uint64_t blocks = lane->run(first > 0 ? first : 1, 0, NULL, lane->dirty);
+    uint64_t glance = tsc_glance();
+
+    if ((int64_t)(glance - now) > quarter + quarter / 2) {
+        return blocks + lane->run(lane->fine, until, NULL, lane->dirty);
+    }
+    uint64_t rest = blocks_in((int64_t)(until - glance), rate);
+    return rest > 0 ? blocks + lane->run(rest, 0, NULL, lane->dirty) : blocks;
+}
+
+/* Long periods: there is time to look at the clock until shortly before the end. */
+static uint64_t run_long(const struct timing_lane *lane, uint64_t rate, uint64_t until)
+{
+    uint64_t blocks = lane->run(lane->coarse, until - lane->early, NULL, lane->dirty);
+    uint64_t rest = blocks_in((int64_t)(until - tsc_glance()), rate);
+
+    return rest > 0 ? blocks + lane->run(rest, 0, NULL, lane->dirty) : blocks;
+}
+
+/* Runs the payload from `now` to about `until`, at what was its rate. Returns the blocks. */
+static inline uint64_t run_until(const struct timing_lane *lane, uint64_t rate, uint64_t now, uint64_t until,
+                                 bool careful)
+{
+    if (__builtin_expect(lane->early != 0, 0)) {
+        return run_long(lane, rate, until);
+    }
+    if (__builtin_expect(careful, 0)) {
+        return run_carefully(lane, rate, now, until);
+    }
+    uint64_t blocks = blocks_in((int64_t)(until - now), rate);
+    return lane->run(blocks > 0 ? blocks : 1, 0, NULL, lane->dirty);
+}
+
+/* Blocks a tick in the last sample. Integer arithmetic: vector registers are the payload's. */
+static inline uint64_t rate_seen(uint64_t blocks, uint64_t ticks)
+{
+    return (blocks << TIMING_RATE_BITS) / (ticks | 1);
+}
+
+/*
+ * The rate to compute the next sample with. From regular samples it follows by a quarter, which evens out what the other
+ * hyper-thread does. A late sample is not believed at first, because it may have been interrupted; nor is a short one,
+ * which is mostly overhead.
+ */
+static inline uint64_t follow_rate(uint64_t rate, uint64_t seen, bool irregular, bool believed, bool whole)
+{
+    if (irregular) {
+        return believed ? seen : rate;
+    }
+    return whole ? rate + (uint64_t)((int64_t)(seen - rate) / 4) : rate;
+}
+
+/* Ticks by which a reading may miss its time before something else than the way of the instructions through the
+ * pipeline must have been the reason. */
+static inline int64_t tolerance(uint64_t period)
+{
+    return (int64_t)(period / 8);
+}
+
+/*
+ * The payload up to `until`, then a chain. Inlined twice, once for each chain, so that there is no branch between the
+ * payload and the chain: a mispredicted one there, or the mispredicted last branch of the payload without the fence,
+ * leaves less of the chain fetched ahead and changes its time by up to 0.9 ticks, which is 1 % of the frequency. Like
+ * this the cost of a reading is the same for both chains after all payloads.
+ */
+static inline __attribute__((always_inline))
+uint64_t take(const struct timing_lane *lane, uint64_t rate, uint64_t now, uint64_t until, bool careful, bool is_long,
+              struct timing_raw *r)
+{
+    uint64_t blocks = run_until(lane, rate, now, until, careful);
+
+    __asm__ volatile("lfence" : : : "memory");
+    r->end = is_long ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
+    return blocks;
+}
+
+size_t timing_sample(struct timing_lane *lane, struct timing_grid *grid, uint64_t end, struct timing_raw *out)
 {
     const uint64_t period = grid->period;
-    uint64_t next = grid->next, blocks = 0, target;
-    unsigned parity = grid->parity & 1;
+    uint64_t next = grid->next, blocks = 0, rate = lane->rate, target, now = grid->now;
+    unsigned turn = grid->turn % TIMING_TURNS, spare = TIMING_SPARE, strikes = 0;
+    bool careful = true;
     struct timing_raw *r = out;
 
     do {
+        bool is_long = turn == 0;
         target = next + period / 4 < end ? next : end;
         /* the reading is the end of the chain, so that the payload must end earlier by its length */
-        blocks += lane->run(lane->chunk, target - lane->lead[parity], NULL, lane->dirty);
-        /*
-         * Without this fence the short chain took up to 0.9 ticks longer after some payloads and not after others (it
-         * depends on whether the payload's last branch was predicted, that is on how far ahead the chain has been
-         * fetched), which is 1 % of the frequency. With it the cost of a reading is the same after all of them.
-         */
-        __asm__ volatile("lfence" : : : "memory");
-        r->end = parity ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
-        r->blocks = blocks * 2 + parity;
-        next = next_point(next, period, r->end);
+        uint64_t until = target - (uint64_t)lane->lead[is_long], done;
+        if (is_long) {
+            done = take(lane, rate, now, until, careful, true, r);
+        } else {
+            done = take(lane, rate, now, until, careful, false, r);
+        }
+        blocks += done;
+        r->blocks = blocks * 2 + is_long;
+        int64_t late = (int64_t)(r->end - target);
+        careful = late > tolerance(period) || late < -tolerance(period);
+        strikes = late > tolerance(period) ? strikes + 1 : 0;
+        rate = follow_rate(rate, rate_seen(done, r->begin - now), careful, late < 0 || strikes >= 2,
+                           r->begin - now > period / 2);
+        lane->lead[is_long] += careful ? 0 : late / 8;
+        now = r->end;
+        next = next_point(next, period, now, &spare);
         r++;
-        parity ^= 1;
+        turn = (turn + 1) % TIMING_TURNS;
     } while (target != end);
+    lane->rate = rate;
+    grid->now = now;
     grid->next = next;
-    grid->parity = parity;
+    grid->turn = turn;
     return (size_t)(r - out);
 }
 
@@ -54,7 +169,7 @@ size_t timing_readings_needed(const struct timing_plan *p)
     size_t n = 1;
 
     for (size_t i = 0; i < p->n; i++) {
-        n += p->stretch[i].sampled ? p->stretch[i].ticks / p->period + 2 : 0;
+        n += p->stretch[i].sampled ? p->stretch[i].ticks / p->period + TIMING_EXTRA : 0;
     }
     return n;
 }
@@ -77,18 +192,18 @@ static uint64_t ticks_before_zero(const struct timing_plan *p)
 }
 
 /* A reading that opens the recording: the origin of the first sample. */
-static void origin_reading(struct timing_log *log)
+static void origin_reading(struct timing_log *log, struct timing_grid *grid)
 {
     struct timing_raw *r = &log->raw[log->n++];
 
-    r->end = kernel_chain_short(&r->begin);
+    grid->now = r->end = kernel_chain_short(&r->begin);
     r->blocks = 0;
 }
 
-static uint64_t start_of_time(struct timing_log *log, bool before_sampled, bool sampled)
+static uint64_t start_of_time(struct timing_log *log, struct timing_grid *grid, bool before_sampled, bool sampled)
 {
     if (!before_sampled && sampled && log->n == 0) {
-        origin_reading(log);
+        origin_reading(log, grid);
         before_sampled = true;
     }
     if (before_sampled) {
@@ -104,7 +219,7 @@ static uint64_t start_of_time(struct timing_log *log, bool before_sampled, bool 
  * A stretch before the recording: its last part is run like the recorded one, for the cost of a reading and so that
  * nothing changes for the processor where the recording begins.
  */
-static uint64_t run_up(const struct timing_plan *p, const struct timing_lane *lane, uint64_t end, struct timing_log *log)
+static uint64_t run_up(const struct timing_plan *p, struct timing_lane *lane, uint64_t end, struct timing_log *log)
 {
     uint64_t probed = TIMING_PROBES * p->probe_period, now = tsc_now(), blocks = 0;
 
@@ -116,14 +231,14 @@ static uint64_t run_up(const struct timing_plan *p, const struct timing_lane *la
         return blocks + lane->run(1, 0, NULL, lane->dirty);
     }
     struct timing_grid grid = { .next = end - (end - now - 1) / p->probe_period * p->probe_period,
-                                .period = p->probe_period, .parity = p->parity };
+                                .period = p->probe_period, .turn = p->turn, .now = now };
     log->n_probe = timing_sample(lane, &grid, end, log->probe);
     return blocks + log->probe[log->n_probe - 1].blocks / 2;
 }
 
 void timing_record(const struct timing_plan *p, struct timing_log *log)
 {
-    struct timing_grid grid = { .period = p->period, .parity = p->parity };
+    struct timing_grid grid = { .period = p->period, .turn = p->turn };
     uint64_t before = ticks_before_zero(p);
     uint64_t end = tsc_now();
     uint64_t zero = end + before;
@@ -134,10 +249,10 @@ void timing_record(const struct timing_plan *p, struct timing_log *log)
     for (size_t i = 0; i < p->n; i++) {
         const struct timing_stretch *s = &p->stretch[i];
         if (i == p->zero) {
-            end = start_of_time(log, i > 0 && p->stretch[i - 1].sampled, s->sampled);
+            end = start_of_time(log, &grid, i > 0 && p->stretch[i - 1].sampled, s->sampled);
             grid.next = end + p->offset;
         } else if (s->sampled && log->n == 0) {
-            origin_reading(log);
+            origin_reading(log, &grid);
             if (i < p->zero) {
                 grid.next = grid_before(zero, log->raw[0].end, p->period);
             }
