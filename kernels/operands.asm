@@ -10,11 +10,11 @@ section .rodata align=64
 ; Multiply-add, acc += a * b, with a in registers 12 and 13, b in 14 in even rounds and 15 in odd rounds.
 ;
 ; a and b are doubles in [1, 2) with 24-bit significands, register 15 is -(b - 2^-23): products are multiples of 2^-46
-; below 4, an even and an odd round together add a * 2^-23. Accumulators start in [4, 8) as multiples of 2^-46. So all
-; sums below 2^7 are exact and the significands keep changing at constant magnitude.
+; below 4, an even and an odd round together add a * 2^-23. Accumulators start in [4, 8) as multiples of 2^-46. So
+; all sums below 2^7 are exact and the significands keep changing at constant magnitude.
 ; Nothing can become infinite, NaN, denormal or zero however long it runs, in any density: the positive product comes
-; first in every block and is the larger one, so a sum never falls below its start of 4 or more while sums are exact,
-; and where they no longer are it is so large that a unit in the last place does not matter; and as no step adds 4 or more,
+; first in every block and is the larger one, so a sum never falls below its start of 4 or more while sums are exact;
+; where they no longer are it is so large that a unit in the last place does not matter; and as no step adds 4 or more,
 ; it stops growing where half a unit in the last place is 4, at 2^55.
 global kernel_operands_fma:data hidden
 kernel_operands_fma:
