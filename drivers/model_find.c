@@ -154,20 +154,24 @@ static int unknown_name(const char *name, const char *data_dir, struct machine_e
     return MACHINE_BAD_INPUT;
 }
 
-static int read_file(FILE *in, const char *path, char **text, size_t *length, struct machine_error *err)
+/* Reads all of a file into memory of its own, to be freed; NULL after filling *err. */
+static char *read_file(FILE *in, const char *path, size_t *length, struct machine_error *err)
 {
-    *text = malloc(FILE_MAX + 1);
-    if (!*text)
-        return fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
+    char *text = malloc(FILE_MAX + 1);
+    if (!text) {
+        fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
+        return NULL;
+    }
     errno = 0;
-    *length = fread(*text, 1, FILE_MAX + 1, in);
+    *length = fread(text, 1, FILE_MAX + 1, in);
     const char *why = ferror(in) ? strerror(errno) : NULL;
     if (!why && *length > FILE_MAX)
         why = "larger than 1 MiB; a model file is a few KiB";
     if (!why)
-        return MACHINE_OK;
-    free(*text);
-    return fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path, why);
+        return text;
+    free(text);
+    fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path, why);
+    return NULL;
 }
 
 int model_load(const char *name_or_file, const char *data_dir, struct model *out, struct machine_error *err)
@@ -185,13 +189,12 @@ int model_load(const char *name_or_file, const char *data_dir, struct model *out
         return unknown_name(name_or_file, data_dir, err);
     if (!in)
         return fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
-    char *text = NULL;
     size_t length = 0;
-    int status = read_file(in, path, &text, &length, err);
+    char *text = read_file(in, path, &length, err);
     fclose(in);
-    if (status != MACHINE_OK)
-        return status;
-    status = model_parse(text, length, path, out, err);
+    if (!text)
+        return (int)err->status;
+    int status = model_parse(text, length, path, out, err);
     free(text);
     return status;
 }

@@ -254,14 +254,15 @@ static int take_reading(struct progress *p, struct machine_error *err)
     if (out->n == out->capacity)
         return fail(err, MACHINE_FAILED, "raise max_samples or the period", "more than %zu samples in one repetition",
                     s->setup.max_samples);
+    bool first = out->n == 0;
     uint64_t *words = out->words + out->n * out->stride;
-    const uint64_t *before = out->n ? words - out->stride : NULL;
-    words[0] = tsc_at(p, p->core->now, before ? before[0] + 1 : 0);
+    const uint64_t *before = first ? words : words - out->stride;
+    words[0] = tsc_at(p, p->core->now, first ? 0 : before[0] + 1);
     words[1] = p->instructions;
     if (s->model.split_read_ns > 0)
         model_core_idle(p->core, s->model.split_read_ns * 1e-3);
     for (size_t i = 0; i < s->setup.n_counters; i++)
-        words[2 + i] = counter_value(p, &s->counters[i], before ? before[2 + i] : 0);
+        words[2 + i] = counter_value(p, &s->counters[i], first ? 0 : before[2 + i]);
     out->n++;
     return MACHINE_OK;
 }
@@ -318,33 +319,40 @@ static double planned_zero(const struct progress *p, size_t segment)
     return us;
 }
 
+/* What is done before the first instruction of a segment: the reading at its start, and time 0. */
+static int begin_segment(struct progress *p, size_t number, struct machine_error *err)
+{
+    const struct segment *seg = &p->request->segments[number];
+    struct recording *out = p->out;
+    if (!p->zero_passed)
+        p->zero_us = planned_zero(p, number);
+    model_core_fine(p->core, seg->sampled);
+    bool is_zero = number == p->request->zero_segment;
+    if (is_zero) {
+        p->zero_passed = true;
+        out->zero_reading = seg->sampled ? out->n : SIZE_MAX;
+    }
+    if (is_zero && !seg->sampled)
+        out->zero_tsc = tsc_at(p, p->core->now, 0);
+    if (!seg->sampled)
+        return MACHINE_OK;
+    int status = take_reading(p, err);
+    if (status == MACHINE_OK && is_zero)
+        out->zero_tsc = out->words[out->zero_reading * out->stride];
+    return status;
+}
+
 static int run_segment(struct progress *p, size_t number, struct machine_error *err)
 {
     const struct segment *seg = &p->request->segments[number];
     struct model_core *c = p->core;
-    if (!p->zero_passed)
-        p->zero_us = planned_zero(p, number);
-    bool is_zero = number == p->request->zero_segment;
-    if (is_zero) {
-        p->zero_passed = true;
-        p->out->zero_tsc = tsc_at(p, c->now, 0);
-        p->out->zero_reading = seg->sampled ? p->out->n : SIZE_MAX;
-    }
-    if (seg->sampled) {
-        model_core_fine(c, true);
-        int status = take_reading(p, err);
-        if (status != MACHINE_OK)
-            return status;
-        if (is_zero)
-            p->out->zero_tsc = p->out->words[p->out->zero_reading * p->out->stride];
-    } else {
-        model_core_fine(c, false);
-    }
-    int status = model_core_run(c, &seg->payload, err);
+    int status = begin_segment(p, number, err);
+    if (status == MACHINE_OK)
+        status = model_core_run(c, &seg->payload, err);
     if (status != MACHINE_OK)
         return status;
     size_chunk(p, seg);
-    double end = (is_zero ? p->zero_us : c->now) + seg->duration_us;
+    double end = c->now + seg->duration_us;
     while (c->now < end) {
         double deadline = seg->sampled ? next_deadline(p) : end;
         run_until(p, deadline < end ? deadline : end);

@@ -273,8 +273,11 @@ static void check_missing(const char *after, const char *begins, const char *key
     assert_non_null(base);
     base_text(base);
     char *header = strstr(base, after), *line = header ? strstr(header, begins) : NULL;
-    assert_true(header && line && line[-1] == '\n');
-    char *end = strchr(line, '\n');
+    char *end = line ? strchr(line, '\n') : NULL;
+    if (!end || line[-1] != '\n') {
+        fail_msg("no line `%s` after `%s` in the base text", begins, after);
+        return;
+    }
     memmove(line, end, strlen(end) + 1);
     char where[64];
     snprintf(where, sizeof where, "a.model:%u: %s: missing", line_of(base, header), key);

@@ -159,7 +159,7 @@ static unsigned put_classes(struct writer *w, unsigned levels)
     static const unsigned masks[][3] = {{2, 4, 1}, {8, 16, 0}, {32, 0, 0}};
     static const unsigned room[] = {2, 2, 1};
     unsigned n = 0;
-    for (unsigned level = 0; level < levels; level++) {
+    for (unsigned level = 0; level < levels && level < MODEL_LEVELS_MAX; level++) {
         unsigned here = 1 + pick(w, room[level]);
         for (unsigned i = 0; i < here; i++)
             put(w, "[class %s]\nlevel = %u # test\numask = %u # test\n", class_names[n++], level, masks[level][i]);
