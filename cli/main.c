@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/jobs.h"
 #include "cli/messages.h"
@@ -35,9 +37,23 @@ static int close_stdout(int status)
     return status;
 }
 
+/*
+ * A standard stream that the caller has closed is replaced by one that refuses: otherwise the next file opened would
+ * take its number, and messages would be written into it.
+ */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+            _exit(FAILED);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
+    fill_standard_streams();
     if (argc < 2) {
         options_short_usage();
         return BAD_USAGE;

@@ -71,6 +71,17 @@ status=$?
 verdict "standard output full, --list" test "$status" -eq 1 -a "$(wc -l <"$err")" -eq 1
 verdict "/dev/full is still a device" test -c /dev/full
 
+# streams that the caller has closed
+clean
+# shellcheck disable=SC2086
+"$CHARACTERIZE" --transition 64add:128or --runs 5 --csv x.csv >"$out" 2>&- </dev/null
+status=$?
+verdict "standard error closed: no message gets into a file" test "$(grep -c 'timing (\|characterize:' "$(
+    [ -e x.csv ] && echo x.csv || echo /dev/null)")" -eq 0
+"$CHARACTERIZE" --list kernels >&- 2>"$err" </dev/null
+status=$?
+verdict "standard output closed: one line, status 1" test "$status" -eq 1 -a "$(wc -l <"$err")" -eq 1
+
 # a reader that has seen enough
 # shellcheck disable=SC2086
 { "$CHARACTERIZE" $t $p $model --csv - 2>"$err" </dev/null; echo $? >"$tmp/status"; } | head -n 1 >"$out"

@@ -18,7 +18,7 @@ start() {
 stop() {
     sleep 1
     kill -s "$1" "$program" || return 1
-    wait "$program"
+    wait "$program" 2>/dev/null
     status=$?
 }
 
