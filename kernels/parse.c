@@ -16,7 +16,7 @@ static struct shown show(const char *name)
 {
     struct shown s;
     size_t n = 0;
-    for (; name[n] != '\0' && n < SHOWN_MAX; n++)
+    for (; n < SHOWN_MAX && name[n] != '\0'; n++)
         s.text[n] = name[n] >= ' ' && name[n] <= '~' ? name[n] : '?';
     memcpy(s.text + n, name[n] != '\0' ? "..." : "", name[n] != '\0' ? 4 : 1);
     return s;

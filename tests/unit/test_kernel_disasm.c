@@ -33,6 +33,7 @@ struct block {
 struct listing {
     uint64_t entry[KERNELS_MAX][KERNEL_DENSITY_MAX + 1]; /* address of each variant's function */
     unsigned blocks_seen[KERNELS_MAX][KERNEL_DENSITY_MAX + 1];
+    uint64_t chain[2]; /* addresses of the clock's functions */
     unsigned chain_adds[2];
     unsigned failures;
 };
@@ -225,6 +226,8 @@ static bool see_label(struct listing *l, struct block *b, const char *line, int 
         b->kernel = NULL;
     }
     *chain = strcmp(symbol, "kernel_chain_short") == 0 ? 0 : strcmp(symbol, "kernel_chain_long") == 0 ? 1 : -1;
+    if (*chain >= 0)
+        l->chain[*chain] = address;
     char *part = strchr(symbol, '.');
     if (part != NULL)
         *part++ = '\0';
@@ -279,6 +282,8 @@ static void check_complete(struct listing *l)
                 complain(l, &b, "function address", l->entry[i][n], (uint64_t)(uintptr_t)all[i].variants[n] - base);
         }
     }
+    assert_int_equal((uint64_t)(uintptr_t)kernel_chain_short, base + l->chain[0]);
+    assert_int_equal((uint64_t)(uintptr_t)kernel_chain_long, base + l->chain[1]);
     print_message("%zu blocks\n", blocks);
 }
 

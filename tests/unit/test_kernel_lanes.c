@@ -335,7 +335,7 @@ static void initialize_upper(void)
     __asm__ volatile("xrstor64 %0" : : "m"(area), "a"(components), "d"(0) : "memory");
 }
 
-static uint32_t after(const struct kernel *k, unsigned density, uint64_t dirty)
+static uint32_t in_use_after(const struct kernel *k, unsigned density, uint64_t dirty)
 {
     initialize_upper();
     k->variants[density](2, 0, NULL, dirty);
@@ -368,7 +368,7 @@ static void test_upper_halves(void **unused)
         bool wide = all[i].width == 256 || all[i].width == 512;
         unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
         for (unsigned n = 1; n <= most; n++, checked++) {
-            uint32_t clean = after(&all[i], n, 0), dirty = after(&all[i], n, 1);
+            uint32_t clean = in_use_after(&all[i], n, 0), dirty = in_use_after(&all[i], n, 1);
             uint32_t wanted = !wide ? 0 : all[i].width == 512 ? UPPER_128 | UPPER_256 : UPPER_128;
             if (clean != 0 || dirty != wanted)
                 fail_msg("%s@1/%u leaves %#x in use, dirty %#x, not 0 and %#x", all[i].name, n, clean, dirty, wanted);
