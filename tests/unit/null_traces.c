@@ -73,7 +73,7 @@ static void choose(struct quiet *q, enum null_kind kind, uint64_t seed)
     rng_init(r, seed, 1000 + (uint64_t)kind);
     q->kind = kind;
     q->rec.period_us = rng_chance(r, 0.7) ? 1 : rng_log(r, 0.3, 10);
-    q->rec.sampler = rng_chance(r, 0.5) ? SAMPLER_PROMPT : SAMPLER_GRID;
+    q->rec.sampler = choose_sampler(r);
     q->rec.jitter = rng_chance(r, 0.5) ? 0 : rng_range(r, 0, 0.05);
     q->rec.freq_noise = rng_chance(r, 0.1) ? 0 : rng_log(r, 1e-4, 0.01);
     q->rec.ipc_noise = rng_chance(r, 0.1) ? 0 : rng_range(r, 0.002, 0.06);
@@ -201,7 +201,7 @@ static void tell(const struct quiet *q, struct null_about *about)
              "outliers %.2f %%, missing %.1f %%, interrupted %.0f %% (%s), drift %.2f %%%s, ticks %.1f%s",
              has[TRACE_FREQ] ? " freq" : "", has[TRACE_IPC] ? " ipc" : "", has[TRACE_LVL0] ? " shares" : "",
              q->volt_runs ? " volts" : "", q->runs, q->switched ? " switched at 0" : "", q->begin, q->end,
-             q->rec.period_us, q->rec.sampler == SAMPLER_PROMPT ? "prompt" : "grid", 100 * q->rec.jitter,
+             q->rec.period_us, sampler_name(q->rec.sampler), 100 * q->rec.jitter,
              100 * q->rec.freq_noise, 100 * q->rec.ipc_noise, 100 * q->rec.outliers, 100 * q->rec.missing,
              100 * q->interrupted, q->rec.kernel_mode ? "cycles go on" : "no cycles", 100 * q->drift,
              q->drift_differs ? " differing" : "", q->ticks, q->instantaneous ? " instantaneous" : "");

@@ -269,7 +269,7 @@ static void choose_recorder(struct plan *p, enum trace_kind kind)
     choose_noise(p, kind);
     bool large = kind == TRACES_RELAX || kind == TRACES_BACK_UP;
     p->rec.period_us = rng_chance(r, 0.65) ? 1 : rng_log(r, large ? 0.7 : 0.3, kind == TRACES_MANY ? 3 : 10);
-    p->rec.sampler = rng_chance(r, 0.5) ? SAMPLER_PROMPT : SAMPLER_GRID;
+    p->rec.sampler = choose_sampler(r);
     p->golden = rng_chance(r, 0.2);
     p->runs = (size_t)lround(rng_log(r, 20, large ? 120 : 400));
     if (kind == TRACES_MANY)
@@ -445,7 +445,10 @@ static int record(struct plan *p, struct trace *t)
     for (size_t k = 0; k < p->runs; k++)
         if (record_one(p, (uint32_t)k, t))
             return -1;
-    return record_volts(p, t);
+    if (record_volts(p, t))
+        return -1;
+    bool tells = p->rec.sampler == SAMPLER_PROMPT && rng_chance(&p->rng, 0.3);
+    return tells ? trace_set(t, "sampler", "resumes at once") : 0;
 }
 
 /* ---- what can be known ---- */
@@ -587,7 +590,7 @@ static void tell(const struct plan *p, struct truth *truth)
              "durations +-%.2f us",
              has[TRACE_FREQ] ? " freq" : "", has[TRACE_IPC] ? " ipc" : "", has[TRACE_LVL0] ? " shares" : "",
              p->volts_scattered ? " volts (scattered)" : p->volts_sampled ? " volts" : "", p->runs,
-             p->switched ? " switched at 0" : "", r->period_us, r->sampler == SAMPLER_PROMPT ? "prompt" : "grid",
+             p->switched ? " switched at 0" : "", r->period_us, sampler_name(r->sampler),
              p->golden ? " golden" : "", 100 * r->jitter, 100 * r->freq_noise, 100 * r->ipc_noise, 100 * r->share_noise,
              1000 * p->volts_noise, 100 * r->missing, 100 * r->outliers, 100 * r->split, 100 * p->interrupted,
              r->kernel_mode ? "cycles go on" : "no cycles", p->jitter_us);

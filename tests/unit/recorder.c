@@ -5,6 +5,7 @@
 
 #define AWAKE_MIN_US 0.002 /* from the end of a halt to a prompt reading */
 #define AWAKE_MAX_US 0.01
+#define READ_US 0.055     /* one reading takes so long (seen in recordings of a W-2104) */
 #define SHORTEST 0.1      /* periods: the loop does not read again sooner */
 #define WILD 0.3          /* an outlier is off by up to so much */
 
@@ -19,7 +20,19 @@ struct session {
     size_t n;
     size_t at; /* the state that holds the last reading */
     struct interruption in;
+    size_t taken; /* samples, of those that the grid asks for */
 };
+
+enum sampler choose_sampler(struct rng *r)
+{
+    double u = rng_unit(r);
+    return u < 0.42 ? SAMPLER_PROMPT : u < 0.84 ? SAMPLER_GRID : SAMPLER_CATCH_UP;
+}
+
+const char *sampler_name(enum sampler s)
+{
+    return s == SAMPLER_PROMPT ? "prompt" : s == SAMPLER_GRID ? "grid" : "catching up";
+}
 
 static double state_end(const struct session *s, size_t i)
 {
@@ -117,7 +130,7 @@ static double taken_at(struct session *s, double due, double grid)
     double t = runs_again(s, due);
     if (t <= due)
         return due;
-    if (s->rec->sampler == SAMPLER_PROMPT)
+    if (s->rec->sampler != SAMPLER_GRID)
         return t + rng_range(s->rng, AWAKE_MIN_US, AWAKE_MAX_US);
     for (;;) {
         double point = grid + ceil((t - grid) / s->rec->period_us) * s->rec->period_us;
@@ -130,6 +143,10 @@ static double taken_at(struct session *s, double due, double grid)
 static double next_due(struct session *s, double last, double grid)
 {
     double period = s->rec->period_us;
+    if (s->rec->sampler == SAMPLER_CATCH_UP) {
+        double own = grid + (double)++s->taken * period + period * s->rec->jitter * rng_range(s->rng, -1, 1);
+        return fmax(own, last + READ_US);
+    }
     double point = grid + ceil((last + 0.5 * period * s->rec->jitter - grid) / period + 1e-6) * period;
     double due = point + period * s->rec->jitter * rng_range(s->rng, -1, 1);
     return due < last + SHORTEST * period ? due + period : due;
@@ -138,7 +155,7 @@ static double next_due(struct session *s, double last, double grid)
 int record_run(struct rng *r, const struct recorder *rec, struct core_state *states, size_t n, double begin, double end,
                double phase, struct interruption in, uint32_t run, struct trace *t)
 {
-    struct session s = {r, rec, states, n, 0, in};
+    struct session s = {r, rec, states, n, 0, in, 0};
     double grid = begin + phase, stamp = grid, read = grid; /* the clock was read at `stamp`, the counters at `read` */
     while (stamp < end) {
         double due = next_due(&s, fmax(stamp, read), grid), next = taken_at(&s, due, grid), next_read = next;

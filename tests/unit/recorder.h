@@ -21,9 +21,13 @@ struct core_state {
 };
 
 enum sampler {
-    SAMPLER_PROMPT, /* a sample that is due during a halt is taken when the halt ends */
-    SAMPLER_GRID    /* ... is left out: the next one comes at its own time */
+    SAMPLER_PROMPT,  /* a sample that is due during a halt is taken when the halt ends */
+    SAMPLER_GRID,    /* ... is left out: the next one comes at its own time */
+    SAMPLER_CATCH_UP /* ... is taken when the halt ends, and so are those due meanwhile, as fast as they can be read */
 };
+
+enum sampler choose_sampler(struct rng *r);
+const char *sampler_name(enum sampler s);
 
 struct recorder {
     double period_us;
