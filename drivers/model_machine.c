@@ -396,6 +396,8 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     model_core_start(&s->core, &s->model, s->active, s->setup.seed, r->repetition);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
+    if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */
+        out->zero_reading = out->n;
     s->core.payload = NULL; /* it belongs to the caller */
     s->has_run = status == MACHINE_OK;
     out->involuntary_switches = s->core.off_cpu;

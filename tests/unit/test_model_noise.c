@@ -139,7 +139,7 @@ static void a_halt_can_fall_into_a_reading(void **state)
         struct recording rec = rig_switch(&r, "128fma", "512or", 60, i);
         for (size_t k = rec.zero_reading + 1; k < rec.n; k++) {
             const uint64_t *w = rec.words + k * rec.stride;
-            /* level-1 cycles counted although the clock says that the halt has not even begun: 10 us pass to the next */
+            /* level-1 cycles, although by the clock the halt has not begun: 10 us pass to the next reading */
             if (w[RIG_LVL1] > 0 && k + 1 < rec.n && w[RIG_TSC + rec.stride] - w[RIG_TSC] > 9 * 2100)
                 torn++;
             if (w[RIG_LVL1] > 0)

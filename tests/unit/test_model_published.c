@@ -28,7 +28,8 @@ struct seen {
 
 static void look(const struct rig *r, const struct recording *rec, double from_ghz, struct seen *out)
 {
-    double us = 1e6 / r->tsc_hz, cycles = 0, payload = 0, tail_cycles = 0, tail_us = 0, tail_payload = 0, ghz = from_ghz;
+    double us = 1e6 / r->tsc_hz, ghz = from_ghz, cycles = 0, payload = 0;
+    double tail_cycles = 0, tail_us = 0, tail_payload = 0;
     double end = rig_sample(r, rec, rec->n - 1).end;
     memset(out, 0, sizeof *out);
     for (size_t i = rec->zero_reading + 1; i < rec->n; i++) {
@@ -182,7 +183,7 @@ static void gold_6130_comes_back_up_as_published(void **state)
     assert_int_equal(medians("xeon-gold-6130", 16, "256or", "128fma", 1500, 2.8, &s), 0);
 }
 
-/* D: throttled to 1/4 for about 9 us, a halt of about 11 us, 3.2 to 2.8 GHz seen as 3.192 to 2.793, up after 650-680. */
+/* D: throttled to 1/4 for about 9 us, halted for about 11 us, 3.2 to 2.8 GHz (seen: 3.192, 2.793), up after 650-680. */
 static void w_2104_as_published(void **state)
 {
     (void)state;

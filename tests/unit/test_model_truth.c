@@ -292,6 +292,8 @@ static void voltage_is_what_the_truth_says(void **state)
             if (t.phases[i].kind == MODEL_HALTED || t.phases[i].duration_us < 2)
                 continue; /* nobody can stop in the middle of a halt */
             assert_int_equal(r.machine.ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
+            assert_int_equal(rec.n, 0);
+            assert_int_equal(rec.zero_reading, 0);
             assert_int_equal(r.machine.ops->read_register(&r.machine, 0x198, &value, &err), MACHINE_OK);
             double volts = (double)(value >> 32 & 0xffff) / 8192;
             if (fabs(volts - t.phases[i].volts) > 1.0 / 8192)
