@@ -6,7 +6,8 @@
 # Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build).
 #
 # Runs test suites on what is built, then sums up: a table, every skipped and failed test again, and as the last line
-# 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile.
+# 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile. SANITIZED=1 says that it
+# holds the sanitizers: a test may then leave out what would only measure those or cannot run with them, visibly.
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
 
