@@ -77,9 +77,8 @@ sanitize:
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
-# those named bench_*; the others beside them are tools with arguments of their own
 bench: $(BENCH_BIN)
-	@for program in $(filter $(BUILD)/tests/bench/bench_%,$(BENCH_BIN)); do $$program || exit; done
+	@for program in $(BENCH_BIN); do $$program || exit; done
 
 C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 lint:
