@@ -66,14 +66,19 @@ static void ask_perf(struct choice_facts *out)
     close((int)fd);
 }
 
-static void ask_msr(const char *dev, struct choice_facts *out)
+/* Of the CPU that would be measured on. */
+static void ask_msr(const char *sys, const char *dev, struct choice_facts *out)
 {
+    struct cpu_view view;
+    struct machine_error ignored;
     char name[32];
     int fd;
     uint64_t value;
-    int cpu = sched_getcpu();
 
-    out->msr_cpu = cpu < 0 ? 0 : cpu;
+    cpu_view_read(sys, &view);
+    if (cpu_choose(&view, -1, &out->msr_cpu, &ignored) != MACHINE_OK) {
+        out->msr_cpu = 0;
+    }
     snprintf(name, sizeof name, "cpu/%d/msr", out->msr_cpu);
     out->msr_errno = open_errno(dev, name, &fd);
     if (out->msr_errno == 0) {
@@ -102,7 +107,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     if (out->rdpmc_setting == NOT_READABLE) {
         out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu_core/rdpmc");
     }
-    ask_msr(dev, out);
+    ask_msr(sys, dev, out);
     cpu_read_text(sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
 }

@@ -89,24 +89,37 @@ static inline uint64_t rate_seen(uint64_t blocks, uint64_t ticks)
     return (blocks << TIMING_RATE_BITS) / (ticks | 1);
 }
 
-/*
- * The rate to compute the next sample with. From regular samples it follows by a quarter, which evens out what the other
- * hyper-thread does. A late sample is not believed at first, because it may have been interrupted; nor is a short one,
- * which is mostly overhead.
- */
-static inline uint64_t follow_rate(uint64_t rate, uint64_t seen, bool irregular, bool believed, bool whole)
-{
-    if (irregular) {
-        return believed ? seen : rate;
-    }
-    return whole ? rate + (uint64_t)((int64_t)(seen - rate) / 4) : rate;
-}
-
 /* Ticks by which a reading may miss its time before something else than the way of the instructions through the
  * pipeline must have been the reason. */
 static inline int64_t tolerance(uint64_t period)
 {
     return (int64_t)(period / 8);
+}
+
+/* What the next sample is computed with. */
+struct pace {
+    uint64_t rate;
+    bool careful;     /* the rate may be wrong */
+    unsigned strikes; /* samples in a row that ended too late */
+};
+
+/*
+ * Learns from a sample that ran at the rate `seen` and ended `late` ticks after its time; `whole`: it took more than
+ * half a period. A short one is mostly overhead and teaches nothing; a late one may have been interrupted and is
+ * believed the second time. From regular ones the rate follows by a quarter, which evens out what the other
+ * hyper-thread does.
+ */
+static inline void learn(struct pace *p, uint64_t seen, int64_t late, int64_t most, bool whole)
+{
+    bool too_late = late > most, too_early = late < -most;
+
+    p->strikes = too_late ? p->strikes + 1 : 0;
+    if (too_early || p->strikes >= 2 || (p->careful && !too_late && whole)) {
+        p->rate = seen;
+    } else if (!too_late && whole) {
+        p->rate += (uint64_t)((int64_t)(seen - p->rate) / 4);
+    }
+    p->careful = too_late || too_early || (p->careful && !whole);
 }
 
 /*
@@ -116,10 +129,10 @@ static inline int64_t tolerance(uint64_t period)
  * this the cost of a reading is the same for both chains after all payloads.
  */
 static inline __attribute__((always_inline))
-uint64_t take(const struct timing_lane *lane, uint64_t rate, uint64_t now, uint64_t until, bool careful, bool is_long,
+uint64_t take(const struct timing_lane *lane, const struct pace *pace, uint64_t now, uint64_t until, bool is_long,
               struct timing_raw *r)
 {
-    uint64_t blocks = run_until(lane, rate, now, until, careful);
+    uint64_t blocks = run_until(lane, pace->rate, now, until, pace->careful);
 
     __asm__ volatile("lfence" : : : "memory");
     r->end = is_long ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
@@ -129,9 +142,9 @@ uint64_t take(const struct timing_lane *lane, uint64_t rate, uint64_t now, uint6
 size_t timing_sample(struct timing_lane *lane, struct timing_grid *grid, uint64_t end, struct timing_raw *out)
 {
     const uint64_t period = grid->period;
-    uint64_t next = grid->next, blocks = 0, rate = lane->rate, target, now = grid->now;
-    unsigned turn = grid->turn % TIMING_TURNS, spare = TIMING_SPARE, strikes = 0;
-    bool careful = true;
+    uint64_t next = grid->next, now = grid->now, blocks = 0, target;
+    unsigned turn = grid->turn % TIMING_TURNS, spare = TIMING_SPARE;
+    struct pace pace = { .rate = lane->rate, .careful = true };
     struct timing_raw *r = out;
 
     do {
@@ -140,24 +153,21 @@ size_t timing_sample(struct timing_lane *lane, struct timing_grid *grid, uint64_
         /* the reading is the end of the chain, so that the payload must end earlier by its length */
         uint64_t until = target - (uint64_t)lane->lead[is_long], done;
         if (is_long) {
-            done = take(lane, rate, now, until, careful, true, r);
+            done = take(lane, &pace, now, until, true, r);
         } else {
-            done = take(lane, rate, now, until, careful, false, r);
+            done = take(lane, &pace, now, until, false, r);
         }
         blocks += done;
         r->blocks = blocks * 2 + is_long;
         int64_t late = (int64_t)(r->end - target);
-        careful = late > tolerance(period) || late < -tolerance(period);
-        strikes = late > tolerance(period) ? strikes + 1 : 0;
-        rate = follow_rate(rate, rate_seen(done, r->begin - now), careful, late < 0 || strikes >= 2,
-                           r->begin - now > period / 2);
-        lane->lead[is_long] += careful ? 0 : late / 8;
+        learn(&pace, rate_seen(done, r->begin - now), late, tolerance(period), r->begin - now > period / 2);
+        lane->lead[is_long] += pace.careful ? 0 : late / 8;
         now = r->end;
         next = next_point(next, period, now, &spare);
         r++;
         turn = (turn + 1) % TIMING_TURNS;
     } while (target != end);
-    lane->rate = rate;
+    lane->rate = pace.rate;
     grid->now = now;
     grid->next = next;
     grid->turn = turn;

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why auto takes a machine or does not: each answer of the system, and the names that can be asked for. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drivers/choices.h"
+
+/* A virtual machine with nothing: what most people have. */
+static struct choice_facts guest(void)
+{
+    return (struct choice_facts){ .guest = true, .helper_errno = ENOENT, .perf_errno = ENOENT, .perf_paranoid = 2,
+                                  .rdpmc_setting = -100, .msr_cpu = 3, .msr_errno = ENOENT, .timing_usable = true };
+}
+
+enum { HELPER, PERF, MSR, TIMING, ALL };
+
+static struct machine_choice choose(const struct choice_facts *f, size_t which)
+{
+    static const char *const names[ALL] = { "helper", "perf", "msr", "timing" };
+    struct machine_choice c[8];
+    assert_int_equal(choices_from_facts(f, c, 8), ALL);
+    for (size_t i = 0; i < ALL; i++) {
+        assert_string_equal(c[i].name, names[i]);
+        assert_true(c[i].why[0] != '\0');
+        assert_true(i == TIMING || !c[i].usable);
+        assert_true(c[i].usable || c[i].remedy[0] != '\0');
+    }
+    return c[which];
+}
+
+static void says(const struct choice_facts *f, size_t which, const char *why, const char *remedy)
+{
+    struct machine_choice c = choose(f, which);
+    if (strstr(c.why, why) == NULL || strstr(c.remedy, remedy) == NULL) {
+        fail_msg("%s: \"%s\" (%s) instead of \"%s\" (%s)", c.name, c.why, c.remedy, why, remedy);
+    }
+}
+
+static void test_perf_reasons(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    says(&f, PERF, "no PMU in this virtual machine", "hypervisor");
+    f.guest = false;
+    says(&f, PERF, "no PMU known to this kernel", "kernel that knows this CPU");
+    f.perf_errno = EACCES;
+    f.perf_paranoid = 3;
+    says(&f, PERF, "kernel.perf_event_paranoid = 3", "sysctl kernel.perf_event_paranoid=2");
+    f.perf_errno = EPERM;
+    f.perf_paranoid = 2; /* which would allow it: so something else does not */
+    says(&f, PERF, "system call filter", "seccomp");
+    f.perf_paranoid = -100;
+    says(&f, PERF, "system call filter", "seccomp");
+    f.perf_errno = ENOSYS;
+    says(&f, PERF, "no perf_event_open", "CONFIG_PERF_EVENTS");
+    f.perf_errno = EMFILE;
+    says(&f, PERF, strerror(EMFILE), "");
+}
+
+static void test_perf_that_works_is_not_in_this_version(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    f.perf_errno = 0;
+    f.perf_rdpmc = true;
+    f.rdpmc_setting = 1;
+    says(&f, PERF, "not built into this version", "none in this version");
+    f.rdpmc_setting = 0;
+    f.perf_rdpmc = false;
+    says(&f, PERF, "RDPMC is switched off (rdpmc = 0 in sysfs)", "rdpmc");
+    f.rdpmc_setting = 1;
+    says(&f, PERF, "RDPMC is not allowed", "");
+}
+
+static void test_msr_reasons(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
+    f.msr_errno = EACCES;
+    says(&f, MSR, "may only be read by root", "run as root");
+    f.msr_errno = EPERM;
+    says(&f, MSR, "CAP_SYS_RAWIO", "container");
+    f.msr_errno = EBUSY;
+    says(&f, MSR, strerror(EBUSY), "none in this version");
+    f.msr_errno = 0;
+    f.msr_read_errno = EIO;
+    says(&f, MSR, "EIO): the hypervisor does not pass it on", "on the host");
+    f.guest = false;
+    says(&f, MSR, "reading a register fails (EIO)", "none in this version");
+    f.msr_read_errno = 0;
+    says(&f, MSR, "not built into this version", "none in this version");
+}
+
+static void test_helper_is_not_in_this_version(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    says(&f, HELPER, "this version has no kernel helper", "none in this version");
+    f.helper_errno = EACCES;
+    says(&f, HELPER, "there is a /dev/characterize", "none in this version");
+}
+
+static void test_timing_needs_the_tsc(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    assert_true(choose(&f, TIMING).usable);
+    f.timing_usable = false;
+    snprintf(f.timing_why, sizeof f.timing_why, "the TSC is bad");
+    says(&f, TIMING, "the TSC is bad", "model:NAME");
+    assert_false(choose(&f, TIMING).usable);
+}
+
+static void test_what_auto_tells(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[600], small[20];
+    size_t n = choices_from_facts(&f, c, 8);
+    choices_tell(c, n, line, sizeof line);
+    assert_string_equal(line, "timing (time stamps only): helper: this version has no kernel helper; perf: no PMU in this "
+                              "virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_null(strchr(line, '\n'));
+    choices_tell(c, n, small, sizeof small);
+    assert_string_equal(small, "timing (time stamps");
+    c[TIMING].usable = false;
+    choices_tell(c, n, line, sizeof line);
+    assert_int_equal(strncmp(line, "nothing: helper: ", 17), 0);
+    assert_int_equal(choices_from_facts(&f, c, 2), 2);
+}
+
+/* ---- what is read from files ---- */
+
+static void put(const char *root, const char *path, const char *text)
+{
+    char command[300];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text, root,
+             path);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_facts_come_from_the_folders_given(void **state)
+{
+    (void)state;
+    struct choice_facts f;
+    char root[] = "/tmp/characterize-choices-XXXXXX", command[64], path[32];
+    assert_non_null(mkdtemp(root));
+    choice_facts_read(root, root, root, &f);
+    assert_int_equal(f.helper_errno, ENOENT);
+    assert_int_equal(f.msr_errno, ENOENT);
+    assert_int_equal(f.perf_paranoid, -100);
+    assert_int_equal(f.rdpmc_setting, -100);
+    put(root, "characterize", "");
+    put(root, "sys/kernel/perf_event_paranoid", "4\\n");
+    put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\\n");
+    /* a file as long as register 10H needs on every CPU that this test can run on */
+    for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        snprintf(path, sizeof path, "cpu/%d/msr", cpu);
+        put(root, path, "................ABCDEFGH");
+    }
+    choice_facts_read(root, root, root, &f);
+    assert_int_equal(f.helper_errno, 0);
+    assert_int_equal(f.msr_errno, 0);
+    assert_int_equal(f.msr_read_errno, 0);
+    assert_int_equal(f.perf_paranoid, 4);
+    assert_int_equal(f.rdpmc_setting, 0);
+    for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        snprintf(path, sizeof path, "cpu/%d/msr", cpu);
+        put(root, path, "too short");
+    }
+    choice_facts_read(root, root, root, &f);
+    assert_int_equal(f.msr_read_errno, EIO);
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- names ---- */
+
+static int open_named(const char *spec, char *told, size_t size, struct machine_error *err)
+{
+    struct machine m;
+    int status = machine_open(spec, NULL, &m, told, size, err);
+    if (status == MACHINE_OK) {
+        m.ops->close(&m);
+    }
+    return status;
+}
+
+static void test_unknown_names_get_the_nearest(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    char told[8];
+    assert_int_equal(open_named("tming", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(err.status, MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "unknown machine \"tming\", perhaps \"timing\""));
+    assert_non_null(strstr(err.remedy, "auto, timing, perf, msr, helper, model:NAME"));
+    assert_int_equal(open_named("modell", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "perhaps \"model:\""));
+    assert_int_equal(open_named("", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("something else altogether that is long", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_null(strstr(err.text, "perhaps"));
+}
+
+static void test_machines_of_later_versions_are_refused_with_their_reason(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "perf", "msr", "helper" };
+    struct machine_choice c[8];
+    struct machine_error err;
+    char told[8];
+    size_t n = machine_choices(c, 8);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(open_named(names[i], told, sizeof told, &err), MACHINE_CANNOT);
+        assert_int_equal(err.status, MACHINE_CANNOT);
+        bool found = false;
+        for (size_t k = 0; k < n; k++) {
+            found = found || (strcmp(c[k].name, names[i]) == 0 && strstr(err.text, c[k].why) != NULL);
+        }
+        assert_true(found);
+        assert_non_null(strstr(err.remedy, "--machine timing or model:NAME work"));
+    }
+}
+
+static void test_auto_takes_what_works_and_says_so(void **state)
+{
+    (void)state;
+    struct machine_choice c[8];
+    struct machine_error err;
+    char told[600];
+    size_t n = machine_choices(c, 8);
+    int expected = c[n - 1].usable ? MACHINE_OK : MACHINE_CANNOT;
+    assert_int_equal(open_named("auto", told, sizeof told, &err), expected);
+    assert_int_equal(strncmp(told, expected == MACHINE_OK ? "timing (time stamps only): " : "nothing: ", 9), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_perf_reasons),
+        cmocka_unit_test(test_perf_that_works_is_not_in_this_version),
+        cmocka_unit_test(test_msr_reasons),
+        cmocka_unit_test(test_helper_is_not_in_this_version),
+        cmocka_unit_test(test_timing_needs_the_tsc),
+        cmocka_unit_test(test_what_auto_tells),
+        cmocka_unit_test(test_facts_come_from_the_folders_given),
+        cmocka_unit_test(test_unknown_names_get_the_nearest),
+        cmocka_unit_test(test_machines_of_later_versions_are_refused_with_their_reason),
+        cmocka_unit_test(test_auto_takes_what_works_and_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sampling loop on made payloads: functions that take as many ticks a block as the test wants. Only the counts and
+ * the order of readings are asserted for each reading; times are asserted of the middle of many, because a test may be
+ * interrupted at any moment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/timing.h"
+#include "drivers/tsc.h"
+
+/* A payload of a clocked speed. It stands here and not in the lane because a kernel is only a function. */
+static struct {
+    uint64_t block_ticks, slow_ticks; /* of a block; before `slow_until` */
+    uint64_t slow_until;
+    uint64_t blocks;                  /* run so far */
+} made;
+
+static uint64_t clocked(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty)
+{
+    uint64_t done = 0;
+    (void)state;
+    (void)dirty;
+    do {
+        uint64_t end = tsc_now();
+        for (uint64_t i = 0; i < blocks; i++) {
+            end += end < made.slow_until ? made.slow_ticks : made.block_ticks;
+            while (tsc_now() < end) {
+            }
+        }
+        done += blocks;
+    } while (deadline != 0 && tsc_now() < deadline);
+    made.blocks += done;
+    return done;
+}
+
+enum { PERIOD = 20000, BLOCK = 500, READINGS = 300 };
+
+static struct timing_lane lane_of(uint64_t period)
+{
+    struct timing_lane l = { .run = clocked, .instructions = 10, .fine = 1, .coarse = 4,
+                             .rate = (1ull << TIMING_RATE_BITS) / BLOCK, .lead = { 200, 400 } };
+    l.early = period > 100 * PERIOD ? PERIOD : 0;
+    made.block_ticks = BLOCK;
+    made.slow_ticks = BLOCK;
+    made.slow_until = 0;
+    made.blocks = 0;
+    return l;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double middle(double *v, size_t n)
+{
+    assert_true(n > 0);
+    qsort(v, n, sizeof *v, ascending);
+    return v[n / 2];
+}
+
+static void test_readings_are_counted_ordered_and_complete(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[READINGS + TIMING_EXTRA];
+    struct timing_lane lane = lane_of(PERIOD);
+    struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+    uint64_t begin = grid.now, end = begin + (uint64_t)READINGS * PERIOD;
+    grid.next = begin + PERIOD;
+    size_t n = timing_sample(&lane, &grid, end, raw);
+    assert_in_range(n, 2, READINGS + TIMING_EXTRA);
+    assert_true(raw[n - 1].end >= end - PERIOD / 8);
+    assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
+    assert_int_equal(grid.now, raw[n - 1].end);
+    uint64_t last = begin, blocks = 0;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(raw[i].begin >= last);
+        assert_true(raw[i].end > raw[i].begin);
+        assert_true(raw[i].blocks / 2 > blocks);
+        assert_int_equal(raw[i].blocks & 1, i % TIMING_TURNS == 0);
+        last = raw[i].end;
+        blocks = raw[i].blocks / 2;
+    }
+    assert_int_equal(grid.turn, n % TIMING_TURNS);
+}
+
+/* The middle of the distances is one period, and the middle of the deviations from the grid is small. */
+static void test_readings_are_on_the_grid(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[READINGS + TIMING_EXTRA];
+    static double distance[READINGS + TIMING_EXTRA], off[READINGS + TIMING_EXTRA];
+    size_t n = 0;
+    /* a recording that lost a tenth of its points was interrupted too often to tell anything */
+    for (int attempt = 0; attempt < 20 && n < READINGS * 9 / 10; attempt++) {
+        struct timing_lane lane = lane_of(PERIOD);
+        struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+        uint64_t first = grid.next = grid.now + PERIOD / 2;
+        n = timing_sample(&lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw);
+        for (size_t i = 1; i < n; i++) {
+            distance[i - 1] = (double)(raw[i].end - raw[i - 1].end);
+            uint64_t phase = (raw[i].end + PERIOD - first % PERIOD) % PERIOD;
+            off[i - 1] = (double)(phase < PERIOD / 2 ? phase : PERIOD - phase);
+        }
+    }
+    if (n < READINGS * 9 / 10) {
+        print_message("skipped: in 20 attempts never more than %zu of %d readings\n", n, READINGS);
+        skip();
+    }
+    assert_float_equal(middle(distance, n - 1) / PERIOD, 1, 0.05);
+    assert_true(middle(off, n - 1) < BLOCK); /* half a block either way, and some ticks of the loop */
+}
+
+/* Throttled to a quarter at first: the first sample must not take four periods. */
+static void test_a_payload_that_starts_slowly_is_noticed_in_time(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[64 + TIMING_EXTRA];
+    enum { TRIES = 40 };
+    static double first[TRIES], later[TRIES];
+    size_t kept = 0;
+    for (int i = 0; i < TRIES; i++) {
+        struct timing_lane lane = lane_of(PERIOD);
+        struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+        made.slow_ticks = 4 * BLOCK;
+        made.slow_until = grid.now + 10 * PERIOD;
+        grid.next = grid.now + PERIOD;
+        uint64_t begin = grid.now;
+        size_t n = timing_sample(&lane, &grid, begin + (uint64_t)16 * PERIOD, raw);
+        if (n > 5) { /* else it was interrupted for most of the time */
+            first[kept] = (double)(raw[0].end - begin);
+            later[kept++] = (double)(raw[3].end - raw[2].end);
+        }
+    }
+    if (kept < TRIES / 2) {
+        print_message("skipped: %zu of %d recordings were not interrupted\n", kept, TRIES);
+        skip();
+    }
+    assert_true(middle(first, kept) < 1.5 * PERIOD);
+    assert_float_equal(middle(later, kept) / PERIOD, 1, 0.25);
+}
+
+/* It becomes four times as fast in the middle: then there are readings before their time, within the bound. */
+static void test_a_payload_that_becomes_faster_stays_within_the_room(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[16 + TIMING_EXTRA];
+    for (int i = 0; i < 40; i++) {
+        struct timing_lane lane = lane_of(PERIOD);
+        struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+        lane.rate /= 16; /* as if it had been slower still */
+        made.slow_ticks = 4 * BLOCK;
+        made.slow_until = grid.now + (uint64_t)(4 + i % 8) * PERIOD;
+        grid.next = grid.now + PERIOD;
+        size_t n = timing_sample(&lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw);
+        assert_in_range(n, 2, 16 + TIMING_EXTRA);
+        assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
+    }
+}
+
+static void test_points_that_have_passed_are_left_out(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[64 + TIMING_EXTRA];
+    struct timing_lane lane = lane_of(PERIOD);
+    struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+    made.slow_ticks = 40 * BLOCK; /* one block takes a period */
+    made.slow_until = grid.now + 20 * PERIOD;
+    grid.next = grid.now - 5 * PERIOD; /* and the grid begins in the past */
+    uint64_t begin = grid.now;
+    size_t n = timing_sample(&lane, &grid, begin + (uint64_t)30 * PERIOD, raw);
+    assert_true(n <= 30 + 2);
+    for (size_t i = 1; i < n; i++) {
+        assert_true(raw[i].end > raw[i - 1].end);
+    }
+}
+
+static void test_long_periods_end_on_time(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[8 + TIMING_EXTRA];
+    enum { LONG = 200 * PERIOD };
+    struct timing_lane lane = lane_of(LONG);
+    assert_true(lane.early > 0);
+    struct timing_grid grid = { .now = tsc_now(), .period = LONG };
+    grid.next = grid.now + LONG;
+    uint64_t begin = grid.now;
+    size_t n = timing_sample(&lane, &grid, begin + (uint64_t)8 * LONG, raw);
+    assert_in_range(n, 2, 8 + TIMING_EXTRA);
+    assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
+    assert_true(raw[n - 1].end >= begin + (uint64_t)8 * LONG - PERIOD);
+}
+
+/* ---- plans ---- */
+
+static struct timing_log log_for(const struct timing_plan *p)
+{
+    struct timing_log log = { 0 };
+    log.raw = calloc(timing_readings_needed(p), sizeof *log.raw);
+    log.probe = calloc(TIMING_PROBE_ROOM, sizeof *log.probe);
+    assert_true(log.raw != NULL && log.probe != NULL);
+    return log;
+}
+
+static void free_log(struct timing_log *log)
+{
+    free(log->raw);
+    free(log->probe);
+}
+
+static void test_a_recording_has_its_origin_and_time_0(void **state)
+{
+    (void)state;
+    struct timing_lane a = lane_of(PERIOD), b = a;
+    struct timing_plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD,
+                             .stretch = { { &a, 20 * PERIOD, false }, { &a, 10 * PERIOD, true },
+                                          { &b, 15 * PERIOD, true } } };
+    struct timing_log log = log_for(&p);
+    uint64_t begin = tsc_now();
+    timing_record(&p, &log);
+    assert_true(log.n <= timing_readings_needed(&p));
+    assert_in_range(log.n_probe, 2, TIMING_PROBE_ROOM);
+    assert_int_equal(log.last[0], 0); /* nothing of the first stretch is recorded */
+    assert_int_equal(log.last[2], log.n);
+    assert_int_equal(log.first[2], log.last[1]);
+    assert_int_equal(log.zero_reading, log.last[1] - 1);
+    assert_int_equal(log.zero_tsc, log.raw[log.zero_reading].end);
+    assert_int_equal(log.raw[0].blocks, 0);
+    assert_true(log.zero_tsc >= begin + 30 * PERIOD - PERIOD / 8);
+    assert_true(log.raw[log.n - 1].end >= log.zero_tsc + 15 * PERIOD - PERIOD / 8);
+    assert_int_equal(log.blocks[0] + log.blocks[1] + log.blocks[2], made.blocks);
+    assert_int_equal(log.blocks[1], log.raw[log.zero_reading].blocks / 2);
+    free_log(&log);
+}
+
+static void test_time_0_at_the_first_reading_and_without_any(void **state)
+{
+    (void)state;
+    struct timing_lane a = lane_of(PERIOD);
+    struct timing_plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD,
+                             .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true } } };
+    struct timing_log log = log_for(&p);
+    timing_record(&p, &log);
+    assert_int_equal(log.zero_reading, 0);
+    assert_int_equal(log.zero_tsc, log.raw[0].end);
+    p.stretch[1].sampled = false;
+    timing_record(&p, &log);
+    assert_int_equal(log.n, 0);
+    assert_int_equal(log.zero_reading, 0); /* n: none */
+    assert_true(log.zero_tsc > 0);
+    p.stretch[0].sampled = true; /* time 0 where the recording ends */
+    timing_record(&p, &log);
+    assert_int_equal(log.zero_reading, log.n - 1);
+    free_log(&log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readings_are_counted_ordered_and_complete),
+        cmocka_unit_test(test_readings_are_on_the_grid),
+        cmocka_unit_test(test_a_payload_that_starts_slowly_is_noticed_in_time),
+        cmocka_unit_test(test_a_payload_that_becomes_faster_stays_within_the_room),
+        cmocka_unit_test(test_points_that_have_passed_are_left_out),
+        cmocka_unit_test(test_long_periods_end_on_time),
+        cmocka_unit_test(test_a_recording_has_its_origin_and_time_0),
+        cmocka_unit_test(test_time_0_at_the_first_reading_and_without_any),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
