@@ -278,7 +278,7 @@ static int drop_long_halts(const struct runs *r, struct outline *o, struct phase
             if (!isnan(d))
                 length[m++] = d;
         }
-        double middle = median_of(length, m), bound = fmax(HALT_SLACK, 6 * mad_sigma(length, m, middle, length + m));
+        double middle = median_of(length, m), bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * mad_sigma(length, m, middle, length + m));
         for (size_t k = 0; k < o->n_runs && !bad; k++) {
             double at = o->time[(p - 1) * o->n_runs + k], d = o->time[p * o->n_runs + k] - at;
             if (!(d - middle > bound))

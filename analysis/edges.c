@@ -17,7 +17,9 @@ enum { WINDOW_HALF = 2, NEAR = 6 };
 #define STRONG_SNR 3.0     /* of one sample: a repetition then shows its own edge */
 #define LLR_CLIP 8.0       /* one wild sample must not decide */
 #define LLR_LEAST 4.0
+#define REACTION 0.025     /* periods from the end of a halt to the sample: samplers poll some twenty times a period */
 #define GRID_TOLERANCE 0.15
+#define IPC_SOLVES 0.12    /* periods: cycles and instructions together place a halt if it is better than this */
 
 static bool logarithmic(int c)
 {
@@ -90,18 +92,27 @@ static size_t split_at(const struct runs *r, size_t a, size_t b, const struct pi
     return at;
 }
 
-/* The edge by the integral over the samples [a, b) in channel c. */
-static double integrate(const struct runs *r, int c, size_t a, size_t b, double v1, double v2)
+/*
+ * The edge by the integral over the samples [a, b) in channel c. Missing values are taken for those of the state on
+ * their side of sample `at`, the first of the new state.
+ */
+static double integrate(const struct runs *r, int c, size_t a, size_t b, size_t at, double v1, double v2)
 {
     double begin = r->trace->time_us[a] - (double)r->dt[a], width = 0, sum = 0;
     for (size_t i = a; i < b; i++) {
         double v = (double)r->trace->channel[c][i];
-        if (isnan(v) || r->spoilt[i])
-            return NAN;
+        if (isnan(v))
+            v = i < at ? v1 : v2;
         sum += (v - v2) * (double)r->dt[i];
         width += (double)r->dt[i];
     }
     return width > 0 ? begin + sum / (v1 - v2) : NAN;
+}
+
+static bool missing_near(const struct runs *r, int c, size_t at, size_t from, size_t to)
+{
+    const float *v = r->trace->channel[c];
+    return (at > from && isnan(v[at - 1])) || (at < to && isnan(v[at]));
 }
 
 double place_edge(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
@@ -145,7 +156,12 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
         }
     if (from >= to)
         return NAN;
-    double x = integrate(r, best, from, to, before->value[best], after->value[best]);
+    for (int c = 0; c < TRACE_CHANNELS; c++) { /* the samples next to the edge place it: better if they are there */
+        double own = use[c] ? snr(r, c, before, after) : 0;
+        if (missing_near(r, best, at, from, to) && own >= STRONG_SNR && !missing_near(r, c, at, from, to))
+            best = c;
+    }
+    double x = integrate(r, best, from, to, at, before->value[best], after->value[best]);
     if ((best == TRACE_FREQ && r->instant_freq) || best == TRACE_VOLTS)
         x += 0.5 * (double)r->dt[at < to ? at : to - 1]; /* read at the end of the sample: the edge lies within it */
     /* a strong edge outside its window is a wild sample's doing */
@@ -202,7 +218,7 @@ bool resumes_at_once(const struct runs *r)
         return false; /* no grid to be off */
     for (size_t k = 0; k < r->n_gaps; k++) {
         const struct gap *g = &r->gap[k];
-        if (g->soft || g->lost < 2 * r->period)
+        if (g->soft)
             continue;
         double periods = (g->end - g->begin) / r->period;
         off += fabs(periods - round(periods)) > GRID_TOLERANCE;
@@ -212,7 +228,7 @@ bool resumes_at_once(const struct runs *r)
 }
 
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                bool at_once, double *begin, double *length)
+                bool at_once, double known, double *begin, double *length)
 {
     double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];
     double i1 = before->value[TRACE_IPC], i2 = after->value[TRACE_IPC], a, b;
@@ -229,11 +245,17 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
         b = fmax(0, (dt * g->rate - f1 * i1 * a) / (f2 * i2));
     } else {
         double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;
-        a = at_once ? cycles / f1 : cycles / (f1 + f2);
-        b = at_once ? 0 : a;
-        if (apart > 0.15 && !at_once) {
+        b = at_once ? fmin(REACTION * r->period, cycles / f2) : cycles / (f1 + f2);
+        a = at_once ? (cycles - f2 * b) / f1 : b;
+        /* how far the noise of the IPC moves the solution: a guess is better than a wide miss */
+        double sigma = r->noise[TRACE_IPC] * (g->rate * dt / f1) / fabs(i2 - i1);
+        if (!isnan(known)) {
+            a = fmin(fmax(0, known - g->begin), cycles / f1);
+            b = (cycles - f1 * a) / f2;
+        } else if (apart > 0 && sigma < IPC_SOLVES * r->period && !at_once) {
+            double all = a + b, least = fmax(0, all - r->period), most = fmin(all, r->period);
             a = (i2 * cycles - g->rate * dt) / (f1 * (i2 - i1));
-            a = fmax(0, fmin(a, cycles / f1));
+            a = fmax(least, fmin(a, fmax(most, least)));
             b = (cycles - f1 * a) / f2;
         }
     }

@@ -20,6 +20,7 @@ static const struct segment_rule rules[TRACE_CHANNELS] = {
     [TRACE_THROTTLE] = {false, 0.1, 6, 3}};
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
+#define ALIGNED 0.05   /* periods: a sample that reaches so little over the switch does not straddle it */
 #define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */
 
 /* One repetition, or the means of many on a common time line. */
@@ -72,8 +73,15 @@ static void series_of_one(const struct runs *r, size_t run, struct series *s)
     s->begin = r->trace->time_us[span->first] - r->period;
 }
 
+/* Whether a sample holds some of both kernels: its IPC is that of neither. */
+static bool straddles(const struct runs *r, size_t i, double switch_us)
+{
+    double end = r->trace->time_us[i], slack = ALIGNED * r->period;
+    return end > switch_us + slack && end - (double)r->dt[i] < switch_us - slack;
+}
+
 /* Means over repetitions (of what is not wild) in bins of one period; a bin edge lies at time 0. */
-static int series_of_many(const struct runs *r, const size_t *run, size_t n, struct series *s)
+static int series_of_many(const struct runs *r, const size_t *run, size_t n, double switch_us, struct series *s)
 {
     double begin = INFINITY, end = -INFINITY;
     for (size_t k = 0; k < n; k++) {
@@ -112,7 +120,7 @@ static int series_of_many(const struct runs *r, const size_t *run, size_t n, str
             size_t m = 0;
             for (size_t k = 0; s->value[c] && k < n; k++)
                 for (size_t i = cursor[k]; i < stop[k]; i++)
-                    if (!r->spoilt[i])
+                    if (!r->spoilt[i] && !(c == TRACE_IPC && straddles(r, i, switch_us)))
                         values[m++] = (double)r->trace->channel[c][i];
             /* few repetitions have a sample while most of them are halted: those say little */
             if (s->value[c])
@@ -171,22 +179,15 @@ static size_t sample_at(const struct runs *r, const struct series *s, double t)
     return lo;
 }
 
-static bool only_volts(const struct runs *r)
-{
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_VOLTS && r->has[c])
-            return false;
-    return r->has[TRACE_VOLTS];
-}
-
 static int find_cuts(const struct runs *r, const struct series *s, double switch_us, struct boundaries *l)
 {
     size_t at = isnan(switch_us) ? 0 : sample_at(r, s, switch_us);
     for (int c = 0; c < TRACE_CHANNELS; c++) {
-        if (!s->value[c] || (c == TRACE_VOLTS && !only_volts(r)))
+        if (!s->value[c] || c == TRACE_VOLTS) /* the voltage may ramp: volts.c looks at it */
             continue;
         if (c == TRACE_IPC && at > 0 && at < s->n) { /* another kernel has another IPC: each for itself */
-            if (add_cuts(r, s, c, 0, at, l) || add_cuts(r, s, c, at, s->n, l))
+            size_t mixed = sample_begin(r, s, at) < switch_us - ALIGNED * s->period;
+            if (add_cuts(r, s, c, 0, at, l) || (at + mixed < s->n && add_cuts(r, s, c, at + mixed, s->n, l)))
                 return -1;
         } else if (add_cuts(r, s, c, 0, s->n, l)) {
             return -1;
@@ -293,19 +294,33 @@ static void merge_boundaries(struct boundaries *l, double period)
     l->n = m;
 }
 
-/* Means of the samples between two times, without the first and last where there are enough. */
-static int describe(const struct runs *r, const struct series *s, double begin, double end, struct piece *p)
+/* A stretch between two boundaries; one whose place is known exactly leaves no mixed samples inside it. */
+struct stretch {
+    double begin, end;
+    bool exact_begin, exact_end;
+};
+
+/*
+ * Means of the samples within a stretch. A sample at an edge found in the data may hold some of either state, whichever
+ * side it was counted to: the first and last are left out where others remain.
+ */
+static int describe(const struct runs *r, const struct series *s, const struct stretch *t, struct piece *p)
 {
-    size_t a = sample_at(r, s, begin), b = sample_at(r, s, end), trim = 0;
+    size_t a = sample_at(r, s, t->begin), b = sample_at(r, s, t->end);
     memset(p, 0, sizeof *p);
     p->samples = b > a ? b - a : 0;
-    if (p->samples >= 3)
-        trim = p->samples >= 8 ? 2 : 1;
-    if (p->samples == 3 || p->samples == 4)
-        b -= 1; /* the last is more often mixed than the first, which begins at the edge */
-    else
-        b -= trim;
-    a += trim;
+    if (t->exact_begin && a < b && sample_begin(r, s, a) < t->begin - ALIGNED * s->period)
+        a++;
+    if (t->exact_end && b > a && sample_end(r, s, b - 1) > t->end + ALIGNED * s->period)
+        b--;
+    if (!t->exact_begin && b > a + 1)
+        a++;
+    if (!t->exact_end && b > a + 1)
+        b--;
+    if (p->samples >= 10 && b > a + 2) {
+        a++;
+        b--;
+    }
     for (int c = 0; c < TRACE_CHANNELS; c++)
         p->value[c] = NAN;
     if (a >= b)
@@ -368,8 +383,9 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
         size_t n = 0;
         double from = s->begin;
         for (size_t i = 0; i <= l->n; i++) {
-            double to = i < l->n ? l->b[i].begin : end;
-            if (describe(r, s, from, to, &o->piece[n]))
+            const struct stretch t = {from, i < l->n ? l->b[i].begin : end, i && l->b[i - 1].forced,
+                                      i < l->n && l->b[i].forced};
+            if (describe(r, s, &t, &o->piece[n]))
                 return -1;
             n++;
             if (i == l->n)
@@ -447,11 +463,10 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
                                                                 &o->edge[p + 1]);
                 *x = *y = NAN;
                 if (g) {
-                    place_halt(r, g, &o->piece[p], &o->piece[p + 2], at_once, x, &length);
+                    place_halt(r, g, &o->piece[p], &o->piece[p + 2], at_once,
+                               b->forced ? o->switch_us : NAN, x, &length);
                     *y = *x + length;
                     last = g->end;
-                    if (b->forced)
-                        *x = o->switch_us;
                 }
                 p += 2;
                 continue;
@@ -476,7 +491,7 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
     int bad = -1;
     if (n == 1)
         series_of_one(r, run[0], &s);
-    else if (series_of_many(r, run, n, &s))
+    else if (series_of_many(r, run, n, switch_us, &s))
         goto out;
     o->begin = s.begin;
     o->end = sample_end(r, &s, s.n - 1);
@@ -491,6 +506,8 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
     merge_boundaries(&l, r->period);
     if (make_pieces(r, &s, &l, o))
         goto out;
+    for (size_t p = 0; p < o->n_pieces; p++)
+        o->piece[p].samples *= n; /* each of the series stands for one of every repetition */
     o->n_runs = n;
     o->run = malloc(n * sizeof *o->run);
     o->time = malloc((o->n_pieces * n + 1) * sizeof *o->time);

@@ -60,9 +60,10 @@ bool resumes_at_once(const struct runs *r);
 
 /*
  * Where a halt in gap g begins and how long it lasts: cycle accounting with the speeds of the pieces before and after.
+ * known: when it begins if that is known, else NaN.
  */
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                bool at_once, double *begin, double *length);
+                bool at_once, double known, double *begin, double *length);
 
 /*
  * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to 20 samples after less

@@ -122,6 +122,8 @@ static int no_runs(const struct trace *t, const struct phases_options *o, struct
 
 static int describe(const struct trace *t, struct phases *out)
 {
+    free(out->from); /* set already where the trace is scattered readings gathered */
+    free(out->to);
     out->cpu = copy_meta(t, "cpu");
     out->machine = copy_meta(t, "machine");
     out->from = copy_meta(t, "from");

@@ -9,7 +9,7 @@
 #include <gsl/gsl_sort.h>
 
 /* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
-static double select_double(double *x, size_t n, size_t k)
+double nth_smallest(double *x, size_t n, size_t k)
 {
     size_t lo = 0, hi = n - 1;
     while (lo < hi) {
@@ -43,10 +43,10 @@ double median_of(double *x, size_t n)
             x[m++] = x[i];
     if (!m)
         return NAN;
-    double upper = select_double(x, m, m / 2);
+    double upper = nth_smallest(x, m, m / 2);
     if (m % 2)
         return upper;
-    return 0.5 * (upper + select_double(x, m, m / 2 - 1));
+    return 0.5 * (upper + nth_smallest(x, m, m / 2 - 1));
 }
 
 double mad_sigma(const double *x, size_t n, double centre, double *scratch)

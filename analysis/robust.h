@@ -19,6 +19,9 @@ double median_of(double *x, size_t n);
  */
 double centre_of(double *x, size_t n, double *scratch);
 
+/* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
+double nth_smallest(double *x, size_t n, size_t k);
+
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
 double mad_sigma(const double *x, size_t n, double centre, double *scratch);
 

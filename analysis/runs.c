@@ -8,7 +8,7 @@
 #include "analysis/robust.h"
 #include "analysis/segment.h"
 
-enum { NEIGHBOURS = 8, REFERENCE = 3 };
+enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define LONG_SAMPLE 1.75 /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
 #define LOST_LEAST 0.5   /* periods */
 #define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
@@ -212,11 +212,23 @@ static int find_gaps(struct runs *r)
                     return -1;
                 r->gap = bigger;
             }
+            /* a low mean written one sample early has been looked at by itself: it is part of this gap */
+            const struct gap *before = r->n_gaps > s->first_gap ? &r->gap[r->n_gaps - 1] : NULL;
+            if (before && before->soft && !g.soft && before->sample + 1 == i)
+                r->n_gaps--;
             r->gap[r->n_gaps++] = g;
         }
         s->n_gaps = r->n_gaps - s->first_gap;
     }
     return 0;
+}
+
+static bool only_volts(const struct runs *r)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (c != TRACE_VOLTS && r->has[c])
+            return false;
+    return true;
 }
 
 int runs_prepare(const struct trace *t, struct runs *r)
@@ -238,7 +250,8 @@ int runs_prepare(const struct trace *t, struct runs *r)
     r->instant_freq = kind && !strcmp(kind, "instantaneous");
     r->period = typical_length(r);
     measure_lengths(r);
-    return find_gaps(r);
+    /* of a voltage alone, read at instants, no sample can hold lost time */
+    return only_volts(r) ? 0 : find_gaps(r);
 }
 
 void runs_free(struct runs *r)

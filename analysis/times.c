@@ -17,6 +17,7 @@
 #define MODE_LEAST_SHARE 0.04
 /* Limits never narrower than this many periods: what remains of the assumptions (a sharp edge, a mean over exactly the
  * sample) when scatter is averaged away. */
+#define HALT_PERIODS 0.025  /* the same for how soon after a halt the sampler resumes */
 #define SYSTEMATIC_PERIODS 0.015
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)
@@ -87,7 +88,7 @@ static void find_duration_modes(const struct runs *r, const struct outline *o, s
 {
     struct value_mode mode[PHASE_MODES_MAX];
     size_t m = durations(o, p, s->x);
-    if (m < 4 || p == 0 || p + 1 == o->n_pieces)
+    if (m < 4 || p + 1 == o->n_pieces)
         return;
     double *copy = s->x + o->n_runs;
     memcpy(copy, s->x, m * sizeof *copy);
@@ -123,6 +124,9 @@ static struct estimate difference(const struct runs *r, const struct outline *o,
         half = 1.96 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
+    bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt);
+    if (halted || o->piece[from].halt || o->piece[to].halt)
+        half = hypot(half, HALT_PERIODS * r->period);
     return (struct estimate){value, value - half, value + half};
 }
 
@@ -165,7 +169,7 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
         return 0;
     struct estimate e = mean_estimate(x, m, REJECT, 0, NULL);
     double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
-    half = hypot(half, 1e-4 * e.value); /* the time stamps' own unit */
+    half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
     ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value + half};
     return 0;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The core voltage. Reading it disturbs, so recordings hold one reading a repetition at scattered times (Skylake-SP
- * dissertation, section 3.2.2): all readings in order of time make one recording, steps are found in it, and the
- * running median of 21 neighbours tells where a step begins and ends.
+ * dissertation, section 3.2.2): all readings in order of time make one recording. The field looks at it through the
+ * running median of 21 neighbours; here steps are found in the readings themselves and a jump or a ramp is fitted to
+ * each, which places it better than a median that spans 21 readings.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <gsl/gsl_movstat.h>
 
 #include "analysis/findings.h"
 #include "analysis/robust.h"
@@ -19,6 +18,7 @@ enum { NEIGHBOURS = 21 };
 #define STEP_Z 6.0
 #define RAMP_US 40.0      /* steps the same way closer than this are one ramp */
 #define MIXED_US 10.0     /* so near a step readings of repetitions before and after it mix: steps back are not real */
+#define CLEARLY_BETTER 9.0 /* of chi squared, for the two ends of a ramp instead of one time */
 #define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
 
 struct reading {
@@ -40,7 +40,9 @@ int gather_volts(const struct trace *t, struct trace *out)
     const float *volts = t->channel[TRACE_VOLTS];
     size_t n = 0;
     struct reading *reading = malloc((t->n + 1) * sizeof *reading);
-    int bad = !reading || trace_add_channel(out, TRACE_VOLTS);
+    const char *from = trace_get(t, "from"), *to = trace_get(t, "to");
+    int bad = !reading || trace_add_channel(out, TRACE_VOLTS) ||
+              (from && trace_set(out, "from", from)) || (to && trace_set(out, "to", to));
     for (size_t i = 0; volts && i < t->n && !bad; i++)
         if (!isnan(volts[i]))
             reading[n++] = (struct reading){t->time_us[i], volts[i]};
@@ -55,28 +57,34 @@ int gather_volts(const struct trace *t, struct trace *out)
     return bad ? -1 : 0;
 }
 
-/* The running median; NULL: out of memory. */
-static double *smooth(const struct trace *v, double sigma)
+/*
+ * Readings of many repetitions in order of time are far denser than any one of them, and each repetition steps at a
+ * slightly different time: groups of readings, as many as repetitions at most, become one by their median.
+ */
+static int thin(const struct trace *t, struct trace *v)
 {
-    /* readings that hardly scatter need no median, which would blur where a step begins */
-    size_t width = sigma < STEP_V / 8 ? 1 : v->n >= 3 * NEIGHBOURS ? NEIGHBOURS : (v->n / 6) | 1;
-    gsl_vector *x = gsl_vector_alloc(v->n), *y = gsl_vector_alloc(v->n);
-    gsl_movstat_workspace *w = gsl_movstat_alloc(width);
-    double *out = malloc(v->n * sizeof *out);
-    if (x && y && w && out) {
-        for (size_t i = 0; i < v->n; i++)
-            gsl_vector_set(x, i, (double)v->channel[TRACE_VOLTS][i]);
-        gsl_movstat_median(GSL_MOVSTAT_END_TRUNCATE, x, y, w);
-        for (size_t i = 0; i < v->n; i++)
-            out[i] = gsl_vector_get(y, i);
-    } else {
-        free(out);
-        out = NULL;
+    enum { ENOUGH = 1000 };
+    size_t runs = 0, m = 0;
+    for (size_t i = 0; i < t->n; i++)
+        runs += !i || (t->run && t->run[i] != t->run[i - 1]);
+    size_t k = v->n / ENOUGH < runs ? v->n / ENOUGH : runs;
+    double *x = k > 1 ? malloc(k * sizeof *x) : NULL;
+    if (k < 2)
+        return 0;
+    if (!x)
+        return -1;
+    for (size_t i = 0; i + k <= v->n; i += k) {
+        double sum = 0;
+        for (size_t j = 0; j < k; j++) {
+            x[j] = (double)v->channel[TRACE_VOLTS][i + j];
+            sum += v->time_us[i + j];
+        }
+        v->time_us[m] = sum / (double)k;
+        v->channel[TRACE_VOLTS][m++] = (float)median_of(x, k);
     }
-    gsl_vector_free(x);
-    gsl_vector_free(y);
-    gsl_movstat_free(w);
-    return out;
+    v->n = m;
+    free(x);
+    return 0;
 }
 
 static double plateau(const double *volts, size_t a, size_t b, double *scratch)
@@ -95,23 +103,69 @@ static int add_step(struct phases *out, struct volt_step s)
     return 0;
 }
 
-/* The cuts first..last are one ramp between the plateaus from..cut and cut..to. */
-static int describe_step(const struct trace *v, const double *volts, size_t from, size_t first, size_t last, size_t to,
+/* Sum of squares (each at most 9 sigma^2) of the readings a..b about a ramp from `low` to `high` between two times. */
+static double misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
+                     double sigma)
+{
+    double sum = 0;
+    for (size_t i = a; i < b; i++) {
+        double t = v->time_us[i];
+        double x = t < t1 ? low : t >= t2 ? high : low + (high - low) * (t - t1) / (t2 - t1);
+        double d = ((double)v->channel[TRACE_VOLTS][i] - x) / sigma;
+        sum += fmin(d * d, 9);
+    }
+    return sum;
+}
+
+/*
+ * When a step between two plateaus begins and ends: the ramp that fits best, or, where no ramp fits clearly better, the
+ * jump that does. Readings are of an instant: an edge lies between two of them.
+ */
+static void fit_ramp(const struct trace *v, size_t a, size_t b, double low, double high, double sigma, double *begin,
+                     double *end)
+{
+    enum { TIMES = 64 };
+    double best_jump = INFINITY, best_ramp = INFINITY, jump = v->time_us[a];
+    size_t step = (b - a) / TIMES + 1;
+    *begin = *end = jump;
+    for (size_t i = a; i < b; i++) {
+        double t = i > a ? 0.5 * (v->time_us[i - 1] + v->time_us[i]) : v->time_us[i];
+        double m = misfit(v, a, b, low, high, t, t, sigma);
+        if (m < best_jump) {
+            best_jump = m;
+            jump = t;
+        }
+    }
+    for (size_t i = a; i < b; i += step)
+        for (size_t k = i + 1; k < b; k += step) {
+            double m = misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
+            if (m < best_ramp) {
+                best_ramp = m;
+                *begin = v->time_us[i];
+                *end = v->time_us[k];
+            }
+        }
+    if (best_jump - best_ramp < CLEARLY_BETTER)
+        *begin = *end = jump;
+}
+
+/* The cuts first..last are one step between the plateaus from..first and last..to. */
+static int describe_step(const struct trace *v, double sigma, size_t from, size_t first, size_t last, size_t to,
                          double *scratch, struct phases *out)
 {
-    double low = plateau(volts, from, first, scratch), high = plateau(volts, last, to, scratch), step = high - low;
-    size_t begin = first, end = last ? last : 1;
-    if (fabs(step) < STEP_V)
+    for (size_t i = from; i < to; i++)
+        scratch[i] = (double)v->channel[TRACE_VOLTS][i];
+    /* the plateaus as a whole, without what lies near the step where there is enough */
+    size_t trim_low = first - from > 4 * NEIGHBOURS ? NEIGHBOURS : 0, trim_high = to - last > 4 * NEIGHBOURS ? NEIGHBOURS : 0;
+    double low = plateau(scratch, from, first - trim_low, scratch + v->n);
+    double high = plateau(scratch, last + trim_high, to, scratch + v->n);
+    if (fabs(high - low) < STEP_V)
         return 0;
-    while (begin > from && (volts[begin - 1] - low) / step > 0.1)
-        begin--;
-    while (begin < last && (volts[begin] - low) / step <= 0.1)
-        begin++;
-    while (end < to - 1 && (volts[end] - low) / step < 0.9)
-        end++;
-    while (end > begin && (volts[end - 1] - low) / step >= 0.9)
-        end--;
-    return add_step(out, (struct volt_step){v->time_us[begin], v->time_us[end], low, high, to - from});
+    size_t a = first > from + 2 * NEIGHBOURS ? first - 2 * NEIGHBOURS : from;
+    size_t b = last + 2 * NEIGHBOURS < to ? last + 2 * NEIGHBOURS : to;
+    double begin, end;
+    fit_ramp(v, a, b, low, high, fmax(sigma, 1.0 / 8192), &begin, &end);
+    return add_step(out, (struct volt_step){begin, end, low, high, to - from});
 }
 
 static int find_steps(const struct trace *v, struct phases *out)
@@ -122,33 +176,46 @@ static int find_steps(const struct trace *v, struct phases *out)
     size_t n = segment_channel(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);
     if (n == SIZE_MAX)
         return -1;
-    double *volts = n ? smooth(v, sigma) : NULL, *scratch = n ? malloc(v->n * sizeof *scratch) : NULL;
-    int bad = n && (!volts || !scratch);
+    double *scratch = n ? malloc(2 * v->n * sizeof *scratch) : NULL;
+    int bad = n && !scratch;
     for (size_t i = 0, from = 0; i < n && !bad; i++) {
         size_t j = i;
         while (j + 1 < n && v->time_us[cut[j + 1].at] - v->time_us[cut[j].at] <
                                 (cut[j].effect * cut[j + 1].effect > 0 ? RAMP_US : MIXED_US))
             j++;
-        bad = describe_step(v, volts, from, cut[i].at, cut[j].at, j + 1 < n ? cut[j + 1].at : v->n, scratch, out);
+        bad = describe_step(v, sigma, from, cut[i].at, cut[j].at, j + 1 < n ? cut[j + 1].at : v->n, scratch, out);
         from = cut[j].at;
         i = j;
     }
-    free(volts);
     free(scratch);
     free(cut);
     return bad ? -1 : 0;
 }
 
+static int add_volt_transition(struct phases *out, const struct volt_step *s, double half)
+{
+    struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
+    if (!bigger)
+        return -1;
+    out->transitions = bigger;
+    double length = s->end_us - s->begin_us;
+    size_t i = out->n_transitions++;
+    for (; i && bigger[i - 1].at_us > s->begin_us; i--)
+        bigger[i] = bigger[i - 1];
+    bigger[i] = (struct transition){.at_us = s->begin_us, .latency_us = {length, fmax(0, length - half), length + half},
+                                    .from_ghz = NAN, .to_ghz = NAN, .agreeing_runs = out->runs_used};
+    return 0;
+}
+
 /* Where steps of the voltage fall into a phase that is steady otherwise, the phase is two. */
-static int split_phases(struct phases *out)
+static int split_phases(struct phases *out, double spacing, double near_edge)
 {
     for (size_t i = 0; i < out->n_volt_steps; i++) {
         double at = 0.5 * (out->volt_steps[i].begin_us + out->volt_steps[i].end_us);
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
             double end = ph->start_us + ph->duration_us.value;
-            if ((ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW) || at < ph->start_us + NEAR_EDGE_US ||
-                at > end - NEAR_EDGE_US)
+            if ((ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW) || at < ph->start_us + near_edge || at > end - near_edge)
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
             if (!bigger)
@@ -158,9 +225,14 @@ static int split_phases(struct phases *out)
             out->n_phases++;
             bigger[p].kind = PHASE_STEADY; /* the frequency does not rise at its end */
             bigger[p].n_modes = 0;
-            bigger[p].duration_us = (struct estimate){at - bigger[p].start_us, NAN, NAN};
+            /* readings of many repetitions place the step no better than they show it rise */
+            double half = 0.5 * (out->volt_steps[i].end_us - out->volt_steps[i].begin_us) + spacing;
+            double length = at - bigger[p].start_us;
+            bigger[p].duration_us = (struct estimate){length, fmax(0, length - half), length + half};
             bigger[p + 1].start_us = at;
-            bigger[p + 1].duration_us = (struct estimate){end - at, NAN, NAN};
+            bigger[p + 1].duration_us = (struct estimate){end - at, fmax(0, end - at - half), end - at + half};
+            if (out->n_levels == 0 && add_volt_transition(out, &out->volt_steps[i], half))
+                return -1;
             break;
         }
     }
@@ -172,9 +244,12 @@ int find_volts(const struct trace *t, struct phases *out)
     struct trace v;
     if (!t->channel[TRACE_VOLTS])
         return 0;
-    int bad = gather_volts(t, &v);
-    if (!bad && v.n >= 12)
-        bad = find_steps(&v, out) || split_phases(out);
+    int bad = gather_volts(t, &v) || thin(t, &v);
+    if (!bad && v.n >= 12) {
+        double spacing = (v.time_us[v.n - 1] - v.time_us[0]) / (double)v.n;
+        bool alone = out->n_levels == 0 && isnan(out->phases[0].ipc); /* nothing else says where phases end */
+        bad = find_steps(&v, out) || split_phases(out, spacing, alone ? 2 * spacing : NEAR_EDGE_US);
+    }
     double *scratch = malloc((v.n + 1) * sizeof *scratch);
     bad |= !scratch;
     for (size_t p = 0, i = 0; p < out->n_phases && !bad; p++) {
