@@ -431,11 +431,45 @@ static double sampled_mean(const struct recording *rec, double period)
     return used > 100 ? cycles / ticks : 0;
 }
 
+static unsigned long long common_divisor(unsigned long long a, unsigned long long b)
+{
+    while (b != 0) {
+        unsigned long long rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * Whether the core had nothing else to do: short chains then take the same time, to the resolution of the clock. What
+ * the other hyper-thread of the core does (of another guest, perhaps) spreads them by a fifth.
+ */
+static bool undisturbed(const struct recording *rec)
+{
+    static double ticks[2000];
+    size_t n = 0;
+    unsigned long long step = 0;
+    for (size_t i = 1; i < rec->n && n < 2000; i++) {
+        const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
+        bool is_long = now[3] - before[3] > (CHAIN_SHORT_ADDS + CHAIN_LONG_ADDS) * CHAIN_CYCLE_UNIT;
+        step = common_divisor(step, now[2] - before[2]);
+        if (!is_long) {
+            ticks[n++] = (double)(now[2] - before[2]);
+        }
+    }
+    if (n < 100) {
+        return false;
+    }
+    double half = middle(ticks, n);
+    return ticks[n * 3 / 4] - ticks[n / 4] <= 2 * (double)step + 0.04 * half;
+}
+
 /* Within 0.3 % of a long mean on the same core, after payloads with different ends. */
 static void test_frequency_agrees_with_a_long_mean(void **state)
 {
     struct machine *m = *state;
-    enum { WANTED = 40, MOST = 400 };
+    enum { WANTED = 60, MOST = 600 };
     static const char *const names[] = { "64add", "64mul-lat" };
     struct payload chain = payload("chain");
     struct machine_setup setup = setup_of(1);
@@ -446,7 +480,7 @@ static void test_frequency_agrees_with_a_long_mean(void **state)
         struct payload p = payload(names[k]);
         struct segment s[2] = { { p, 600, false }, { p, 200, true } };
         double error[WANTED];
-        size_t n = 0;
+        size_t n = 0, noisy = 0;
         for (unsigned i = 0; i < MOST && n < WANTED; i++) {
             struct run_request r = { s, 2, 1, 0.5, i };
             struct machine_error err;
@@ -454,19 +488,20 @@ static void test_frequency_agrees_with_a_long_mean(void **state)
             double before = long_mean(&chain, info.tsc_hz);
             assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
             double after = long_mean(&chain, info.tsc_hz), now = sampled_mean(&rec, info.tsc_hz * 1e-6);
+            noisy += !undisturbed(&rec);
             /* where the frequency itself moved there is nothing to compare with */
-            if (now > 0 && fabs(before / after - 1) < 0.002) {
+            if (now > 0 && fabs(before / after - 1) < 0.002 && undisturbed(&rec)) {
                 error[n++] = now / ((before + after) / 2) - 1;
             }
         }
         if (n < WANTED) {
-            print_message("skipped: in %d of %d repetitions the frequency moved or the CPU was taken away\n",
-                          MOST - (int)n, MOST);
+            print_message("skipped: of %d repetitions %zu were steady; in %zu something else ran on the core\n", MOST, n,
+                          noisy);
             m->ops->finish(m);
             skip();
         }
         double off = middle(error, n);
-        print_message("%s: %+.3f %%\n", names[k], 100 * off);
+        print_message("%s: %+.3f %% (%zu disturbed repetitions left out)\n", names[k], 100 * off, noisy);
         assert_true(fabs(off) <= 0.003);
     }
     m->ops->finish(m);
