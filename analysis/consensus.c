@@ -336,6 +336,30 @@ static bool shows_more(const struct runs *r, const struct outline *means, const 
     return false;
 }
 
+/* Where repetitions go their own ways, only the edges that most of them show are the recording's. */
+static int keep_common_edges(struct outline *o, struct phases *out)
+{
+    size_t went = 0;
+    for (size_t e = 0; e + 1 < o->n_pieces;) {
+        size_t seen = 0;
+        for (size_t k = 0; k < o->n_runs; k++)
+            seen += !isnan(o->time[e * o->n_runs + k]);
+        if (seen * 2 > o->n_runs || o->edge[e].forced) {
+            e++;
+            continue;
+        }
+        if (o->piece[e].halt)
+            outline_forget_halt(o, e);
+        else if (o->piece[e + 1].halt)
+            outline_forget_halt(o, e + 1);
+        else
+            outline_forget_edge(o, e);
+        went++;
+    }
+    return went ? warn(out, "the repetitions disagree: %zu changes that fewer than half of them show are left out", went)
+                : 0;
+}
+
 int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out)
 {
     size_t n = 0, done = 0;
@@ -356,7 +380,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
             goto out;
         bool alike = g.size * 2 > n;
         use_means = holds(&means) && (!alike || shows_more(r, &means, o));
-        use_means |= g.size * 3 < n;
+        use_means |= !alike;
     }
     if (bad)
         goto out;
@@ -364,6 +388,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
         outline_free(o);
         *o = means;
         memset(&means, 0, sizeof means);
+        bad = keep_common_edges(o, out);
     } else {
         bad = tell_minority(r, own, n, o, out);
     }

@@ -12,12 +12,36 @@
  */
 int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out);
 
-/* kinds.c: kinds, IPC ratios and levels of the pieces into out->phases and out->levels; pieces that turn out to be one
- * are merged in `o`. 0, or -1: out of memory. */
-int find_kinds(const struct runs *r, struct outline *o, struct phases *out);
+/* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
+ * -1: out of memory. */
+int find_kinds(struct outline *o, struct phases *out);
 
-/* times.c: starts, durations, modes, agreement and transitions. 0, or -1: out of memory. */
+/* times.c: starts, durations, modes, frequencies and agreement. 0, or -1: out of memory. */
 int find_times(const struct runs *r, const struct outline *o, struct phases *out);
+
+/*
+ * levels.c: the distinct frequencies of the phases, and which phases are slow. Neighbours that turn out to be at one
+ * level, with nothing else between them, are one: their edge goes, *merged tells, and the times must be found again.
+ * 0, or -1: out of memory.
+ */
+int find_levels(struct outline *o, struct phases *out, bool *merged);
+
+/* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
+int find_transitions(const struct runs *r, const struct outline *o, struct phases *out);
+
+/* Time at which repetition k of the outline begins and ends piece p, us; NaN = it does not show it. */
+double begin_in(const struct outline *o, size_t p, size_t k);
+double end_in(const struct outline *o, size_t p, size_t k);
+
+/*
+ * times.c: the limits of the time from the beginning of piece `from` to the end of piece `to`, whose value is given, over
+ * the repetitions in the mask (NULL: all) that show both.
+ */
+struct estimate time_between(const struct runs *r, const struct outline *o, size_t from, size_t to, const bool *mask,
+                             double value);
+
+/* A steady phase, slow or not: what transitions lead from and to. */
+bool is_base(const struct phase *p);
 
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int find_volts(const struct trace *t, struct phases *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What each piece is, and the levels.
+ * What each piece is.
  *
  * Throttling shows as IPC below that of the same code at full rate, which can only be the code that follows: a
  * throttled core runs the new code slowly from its first instruction on and then fully. So a piece is throttled if a
@@ -20,7 +20,6 @@
 #define THROTTLE_SHARE 0.5   /* of the cycles counted as throttled */
 #define THROTTLE_MAX_US 600
 #define THROTTLE_MIN_RATIO 0.1
-#define SAME_LEVEL 0.0035    /* relative: frequencies closer than this are one level */
 
 static double edge_middle(const struct outline *o, size_t e)
 {
@@ -100,118 +99,7 @@ static bool only_other_code(const struct outline *o, size_t e, const struct phas
     return true;
 }
 
-struct level {
-    double ghz, weight, variance;
-};
-
-static double sigma_of(const struct runs *r, const struct piece *p)
-{
-    return 1.2533 * r->noise[TRACE_FREQ] * p->value[TRACE_FREQ] / sqrt(fmax(1, (double)p->samples));
-}
-
-static int level_of(const struct level *l, size_t n, double ghz, double sigma)
-{
-    int best = -1;
-    for (size_t i = 0; i < n; i++)
-        if (best < 0 || fabs(l[i].ghz - ghz) < fabs(l[best].ghz - ghz))
-            best = (int)i;
-    if (best < 0)
-        return -1;
-    double bound = fmax(SAME_LEVEL * ghz, 3 * hypot(sigma, sqrt(l[best].variance)));
-    /* what a short, noisy piece cannot tell apart must still not swallow a step that was found */
-    return fabs(l[best].ghz - ghz) <= fmin(bound, 0.02 * ghz) ? best : -1;
-}
-
-static int descending(const void *a, const void *b)
-{
-    const struct level *x = a, *y = b;
-    return x->ghz > y->ghz ? -1 : x->ghz < y->ghz;
-}
-
-struct order {
-    size_t piece, samples;
-};
-
-static int longest_first(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-    if (x->samples != y->samples)
-        return x->samples > y->samples ? -1 : 1;
-    return x->piece < y->piece ? -1 : 1;
-}
-
-/* Distinct frequencies: the longest pieces found levels, shorter ones join the level they cannot be told from. */
-static int find_levels(const struct runs *r, const struct outline *o, struct phases *out)
-{
-    struct level *l = calloc(o->n_pieces + 1, sizeof *l);
-    struct order *order = malloc((o->n_pieces + 1) * sizeof *order);
-    size_t n = 0, m = 0;
-    if (!l || !order) {
-        free(l);
-        free(order);
-        return -1;
-    }
-    for (size_t p = 0; p < o->n_pieces; p++)
-        if (!o->piece[p].halt && !isnan(o->piece[p].value[TRACE_FREQ]) && out->phases[p].kind != PHASE_UNKNOWN)
-            order[m++] = (struct order){p, o->piece[p].samples};
-    qsort(order, m, sizeof *order, longest_first);
-    for (size_t k = 0; k < m; k++) {
-        const struct piece *piece = &o->piece[order[k].piece];
-        double ghz = piece->value[TRACE_FREQ], sigma = sigma_of(r, piece), weight = (double)piece->samples;
-        int i = level_of(l, n, ghz, sigma);
-        if (i < 0) {
-            l[n++] = (struct level){ghz, weight, sigma * sigma};
-            continue;
-        }
-        l[i].ghz += (ghz - l[i].ghz) * weight / (l[i].weight + weight);
-        l[i].weight += weight;
-        l[i].variance = 1 / (1 / fmax(l[i].variance, 1e-18) + 1 / fmax(sigma * sigma, 1e-18));
-    }
-    free(order);
-    qsort(l, n, sizeof *l, descending);
-    out->levels_ghz = malloc((n + 1) * sizeof *out->levels_ghz);
-    out->levels = malloc((n + 1) * sizeof *out->levels);
-    int bad = !out->levels_ghz || !out->levels;
-    for (size_t i = 0; i < n && !bad; i++) {
-        out->levels_ghz[i] = l[i].ghz;
-        out->levels[i] = (struct estimate){l[i].ghz, NAN, NAN};
-    }
-    out->n_levels = bad ? 0 : n;
-    for (size_t p = 0; p < o->n_pieces && !bad; p++) {
-        double ghz = o->piece[p].value[TRACE_FREQ];
-        int best = -1;
-        for (size_t i = 0; i < n && !o->piece[p].halt && !isnan(ghz); i++)
-            if (best < 0 || fabs(l[i].ghz - ghz) < fabs(l[best].ghz - ghz))
-                best = (int)i;
-        out->phases[p].level = best;
-    }
-    free(l);
-    return bad ? -1 : 0;
-}
-
-/* Without a clock the licence counters name the level. */
-static void levels_from_shares(struct phases *out)
-{
-    for (size_t p = 0; p < out->n_phases; p++)
-        for (int i = 0; i < 3; i++)
-            if (out->phases[p].share[i] > 0.5)
-                out->phases[p].level = i;
-}
-
-static void find_slow(struct phases *out)
-{
-    for (size_t p = 0; p + 1 < out->n_phases; p++) {
-        size_t q = p + 1;
-        while (q + 1 < out->n_phases && out->phases[q].kind == PHASE_HALT)
-            q++;
-        struct phase *a = &out->phases[p];
-        const struct phase *b = &out->phases[q];
-        if (a->kind == PHASE_STEADY && a->level >= 0 && b->level >= 0 && b->level < a->level && out->n_levels)
-            a->kind = PHASE_SLOW;
-    }
-}
-
-int find_kinds(const struct runs *r, struct outline *o, struct phases *out)
+int find_kinds(struct outline *o, struct phases *out)
 {
     out->phases = calloc(o->n_pieces + 1, sizeof *out->phases);
     if (!out->phases)
@@ -230,11 +118,6 @@ int find_kinds(const struct runs *r, struct outline *o, struct phases *out)
         out->phases[e].ipc_ratio = NAN;
     }
     out->n_phases = o->n_pieces;
-    if (find_levels(r, o, out))
-        return -1;
-    if (!r->has[TRACE_FREQ])
-        levels_from_shares(out);
-    find_slow(out);
     for (size_t p = 0; p < out->n_phases; p++)
         if ((out->phases[p].kind == PHASE_STEADY || out->phases[p].kind == PHASE_SLOW) && !isnan(out->phases[p].ipc))
             out->phases[p].ipc_ratio = 1;

@@ -156,8 +156,12 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     }
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
-        bad = find_kinds(&r, &outline, out) || find_times(&r, &outline, out) || find_volts(t, out);
+        bad = find_kinds(&outline, out);
     }
+    for (bool again = true; again && !bad;)
+        bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);
+    if (!bad)
+        bad = find_transitions(&r, &outline, out) || find_volts(t, out);
     if (!bad)
         find_limits(&r, out);
     outline_free(&outline);

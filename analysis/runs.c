@@ -132,7 +132,7 @@ static void lost_time(double dt, double speed, double before, double after, doub
 
 static bool differs(double a, double b, double noise, size_t n)
 {
-    double bound = fmax(0.004, 4.5 * 1.2533 * noise * sqrt(2.0 / (double)(n ? n : 1))); /* medians: sqrt(pi/2) */
+    double bound = fmax(0.004, 5.5 * 1.2533 * noise * sqrt(2.0 / (double)(n ? n : 1))); /* medians: sqrt(pi/2) */
     return !isnan(a) && !isnan(b) && fabs(log(a / b)) > bound;
 }
 

@@ -61,12 +61,12 @@ struct scratch {
     double *start;   /* of each piece, and the end */
 };
 
-static double begin_in(const struct outline *o, size_t p, size_t k)
+double begin_in(const struct outline *o, size_t p, size_t k)
 {
     return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
 }
 
-static double end_in(const struct outline *o, size_t p, size_t k)
+double end_in(const struct outline *o, size_t p, size_t k)
 {
     return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
 }
@@ -107,18 +107,22 @@ static void find_duration_modes(const struct runs *r, const struct outline *o, s
     }
 }
 
-/* The interval of a difference of two edges, over the repetitions that show both. */
-static struct estimate difference(const struct runs *r, const struct outline *o, size_t from, size_t to,
-                                  const struct scratch *s, double value, size_t *used)
+struct estimate time_between(const struct runs *r, const struct outline *o, size_t from, size_t to, const bool *mask,
+                             double value)
 {
+    struct estimate none = {value, NAN, NAN};
+    double *x = calloc(o->n_runs + 1, sizeof *x);
     size_t m = 0;
+    if (!x)
+        return none; /* limits are not known */
     for (size_t k = 0; k < o->n_runs; k++) {
         double d = end_in(o, to, k) - begin_in(o, from, k);
-        if (!isnan(d) && s->main_mode[k])
-            s->x[m++] = d;
+        if (!isnan(d) && (!mask || mask[k]))
+            x[m++] = d;
     }
-    struct estimate e = mean_estimate(s->x, m, REJECT, 0.5 * r->period, used);
+    struct estimate e = mean_estimate(x, m, REJECT, 0.5 * r->period, NULL);
     double half = 0.5 * (e.hi - e.lo);
+    free(x);
     if (m == 1) {
         double a = from ? edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? edge_sigma(r, o, to) : 0;
         half = 1.96 * hypot(a, b);
@@ -187,6 +191,7 @@ static int find_starts(const struct runs *r, const struct outline *o, struct pha
 {
     s->start[0] = o->begin;
     for (size_t p = 0; p < o->n_pieces; p++) {
+        out->phases[p].n_modes = 0;
         find_duration_modes(r, o, p, &out->phases[p], s);
         s->start[p + 1] = o->end;
         if (p + 1 < o->n_pieces) {
@@ -197,96 +202,6 @@ static int find_starts(const struct runs *r, const struct outline *o, struct pha
         }
     }
     return 0;
-}
-
-static bool base(const struct phase *p)
-{
-    return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
-}
-
-static int add_transition(struct phases *out, struct transition t)
-{
-    struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    out->transitions = bigger;
-    out->transitions[out->n_transitions++] = t;
-    return 0;
-}
-
-static double level_ghz(const struct phases *out, size_t p)
-{
-    if (out->phases[p].level < 0 || (size_t)out->phases[p].level >= out->n_levels)
-        return NAN;
-    return out->levels_ghz[out->phases[p].level];
-}
-
-/* From one steady phase to the next: whatever lies between belongs to the transition. */
-static int find_transitions(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
-{
-    for (size_t i = 0; i + 1 < out->n_phases; i++) {
-        size_t j = i + 1;
-        if (!base(&out->phases[i]))
-            continue;
-        unsigned halts = 0;
-        while (j + 1 < out->n_phases && !base(&out->phases[j]))
-            halts += out->phases[j++].kind == PHASE_HALT;
-        if (!base(&out->phases[j])) {
-            if (warn(out, "the recording ends before the transition at %.1f us does", s->start[i + 1]))
-                return -1;
-            break;
-        }
-        bool steps = out->phases[i].level != out->phases[j].level;
-        for (int c = TRACE_VOLTS; c < TRACE_CHANNELS; c++)
-            steps |= j == i + 1 && o->edge[i].change[c];
-        if (j == i + 1 && !steps)
-            continue; /* another kernel, and nothing happened */
-        struct transition t = {.at_us = s->start[i + 1], .halts = halts, .from_ghz = level_ghz(out, i),
-                               .to_ghz = level_ghz(out, j)};
-        if (j > i + 1) {
-            t.latency_us = difference(r, o, i + 1, j - 1, s, s->start[j] - s->start[i + 1], NULL);
-            t.agreeing_runs = SIZE_MAX;
-            for (size_t p = i + 1; p < j; p++)
-                t.agreeing_runs = agreement(o, p) < t.agreeing_runs ? agreement(o, p) : t.agreeing_runs;
-        } else {
-            double half = o->n_runs > 1 ? SYSTEMATIC_PERIODS * r->period : edge_sigma(r, o, i);
-            t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */
-            size_t m;
-            memset(s->main_mode, 1, o->n_runs * sizeof *s->main_mode);
-            gather(o, i, s->main_mode, s->x, &m);
-            t.agreeing_runs = m;
-        }
-        if (add_transition(out, t))
-            return -1;
-        i = j - 1;
-    }
-    return 0;
-}
-
-/* A level is the mean of its phases' frequencies by duration; its limits are those of the longest. */
-static void limits_of_levels(struct phases *out)
-{
-    for (size_t l = 0; l < out->n_levels; l++) {
-        double sum = 0, weight = 0, longest = -1, half = NAN;
-        bool steady = false;
-        for (size_t p = 0; p < out->n_phases; p++)
-            steady |= out->phases[p].level == (int)l && base(&out->phases[p]);
-        for (size_t p = 0; p < out->n_phases; p++) {
-            const struct phase *ph = &out->phases[p];
-            double length = fmax(ph->duration_us.value, 0);
-            if (ph->level != (int)l || (steady && !base(ph)) || isnan(ph->freq_ghz.value))
-                continue;
-            sum += length * ph->freq_ghz.value;
-            weight += length;
-            if (length > longest && !isnan(ph->freq_ghz.lo)) {
-                longest = length;
-                half = 0.5 * (ph->freq_ghz.hi - ph->freq_ghz.lo);
-            }
-        }
-        if (weight > 0)
-            out->levels_ghz[l] = sum / weight;
-        out->levels[l] = (struct estimate){out->levels_ghz[l], out->levels_ghz[l] - half, out->levels_ghz[l] + half};
-    }
 }
 
 int find_times(const struct runs *r, const struct outline *o, struct phases *out)
@@ -311,15 +226,10 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
             }
         }
         ph->start_us = s.start[p];
-        ph->duration_us = difference(r, o, p, p, &s, s.start[p + 1] - s.start[p], NULL);
+        ph->duration_us = time_between(r, o, p, p, all, s.start[p + 1] - s.start[p]);
         ph->agreeing_runs = agreement(o, p);
         if (r->has[TRACE_FREQ] && !o->piece[p].halt)
             bad = phase_frequency(r, o, p, ph, s.x);
-    }
-    if (!bad) {
-        limits_of_levels(out);
-        memset(all, 1, o->n_runs * sizeof *all);
-        bad = find_transitions(r, o, out, &s);
     }
     free(s.main_mode);
     free(s.x);
