@@ -82,18 +82,23 @@ static double switch_of(const struct phases *p)
     return p->from && p->to ? 0 : NAN;
 }
 
+enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a throttle */
+
 /*
- * What would have been found with 95 % power: a step of the frequency that lasts 20 samples or more, throttling of five
- * samples, a halt. From the noise of one sample and the number of repetitions (medians: sqrt(pi/2)).
+ * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample and the number of repetitions (medians: sqrt(pi/2)).
  */
 static void find_limits(const struct runs *r, struct phases *out)
 {
     double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? 1.2533 : 1;
     double z = (THRESHOLD_Z + POWER_95) * median / sqrt(runs);
-    if (r->has[TRACE_FREQ])
-        out->detectable_freq = fmax(0.004, z * r->noise[TRACE_FREQ] * sqrt(2.0 / 20));
-    if (r->has[TRACE_IPC])
-        out->detectable_throttle = exp(-fmax(0.06, z * r->noise[TRACE_IPC] * sqrt(1.0 / 5 + 1.0 / 20)));
+    if (r->has[TRACE_FREQ]) {
+        out->detectable_freq = fmax(0.004, z * r->noise[TRACE_FREQ] * sqrt(2.0 / LASTING));
+        out->detectable_freq_us = LASTING * r->period;
+    }
+    if (r->has[TRACE_IPC]) {
+        out->detectable_throttle = exp(-fmax(0.06, z * r->noise[TRACE_IPC] * sqrt(1.0 / SHORT + 1.0 / LASTING)));
+        out->detectable_throttle_us = SHORT * r->period;
+    }
     if (r->has[TRACE_FREQ] || r->has[TRACE_IPC])
         out->detectable_halt_us = r->period * fmax(1.5, 0.5 + (6 + POWER_95) * r->noise[TRACE_FREQ]);
 }
@@ -130,6 +135,7 @@ static int describe(const struct trace *t, struct phases *out)
     out->to = copy_meta(t, "to");
     out->modelled = is_modelled(t);
     out->detectable_freq = out->detectable_throttle = out->detectable_halt_us = NAN;
+    out->detectable_freq_us = out->detectable_throttle_us = NAN;
     return 0;
 }
 

@@ -81,8 +81,10 @@ struct phases {
     char **warnings;
     size_t n_warnings;
     /* what would have been found with 95 % power; NaN = this channel was not measured */
-    double detectable_freq;     /* smallest relative frequency step */
-    double detectable_throttle; /* mildest throttle: largest ipc_ratio still told from 1 */
+    double detectable_freq;     /* smallest relative frequency step, if both states last detectable_freq_us */
+    double detectable_freq_us;
+    double detectable_throttle; /* mildest throttle: largest ipc_ratio still told from 1, if it lasts ..._throttle_us */
+    double detectable_throttle_us;
     double detectable_halt_us;  /* shortest halt */
 };
 

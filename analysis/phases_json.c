@@ -202,7 +202,9 @@ static json_t *to_tree(const struct phases *p)
     put_lists(root, p, &failed);
     json_t *detectable = json_object();
     put(detectable, "freq_step", number(p->detectable_freq), &failed);
+    put(detectable, "freq_step_us", time_us(p->detectable_freq_us), &failed);
     put(detectable, "throttle_ipc_ratio", number(p->detectable_throttle), &failed);
+    put(detectable, "throttle_us", time_us(p->detectable_throttle_us), &failed);
     put(detectable, "halt_us", time_us(p->detectable_halt_us), &failed);
     put(root, "detectable", detectable, &failed);
     if (failed) {

@@ -397,12 +397,12 @@ static void print_null_result(const struct screen *s, const struct phases *p)
     add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
     add(text, "Would have been seen in 95 %% of the cases: ");
     if (isfinite(p->detectable_freq)) {
-        add(text, "a frequency step of %.2g %%", 100 * p->detectable_freq);
+        add(text, "a frequency step of %.2g %% that lasts %.3g us", 100 * p->detectable_freq, p->detectable_freq_us);
     } else {
         add(text, "no frequency step (frequency was not measured)");
     }
     if (isfinite(p->detectable_throttle)) {
-        add(text, ", a throttle to %.3g of the full rate or less", p->detectable_throttle);
+        add(text, ", a throttle to %.3g of the full rate for %.3g us", p->detectable_throttle, p->detectable_throttle_us);
     } else {
         add(text, ", no throttle (IPC was not measured)");
     }

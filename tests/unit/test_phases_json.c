@@ -75,7 +75,8 @@ static void assert_null_member(const json_t *object, const char *key)
 
 static void an_empty_answer_has_all_keys(void **state)
 {
-    struct phases p = {.detectable_freq = NAN, .detectable_throttle = NAN, .detectable_halt_us = NAN};
+    struct phases p = {.detectable_freq = NAN, .detectable_freq_us = NAN, .detectable_throttle = NAN,
+                       .detectable_throttle_us = NAN, .detectable_halt_us = NAN};
     (void)state;
     json_t *root = parsed(&p);
     ASSERT_KEYS(root, "format", "cpu", "machine", "modelled", "from", "to", "runs", "runs_used", "levels_ghz",
@@ -93,7 +94,7 @@ static void an_empty_answer_has_all_keys(void **state)
         assert_int_equal(json_array_size(json_object_get(root, lists[i])), 0);
     }
     json_t *detectable = json_object_get(root, "detectable");
-    ASSERT_KEYS(detectable, "freq_step", "throttle_ipc_ratio", "halt_us");
+    ASSERT_KEYS(detectable, "freq_step", "freq_step_us", "throttle_ipc_ratio", "throttle_us", "halt_us");
     assert_null_member(detectable, "freq_step");
     assert_null_member(detectable, "throttle_ipc_ratio");
     assert_null_member(detectable, "halt_us");
