@@ -128,7 +128,8 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
     case 0:
         if (f->rdpmc_setting == 0 || !f->perf_rdpmc) {
             snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is %s; reading counters is not built into "
-                     "this version anyway", f->rdpmc_setting == 0 ? "switched off (rdpmc = 0 in sysfs)" : "not allowed");
+                     "this version anyway",
+                     f->rdpmc_setting == 0 ? "switched off (rdpmc = 0 in sysfs)" : "not allowed");
             snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
         } else {
             snprintf(why, sizeof c->why, "the counters work here, but reading them is not built into this version");
@@ -145,7 +146,7 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
         return;
     case EACCES:
     case EPERM:
-        if (f->perf_paranoid == NOT_READABLE || f->perf_paranoid <= 2) {
+        if (f->perf_paranoid <= 2) { /* or not readable, a negative number */
             snprintf(why, sizeof c->why, "perf_event_open is forbidden (%s), as in a container with a system call "
                      "filter", strerror(f->perf_errno));
             snprintf(remedy, sizeof c->remedy, "let the container's seccomp profile pass perf_event_open");
@@ -212,7 +213,12 @@ size_t choices_from_facts(const struct choice_facts *f, struct machine_choice *o
     static const struct {
         const char *name;
         void (*choose)(const struct choice_facts *f, struct machine_choice *c);
-    } all[] = { { "helper", choose_helper }, { "perf", choose_perf }, { "msr", choose_msr }, { "timing", choose_timing } };
+    } all[] = {
+        { "helper", choose_helper },
+        { "perf", choose_perf },
+        { "msr", choose_msr },
+        { "timing", choose_timing },
+    };
     size_t n = sizeof all / sizeof *all;
 
     n = n < max ? n : max;

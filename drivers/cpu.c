@@ -64,12 +64,21 @@ static void copy_text(char *out, size_t size, const char *text, size_t length)
     }
 }
 
+/* Twelve characters from three registers. */
+static void join(uint32_t a, uint32_t b, uint32_t c, char out[12])
+{
+    memcpy(out, &a, 4);
+    memcpy(out + 4, &b, 4);
+    memcpy(out + 8, &c, 4);
+}
+
 static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
 {
-    uint32_t vendor[3] = { l->basic.ebx, l->basic.edx, l->basic.ecx };
-    uint32_t host[3] = { l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx };
+    char vendor[12], host[12];
 
-    copy_text(out->vendor, sizeof out->vendor, (const char *)vendor, sizeof vendor);
+    join(l->basic.ebx, l->basic.edx, l->basic.ecx, vendor);
+    join(l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx, host);
+    copy_text(out->vendor, sizeof out->vendor, vendor, strnlen(vendor, sizeof vendor));
     copy_text(out->brand, sizeof out->brand, (const char *)l->brand, strnlen((const char *)l->brand, sizeof l->brand));
     if (out->brand[0] == '\0') {
         memcpy(out->brand, out->vendor, sizeof out->vendor);
@@ -77,8 +86,7 @@ static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
     out->intel = strcmp(out->vendor, "GenuineIntel") == 0;
     out->hypervisor = l->version.ecx >> 31 & 1;
     if (out->hypervisor) {
-        copy_text(out->hypervisor_name, sizeof out->hypervisor_name, (const char *)host,
-                  strnlen((const char *)host, sizeof host));
+        copy_text(out->hypervisor_name, sizeof out->hypervisor_name, host, strnlen(host, sizeof host));
     }
 }
 

@@ -127,8 +127,8 @@ static int check_features(const struct timing *t, const struct payload *p, struc
         list_kernels(t->features, usable, sizeof usable);
         snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
         return fail(err, MACHINE_CANNOT, remedy,
-                    "kernel %s needs %s, which this CPU, its operating system or its hypervisor does not offer", p->name,
-                    names);
+                    "kernel %s needs %s, which this CPU, its operating system or its hypervisor does not offer",
+                    p->name, names);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
         list_kernels(t->features & ~p->kernel->features, usable, sizeof usable);
@@ -365,14 +365,14 @@ static void convert(const struct timing *t, unsigned per_block, const struct tim
     }
 }
 
-static void convert_all(const struct timing *t, const struct timing_plan *plan, const struct timing_log *log)
+static void convert_all(const struct timing *t, const struct run_request *r, const struct timing_log *log)
 {
     size_t stride = 2 + t->setup.n_counters;
     uint64_t instructions = 0, total[2] = { 0, 0 };
     size_t done = 0;
 
-    for (size_t i = 0; i < plan->n; i++) {
-        unsigned per_block = plan->stretch[i].lane->instructions;
+    for (size_t i = 0; i < r->n_segments; i++) {
+        unsigned per_block = r->segments[i].payload.instructions;
         /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
         convert(t, per_block, log->raw + done, log->last[i] - done, instructions, total, t->words + done * stride);
         done = log->last[i];
@@ -445,7 +445,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     log.probe = t->probe;
     record(t, r, &plan, &log, out);
     update_cost(t, &log);
-    convert_all(t, &plan, &log);
+    convert_all(t, r, &log);
     out->n = log.n;
     out->stride = 2 + t->setup.n_counters;
     out->capacity = t->setup.max_samples;

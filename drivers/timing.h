@@ -18,7 +18,6 @@
 struct timing_lane {
     kernel_fn *run;
     uint64_t dirty;
-    unsigned instructions; /* of a block */
     uint64_t fine;         /* blocks in a twenty-fifth of a period */
     uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
     uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
@@ -36,8 +35,8 @@ struct timing_raw {
 };
 
 /*
- * Short chains are cheap and long ones exact; both are needed to tell the cost of a reading from the frequency. One long
- * chain in eight makes a reading a quarter cheaper than one in two, at the same error of that cost.
+ * Short chains are cheap and long ones exact; both are needed to tell the cost of a reading from the frequency. One
+ * long chain in eight makes a reading a quarter cheaper than one in two, at the same error of that cost.
  */
 enum { TIMING_TURNS = 8 };
 

@@ -134,7 +134,7 @@ int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, s
     if (raw == NULL) {
         return -1;
     }
-    *lane = (struct timing_lane){ .run = p->run, .dirty = p->dirty, .instructions = p->instructions };
+    *lane = (struct timing_lane){ .run = p->run, .dirty = p->dirty };
     uint64_t begin = tsc_now();
     uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
     double rough = (double)(tsc_now() - begin) / (double)blocks;

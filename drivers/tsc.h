@@ -33,13 +33,13 @@ bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note,
  * The frequency that CPUID declares, in Hz, or 0 where it declares none that makes sense. *origin is set to the leaves
  * it comes from. In this order:
  *   15H: ECX * EBX / EAX (Intel SDM vol. 2A, CPUID leaf 15H; vol. 3B, "Determining the Processor Base Frequency");
- *   15H with ECX = 0: Denverton has a crystal of 25 MHz, others give it as base frequency (16H) * EAX / EBX, so that the
- *   TSC runs at the base frequency (Linux, arch/x86/kernel/tsc.c, native_calibrate_tsc());
+ *   15H with ECX = 0: Denverton has a crystal of 25 MHz, others give it as base frequency (16H) * EAX / EBX, so that
+ *   the TSC runs at the base frequency (Linux, arch/x86/kernel/tsc.c, native_calibrate_tsc());
  *   40000010H: EAX kHz (the timing leaf that VMware defined and KVM user space adopted).
  */
 double tsc_declared_hz(const struct cpu_leaves *l, const char **origin);
 
-/* A TSC reading and a clock reading taken at the same time, as far as `width` (ticks around the clock reading) tells. */
+/* A TSC and a clock reading taken at the same time, as far as `width` (ticks around the clock reading) tells. */
 struct tsc_point {
     double ticks;
     double seconds;

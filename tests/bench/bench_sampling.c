@@ -79,8 +79,8 @@ static unsigned long long common_divisor(unsigned long long a, unsigned long lon
 }
 
 /*
- * Whether something else ran on the core: on the other hyper-thread (of another guest, perhaps), which the interruptions
- * do not show. Short chains, otherwise all the same to the resolution of the clock, then spread by a fifth.
+ * Whether something else ran on the core: on the other hyper-thread (of another guest, perhaps), which does not
+ * interrupt. Short chains, otherwise all the same to the resolution of the clock, then spread by a fifth.
  */
 static bool disturbed(const struct recording *rec)
 {
@@ -200,7 +200,8 @@ static void report(struct bench *b, const char *name, bool reference)
         double error = quantile(b->error, REPETITIONS, 0.5);
         double spread = (quantile(b->error, REPETITIONS, 0.84) - quantile(b->error, REPETITIONS, 0.16)) / 2;
         double ghz = quantile(b->reference_ghz, REPETITIONS, 0.5);
-        double low = quantile(b->reference_ghz, REPETITIONS, 0.05), high = quantile(b->reference_ghz, REPETITIONS, 0.95);
+        double low = quantile(b->reference_ghz, REPETITIONS, 0.05);
+        double high = quantile(b->reference_ghz, REPETITIONS, 0.95);
         printf("%-8s frequency %+.3f %% from the long mean %s; a repetition spreads by %.2f %%; long mean %.4f GHz "
                "(moved %.1f %%)\n", "", error * 100, verdict(fabs(error) <= FREQUENCY_AIM), spread * 100, ghz,
                (high / low - 1) * 100);
@@ -267,10 +268,10 @@ static int run_all(struct bench *b, struct machine_error *err)
         printf("timing machine, CPU %d of %s, %u active core, TSC %.3f MHz (%s)\n", b->info.cpu_number, b->info.cpu,
                b->info.active_cores, b->info.tsc_hz / 1e6, b->info.tsc_origin);
         printf("%s%s%s", b->info.notes[0] ? "notes: " : "", b->info.notes, b->info.notes[0] ? "\n" : "");
-        printf("%d repetitions of %d us at %g us; aims: sample < %g ns, payload >= %g %%, p99 of the period within %g %% "
-               "when nothing interrupts,\nfrequency within %g %% of the long mean (%d x 10 ms of dependent adds around "
-               "the repetitions).\nDisturbed: the other hyper-thread of the core, perhaps of another guest, was at "
-               "work.\n\n", REPETITIONS, SAMPLED_US, PERIOD_US, COST_AIM_NS, SHARE_AIM * 100, PERIOD_AIM * 100,
+        printf("%d repetitions of %d us at %g us; aims: sample < %g ns, payload >= %g %%, p99 of the period within "
+               "%g %% when nothing interrupts,\nfrequency within %g %% of the long mean (%d x 10 ms of dependent adds "
+               "around the repetitions).\nDisturbed: the other hyper-thread of the core, perhaps of another guest, was "
+               "at work.\n\n", REPETITIONS, SAMPLED_US, PERIOD_US, COST_AIM_NS, SHARE_AIM * 100, PERIOD_AIM * 100,
                FREQUENCY_AIM * 100, REPETITIONS);
     }
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == MACHINE_OK; i++) {

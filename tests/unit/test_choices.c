@@ -130,8 +130,8 @@ static void test_what_auto_tells(void **state)
     char line[600], small[20];
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "timing (time stamps only): helper: this version has no kernel helper; perf: no PMU in this "
-                              "virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_string_equal(line, "timing (time stamps only): helper: this version has no kernel helper; perf: no PMU in "
+                              "this virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
     assert_null(strchr(line, '\n'));
     choices_tell(c, n, small, sizeof small);
     assert_string_equal(small, "timing (time stamps");
@@ -146,8 +146,8 @@ static void test_what_auto_tells(void **state)
 static void put(const char *root, const char *path, const char *text)
 {
     char command[300];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text, root,
-             path);
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text,
+             root, path);
     assert_int_equal(system(command), 0);
 }
 

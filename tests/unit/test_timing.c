@@ -495,8 +495,8 @@ static void test_frequency_agrees_with_a_long_mean(void **state)
             }
         }
         if (n < WANTED) {
-            print_message("skipped: of %d repetitions %zu were steady; in %zu something else ran on the core\n", MOST, n,
-                          noisy);
+            print_message("skipped: of %d repetitions %zu were steady; in %zu something else ran on the core\n", MOST,
+                          n, noisy);
             m->ops->finish(m);
             skip();
         }

@@ -46,7 +46,7 @@ enum { PERIOD = 20000, BLOCK = 500, READINGS = 300 };
 
 static struct timing_lane lane_of(uint64_t period)
 {
-    struct timing_lane l = { .run = clocked, .instructions = 10, .fine = 1, .coarse = 4,
+    struct timing_lane l = { .run = clocked, .fine = 1, .coarse = 4,
                              .rate = (1ull << TIMING_RATE_BITS) / BLOCK, .lead = { 200, 400 } };
     l.early = period > 100 * PERIOD ? PERIOD : 0;
     made.block_ticks = BLOCK;
