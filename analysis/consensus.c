@@ -94,18 +94,23 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     return bad;
 }
 
-/* The outline that most of them fit; of equals the one that shows most. */
-static struct group largest_group(const struct outline *o, size_t n)
+/* The outline that most of them fit; of equals the one that shows most. tried: scratch of n. */
+static struct group largest_group(const struct outline *o, size_t n, size_t *tried)
 {
     struct group best = {0, 0};
+    size_t n_tried = 0;
     for (size_t i = 0; i < n; i++) {
         size_t size = 0;
-        for (size_t j = 0; j < n; j++)
-            size += outline_fits(&o[i], &o[j], NULL);
+        bool twin = false;
+        for (size_t k = 0; k < n_tried && !twin; k++)
+            twin = o[tried[k]].n_pieces == o[i].n_pieces && outline_fits(&o[tried[k]], &o[i], NULL);
+        if (twin)
+            continue;
+        tried[n_tried++] = i;
+        for (size_t k = 0; k < n; k++)
+            size += outline_fits(&o[i], &o[k], NULL);
         if (size > best.size || (size == best.size && o[i].n_pieces > o[best.first].n_pieces))
             best = (struct group){i, size};
-        if (i >= n / 2 && best.size == n)
-            break;
     }
     return best;
 }
@@ -363,7 +368,7 @@ static int keep_common_edges(struct outline *o, struct phases *out)
 int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out)
 {
     size_t n = 0, done = 0;
-    size_t *run = malloc((r->n + 1) * sizeof *run);
+    size_t *run = malloc((2 * r->n + 2) * sizeof *run);
     struct outline *own = calloc(r->n + 1, sizeof *own), means = {0};
     int bad = !run || !own || drop_interrupted(r, run, &n, out);
     memset(o, 0, sizeof *o);
@@ -371,7 +376,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
         bad = outline_find(r, &run[done], 1, switch_us, &own[done]);
     if (bad || !n)
         goto out;
-    struct group g = largest_group(own, n);
+    struct group g = largest_group(own, n, run + r->n + 1);
     bool use_means = false;
     bad = join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
