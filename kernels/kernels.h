@@ -15,7 +15,8 @@
 /*
  * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0
  * runs exactly `blocks` blocks (blocks >= 1). Operand registers are set up on entry. If `state` is not NULL the final
- * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes). Without `dirty` the function
+ * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the registers
+ * of the scalar adds of a density at 64 * (16 + n), tiles at 1024 * n; what is not used is not written). Without `dirty` the function
  * executes VZEROUPPER before it returns (kernels of 256 bits and more), with it the upper halves stay in use.
  * Returns the number of blocks run.
  */

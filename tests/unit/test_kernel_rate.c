@@ -315,7 +315,7 @@ static struct clock look_at_clock(const struct payload *mul, struct tally *tally
     double sum = 0;
     for (unsigned i = PAIRS / 20; i < PAIRS - PAIRS / 20; i++)
         sum += pair[i];
-    double kept = PAIRS - 2 * (PAIRS / 20);
+    unsigned kept = PAIRS - 2 * (PAIRS / 20);
     c.cycle = sum / kept / (CHAIN_LONG_ADDS - CHAIN_SHORT_ADDS);
     c.ratio = c.cycle / ((before + after) / 2);
     struct cycles m = measure(mul->run, 64, tally);
