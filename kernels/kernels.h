@@ -15,10 +15,10 @@
 /*
  * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0
  * runs exactly `blocks` blocks (blocks >= 1). Operand registers are set up on entry. If `state` is not NULL the final
- * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the registers
- * of the scalar adds of a density at 64 * (16 + n), tiles at 1024 * n; what is not used is not written). Without `dirty` the function
- * executes VZEROUPPER before it returns (kernels of 256 bits and more), with it the upper halves stay in use.
- * Returns the number of blocks run.
+ * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the
+ * registers of a density's scalar adds at 64 * (16 + n), tiles at 1024 * n; the rest is not written). Without `dirty`
+ * the function executes VZEROUPPER before it returns (kernels of 256 bits and more), with it the upper halves stay in
+ * use. Returns the number of blocks run.
  */
 typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty);
 
