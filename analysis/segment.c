@@ -48,6 +48,8 @@ static double difference_noise(const float *y, size_t n, size_t lag)
 
 double neighbour_noise(const float *value, size_t n, bool logarithm)
 {
+    if (n < 2)
+        return 0;
     size_t take = n < 4 * NOISE_SAMPLES ? n : 4 * NOISE_SAMPLES, m = 0;
     float *y = malloc((take + 1) * sizeof *y);
     if (!y)

@@ -11,7 +11,9 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
+enum { MANY = 8 };
 #define REJECT 5.0          /* scaled MADs: farther edges are wild samples' doing */
+#define AGREE_PERIODS 1.5   /* durations that differ by less agree */
 #define MODE_GAP_PERIODS 4  /* modes are at least so far apart ... */
 #define MODE_GAP_SHARE 0.05 /* ... and by at least this share of the duration */
 #define MODE_LEAST_SHARE 0.04
@@ -88,13 +90,14 @@ static void find_duration_modes(const struct runs *r, const struct outline *o, s
 {
     struct value_mode mode[PHASE_MODES_MAX];
     size_t m = durations(o, p, s->x);
-    if (m < 4 || p + 1 == o->n_pieces)
+    if (m < 3 || p + 1 == o->n_pieces)
         return;
     double *copy = s->x + o->n_runs;
     memcpy(copy, s->x, m * sizeof *copy);
     double middle = median_of(copy, m), sigma = mad_sigma(s->x, m, middle, copy);
     double gap = fmax(fmax(MODE_GAP_PERIODS * r->period, MODE_GAP_SHARE * middle), fmin(3 * sigma, 0.25 * middle));
-    size_t least = (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
+    /* of few repetitions one that differs is worth telling, of many a few */
+    size_t least = m < MANY ? 1 : (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
     size_t n = find_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
     if (n < 2)
         return;
@@ -178,12 +181,14 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
     return 0;
 }
 
-static size_t agreement(const struct outline *o, size_t p)
+/* Repetitions that show a phase and, where its duration has one mode, show it as long as the others do. */
+static size_t agreement(const struct runs *r, const struct outline *o, size_t p, const struct phase *ph, double *x)
 {
-    size_t n = 0;
-    for (size_t k = 0; k < o->n_runs; k++)
-        n += !isnan(end_in(o, p, k) - begin_in(o, p, k));
-    return n;
+    size_t m = durations(o, p, x), used;
+    if (ph->n_modes > 1)
+        return m;
+    mean_estimate(x, m, REJECT, AGREE_PERIODS * r->period, &used);
+    return used;
 }
 
 /* The mean of each edge over the repetitions of the main mode so far; never before the edge before. */
@@ -227,7 +232,7 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
         }
         ph->start_us = s.start[p];
         ph->duration_us = time_between(r, o, p, p, all, s.start[p + 1] - s.start[p]);
-        ph->agreeing_runs = agreement(o, p);
+        ph->agreeing_runs = agreement(r, o, p, ph, s.x);
         if (r->has[TRACE_FREQ] && !o->piece[p].halt)
             bad = phase_frequency(r, o, p, ph, s.x);
     }
