@@ -38,6 +38,9 @@ struct timing {
     struct timing_lane lanes[LANES_MAX];
     size_t n_lanes;
     struct timing_cost cost; /* of a reading, lately */
+    double lowest_cost;      /* cycles, since prepare */
+    unsigned probed, shared; /* repetitions with a cost; of them, those in which it was much higher than the lowest */
+    size_t notes_length;     /* of what notes says without that */
     struct timing_raw *probe; /* in the locked memory, one behind the other: TIMING_PROBE_ROOM */
     struct timing_raw *raw;   /* max_samples */
     uint64_t *words;          /* max_samples * stride */
@@ -238,6 +241,8 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     t->prepared = true;
     append_note(t->notes, sizeof t->notes, t->place.note);
     remark_idle(t, &view);
+    t->notes_length = strlen(t->notes);
+    t->probed = t->shared = 0;
     return MACHINE_OK;
 }
 
@@ -381,12 +386,29 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
     }
 }
 
+/* The other hyper-thread cannot be seen, but it slows the reads of the TSC, by a quarter on a Sapphire Rapids. */
+static void remark_shared(struct timing *t, double cycles)
+{
+    char text[160];
+
+    t->lowest_cost = t->probed == 0 ? cycles : fmin(t->lowest_cost, cycles);
+    t->probed++;
+    t->shared += cycles > 1.12 * t->lowest_cost;
+    if (t->shared > 0) {
+        snprintf(text, sizeof text, "in %u of %u repetitions something else ran on the same core (its other "
+                 "hyper-thread): frequency and IPC are less exact there", t->shared, t->probed);
+        t->notes[t->notes_length] = '\0';
+        append_note(t->notes, sizeof t->notes, text);
+    }
+}
+
 static void update_cost(struct timing *t, const struct timing_log *log)
 {
     struct timing_cost seen;
 
     if (timing_chain_cost(log->probe, log->n_probe, &seen) == 0) {
         timing_cost_follow(&t->cost, &seen);
+        remark_shared(t, seen.cycles);
     }
 }
 

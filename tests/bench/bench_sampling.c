@@ -30,6 +30,7 @@ struct bench {
     struct payload chain;
     double *interval_us;        /* of uninterrupted samples, all repetitions of one kernel */
     size_t n_intervals, samples, interrupted;
+    double best_ratio;            /* of the mean times of long and short chains in a repetition */
     unsigned attempts, disturbed; /* repetitions made; of those kept, the disturbed ones */
     double cost_ns[REPETITIONS], share[REPETITIONS], error[REPETITIONS], reference_ghz[REPETITIONS];
 };
@@ -68,6 +69,18 @@ static double long_mean_ghz(const struct bench *b)
     return quantile(rate, CHAIN_SLICES, 0.5) * b->info.tsc_hz * 1e-9;
 }
 
+/* The mean of the middle half. Sorts. */
+static double middle_mean(double *v, size_t n)
+{
+    double sum = 0;
+
+    qsort(v, n, sizeof *v, ascending);
+    for (size_t i = n / 4; i < n - n / 4; i++) {
+        sum += v[i];
+    }
+    return sum / (double)(n - 2 * (n / 4));
+}
+
 static unsigned long long common_divisor(unsigned long long a, unsigned long long b)
 {
     while (b != 0) {
@@ -80,23 +93,26 @@ static unsigned long long common_divisor(unsigned long long a, unsigned long lon
 
 /*
  * Whether something else ran on the core: on the other hyper-thread (of another guest, perhaps), which does not
- * interrupt. Short chains, otherwise all the same to the resolution of the clock, then spread by a fifth.
+ * interrupt. It makes the reads of the TSC slower, and with them short chains more than long ones: their ratio falls
+ * below what it was in the best repetition. Or it does so now and then; then short chains, otherwise all the same to
+ * the resolution of the clock, spread by a fifth.
  */
-static bool disturbed(const struct recording *rec)
+static bool disturbed(const struct recording *rec, double *best_ratio)
 {
-    static double ticks[2 * SAMPLED_US];
-    size_t n = 0;
+    static double ticks[2][2 * SAMPLED_US]; /* of short and long chains */
+    size_t n[2] = { 0, 0 };
     unsigned long long step = 0;
 
     for (size_t i = 1; i < rec->n; i++) {
         const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
         bool is_long = now[3] - before[3] > (CHAIN_SHORT_ADDS + CHAIN_LONG_ADDS) * CHAIN_CYCLE_UNIT;
         step = common_divisor(step, now[2] - before[2]);
-        ticks[n] = (double)(now[2] - before[2]);
-        n += !is_long;
+        ticks[is_long][n[is_long]++] = (double)(now[2] - before[2]);
     }
-    double half = quantile(ticks, n, 0.5);
-    return !(quantile(ticks, n, 0.75) - quantile(ticks, n, 0.25) <= 2 * (double)step + 0.04 * half);
+    double usual = middle_mean(ticks[0], n[0]), ratio = middle_mean(ticks[1], n[1]) / usual;
+    double spread = quantile(ticks[0], n[0], 0.75) - quantile(ticks[0], n[0], 0.25);
+    *best_ratio = ratio > *best_ratio ? ratio : *best_ratio;
+    return !(ratio >= 0.96 * *best_ratio && spread <= 2 * (double)step + 0.04 * usual);
 }
 
 /* Means of the uninterrupted samples of one recording. */
@@ -153,7 +169,7 @@ static int one_repetition(struct bench *b, const struct payload *p, unsigned i, 
     if (status != MACHINE_OK) {
         return status;
     }
-    bool bad = disturbed(&rec);
+    bool bad = disturbed(&rec, &b->best_ratio);
     *kept = !bad || ATTEMPTS - b->attempts < REPETITIONS - i;
     if (!*kept) {
         return MACHINE_OK;
