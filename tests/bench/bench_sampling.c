@@ -75,10 +75,11 @@ static double middle_mean(double *v, size_t n)
     double sum = 0;
 
     qsort(v, n, sizeof *v, ascending);
-    for (size_t i = n / 4; i < n - n / 4; i++) {
+    size_t first = n / 4, end = n - first;
+    for (size_t i = first; i < end; i++) {
         sum += v[i];
     }
-    return sum / (double)(n - 2 * (n / 4));
+    return sum / (double)(end - first);
 }
 
 static unsigned long long common_divisor(unsigned long long a, unsigned long long b)
