@@ -267,6 +267,25 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
     return 0;
 }
 
+/*
+ * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not change
+ * there. Where the repetitions do not step at the switch, they change later, each at its own time.
+ */
+static int find_wandering(const struct runs *r, struct outline *o)
+{
+    double *x = malloc((o->n_runs + 1) * sizeof *x);
+    if (!x)
+        return -1;
+    for (size_t e = 0; e + 1 < o->n_pieces; e++)
+        if (o->edge[e].forced && !o->piece[e].halt && !o->piece[e + 1].halt && o->edge[e].change[TRACE_FREQ] &&
+            !common_step(r, o, e, TRACE_FREQ, x)) {
+            o->piece[e + 1].wanders = true;
+            o->edge[e].change[TRACE_FREQ] = 0;
+        }
+    free(x);
+    return 0;
+}
+
 /* A halt that is much longer than in the other repetitions was interrupted. */
 static int drop_long_halts(const struct runs *r, struct outline *o, struct phases *out)
 {
@@ -398,7 +417,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
         bad = tell_minority(r, own, n, o, out);
     }
     if (!bad) {
-        bad = drop_long_halts(r, o, out);
+        bad = drop_long_halts(r, o, out) || find_wandering(r, o);
         drop_empty_halts(r, o);
     }
     out->runs_used = n;

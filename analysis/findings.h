@@ -29,6 +29,9 @@ int find_levels(struct outline *o, struct phases *out, bool *merged);
 /* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
 int find_transitions(const struct runs *r, const struct outline *o, struct phases *out);
 
+/* hints.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
+int hint_short_throttle(const struct runs *r, const struct outline *o, struct phases *out);
+
 /* Time at which repetition k of the outline begins and ends piece p, us; NaN = it does not show it. */
 double begin_in(const struct outline *o, size_t p, size_t k);
 double end_in(const struct outline *o, size_t p, size_t k);

@@ -72,6 +72,11 @@ static void kind_of(const struct outline *o, size_t p, struct phase *out)
         out->kind = PHASE_HALT;
         return;
     }
+    if (piece->wanders) {
+        out->kind = PHASE_UNKNOWN;
+        snprintf(out->why, sizeof out->why, "the frequency changes, in each repetition at another time");
+        return;
+    }
     double length = p + 1 < o->n_pieces && p ? edge_middle(o, p) - edge_middle(o, p - 1) : NAN;
     double full = full_rate(o, p);
     bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;

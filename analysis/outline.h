@@ -13,6 +13,7 @@
 
 struct piece {
     bool halt;
+    bool wanders;                 /* its frequency changes, in each repetition at another time */
     double value[TRACE_CHANNELS]; /* means of what is not wild, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
 };

@@ -47,6 +47,11 @@ int find_transitions(const struct runs *r, const struct outline *o, struct phase
         unsigned halts = 0;
         while (j + 1 < out->n_phases && !is_base(&out->phases[j]))
             halts += out->phases[j++].kind == PHASE_HALT;
+        bool undecided = false;
+        for (size_t p = i + 1; p <= j; p++)
+            undecided |= out->phases[p].kind == PHASE_UNKNOWN;
+        if (undecided) /* what leads to or through the undecided is undecided too */
+            continue;
         if (!is_base(&out->phases[j])) {
             if (warn(out, "the recording ends before the transition at %.1f us does", out->phases[i + 1].start_us))
                 return -1;
