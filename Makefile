@@ -3,6 +3,7 @@
 # make            ./characterize and libcharacterize.a (everything but cli/)
 # make test       unit and command-line tests          make sanitize   the same under ASan and UBSan
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck
+# make accuracy   the analysis on random traces and nulls  make fuzz   its readers, FUZZ_SECONDS for each target
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
 
 VERSION := 0.1.0
@@ -80,6 +81,29 @@ sanitize:
 bench: $(BENCH_BIN)
 	@for program in $(BENCH_BIN); do $$program || exit; done
 
+# 1000 random traces of each kind, 10000 of nothing with each kind of noise; make -j2 runs both at once. Minutes.
+accuracy: accuracy-traces accuracy-nulls
+accuracy-traces: $(BUILD)/tests/bench/score_traces
+	$< all 1 1000
+accuracy-nulls: $(BUILD)/tests/bench/score_nulls
+	$< all 1 10000
+
+# libFuzzer with ASan and UBSan, each target FUZZ_SECONDS long; needs clang and its run-time library.
+FUZZ_SECONDS ?= 60
+FUZZ_CC ?= clang
+FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+             -fno-omit-frame-pointer
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
+ANALYSIS := $(wildcard analysis/*.c)
+
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard analysis/*.h) Makefile
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lm
+
+fuzz: $(FUZZ_BIN)
+	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
+
 C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
@@ -109,5 +133,5 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test sanitize bench lint install uninstall clean
+.PHONY: all unit test sanitize bench accuracy accuracy-traces accuracy-nulls fuzz lint install uninstall clean
 .SECONDARY:

@@ -5,6 +5,7 @@
  * score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]     -v: what was wrong with each bad trace
  *                                                     -l: each duration, with its error and limits, as CSV to stderr
  * score_traces KIND SEED --csv FILE                   writes that trace ("-": to standard output)
+ * Exit status: 0; 1 if a kind does not meet what is asked (score_good).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +52,14 @@ static int score_kind(enum trace_kind kind, uint64_t first, size_t count, FILE *
             bad = score_trace(&s, &t, &truth, details) < 0;
         trace_free(&t);
     }
+    char what[300] = "out of memory";
+    bool good = !bad && score_good(&s, what, sizeof what);
     print_score(stdout, trace_kind_name(kind), &s);
+    if (!good)
+        printf("%-14s NOT MET: %s\n", "", what);
     fflush(stdout);
     score_free(&s);
-    return bad;
+    return !good;
 }
 
 int main(int argc, char **argv)
@@ -86,8 +91,9 @@ int main(int argc, char **argv)
     print_score_head(stdout);
     if (list)
         fputs("kind,seed,index,phase,nominal_us,error_us,half_width_us,runs,period_us,limits\n", list);
+    int bad = 0;
     for (int k = 0; k < TRACES_KINDS; k++)
-        if ((chosen < 0 || chosen == k) && score_kind((enum trace_kind)k, first, count, details, list))
-            return 1;
-    return 0;
+        if (chosen < 0 || chosen == k)
+            bad |= score_kind((enum trace_kind)k, first, count, details, list);
+    return bad;
 }

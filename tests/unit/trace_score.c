@@ -314,6 +314,35 @@ void score_free(struct score *s)
     memset(s, 0, sizeof *s);
 }
 
+/* ---- many traces ---- */
+
+static bool covers(size_t in, size_t n)
+{
+    double share = (double)in / fmax(1, (double)n), slack = 3 / sqrt(fmax(1, (double)n));
+    return n < 20 || (share >= 0.9 - slack * sqrt(0.9 * 0.1) && share <= 0.99 + slack * sqrt(0.99 * 0.01));
+}
+
+bool score_good(struct score *s, char *what, size_t size)
+{
+    size_t wrong = s->missed + s->invented + s->wrong_kind + s->wrong_levels + s->wrong_volts + s->wrong_modes + s->failed;
+    double median = quantile(&s->duration, 0.5), p95 = quantile(&s->duration, 0.95), level = quantile(&s->level, 1);
+    if (wrong)
+        snprintf(what, size, "%zu missed, %zu invented, %zu of the wrong kind, %zu with wrong levels, %zu with wrong "
+                 "voltage, %zu with wrong modes, %zu refused", s->missed, s->invented, s->wrong_kind, s->wrong_levels,
+                 s->wrong_volts, s->wrong_modes, s->failed);
+    else if (median > 0.3 || p95 > 1)
+        snprintf(what, size, "errors of durations: median %.3f us, 95th percentile %.3f us", median, p95);
+    else if (level > LEVEL_BOUND)
+        snprintf(what, size, "a level is off by %.3f %%", 100 * level);
+    else if (!covers(s->durations_covered, s->durations_limited))
+        snprintf(what, size, "%zu of %zu limits of durations hold", s->durations_covered, s->durations_limited);
+    else if (!covers(s->levels_covered, s->levels_limited))
+        snprintf(what, size, "%zu of %zu limits of levels hold", s->levels_covered, s->levels_limited);
+    else
+        return true;
+    return false;
+}
+
 /* ---- tables ---- */
 
 static double percent(size_t part, size_t whole)

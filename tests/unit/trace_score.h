@@ -3,6 +3,7 @@
 #ifndef TEST_TRACE_SCORE_H
 #define TEST_TRACE_SCORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -38,6 +39,14 @@ struct score {
 int score_trace(struct score *s, const struct trace *t, const struct truth *truth, FILE *details);
 
 void score_free(struct score *s);
+
+/*
+ * Whether the traces scored so far meet what is asked of the analysis: no phase missed, invented or of the wrong kind,
+ * no wrong number of levels, median error of a duration <= 0.3 us, 95th percentile <= 1 us, levels within 0.2 %, 95 %
+ * limits that hold in 90 to 99 % of the cases (give or take three standard errors of the count). Else `what` says what
+ * is not met.
+ */
+bool score_good(struct score *s, char *what, size_t size);
 
 /* The p-quantile (0..1, nearest rank); NaN of nothing. Sorts. */
 double quantile(struct numbers *n, double p);
