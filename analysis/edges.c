@@ -18,7 +18,6 @@ enum { WINDOW_HALF = 2, NEAR = 6 };
 #define LLR_CLIP 8.0       /* one wild sample must not decide */
 #define LLR_LEAST 4.0
 #define REACTION 0.025     /* periods from the end of a halt to the sample: samplers poll some twenty times a period */
-#define GRID_TOLERANCE 0.15
 #define IPC_SOLVES 0.12    /* periods: cycles and instructions together place a halt if it is better than this */
 
 static bool logarithmic(int c)
@@ -198,38 +197,10 @@ double own_step(const struct runs *r, size_t run, int c, double lo, double t, do
     return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);
 }
 
-bool resumes_at_once(const struct runs *r)
-{
-    enum { ENOUGH = 4 };
-    const char *sampler = trace_get(r->trace, "sampler");
-    if (sampler)
-        return !strcmp(sampler, "resumes at once");
-    if (r->n < ENOUGH)
-        return false; /* too little to tell: half before and half after is wrong by least */
-    size_t off = 0, all = 0;
-    double wobble = 0;
-    size_t n = 0, step = r->trace->n / 4096 + 1;
-    for (size_t i = 0; i < r->trace->n; i += step)
-        if (r->dt[i] > 0.5f * (float)r->period && r->dt[i] < 1.5f * (float)r->period) {
-            wobble += fabs((double)r->dt[i] / r->period - 1);
-            n++;
-        }
-    if (!n || wobble / (double)n > 0.5 * GRID_TOLERANCE)
-        return false; /* no grid to be off */
-    for (size_t k = 0; k < r->n_gaps; k++) {
-        const struct gap *g = &r->gap[k];
-        if (g->soft)
-            continue;
-        double periods = (g->end - g->begin) / r->period;
-        off += fabs(periods - round(periods)) > GRID_TOLERANCE;
-        all++;
-    }
-    return all && (double)off > 0.4 * (double)all;
-}
-
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                bool at_once, double known, double *begin, double *length)
+                double known, double *begin, double *length)
 {
+    bool at_once = r->at_once;
     double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];
     double i1 = before->value[TRACE_IPC], i2 = after->value[TRACE_IPC], a, b;
     if (isnan(f1))

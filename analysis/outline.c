@@ -200,15 +200,25 @@ bool gap_is_halt(const struct runs *r, const struct gap *g)
 {
     if (g->level_changes)
         return true;
-    size_t same = 0, seen = SIZE_MAX; /* repetitions that lose time here */
-    for (size_t k = 0; r->n > 2 && k < r->n_gaps; k++) {
-        const struct gap *o = &r->gap[k];
-        double overlap = fmin(g->end, o->end) - fmax(g->begin, o->begin);
+    double step = fabs(log(g->freq_after / g->freq_before));
+    if (!g->soft && fabs(g->lost - r->typical_lost) < fmax(r->period, 0.15 * r->typical_lost) &&
+        step > 0.5 * r->typical_step && step < 1.5 * r->typical_step)
+        return true; /* as long as the others and with a step like theirs, if not above the noise */
+    if (r->n < 3)
+        return false;
+    size_t same = 0, lo = 0, hi = r->n_gaps; /* repetitions that lose time here: the gaps that begin early enough ... */
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (r->gap[r->by_begin[mid]].begin > g->begin - r->longest)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    for (size_t k = lo; k < r->n_gaps && r->gap[r->by_begin[k]].begin < g->end; k++) { /* ... to end within this one */
+        const struct gap *o = &r->gap[r->by_begin[k]];
         bool alike = fabs(o->lost - g->lost) < fmax(2 * r->period, 0.3 * g->lost);
-        if (overlap > 0 && alike && o->run != seen) {
-            seen = o->run;
+        if (o->end > g->begin && alike) /* gaps of one repetition do not overlap: each counts for one */
             same++;
-        }
     }
     return same >= 2 && same * 2 > r->n;
 }
@@ -449,7 +459,7 @@ static const struct gap *own_gap(const struct runs *r, size_t run, const struct 
 /* Each repetition's own edges, in order. */
 static void place_edges(const struct runs *r, const struct boundaries *l, struct outline *o)
 {
-    bool at_once = resumes_at_once(r), many = o->n_runs > 1;
+    bool many = o->n_runs > 1;
     for (size_t k = 0; k < o->n_runs; k++) {
         double last = o->begin;
         size_t p = 0;
@@ -463,7 +473,7 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
                                                                 &o->edge[p + 1]);
                 *x = *y = NAN;
                 if (g) {
-                    place_halt(r, g, &o->piece[p], &o->piece[p + 2], at_once,
+                    place_halt(r, g, &o->piece[p], &o->piece[p + 2],
                                b->forced ? o->switch_us : NAN, x, &length);
                     *y = *x + length;
                     last = g->end;

@@ -56,15 +56,12 @@ void outline_forget_halt(struct outline *o, size_t p);
 /* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
 bool gap_is_halt(const struct runs *r, const struct gap *g);
 
-/* Sampling resumes at once after a halt rather than at the next point of its grid. */
-bool resumes_at_once(const struct runs *r);
-
 /*
  * Where a halt in gap g begins and how long it lasts: cycle accounting with the speeds of the pieces before and after.
  * known: when it begins if that is known, else NaN.
  */
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                bool at_once, double known, double *begin, double *length);
+                double known, double *begin, double *length);
 
 /*
  * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to 20 samples after less

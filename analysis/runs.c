@@ -9,6 +9,7 @@
 #include "analysis/segment.h"
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
+#define GRID_TOLERANCE 0.15 /* periods */
 #define LONG_SAMPLE 1.75 /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
 #define LOST_LEAST 0.5   /* periods */
 #define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
@@ -223,6 +224,88 @@ static int find_gaps(struct runs *r)
     return 0;
 }
 
+static bool resumes_at_once(const struct runs *r)
+{
+    enum { ENOUGH = 4 };
+    const char *sampler = trace_get(r->trace, "sampler");
+    if (sampler)
+        return !strcmp(sampler, "resumes at once");
+    if (r->n < ENOUGH)
+        return false; /* too little to tell: half before and half after is wrong by least */
+    size_t off = 0, all = 0;
+    double wobble = 0;
+    size_t n = 0, step = r->trace->n / 4096 + 1;
+    for (size_t i = 0; i < r->trace->n; i += step)
+        if (r->dt[i] > 0.5f * (float)r->period && r->dt[i] < 1.5f * (float)r->period) {
+            wobble += fabs((double)r->dt[i] / r->period - 1);
+            n++;
+        }
+    if (!n || wobble / (double)n > 0.5 * GRID_TOLERANCE)
+        return false; /* no grid to be off */
+    for (size_t k = 0; k < r->n_gaps; k++) {
+        const struct gap *g = &r->gap[k];
+        if (g->soft)
+            continue;
+        double periods = (g->end - g->begin) / r->period;
+        off += fabs(periods - round(periods)) > GRID_TOLERANCE;
+        all++;
+    }
+    return all && (double)off > 0.4 * (double)all;
+}
+
+/* What the halts that show by themselves are like, so that those that noise hides can be told from interruptions. */
+static int find_typical(struct runs *r)
+{
+    enum { ENOUGH = 3 };
+    double *x = malloc((2 * r->n_gaps + 2) * sizeof *x);
+    size_t m = 0;
+    r->typical_lost = r->typical_step = NAN;
+    if (!x)
+        return -1;
+    for (size_t k = 0; k < r->n_gaps; k++)
+        if (r->gap[k].level_changes && !r->gap[k].soft) {
+            x[m] = r->gap[k].lost;
+            x[r->n_gaps + 1 + m++] = fabs(log(r->gap[k].freq_after / r->gap[k].freq_before));
+        }
+    if (m >= ENOUGH) {
+        r->typical_lost = median_of(x, m);
+        r->typical_step = median_of(x + r->n_gaps + 1, m);
+    }
+    free(x);
+    return 0;
+}
+
+struct place {
+    double begin;
+    size_t gap;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->gap < y->gap ? -1 : x->gap > y->gap;
+}
+
+static int sort_gaps(struct runs *r)
+{
+    struct place *p = malloc((r->n_gaps + 1) * sizeof *p);
+    r->by_begin = malloc((r->n_gaps + 1) * sizeof *r->by_begin);
+    if (p && r->by_begin) {
+        for (size_t k = 0; k < r->n_gaps; k++) {
+            p[k] = (struct place){r->gap[k].begin, k};
+            r->longest = fmax(r->longest, r->gap[k].end - r->gap[k].begin);
+        }
+        qsort(p, r->n_gaps, sizeof *p, by_begin);
+        for (size_t k = 0; k < r->n_gaps; k++)
+            r->by_begin[k] = p[k].gap;
+    }
+    bool bad = !p || !r->by_begin;
+    free(p);
+    return bad ? -1 : 0;
+}
+
 static bool only_volts(const struct runs *r)
 {
     for (int c = 0; c < TRACE_CHANNELS; c++)
@@ -251,7 +334,12 @@ int runs_prepare(const struct trace *t, struct runs *r)
     r->period = typical_length(r);
     measure_lengths(r);
     /* of a voltage alone, read at instants, no sample can hold lost time */
-    return only_volts(r) ? 0 : find_gaps(r);
+    if (only_volts(r))
+        return 0;
+    if (find_gaps(r) || find_typical(r) || sort_gaps(r))
+        return -1;
+    r->at_once = resumes_at_once(r);
+    return 0;
 }
 
 void runs_free(struct runs *r)
@@ -260,5 +348,6 @@ void runs_free(struct runs *r)
     free(r->dt);
     free(r->spoilt);
     free(r->gap);
+    free(r->by_begin);
     memset(r, 0, sizeof *r);
 }

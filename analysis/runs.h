@@ -42,9 +42,14 @@ struct runs {
     uint8_t *spoilt;   /* samples that hold lost time: no mean of them describes a state */
     struct gap *gap;
     size_t n_gaps;
+    size_t *by_begin;  /* indexes of the gaps in order of their beginning */
+    double longest;    /* of the gaps, us */
     double period;     /* typical sample length, us */
     double noise[TRACE_CHANNELS]; /* of one sample: relative for frequency and IPC, else in the channel's unit */
     bool has[TRACE_CHANNELS];
+    bool at_once;        /* sampling resumes at once after a halt rather than at the next point of its grid */
+    double typical_lost; /* of the gaps across which the level changes: medians; NaN = too few */
+    double typical_step; /* their size, as a logarithm */
     bool instant_freq; /* the frequency is that at the end of a sample, not the mean over it */
 };
 

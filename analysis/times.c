@@ -41,7 +41,7 @@ double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
     if (o->edge[e].forced)
         return 0;
     if (a->halt || b->halt)
-        return resumes_at_once(r) ? 0.05 * r->period : r->period / sqrt(12);
+        return r->at_once ? 0.05 * r->period : r->period / sqrt(12);
     double noise = effect_snr(r, a, b);
     return r->period * fmin(2 / fmax(noise, 0.1), 10);
 }
