@@ -11,7 +11,7 @@ exempt() {
     case $1 in
     COPYING | */COPYING | .gitignore | */.gitignore) return 0 ;;
     *.png | *.svg | *.gz | *.json) return 0 ;;
-    tests/*/fixtures/* | tests/fixtures/* | data/traces/* | tests/data/*) return 0 ;;
+    tests/*/corpus/* | tests/*/fixtures/* | data/traces/* | tests/data/*) return 0 ;;
     esac
     return 1
 }
