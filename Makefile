@@ -104,7 +104,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard analysis
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
 
-C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
+C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC) $(FUZZ_SRC)
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
@@ -115,13 +115,13 @@ MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 DATA = $(shell find data -type f ! -name '.*')
-DOCS = COPYING $(wildcard README README.md doc/*.md)
+# with their folders, so that the links in the README hold
+DOCS = COPYING $(wildcard README.md doc/*)
 
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
 	install -D -m 644 man/characterize.1 '$(MANDIR)/characterize.1'
-	install -d '$(DOCDIR)'
-	install -m 644 $(DOCS) '$(DOCDIR)'
+	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
 
 uninstall:

@@ -24,6 +24,10 @@ base="$dest$prefix"
 check "the program is there" "$tmp/log" [ -x "$base/bin/characterize" ]
 check "the manual page is there" "$tmp/log" [ -s "$base/share/man/man1/characterize.1" ]
 check "the licence is there" "$tmp/log" cmp "$root/COPYING" "$base/share/doc/characterize/COPYING"
+grep -o '](doc/[^)#]*)' "$root/README.md" | tr -d ']()' | sort -u | while read -r file; do
+    [ -e "$base/share/doc/characterize/$file" ] || echo "$file: the README links to it"
+done >"$tmp/out"
+check "the README and what it links to in doc/ are there" "$tmp/out" [ ! -s "$tmp/out" ]
 check "all data are there" "$tmp/log" diff -r "$root/data" "$base/share/characterize"
 
 # away from the tree, so that only what is installed can be found; the tree's own data are no help either
