@@ -167,7 +167,8 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
     double margin = r->period + (best_snr >= STRONG_SNR ? 0 : INFINITY);
     if (isnan(x) || x < r->trace->time_us[from] - (double)r->dt[from] - margin || x > r->trace->time_us[to - 1] + margin)
         return NAN;
-    return x;
+    /* a faint edge may be placed far off by noise, but not outside the recording */
+    return fmax(r->trace->time_us[s->first] - (double)r->dt[s->first], fmin(x, r->trace->time_us[s->first + s->n - 1]));
 }
 
 static double side_mean(const struct runs *r, int c, size_t a, size_t b)

@@ -281,7 +281,8 @@ static int by_begin(const void *a, const void *b)
 /* Cuts of several channels at one place are one edge; what lies at a halt belongs to it; what lies at the switch too. */
 static void merge_boundaries(struct boundaries *l, double period)
 {
-    qsort(l->b, l->n, sizeof *l->b, by_begin);
+    if (l->n)
+        qsort(l->b, l->n, sizeof *l->b, by_begin);
     size_t m = 0;
     for (size_t i = 0; i < l->n; i++) {
         struct boundary *b = &l->b[i], *last = m ? &l->b[m - 1] : NULL;

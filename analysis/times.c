@@ -203,7 +203,7 @@ static int find_starts(const struct runs *r, const struct outline *o, struct pha
             size_t m;
             gather(o, p, s->main_mode, s->x, &m);
             double t = mean_estimate(s->x, m, REJECT, 0.5 * r->period, NULL).value;
-            s->start[p + 1] = isnan(t) ? s->start[p] : fmax(t, s->start[p]);
+            s->start[p + 1] = isnan(t) ? s->start[p] : fmin(fmax(t, s->start[p]), o->end);
         }
     }
     return 0;
