@@ -93,8 +93,8 @@ static int repetitions(struct trace *t, size_t n)
     for (uint32_t run = 0; t->n < n; run++) {
         double shift = fmod((double)run * 0.6180339887, 1);
         for (int i = -50; i < REPETITION - 59 && t->n < n; i++) {
-            double time = i + shift, late = i < 20 ? 0 : 9;
-            if (add_sample(t, run, time + late, i == 20 ? 0.3 : i < 20 ? 3.2 : 2.8, i >= 0 && i < 20 ? 0.25 : 1, &state))
+            double time = i + shift + (i < 20 ? 0 : 9), ghz = i == 20 ? 0.3 : i < 20 ? 3.2 : 2.8;
+            if (add_sample(t, run, time, ghz, i >= 0 && i < 20 ? 0.25 : 1, &state))
                 return -1;
         }
     }
@@ -200,8 +200,8 @@ static int bench(const char *name, int (*make)(struct trace *, size_t), size_t l
     struct result r[SIZES + 1];
     double n[SIZES + 1];
     size_t m = 0;
-    printf("%s\n  %10s %8s %14s %14s %18s %18s\n", name, "samples", "phases", "samples/s", "read, /s", "peak, bytes each",
-           "beside the trace");
+    printf("%s\n  %10s %8s %14s %14s %18s %18s\n", name, "samples", "phases", "samples/s", "read, /s",
+           "peak, bytes each", "beside the trace");
     for (size_t size = SMALLEST; size <= largest && m < SIZES + 1; size *= 10, m++) {
         if (measure_apart(make, size, &r[m])) {
             fprintf(stderr, "bench_analysis: %zu samples: failed\n", size);
@@ -222,7 +222,8 @@ static int bench(const char *name, int (*make)(struct trace *, size_t), size_t l
     printf("  time grows as n^%.2f, memory as n^%.2f (aim: below %.1f): %s\n", time, memory, AIM_GROWTH,
            time < AIM_GROWTH && memory < AIM_GROWTH ? "met" : "not met");
     printf("  %.3g samples/s (aim: above %.3g): %s; %.1f bytes a sample at the peak (aim: at most %.0f): %s\n", speed,
-           AIM_SAMPLES_S, speed > AIM_SAMPLES_S ? "met" : "not met", bytes, AIM_BYTES, bytes <= AIM_BYTES ? "met" : "not met");
+           AIM_SAMPLES_S, speed > AIM_SAMPLES_S ? "met" : "not met", bytes, AIM_BYTES,
+           bytes <= AIM_BYTES ? "met" : "not met");
     return 0;
 }
 

@@ -19,7 +19,8 @@
 
 static int usage(void)
 {
-    fputs("usage: score_nulls KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_nulls KIND SEED --csv FILE\nkinds:", stderr);
+    fputs("usage: score_nulls KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_nulls KIND SEED --csv FILE\nkinds:",
+          stderr);
     for (int k = 0; k < NULL_KINDS; k++)
         fprintf(stderr, " %s", null_kind_name((enum null_kind)k));
     fputc('\n', stderr);

@@ -16,8 +16,8 @@
 
 static int usage(void)
 {
-    fputs("usage: score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]\n       score_traces KIND SEED --csv FILE\nkinds:",
-          stderr);
+    fputs("usage: score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]\n"
+          "       score_traces KIND SEED --csv FILE\nkinds:", stderr);
     for (int k = 0; k < TRACES_KINDS; k++)
         fprintf(stderr, " %s", trace_kind_name((enum trace_kind)k));
     fputc('\n', stderr);

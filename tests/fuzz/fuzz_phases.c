@@ -33,7 +33,7 @@ static float take_value(struct bytes *b)
         return NAN;
     if (first >= 0xf8)
         return odd[first & 7u];
-    return (float)(1 + first / 16) * (1 + (float)second / 4096);
+    return (float)(1 + (first >> 4)) * (1 + (float)second / 4096);
 }
 
 static double take_length(struct bytes *b)

@@ -73,9 +73,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct trace_error err;
     if (!size)
         return 0;
-    FILE *in = fmemopen((void *)(uintptr_t)data, size, "r");
-    if (!in)
+    char *copy = malloc(size); /* fmemopen wants memory that it could write to */
+    FILE *in = copy ? fmemopen(memcpy(copy, data, size), size, "r") : NULL;
+    if (!in) {
+        free(copy);
         return 0;
+    }
     if (trace_read_csv(in, &t, &err)) {
         insist(*err.text != '\0' && !strchr(err.text, '\n'), "a refusal is one line");
         insist(err.line <= lines_of(data, size), "a refusal names a line of the file");
@@ -85,5 +88,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         trace_free(&t);
     }
     fclose(in);
+    free(copy);
     return 0;
 }

@@ -40,8 +40,8 @@ struct plan {
     size_t drawn_n, drawn_twice_n, drawn_interrupted;
 };
 
-static const char *const names[TRACES_KINDS] = {"step-down",  "two-steps",   "throttle-only", "nothing", "back-up",
-                                                "many",       "volts-only",  "shares-only",   "full",    "relax-bimodal"};
+static const char *const names[TRACES_KINDS] = {"step-down", "two-steps",  "throttle-only", "nothing", "back-up",
+                                                "many",      "volts-only", "shares-only",   "full",    "relax-bimodal"};
 
 const char *trace_kind_name(enum trace_kind kind)
 {
@@ -198,7 +198,7 @@ static void plan_nothing(struct plan *p, struct core_state s)
 
 static void plan_core(struct plan *p, enum trace_kind kind)
 {
-    struct core_state s = {.freq = rng_range(&p->rng, 1.2, 5), .ipc = rng_range(&p->rng, 0.3, 4), .share = {1, 0, 0, 0}};
+    struct core_state s = {.freq = rng_range(&p->rng, 1.2, 5), .ipc = rng_range(&p->rng, 0.3, 4), .share = {1}};
     if (kind == TRACES_STEP_DOWN || kind == TRACES_TWO_STEPS)
         plan_steps(p, s, kind == TRACES_TWO_STEPS ? 2 : 1);
     else if (kind == TRACES_THROTTLE)
@@ -458,7 +458,8 @@ static bool visible(const struct plan *p, const struct step *a, const struct ste
     const bool *has = p->rec.has;
     if (a->kind == PHASE_HALT || b->kind == PHASE_HALT)
         return true;
-    bool differs = (has[TRACE_FREQ] && a->state.freq != b->state.freq) || (has[TRACE_IPC] && a->state.ipc != b->state.ipc);
+    bool differs = has[TRACE_FREQ] && a->state.freq != b->state.freq;
+    differs |= has[TRACE_IPC] && a->state.ipc != b->state.ipc;
     for (int k = 0; k < 4; k++)
         differs |= has[TRACE_LVL0 + k] && a->state.share[k] != b->state.share[k];
     return differs;
@@ -553,6 +554,8 @@ static void find_volts_truth(const struct plan *p, struct truth *truth)
     double spacing = p->volts_sampled ? p->rec.period_us / (double)p->runs : total(p) / (double)p->volt_runs;
     double noise = fmax(p->volts_noise, VOLT_UNIT) / fabs(p->volts_step);
     v->tolerance_us = fmax(1.5, p->volts_sampled ? 1.5 * p->rec.period_us : 0) + spacing * (3 + 12 * noise * noise);
+    double readings = fmax(1, fmin(p->volts_at - p->begin, p->begin + total(p) - p->volts_at) / spacing);
+    v->level_v = 0.5 * VOLT_UNIT + 5 * 1.2533 * p->volts_noise / sqrt(readings);
     v->blur_us = noise > 0.1 ? 11 * spacing : 0;
 }
 

@@ -48,6 +48,7 @@ struct true_volts {
     bool recorded, steps;
     double at_us, ramp_us, from_v, to_v;
     double tolerance_us; /* of the middle of the step: what the density and noise of the readings allow */
+    double level_v;      /* five standard errors of the median of the readings on the shorter side, and their unit */
     double blur_us;      /* half of what a running median over 21 of these readings spans */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The analysis on recordings of nothing, with every kind of noise (null_traces.h): what it finds is false. At most one in
- * a thousand may be (rounded up). `make accuracy` does the same with ten thousand traces of each kind.
+ * The analysis on recordings of nothing, with every kind of noise (null_traces.h): what it finds is false. At most one
+ * in a thousand may be (rounded up). `make accuracy` does the same with ten thousand traces of each kind.
  *
  * NULL_TRACES: how many of each kind (80). NULL_TRACES_FIRST: the first seed (1).
  */

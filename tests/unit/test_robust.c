@@ -41,7 +41,8 @@ static size_t random_values(struct rng *r, double *x)
     int form = rng_int(r, 0, 3), distinct = rng_int(r, 1, 8);
     double missing = rng_chance(r, 0.5) ? 0 : 0.2;
     for (size_t i = 0; i < n; i++) {
-        x[i] = form == 0 ? rng_normal(r) : form == 1 ? (double)rng_int(r, 0, distinct) : (double)(form == 2 ? i : n - i);
+        size_t ordered = form == 2 ? i : n - i;
+        x[i] = form == 0 ? rng_normal(r) : form == 1 ? (double)rng_int(r, 0, distinct) : (double)ordered;
         if (rng_chance(r, missing))
             x[i] = NAN;
     }

@@ -183,7 +183,7 @@ static void steps_in_noise(void **state)
         float x[MOST];
         size_t first = (size_t)rng_int(&r, 10, 200), second = first + (size_t)rng_int(&r, 8, 300);
         size_t n = second + (size_t)rng_int(&r, 10, 300);
-        double step = rng_log(&r, 0.1, 1), sigma = step / rng_log(&r, 8, 50), other = rng_range(&r, -1, 1) > 0 ? 1.5 : -0.7;
+        double step = rng_log(&r, 0.1, 1), sigma = step / rng_log(&r, 8, 50), other = rng_chance(&r, 0.5) ? 1.5 : -0.7;
         fill(&r, x, 0, first, 2, sigma);
         fill(&r, x, first, second, 2 + step, sigma);
         fill(&r, x, second, n, 2 + step + other * step, sigma);

@@ -145,15 +145,16 @@ static int score_duration(struct score *s, const struct truth *t, size_t i, cons
         return 0;
     if (!(error <= fmax(DURATION_BOUND_US, t->period_us)))
         note(v, "; phase %zu lasts %.2f, not %.2f", i, f->duration_us.value, q->drawn_us);
-    bool few = t->runs > 1 && f->agreeing_runs < 2; /* one of several: the others say how they differ, not how it does */
+    bool few = t->runs > 1 && f->agreeing_runs < 2; /* one of several: how they differ is not known */
     if (!isnan(f->duration_us.lo) && !few) {
+        bool in = f->duration_us.lo <= q->duration_us && q->duration_us <= f->duration_us.hi;
         s->durations_limited++;
-        s->durations_covered += f->duration_us.lo <= q->duration_us && q->duration_us <= f->duration_us.hi;
+        s->durations_covered += in;
         if (s->list)
             fprintf(s->list, "%s,%llu,%zu,%s,%.4f,%.4f,%.4f,%zu,%.3f,%s\n", trace_kind_name(t->kind),
                     (unsigned long long)t->seed, i, phase_kind_name(q->kind), q->duration_us,
                     f->duration_us.value - q->duration_us, 0.5 * (f->duration_us.hi - f->duration_us.lo), t->runs,
-                    t->period_us, f->duration_us.lo <= q->duration_us && q->duration_us <= f->duration_us.hi ? "in" : "out");
+                    t->period_us, in ? "in" : "out");
     }
     return add(&s->duration, error) || add(&s->duration_in_periods, error / t->period_us) ||
            score_modes(s, t, i, f, v);
@@ -236,7 +237,7 @@ static void score_volts(struct score *s, const struct truth *t, const struct pha
                           fabs(0.5 * (f->begin_us + f->end_us) - q->at_us) > ramp + q->tolerance_us))
         note(v, "; voltage steps from %.1f to %.1f, not %.1f to %.1f (+-%.1f)", f->begin_us, f->end_us,
              q->at_us - ramp, q->at_us + ramp, q->tolerance_us);
-    else if (q->steps && (fabs(f->from_v - q->from_v) > 7e-4 || fabs(f->to_v - q->to_v) > 7e-4))
+    else if (q->steps && (fabs(f->from_v - q->from_v) > q->level_v || fabs(f->to_v - q->to_v) > q->level_v))
         note(v, "; voltage %.4f -> %.4f, not %.4f -> %.4f", f->from_v, f->to_v, q->from_v, q->to_v);
     s->wrong_volts += v->what[before] != '\0';
 }
@@ -324,7 +325,8 @@ static bool covers(size_t in, size_t n)
 
 bool score_good(struct score *s, char *what, size_t size)
 {
-    size_t wrong = s->missed + s->invented + s->wrong_kind + s->wrong_levels + s->wrong_volts + s->wrong_modes + s->failed;
+    size_t wrong = s->missed + s->invented + s->wrong_kind + s->failed;
+    wrong += s->wrong_levels + s->wrong_volts + s->wrong_modes;
     double median = quantile(&s->duration, 0.5), p95 = quantile(&s->duration, 0.95), level = quantile(&s->level, 1);
     if (wrong)
         snprintf(what, size, "%zu missed, %zu invented, %zu of the wrong kind, %zu with wrong levels, %zu with wrong "
@@ -350,15 +352,23 @@ static double percent(size_t part, size_t whole)
     return whole ? 100 * (double)part / (double)whole : (double)NAN;
 }
 
+static void print_head_line(FILE *out, const char *const head[16])
+{
+    static const int width[16] = {-14, 6, 5, 6, 6, 6, -23, -13, -13, -17, -12, 5, 5, 5, -12, 6};
+    for (int i = 0; i < 16; i++)
+        fprintf(out, "%*s ", width[i], head[i]);
+    putc('\n', out);
+}
+
 void print_score_head(FILE *out)
 {
-    fprintf(out, "%-14s %6s %5s %6s %6s %6s  %-22s %-13s %-13s %-17s %-12s %5s %5s %5s %-12s %7s\n", "", "", "", "", "",
-            "wrong", "duration error, us", "in periods", "start, us", "level error, %", "cover, %", "wrong", "wrong",
-            "wrong", "runs, %", "");
-    fprintf(out, "%-14s %6s %5s %6s %6s %6s  %-22s %-13s %-13s %-17s %-12s %5s %5s %5s %-12s %7s\n", "kind", "traces", "bad",
-            "missed", "invent", "kind", "median p95     max", "median p95", "median p95", "max    p99", "dur   level",
-            "level", "volts", "modes",
-            "inter- left", "s");
+    static const char *const first[16] = {"", "", "", "", "", "wrong", " duration error, us", "in periods", "start, us",
+                                          "level error, %", "cover, %", "wrong", "wrong", "wrong", "runs, %", ""};
+    static const char *const second[16] = {"kind", "traces", "bad", "missed", "invent", "kind", " median p95     max",
+                                           "median p95", "median p95", "max    p99", "dur   level", "level", "volts",
+                                           "modes", "inter- left", "s"};
+    print_head_line(out, first);
+    print_head_line(out, second);
 }
 
 void print_score(FILE *out, const char *name, struct score *s)
