@@ -14,6 +14,7 @@
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SLACK 1.5  /* us: halts of one kind differ by less */
 #define INTERRUPTION_US 1.0 /* shorter hiccups spoil a sample, not a repetition: no interrupt handler is that short */
+#define MINORITY 0.2    /* of the repetitions: what fewer show is not listed */
 #define COMMON_Z 4.0    /* standard errors of the repetitions' own steps */
 #define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
@@ -360,7 +361,7 @@ static bool shows_more(const struct runs *r, const struct outline *means, const 
     return false;
 }
 
-/* Where repetitions go their own ways, only the edges that most of them show are the recording's. */
+/* Where repetitions go their own ways, an edge that few of them show is not the recording's; others have their count. */
 static int keep_common_edges(struct outline *o, struct phases *out)
 {
     size_t went = 0;
@@ -368,7 +369,7 @@ static int keep_common_edges(struct outline *o, struct phases *out)
         size_t seen = 0;
         for (size_t k = 0; k < o->n_runs; k++)
             seen += !isnan(o->time[e * o->n_runs + k]);
-        if (seen * 2 > o->n_runs || o->edge[e].forced) {
+        if (seen >= MINORITY * (double)o->n_runs || o->edge[e].forced) {
             e++;
             continue;
         }
@@ -380,7 +381,7 @@ static int keep_common_edges(struct outline *o, struct phases *out)
             outline_forget_edge(o, e);
         went++;
     }
-    return went ? warn(out, "the repetitions disagree: %zu changes that fewer than half of them show are left out", went)
+    return went ? warn(out, "the repetitions disagree: %zu changes that few of them show are left out", went)
                 : 0;
 }
 

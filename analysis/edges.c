@@ -210,10 +210,12 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
         f2 = g->freq_after;
     bool rates = !isnan(g->rate) && i1 > 0 && i2 > 0;
     if (isnan(g->clock) || isnan(f1) || isnan(f2) || (r->instant_freq && !rates)) {
-        a = 0.5 * fmin(r->period, dt); /* no account to draw on: time stamps alone */
-        b = at_once ? 0 : a;
+        a = isnan(known) ? 0.5 * fmin(r->period, dt) : fmin(fmax(0, known - g->begin), dt);
+        b = at_once ? 0 : 0.5 * fmin(r->period, dt); /* no account to draw on: time stamps alone */
     } else if (r->instant_freq) {
         a = fmin(dt * g->rate / (f1 * i1), r->period); /* this machine's sampler resumes at once */
+        if (!isnan(known))
+            a = fmin(fmax(0, known - g->begin), dt);
         b = fmax(0, (dt * g->rate - f1 * i1 * a) / (f2 * i2));
     } else {
         double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;

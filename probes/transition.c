@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { REGISTER_PERF_STATUS = 0x198, VOLT_READINGS_MAX = 2000, ALL_COUNTERS = 7 };
+enum { REGISTER_PERF_STATUS = 0x198, VOLT_READINGS_MAX = 2000, ALL_COUNTERS = 7, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
 static int demand(const struct payload *p)
@@ -73,7 +73,7 @@ static double difference(const uint64_t *now, const uint64_t *before, int slot)
 }
 
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
-                      size_t n_counters, double tsc_hz)
+                      size_t n_counters, double tsc_hz, double from_us)
 {
     int cycles_slot = slot_of(counters, n_counters, COUNTER_CYCLES);
     int chain_cycles_slot = slot_of(counters, n_counters, COUNTER_CHAIN_CYCLES);
@@ -83,7 +83,10 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
         double ticks = (double)(int64_t)(now[0] - before[0]);
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
-        if (trace_append(t, run, (double)(int64_t)(now[0] - rec->zero_tsc) / tsc_hz * 1e6))
+        double time_us = (double)(int64_t)(now[0] - rec->zero_tsc) / tsc_hz * 1e6;
+        if (time_us < from_us)
+            continue;
+        if (trace_append(t, run, time_us))
             return -1;
         size_t i = t->n - 1;
         double cycles = difference(now, before, cycles_slot), payload_cycles = cycles, hz;
@@ -159,9 +162,15 @@ static int spoil(struct transition_result *out, unsigned run, const char *format
     return 0;
 }
 
+/* The first samples of a recording run the sampling loop itself in, which costs payload: recorded, and left out. */
+static double settle_us(const struct transition_setup *s)
+{
+    return fmax(SETTLE_US, SETTLE_PERIODS * s->period_us);
+}
+
 /* Keeps a recording, or says why not. */
 static int keep(struct transition_result *out, unsigned run, const struct recording *rec,
-                const struct counter_spec *counters, size_t n, double tsc_hz)
+                const struct counter_spec *counters, size_t n, double tsc_hz, double from_us)
 {
     if (rec->migrated)
         return spoil(out, run, "the thread ended on another CPU", 0);
@@ -169,7 +178,7 @@ static int keep(struct transition_result *out, unsigned run, const struct record
         return spoil(out, run, "taken off its CPU %u time(s) by the scheduler", rec->involuntary_switches);
     if (rec->page_faults)
         return spoil(out, run, "%u page fault(s)", rec->page_faults);
-    return transition_append(&out->trace, run, rec, counters, n, tsc_hz);
+    return transition_append(&out->trace, run, rec, counters, n, tsc_hz, from_us);
 }
 
 static size_t choose_counters(const struct machine *m, struct counter_spec out[ALL_COUNTERS])
@@ -242,7 +251,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         (!clock && trace_set(&out->trace, "frequency", "instantaneous")))
         return out_of_memory(err);
     const struct segment segments[3] = {
-        {s->from, s->warmup_us, false}, {s->from, s->before_us, true}, {s->to, s->observe_us, true}};
+        {s->from, s->warmup_us, false}, {s->from, s->before_us + settle_us(s), true}, {s->to, s->observe_us, true}};
     for (unsigned run = 0; run < s->runs; run++) {
         struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = shift(run),
                                       .repetition = run};
@@ -250,7 +259,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         int status = m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
-        if (keep(out, run, &rec, counters, n, info.tsc_hz))
+        if (keep(out, run, &rec, counters, n, info.tsc_hz, -s->before_us))
             return out_of_memory(err);
         if (progress && progress(data, run + 1, total))
             return MACHINE_OK;
@@ -267,7 +276,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
     size_t n = choose_counters(m, counters);
     struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .period_us = s->period_us,
                                   .counters = counters, .n_counters = n, .seed = s->seed};
-    setup.max_samples = (size_t)((s->before_us + s->observe_us) / s->period_us * 1.1) + 64;
+    setup.max_samples = (size_t)((s->before_us + settle_us(s) + s->observe_us) / s->period_us * 1.1) + 64;
     int status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;

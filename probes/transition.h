@@ -44,9 +44,10 @@ void transition_result_free(struct transition_result *r);
 
 /*
  * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
- * the dependent chain where there is no cycle counter; IPC of the payload; licence shares.
+ * the dependent chain where there is no cycle counter; IPC of the payload; licence shares. Samples that end before
+ * from_us are left out.
  */
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
-                      size_t n_counters, double tsc_hz);
+                      size_t n_counters, double tsc_hz, double from_us);
 
 #endif
