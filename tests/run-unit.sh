@@ -48,6 +48,18 @@ list_skipped() {
     ' "$1"
 }
 
+# Prints the name of each failed test of a program.
+list_failed() {
+    awk -v program="$2" '
+        function close_test() { if (test != "") print "  FAILED: " program ": " test; test = "" }
+        /^\[==========\]/ { close_test() }
+        /^\[ RUN      \] / { close_test(); test = substr($0, 14) }
+        /^\[       OK \] / || /^\[  SKIPPED \] / { test = "" }
+        /^\[  FAILED  \] GROUP/ { print "  FAILED: " program ": " substr($0, 14) }
+        END { close_test() }
+    ' "$1"
+}
+
 # Why a program as a whole counts as failed although its tests do not tell; empty if it does not.
 program_fault() {
     if [ "$1" -eq 124 ]; then
@@ -87,6 +99,7 @@ for program; do
     list_skipped "$log" "$name"
     if [ "$bad" -gt 0 ]; then
         sed 's/^/    | /' "$log"
+        list_failed "$log" "$name"
     fi
     if [ -n "$fault" ]; then
         printf '  FAILED: %s: %s\n' "$name" "$fault"

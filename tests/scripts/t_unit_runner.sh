@@ -66,6 +66,9 @@ expect "a sum over programs" "good mixed" "3 passed, 1 failed, 1 skipped" 1
 expect "a skipped test is listed with its reason" mixed "1 passed, 1 failed, 1 skipped" 1 \
     '^  skipped: mixed: skips: no PMU here$'
 expect "the output of a failing program is shown" mixed "1 passed, 1 failed, 1 skipped" 1 '| \[ *LINE'
+expect "a failed test is named" mixed "1 passed, 1 failed, 1 skipped" 1 '^  FAILED: mixed: fails$'
+expect "a crashed test is named" crash "1 passed, 1 failed, 0 skipped" 1 '^  FAILED: crash: crashes$'
+expect "a failing group fixture is named" group "0 passed, 1 failed, 0 skipped" 1 '^  FAILED: group: GROUP SETUP$'
 expect "a crash" crash "1 passed, 1 failed, 0 skipped" 1 'ended by signal 6'
 expect "a program that leaves in the middle with status 0" leave "1 passed, 1 failed, 0 skipped" 1 \
     '1 of its tests did not run'
