@@ -117,6 +117,19 @@ static void centre_of_stepped_values(void **state)
     assert_true(isnan(centre_of(none, 1, scratch)));
 }
 
+/* Four scaled MADs: 151 for the whole numbers from -50 to 50 and one more. */
+static void centre_knows_what_is_wild(void **state)
+{
+    (void)state;
+    double x[102], scratch[102];
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 101; i++)
+            x[i] = i - 50;
+        x[101] = k ? 160 : 140;
+        same(centre_of(x, 102, scratch), k ? 0 : 140.0 / 102);
+    }
+}
+
 static void centre_of_noise(void **state)
 {
     (void)state;
@@ -259,6 +272,7 @@ int main(void)
         cmocka_unit_test(medians_of_nothing_and_little),
         cmocka_unit_test(mad_of_normal_noise_is_its_sigma),
         cmocka_unit_test(centre_of_stepped_values),
+        cmocka_unit_test(centre_knows_what_is_wild),
         cmocka_unit_test(centre_of_noise),
         cmocka_unit_test(half_widths_are_students),
         cmocka_unit_test(means_with_limits),

@@ -12,6 +12,7 @@
 #define START_LEAST_PERIODS 1.5
 #define LEVEL_BOUND 0.002      /* relative */
 #define DURATION_BOUND_US 1.0
+#define WIDEST 6               /* mean half width over root mean square error; 1.96 for normal errors */
 
 static int add(struct numbers *n, double x)
 {
@@ -150,6 +151,9 @@ static int score_duration(struct score *s, const struct truth *t, size_t i, cons
         bool in = f->duration_us.lo <= q->duration_us && q->duration_us <= f->duration_us.hi;
         s->durations_limited++;
         s->durations_covered += in;
+        if (add(&s->half_width, 0.5 * (f->duration_us.hi - f->duration_us.lo)) ||
+            add(&s->limited, fabs(f->duration_us.value - q->duration_us)))
+            return -1;
         if (s->list)
             fprintf(s->list, "%s,%llu,%zu,%s,%.4f,%.4f,%.4f,%zu,%.3f,%s\n", trace_kind_name(t->kind),
                     (unsigned long long)t->seed, i, phase_kind_name(q->kind), q->duration_us,
@@ -309,7 +313,8 @@ int score_trace(struct score *s, const struct trace *t, const struct truth *trut
 
 void score_free(struct score *s)
 {
-    struct numbers *all[] = {&s->duration, &s->duration_in_periods, &s->start, &s->level, &s->ratio};
+    struct numbers *all[] = {&s->duration, &s->duration_in_periods, &s->half_width, &s->limited, &s->start, &s->level,
+                             &s->ratio};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->x);
     memset(s, 0, sizeof *s);
@@ -321,6 +326,15 @@ static bool covers(size_t in, size_t n)
 {
     double share = (double)in / fmax(1, (double)n), slack = 3 / sqrt(fmax(1, (double)n));
     return n < 20 || (share >= 0.9 - slack * sqrt(0.9 * 0.1) && share <= 0.99 + slack * sqrt(0.99 * 0.01));
+}
+
+/* The p-th root of the mean of the p-th powers. */
+static double mean_power(const struct numbers *n, int p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n->n; i++)
+        sum += pow(n->x[i], p);
+    return pow(sum / fmax(1, (double)n->n), 1.0 / p);
 }
 
 bool score_good(struct score *s, char *what, size_t size)
@@ -338,6 +352,9 @@ bool score_good(struct score *s, char *what, size_t size)
         snprintf(what, size, "a level is off by %.3f %%", 100 * level);
     else if (!covers(s->durations_covered, s->durations_limited))
         snprintf(what, size, "%zu of %zu limits of durations hold", s->durations_covered, s->durations_limited);
+    else if (mean_power(&s->half_width, 1) > WIDEST * mean_power(&s->limited, 2))
+        snprintf(what, size, "limits of durations are too wide: mean +-%.3f us, root mean square of the errors %.3f us",
+                 mean_power(&s->half_width, 1), mean_power(&s->limited, 2));
     else if (!covers(s->levels_covered, s->levels_limited))
         snprintf(what, size, "%zu of %zu limits of levels hold", s->levels_covered, s->levels_limited);
     else

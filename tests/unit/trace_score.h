@@ -21,6 +21,8 @@ struct score {
     size_t missed, invented, wrong_kind, wrong_levels, wrong_volts, wrong_modes;
     struct numbers duration;     /* |error|, us, of phases that lie within the recording; against what was drawn */
     struct numbers duration_in_periods;
+    struct numbers half_width;   /* of the 95 % limits of these durations, us */
+    struct numbers limited;      /* |error|, us, against the nominal value, of those that have limits */
     struct numbers start;        /* |error|, us, of the boundaries between phases */
     struct numbers level;        /* |error|, relative */
     struct numbers ratio;        /* |error|, relative, of IPC ratios */
@@ -43,8 +45,8 @@ void score_free(struct score *s);
 /*
  * Whether the traces scored so far meet what is asked of the analysis: no phase missed, invented or of the wrong kind,
  * no wrong number of levels, median error of a duration <= 0.3 us, 95th percentile <= 1 us, levels within 0.2 %, 95 %
- * limits that hold in 90 to 99 % of the cases (give or take three standard errors of the count). Else `what` says what
- * is not met.
+ * limits that hold in 90 to 99 % of the cases (give or take three standard errors of the count) and are not much wider
+ * than the errors (a count of few cannot tell). Else `what` says what is not met.
  */
 bool score_good(struct score *s, char *what, size_t size);
 
