@@ -150,7 +150,7 @@ static int join(const struct outline *o, size_t n, size_t first, struct outline 
     out->end = -INFINITY;
     out->piece = malloc(model->n_pieces * sizeof *out->piece);
     out->edge = malloc(model->n_pieces * sizeof *out->edge);
-    out->run = malloc(n * sizeof *out->run);
+    out->run = calloc(n, sizeof *out->run);
     out->time = malloc((edges * n + 1) * sizeof *out->time);
     double *x = malloc(2 * n * sizeof *x);
     size_t *edge = malloc((edges * n + 1) * sizeof *edge);
@@ -269,8 +269,8 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
 }
 
 /*
- * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not change
- * there. Where the repetitions do not step at the switch, they change later, each at its own time.
+ * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not
+ * change there. Where the repetitions do not step at the switch, they change later, each at its own time.
  */
 static int find_wandering(const struct runs *r, struct outline *o)
 {
@@ -303,7 +303,8 @@ static int drop_long_halts(const struct runs *r, struct outline *o, struct phase
             if (!isnan(d))
                 length[m++] = d;
         }
-        double middle = median_of(length, m), bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * mad_sigma(length, m, middle, length + m));
+        double middle = median_of(length, m), sigma = mad_sigma(length, m, middle, length + m);
+        double bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * sigma);
         for (size_t k = 0; k < o->n_runs && !bad; k++) {
             double at = o->time[(p - 1) * o->n_runs + k], d = o->time[p * o->n_runs + k] - at;
             if (!(d - middle > bound))
@@ -361,7 +362,7 @@ static bool shows_more(const struct runs *r, const struct outline *means, const 
     return false;
 }
 
-/* Where repetitions go their own ways, an edge that few of them show is not the recording's; others have their count. */
+/* Where repetitions go their own ways, an edge that few of them show is not the recording's. */
 static int keep_common_edges(struct outline *o, struct phases *out)
 {
     size_t went = 0;
@@ -404,8 +405,8 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
         if (bad)
             goto out;
         bool alike = g.size * 2 > n;
-        use_means = holds(&means) && (!alike || shows_more(r, &means, o));
-        use_means |= !alike;
+        bool any = means.n_pieces > 0;
+        use_means = any && (!alike || (holds(&means) && shows_more(r, &means, o)));
     }
     if (bad)
         goto out;

@@ -165,7 +165,8 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
         x += 0.5 * (double)r->dt[at < to ? at : to - 1]; /* read at the end of the sample: the edge lies within it */
     /* a strong edge outside its window is a wild sample's doing */
     double margin = r->period + (best_snr >= STRONG_SNR ? 0 : INFINITY);
-    if (isnan(x) || x < r->trace->time_us[from] - (double)r->dt[from] - margin || x > r->trace->time_us[to - 1] + margin)
+    double window_begin = r->trace->time_us[from] - (double)r->dt[from], window_end = r->trace->time_us[to - 1];
+    if (isnan(x) || x < window_begin - margin || x > window_end + margin)
         return NAN;
     /* a faint edge may be placed far off by noise, but not outside the recording */
     return fmax(r->trace->time_us[s->first] - (double)r->dt[s->first], fmin(x, r->trace->time_us[s->first + s->n - 1]));

@@ -80,6 +80,8 @@ static bool straddles(const struct runs *r, size_t i, double switch_us)
     return end > switch_us + slack && end - (double)r->dt[i] < switch_us - slack;
 }
 
+enum { NO_COMMON_TIME = 1 }; /* long pauses: a common time line would be mostly empty */
+
 /* Means over repetitions (of what is not wild) in bins of one period; a bin edge lies at time 0. */
 static int series_of_many(const struct runs *r, const size_t *run, size_t n, double switch_us, struct series *s)
 {
@@ -92,8 +94,11 @@ static int series_of_many(const struct runs *r, const size_t *run, size_t n, dou
     double first_bin = floor(begin / r->period + 1e-6);
     *s = (struct series){.owned = true, .begin = first_bin * r->period, .period = r->period};
     double bins = ceil(end / r->period) - first_bin;
-    if (!(bins >= 1 && bins < 4e9))
-        return -1;
+    size_t most = 0;
+    for (size_t k = 0; k < n; k++)
+        most = r->run[run[k]].n > most ? r->run[run[k]].n : most;
+    if (!(bins >= 1 && bins < 8 * (double)most + 1000))
+        return NO_COMMON_TIME;
     s->n = (size_t)bins;
     size_t *cursor = calloc(n, sizeof *cursor), *stop = calloc(n, sizeof *stop);
     double *values = malloc((n * 8 + 8) * 2 * sizeof *values);
@@ -148,7 +153,8 @@ static int add_boundary(struct boundaries *l, struct boundary b)
     return 0;
 }
 
-static int add_cuts(const struct runs *r, const struct series *s, int c, size_t first, size_t last, struct boundaries *l)
+static int add_cuts(const struct runs *r, const struct series *s, int c, size_t first, size_t last,
+                    struct boundaries *l)
 {
     struct cut *cuts;
     double sigma = 0;
@@ -159,7 +165,8 @@ static int add_cuts(const struct runs *r, const struct series *s, int c, size_t 
     for (size_t i = 0; i < n && !bad; i++) {
         double t = sample_begin(r, s, cuts[i].at);
         /* a change of IPC alone is believed less than one of the clock when their places are weighed */
-        bad = add_boundary(l, (struct boundary){t, t, c == TRACE_IPC ? 0.5 * cuts[i].z : cuts[i].z, false, false, NULL});
+        double z = c == TRACE_IPC ? 0.5 * cuts[i].z : cuts[i].z;
+        bad = add_boundary(l, (struct boundary){t, t, z, false, false, NULL});
     }
     free(cuts);
     return bad;
@@ -198,6 +205,8 @@ static int find_cuts(const struct runs *r, const struct series *s, double switch
 
 bool gap_is_halt(const struct runs *r, const struct gap *g)
 {
+    if (g->running)
+        return false;
     if (g->level_changes)
         return true;
     double step = fabs(log(g->freq_after / g->freq_before));
@@ -278,7 +287,7 @@ static int by_begin(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* Cuts of several channels at one place are one edge; what lies at a halt belongs to it; what lies at the switch too. */
+/* Cuts of several channels at one place are one edge; what lies at a halt or at the switch belongs to that. */
 static void merge_boundaries(struct boundaries *l, double period)
 {
     if (l->n)
@@ -502,8 +511,13 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
     int bad = -1;
     if (n == 1)
         series_of_one(r, run[0], &s);
-    else if (series_of_many(r, run, n, switch_us, &s))
-        goto out;
+    else
+        bad = series_of_many(r, run, n, switch_us, &s);
+    if (n > 1 && bad) {
+        series_free(&s);
+        return bad == NO_COMMON_TIME ? 0 : -1;
+    }
+    bad = -1;
     o->begin = s.begin;
     o->end = sample_end(r, &s, s.n - 1);
     o->switch_us = switch_us > o->begin + 3 * r->period && switch_us < o->end - 3 * r->period ? switch_us : NAN;

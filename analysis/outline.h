@@ -37,7 +37,8 @@ struct outline {
 
 /*
  * The outline of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time line
- * find the pieces, each repetition places its own edges. Returns 0, or -1: out of memory.
+ * find the pieces, each repetition places its own edges. Repetitions that pause for long have no useful time line in
+ * common: *o is then empty. Returns 0, or -1: out of memory.
  */
 int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o);
 void outline_free(struct outline *o);

@@ -85,7 +85,8 @@ static double switch_of(const struct phases *p)
 enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a throttle */
 
 /*
- * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample and the number of repetitions (medians: sqrt(pi/2)).
+ * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample
+ * and the number of repetitions (medians: sqrt(pi/2)).
  */
 static void find_limits(const struct runs *r, struct phases *out)
 {

@@ -14,8 +14,9 @@
 double median_of(double *x, size_t n);
 
 /*
- * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Needs scratch of n. A median would not do: time stamps come in steps, and the median of stepped values is one of the steps,
- * while their mean is not biased.
+ * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Needs scratch of n.
+ * A median would not do: time stamps come in steps, and the median of stepped values is one of the steps, while their
+ * mean is not biased.
  */
 double centre_of(double *x, size_t n, double *scratch);
 
@@ -31,7 +32,8 @@ double mad_sigma(const double *x, size_t n, double centre, double *scratch);
  */
 struct estimate mean_estimate(const double *x, size_t n, double reject, double slack, size_t *used);
 
-/* The half width of a 95 % interval for the mean of n values with standard deviation sigma (Student's t); NaN: n < 2. */
+/* The half width of a 95 % interval for the mean of n values with standard deviation sigma (Student's t); NaN if
+ * n < 2. */
 double half_width95(double sigma, size_t n);
 
 /*

@@ -85,17 +85,18 @@ static void measure_lengths(struct runs *r)
 /* Speeds of a sample: of the clock, and of the payload where both channels are there. */
 static double clock_of(const struct runs *r, size_t i)
 {
-    return r->has[TRACE_FREQ] ? (double)r->trace->channel[TRACE_FREQ][i] : NAN;
+    const float *freq = r->trace->channel[TRACE_FREQ];
+    return freq ? (double)freq[i] : NAN;
 }
 
 static double rate_of(const struct runs *r, size_t i)
 {
-    if (!r->has[TRACE_FREQ] || !r->has[TRACE_IPC])
-        return NAN;
-    return (double)r->trace->channel[TRACE_FREQ][i] * (double)r->trace->channel[TRACE_IPC][i];
+    const float *freq = r->trace->channel[TRACE_FREQ], *ipc = r->trace->channel[TRACE_IPC];
+    return freq && ipc ? (double)freq[i] * (double)ipc[i] : NAN;
 }
 
-/* Medians of up to `want` ordinary samples before (step -1) or after (+1) sample i of run s; *length: of their lengths. */
+/* Medians of up to `want` ordinary samples before (step -1) or after (+1) sample i of run s: of their clock, payload
+ * rate and length. */
 static size_t look(const struct runs *r, const struct run_span *s, size_t i, int step, size_t want, double *clock,
                    double *rate, double *length)
 {
@@ -152,7 +153,8 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
         double before = clock_of(r, i - 1), two, unused_rate, unused_length;
         look(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
         double ref = isnan(two) ? cb : two;
-        if (before < 0.8 * ref && clock > 0.9 * fmin(ref, isnan(ca) ? ref : ca) && r->dt[i - 1] < LONG_SAMPLE * r->period) {
+        double least_ref = fmin(ref, isnan(ca) ? ref : ca);
+        if (before < 0.8 * ref && clock > 0.9 * least_ref && r->dt[i - 1] < LONG_SAMPLE * r->period) {
             clock = before;
             rate = rate_of(r, i - 1);
             cb = two;
@@ -179,6 +181,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     } else {
         return false;
     }
+    g->running = !r->instant_freq && !(least > 0.1 * dt) && !isnan(least);
     size_t nb = look(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb), na = look(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
     size_t fewer = nb < na ? nb : na;
     g->freq_before = cb;
@@ -206,7 +209,7 @@ static int find_gaps(struct runs *r)
                     last = freq[i];
                 continue;
             }
-            if (r->n_gaps == capacity) {
+            if (r->n_gaps == capacity || !r->gap) {
                 capacity = capacity ? 2 * capacity : 64;
                 struct gap *bigger = realloc(r->gap, capacity * sizeof *bigger);
                 if (!bigger)

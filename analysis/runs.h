@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A trace prepared for analysis: repetitions, sample lengths, and the places where time was lost (private to analysis/).
+ * A trace prepared for analysis: repetitions, sample lengths, and the places where time was lost (private to
+ * analysis/).
  *
  * A halted core retires nothing and its counters stand still: a sample that spans a halt is long and its mean frequency
  * low. An interruption of a program whose counters run in user mode only looks the same; what tells them apart is the
@@ -24,6 +25,7 @@ struct gap {
     double lost;         /* us, as far as the neighbours' speed tells */
     double clock, rate;  /* mean GHz of the sample, and times its IPC; split reads put right */
     double freq_before, freq_after; /* GHz, medians of the neighbours; NaN = not measured */
+    bool running;        /* the core's cycles went on: time was lost to other code, the core was not halted */
     bool soft;           /* the sample is not longer than others: a halt only if other evidence says so */
     bool level_changes;  /* the frequency or the rate differs before and after */
 };

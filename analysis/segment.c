@@ -201,12 +201,31 @@ static int add_position(struct positions *p, size_t at)
     return 0;
 }
 
+/*
+ * The shortest moving sums propose every local maximum: a small step a few samples before a large one is a maximum of
+ * its own, but would not be the largest within the width.
+ */
+static int propose_each(const struct clean *c, size_t w, double least, struct positions *p)
+{
+    double before = 0, here = fabs(moving_step(c, w, w));
+    for (size_t k = w; k + w <= c->n; k++) {
+        double after = k + 1 + w <= c->n ? fabs(moving_step(c, k + 1, w)) : 0;
+        if (here > least && here >= before && here > after && add_position(p, k))
+            return -1;
+        before = here;
+        here = after;
+    }
+    return 0;
+}
+
 /* Local maxima of the moving step of width w that are large enough to propose. */
 static int propose(const struct clean *c, size_t w, const struct segment_rule *rule, struct positions *p)
 {
     if (c->n < 2 * w)
         return 0;
     double least = fmax(CANDIDATE_Z * step_noise(c, w), 0.6 * rule->min_effect);
+    if (w <= 4)
+        return propose_each(c, w, least, p);
     size_t stride = w >= 8 ? w / 4 : 1, best = 0;
     double best_step = 0;
     for (size_t k = w; k + w <= c->n; k += stride) {
@@ -246,6 +265,18 @@ static int propose_all(const struct clean *c, const struct segment_rule *rule, s
     return 0;
 }
 
+/*
+ * The stretch that cut `at` divides, without the samples on this side of the neighbouring cuts: those may hold some of
+ * the state beyond, and one such sample next to a large step outweighs a small step.
+ */
+static void own_stretch(const struct clean *c, size_t at, size_t *before, size_t *after)
+{
+    if (*before > 0 && at - *before > 3)
+        ++*before;
+    if (*after < c->n && *after - at > 3)
+        --*after;
+}
+
 /* Moves a cut to where the means before and after fit best (least squares), between its neighbours. */
 static size_t place(const struct clean *c, size_t before, size_t at, size_t after, size_t reach)
 {
@@ -271,6 +302,7 @@ static void place_all(const struct clean *c, struct positions *p, size_t reach)
 {
     for (size_t i = 0; i < p->n; i++) {
         size_t before = i ? p->at[i - 1] : 0, after = i + 1 < p->n ? p->at[i + 1] : c->n;
+        own_stretch(c, p->at[i], &before, &after);
         if (after - before > 2)
             p->at[i] = place(c, before, p->at[i], after, reach);
     }
@@ -284,7 +316,9 @@ static double worth(const struct clean *c, const struct positions *p, size_t i, 
     size_t left = at - before, right = after - at;
     if (!left || !right)
         return 0;
-    double effect = mean(c, at, after) - mean(c, before, at);
+    size_t clean_before = before, clean_after = after;
+    own_stretch(c, at, &clean_before, &clean_after);
+    double effect = mean(c, at, clean_after) - mean(c, clean_before, at);
     double z = fabs(effect) / (c->sigma * sqrt(1.0 / (double)left + 1.0 / (double)right));
     /* near the cut, but not the sample on either side of it, which may hold some of both */
     size_t l = left < SHARP ? left : SHARP, r = right < SHARP ? right : SHARP;

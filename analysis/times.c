@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When phases begin and how long they last, with 95 % limits: each repetition places its own edges without bias, so the
- * mean over repetitions with Student's limits holds for few and for many. A duration that comes in modes (one relaxation
- * period or two) is described by its most frequent mode, and all modes are listed.
+ * mean over repetitions with Student's limits holds for few and for many. A duration that comes in modes (one
+ * relaxation period or two) is described by its most frequent mode, and all modes are listed.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -123,8 +123,8 @@ static char *next_field(char **at, bool *last)
 }
 
 /*
- * A decimal number. Exact for up to 15 digits with a power of ten up to 22 (both factors are exact doubles, one rounding;
- * Clinger 1990, "How to read floating point numbers accurately"); everything else goes to strtod. False = not a number.
+ * A decimal number; false = it is none. Exact for up to 15 digits with a power of ten up to 22 (both factors are exact
+ * doubles, one rounding; Clinger 1990, "How to read floating point numbers accurately"); the rest goes to strtod.
  */
 static bool parse_number(const char *s, double *value)
 {
@@ -216,7 +216,8 @@ static int read_header(struct reader *r, struct trace *t)
     if (!have_time)
         return fail(r, 0, "the header line names no column time_us");
     if (!r->have_channel)
-        return fail(r, 0, "the header line names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)");
+        return fail(r, 0, "the header line names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, "
+                    "throttle)");
     return 0;
 }
 

@@ -68,7 +68,8 @@ int find_transitions(const struct runs *r, const struct outline *o, struct phase
             t.latency_us = time_between(r, o, i + 1, j - 1, NULL, out->phases[j].start_us - t.at_us);
             t.agreeing_runs = SIZE_MAX;
             for (size_t p = i + 1; p < j; p++)
-                t.agreeing_runs = out->phases[p].agreeing_runs < t.agreeing_runs ? out->phases[p].agreeing_runs : t.agreeing_runs;
+                if (out->phases[p].agreeing_runs < t.agreeing_runs)
+                    t.agreeing_runs = out->phases[p].agreeing_runs;
         } else {
             double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : edge_sigma(r, o, i);
             t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */

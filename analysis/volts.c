@@ -156,7 +156,8 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
     for (size_t i = from; i < to; i++)
         scratch[i] = (double)v->channel[TRACE_VOLTS][i];
     /* the plateaus as a whole, without what lies near the step where there is enough */
-    size_t trim_low = first - from > 4 * NEIGHBOURS ? NEIGHBOURS : 0, trim_high = to - last > 4 * NEIGHBOURS ? NEIGHBOURS : 0;
+    size_t trim_low = first - from > 4 * NEIGHBOURS ? NEIGHBOURS : 0;
+    size_t trim_high = to - last > 4 * NEIGHBOURS ? NEIGHBOURS : 0;
     double low = plateau(scratch, from, first - trim_low, scratch + v->n);
     double high = plateau(scratch, last + trim_high, to, scratch + v->n);
     if (fabs(high - low) < STEP_V)
@@ -215,7 +216,7 @@ static int split_phases(struct phases *out, double spacing, double near_edge)
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
             double end = ph->start_us + ph->duration_us.value;
-            if ((ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW) || at < ph->start_us + near_edge || at > end - near_edge)
+            if (!is_base(ph) || at < ph->start_us + near_edge || at > end - near_edge)
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
             if (!bigger)

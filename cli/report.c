@@ -402,7 +402,8 @@ static void print_null_result(const struct screen *s, const struct phases *p)
         add(text, "no frequency step (frequency was not measured)");
     }
     if (isfinite(p->detectable_throttle)) {
-        add(text, ", a throttle to %.3g of the full rate for %.3g us", p->detectable_throttle, p->detectable_throttle_us);
+        add(text, ", a throttle to %.3g of the full rate for %.3g us", p->detectable_throttle,
+            p->detectable_throttle_us);
     } else {
         add(text, ", no throttle (IPC was not measured)");
     }

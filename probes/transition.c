@@ -39,7 +39,8 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
     s->cpu = -1;
 }
 
-/* The fractional parts of multiples of the golden ratio fill 0..1 evenly however many are taken (Knuth, TAOCP 3, 6.4). */
+/* The fractional parts of multiples of the golden ratio fill 0..1 evenly however many are taken (Knuth, TAOCP 3,
+ * section 6.4). */
 static double shift(unsigned run)
 {
     return fmod(run * 0.6180339887498949, 1.0);

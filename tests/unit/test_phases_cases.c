@@ -203,7 +203,8 @@ static void two_modes_are_not_their_mean(void **state)
     phases_free(&p);
 }
 
-/* A halt from 20 us on for 9.4 us: the sample that spans it is long, its mean frequency low, the level lower after it. */
+/* A halt from 20 us on for 9.4 us: the sample that spans it is long, its mean frequency low, and the level is lower
+ * after it. */
 static void record_halts(struct trace *t, unsigned runs, double level_after)
 {
     trace_init(t);

@@ -299,16 +299,23 @@ static size_t keep_by_sorting(const float *x, size_t n, double bound, size_t *ke
     return m;
 }
 
-static double mean_of(const float *x, const size_t *kept, size_t m, size_t from, size_t to)
+/* Of what is kept in [from, to), without the sample next to another cut on that side where more than three are left. */
+static double mean_of(const float *x, const size_t *kept, size_t m, size_t from, size_t to, bool cut_before,
+                      bool cut_after)
 {
     double sum = 0;
-    size_t count = 0;
-    for (size_t k = 0; k < m; k++)
-        if (kept[k] >= from && kept[k] < to) {
-            sum += (double)x[kept[k]];
-            count++;
-        }
-    return sum / (double)count;
+    size_t first = 0, end = 0;
+    for (size_t k = 0; k < m; k++) {
+        first += kept[k] < from;
+        end += kept[k] < to;
+    }
+    if (cut_before && end - first > 3)
+        first++;
+    if (cut_after && end - first > 3)
+        end--;
+    for (size_t k = first; k < end; k++)
+        sum += (double)x[kept[k]];
+    return sum / (double)(end - first);
 }
 
 /*
@@ -338,7 +345,8 @@ static void what_sticks_out_is_known_by_sorting(void **state)
         dropped += n - m;
         for (size_t i = 0; i < found; i++) {
             size_t from = i ? cut[i - 1].at : 0, to = i + 1 < found ? cut[i + 1].at : n;
-            double effect = mean_of(x, kept, m, cut[i].at, to) - mean_of(x, kept, m, from, cut[i].at);
+            double effect = mean_of(x, kept, m, cut[i].at, to, false, i + 1 < found) -
+                            mean_of(x, kept, m, from, cut[i].at, i > 0, false);
             if (!(fabs(effect - cut[i].effect) < 1e-5))
                 fail_msg("round %d: effect %.7f, by sorting %.7f", k, cut[i].effect, effect);
             checked++;

@@ -124,7 +124,8 @@ static const char *compare(const struct expected *e, size_t n, const struct phas
     return "";
 }
 
-static void check(const struct model *m, const char *from, const char *to, unsigned cores, double observe, uint64_t seed)
+static void check(const struct model *m, const char *from, const char *to, unsigned cores, double observe,
+                  uint64_t seed)
 {
     struct transition_setup s;
     struct expected e[MODEL_PHASES_MAX + 2];
@@ -239,7 +240,8 @@ static void random_parameters(void **state)
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct model m;
         draw(&m, seed);
-        check(&m, pairs[seed % 5][0], pairs[seed % 5][1], 1 + (unsigned)(seed * 5 % 16), seed % 5 > 2 ? 1200 : 200, seed);
+        check(&m, pairs[seed % 5][0], pairs[seed % 5][1], 1 + (unsigned)(seed * 5 % 16), seed % 5 > 2 ? 1200 : 200,
+              seed);
     }
 }
 
