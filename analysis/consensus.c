@@ -212,23 +212,11 @@ static bool holds(const struct outline *o)
     return true;
 }
 
-static double mean_time(const struct outline *o, size_t e)
-{
-    double sum = 0;
-    size_t n = 0;
-    for (size_t k = 0; k < o->n_runs; k++)
-        if (!isnan(o->time[e * o->n_runs + k])) {
-            sum += o->time[e * o->n_runs + k];
-            n++;
-        }
-    return n ? sum / (double)n : NAN;
-}
-
 /* Whether most repetitions step at edge e in channel c, each a little, rather than a few much. x: scratch. */
 static bool common_step(const struct runs *r, const struct outline *o, size_t e, int c, double *x)
 {
-    double lo = e ? mean_time(o, e - 1) : o->begin, hi = e + 2 < o->n_pieces ? mean_time(o, e + 1) : o->end;
-    double t = mean_time(o, e), sum = 0, squares = 0;
+    double lo = e ? outline_edge_time(o, e - 1) : o->begin, hi = e + 2 < o->n_pieces ? outline_edge_time(o, e + 1) : o->end;
+    double t = outline_edge_time(o, e), sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         double d = own_step(r, o->run[k], c, lo, t, hi);
@@ -343,7 +331,7 @@ static int tell_minority(const struct runs *r, const struct outline *own, size_t
 static bool shows_more(const struct runs *r, const struct outline *means, const struct outline *joined)
 {
     for (size_t e = 0; e + 1 < means->n_pieces; e++) {
-        double t = mean_time(means, e);
+        double t = outline_edge_time(means, e);
         bool known = means->edge[e].forced || means->piece[e].halt || means->piece[e + 1].halt;
         for (size_t f = 0; f + 1 < joined->n_pieces && !known; f++) {
             double lo = INFINITY, hi = -INFINITY;

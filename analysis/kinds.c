@@ -21,18 +21,6 @@
 #define THROTTLE_MAX_US 600
 #define THROTTLE_MIN_RATIO 0.1
 
-static double edge_middle(const struct outline *o, size_t e)
-{
-    double sum = 0;
-    size_t n = 0;
-    for (size_t k = 0; k < o->n_runs; k++)
-        if (!isnan(o->time[e * o->n_runs + k])) {
-            sum += o->time[e * o->n_runs + k];
-            n++;
-        }
-    return n ? sum / (double)n : NAN;
-}
-
 /* The highest IPC of a later piece that runs the same code; NaN if there is none. */
 static double full_rate(const struct outline *o, size_t p)
 {
@@ -45,7 +33,7 @@ static double full_rate(const struct outline *o, size_t p)
             continue;
         if (isnan(full) || ipc > full)
             full = ipc;
-        if (edge_middle(o, q - 1) - edge_middle(o, p ? p - 1 : 0) > THROTTLE_MAX_US)
+        if (outline_edge_time(o, q - 1) - outline_edge_time(o, p ? p - 1 : 0) > THROTTLE_MAX_US)
             break;
     }
     return full;
@@ -53,7 +41,7 @@ static double full_rate(const struct outline *o, size_t p)
 
 static bool first_of_recording(const struct outline *o, size_t p)
 {
-    return p == 0 || isnan(edge_middle(o, p - 1));
+    return p == 0 || isnan(outline_edge_time(o, p - 1));
 }
 
 static void kind_of(const struct outline *o, size_t p, struct phase *out)
@@ -77,7 +65,7 @@ static void kind_of(const struct outline *o, size_t p, struct phase *out)
         snprintf(out->why, sizeof out->why, "the frequency changes, in each repetition at another time");
         return;
     }
-    double length = p + 1 < o->n_pieces && p ? edge_middle(o, p) - edge_middle(o, p - 1) : NAN;
+    double length = p + 1 < o->n_pieces && p ? outline_edge_time(o, p) - outline_edge_time(o, p - 1) : NAN;
     double full = full_rate(o, p);
     bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;
     if (possible && out->ipc < FULL_RATE * full) {

@@ -7,6 +7,7 @@
 
 #include "analysis/robust.h"
 #include "analysis/segment.h"
+#include "analysis/series.h"
 
 /*
  * What counts as a step. Significance: six standard errors, so that of ten thousand null recordings of a few thousand
@@ -20,19 +21,7 @@ static const struct segment_rule rules[TRACE_CHANNELS] = {
     [TRACE_THROTTLE] = {false, 0.1, 6, 3}};
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
-#define ALIGNED 0.05   /* periods: a sample that reaches so little over the switch does not straddle it */
 #define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */
-
-/* One repetition, or the means of many on a common time line. */
-struct series {
-    size_t n;
-    float *value[TRACE_CHANNELS];
-    const uint8_t *skip;
-    double *end;       /* of each sample; NULL: one repetition, times are the trace's */
-    bool owned;
-    size_t base;       /* one repetition: index of its first sample in the trace */
-    double begin, period;
-};
 
 /* An edge between pieces, before repetitions place their own. */
 struct boundary {
@@ -46,98 +35,6 @@ struct boundaries {
     struct boundary *b;
     size_t n, capacity;
 };
-
-static double sample_end(const struct runs *r, const struct series *s, size_t i)
-{
-    return s->end ? s->end[i] : r->trace->time_us[s->base + i];
-}
-
-static double sample_begin(const struct runs *r, const struct series *s, size_t i)
-{
-    return i ? sample_end(r, s, i - 1) : s->begin;
-}
-
-static void series_free(struct series *s)
-{
-    for (int c = 0; s->owned && c < TRACE_CHANNELS; c++)
-        free(s->value[c]);
-    free(s->end);
-}
-
-static void series_of_one(const struct runs *r, size_t run, struct series *s)
-{
-    const struct run_span *span = &r->run[run];
-    *s = (struct series){.n = span->n, .skip = r->spoilt + span->first, .base = span->first, .period = r->period};
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        s->value[c] = r->has[c] ? r->trace->channel[c] + span->first : NULL;
-    s->begin = r->trace->time_us[span->first] - r->period;
-}
-
-/* Whether a sample holds some of both kernels: its IPC is that of neither. */
-static bool straddles(const struct runs *r, size_t i, double switch_us)
-{
-    double end = r->trace->time_us[i], slack = ALIGNED * r->period;
-    return end > switch_us + slack && end - (double)r->dt[i] < switch_us - slack;
-}
-
-enum { NO_COMMON_TIME = 1 }; /* long pauses: a common time line would be mostly empty */
-
-/* Means over repetitions (of what is not wild) in bins of one period; a bin edge lies at time 0. */
-static int series_of_many(const struct runs *r, const size_t *run, size_t n, double switch_us, struct series *s)
-{
-    double begin = INFINITY, end = -INFINITY;
-    for (size_t k = 0; k < n; k++) {
-        const struct run_span *span = &r->run[run[k]];
-        begin = fmin(begin, r->trace->time_us[span->first] - r->period);
-        end = fmax(end, r->trace->time_us[span->first + span->n - 1]);
-    }
-    double first_bin = floor(begin / r->period + 1e-6);
-    *s = (struct series){.owned = true, .begin = first_bin * r->period, .period = r->period};
-    double bins = ceil(end / r->period) - first_bin;
-    size_t most = 0;
-    for (size_t k = 0; k < n; k++)
-        most = r->run[run[k]].n > most ? r->run[run[k]].n : most;
-    if (!(bins >= 1 && bins < 8 * (double)most + 1000))
-        return NO_COMMON_TIME;
-    s->n = (size_t)bins;
-    size_t *cursor = calloc(n, sizeof *cursor), *stop = calloc(n, sizeof *stop);
-    double *values = malloc((n * 8 + 8) * 2 * sizeof *values);
-    s->end = malloc(s->n * sizeof *s->end);
-    int bad = !cursor || !stop || !values || !s->end;
-    for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
-        if (r->has[c]) {
-            s->value[c] = malloc(s->n * sizeof(float));
-            bad |= !s->value[c];
-        }
-    for (size_t k = 0; k < n && !bad; k++)
-        cursor[k] = r->run[run[k]].first;
-    for (size_t bin = 0; bin < s->n && !bad; bin++) {
-        double limit = s->begin + (double)(bin + 1) * r->period;
-        s->end[bin] = limit;
-        for (size_t k = 0; k < n; k++) { /* samples whose middle lies in the bin */
-            const struct run_span *span = &r->run[run[k]];
-            stop[k] = cursor[k];
-            while (stop[k] < span->first + span->n &&
-                   r->trace->time_us[stop[k]] - 0.5 * (double)r->dt[stop[k]] < limit && stop[k] - cursor[k] < 8)
-                stop[k]++;
-        }
-        for (int c = 0; c < TRACE_CHANNELS; c++) {
-            size_t m = 0;
-            for (size_t k = 0; s->value[c] && k < n; k++)
-                for (size_t i = cursor[k]; i < stop[k]; i++)
-                    if (!r->spoilt[i] && !(c == TRACE_IPC && straddles(r, i, switch_us)))
-                        values[m++] = (double)r->trace->channel[c][i];
-            /* few repetitions have a sample while most of them are halted: those say little */
-            if (s->value[c])
-                s->value[c][bin] = m * 4 >= n ? (float)centre_of(values, m, values + m) : NAN;
-        }
-        memcpy(cursor, stop, n * sizeof *cursor);
-    }
-    free(cursor);
-    free(stop);
-    free(values);
-    return bad ? -1 : 0;
-}
 
 static int add_boundary(struct boundaries *l, struct boundary b)
 {
@@ -163,7 +60,7 @@ static int add_cuts(const struct runs *r, const struct series *s, int c, size_t 
         return -1;
     int bad = 0;
     for (size_t i = 0; i < n && !bad; i++) {
-        double t = sample_begin(r, s, cuts[i].at);
+        double t = series_begin(r, s, cuts[i].at);
         /* a change of IPC alone is believed less than one of the clock when their places are weighed */
         double z = c == TRACE_IPC ? 0.5 * cuts[i].z : cuts[i].z;
         bad = add_boundary(l, (struct boundary){t, t, z, false, false, NULL});
@@ -172,28 +69,14 @@ static int add_cuts(const struct runs *r, const struct series *s, int c, size_t 
     return bad;
 }
 
-/* The first sample that begins at or after t. */
-static size_t sample_at(const struct runs *r, const struct series *s, double t)
-{
-    size_t lo = 0, hi = s->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (sample_end(r, s, mid) > t + 0.25 * s->period)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
-}
-
 static int find_cuts(const struct runs *r, const struct series *s, double switch_us, struct boundaries *l)
 {
-    size_t at = isnan(switch_us) ? 0 : sample_at(r, s, switch_us);
+    size_t at = isnan(switch_us) ? 0 : series_at(r, s, switch_us);
     for (int c = 0; c < TRACE_CHANNELS; c++) {
         if (!s->value[c] || c == TRACE_VOLTS) /* the voltage may ramp: volts.c looks at it */
             continue;
         if (c == TRACE_IPC && at > 0 && at < s->n) { /* another kernel has another IPC: each for itself */
-            size_t mixed = sample_begin(r, s, at) < switch_us - ALIGNED * s->period;
+            size_t mixed = series_begin(r, s, at) < switch_us - SERIES_ALIGNED * s->period;
             if (add_cuts(r, s, c, 0, at, l) || (at + mixed < s->n && add_cuts(r, s, c, at + mixed, s->n, l)))
                 return -1;
         } else if (add_cuts(r, s, c, 0, s->n, l)) {
@@ -326,12 +209,12 @@ struct stretch {
  */
 static int describe(const struct runs *r, const struct series *s, const struct stretch *t, struct piece *p)
 {
-    size_t a = sample_at(r, s, t->begin), b = sample_at(r, s, t->end);
+    size_t a = series_at(r, s, t->begin), b = series_at(r, s, t->end);
     memset(p, 0, sizeof *p);
     p->samples = b > a ? b - a : 0;
-    if (t->exact_begin && a < b && sample_begin(r, s, a) < t->begin - ALIGNED * s->period)
+    if (t->exact_begin && a < b && series_begin(r, s, a) < t->begin - SERIES_ALIGNED * s->period)
         a++;
-    if (t->exact_end && b > a && sample_end(r, s, b - 1) > t->end + ALIGNED * s->period)
+    if (t->exact_end && b > a && series_end(r, s, b - 1) > t->end + SERIES_ALIGNED * s->period)
         b--;
     if (!t->exact_begin && b > a + 1)
         a++;
@@ -397,7 +280,7 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
     o->edge = calloc(most, sizeof *o->edge);
     if (!o->piece || !o->edge)
         return -1;
-    double end = sample_end(r, s, s->n - 1);
+    double end = series_end(r, s, s->n - 1);
     for (bool again = true; again;) {
         again = false;
         size_t n = 0;
@@ -515,11 +398,11 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
         bad = series_of_many(r, run, n, switch_us, &s);
     if (n > 1 && bad) {
         series_free(&s);
-        return bad == NO_COMMON_TIME ? 0 : -1;
+        return bad == SERIES_NO_COMMON_TIME ? 0 : -1;
     }
     bad = -1;
     o->begin = s.begin;
-    o->end = sample_end(r, &s, s.n - 1);
+    o->end = series_end(r, &s, s.n - 1);
     o->switch_us = switch_us > o->begin + 3 * r->period && switch_us < o->end - 3 * r->period ? switch_us : NAN;
     if (find_cuts(r, &s, o->switch_us, &l))
         goto out;
@@ -556,6 +439,18 @@ void outline_free(struct outline *o)
     free(o->run);
     free(o->time);
     memset(o, 0, sizeof *o);
+}
+
+double outline_edge_time(const struct outline *o, size_t e)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_runs; k++)
+        if (!isnan(o->time[e * o->n_runs + k])) {
+            sum += o->time[e * o->n_runs + k];
+            n++;
+        }
+    return n ? sum / (double)n : NAN;
 }
 
 static bool sees(const struct outline *o, int c)

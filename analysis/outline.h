@@ -49,6 +49,9 @@ void outline_free(struct outline *o);
  */
 bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge);
 
+/* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
+double outline_edge_time(const struct outline *o, size_t e);
+
 /* Forgets edge e and joins the pieces on its sides. */
 void outline_forget_edge(struct outline *o, size_t e);
 /* Forgets the halt that is piece p: its two edges become one, in the middle. */
