@@ -215,7 +215,8 @@ static bool holds(const struct outline *o)
 /* Whether most repetitions step at edge e in channel c, each a little, rather than a few much. x: scratch. */
 static bool common_step(const struct runs *r, const struct outline *o, size_t e, int c, double *x)
 {
-    double lo = e ? outline_edge_time(o, e - 1) : o->begin, hi = e + 2 < o->n_pieces ? outline_edge_time(o, e + 1) : o->end;
+    double lo = e ? outline_edge_time(o, e - 1) : o->begin;
+    double hi = e + 2 < o->n_pieces ? outline_edge_time(o, e + 1) : o->end;
     double t = outline_edge_time(o, e), sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {

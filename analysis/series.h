@@ -26,8 +26,8 @@ struct series {
 void series_of_one(const struct runs *r, size_t run, struct series *s);
 
 /*
- * Means over repetitions, of what is not wild, in bins of one period; a bin edge lies at time 0. Samples that hold some of
- * both kernels of the switch (us, NaN = none) give no IPC. Returns 0; -1: out of memory; SERIES_NO_COMMON_TIME: the
+ * Means over repetitions, of what is not wild, in bins of one period; a bin edge lies at time 0. Samples that hold some
+ * of both kernels of the switch (us, NaN = none) give no IPC. Returns 0; -1: out of memory; SERIES_NO_COMMON_TIME: the
  * repetitions pause for so long that a common time line would be mostly empty.
  */
 enum { SERIES_NO_COMMON_TIME = 1 };
