@@ -417,7 +417,7 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
     for (size_t p = 0; p < o->n_pieces; p++)
         o->piece[p].samples *= n; /* each of the series stands for one of every repetition */
     o->n_runs = n;
-    o->run = malloc(n * sizeof *o->run);
+    o->run = malloc((n + 1) * sizeof *o->run);
     o->time = malloc((o->n_pieces * n + 1) * sizeof *o->time);
     if (!o->run || !o->time)
         goto out;
