@@ -16,9 +16,14 @@
  * 2^-13 V = 0.12 mV while steps of interest begin at 6 mV.
  */
 static const struct segment_rule rules[TRACE_CHANNELS] = {
-    [TRACE_FREQ] = {true, 0.004, 6, 3},   [TRACE_IPC] = {true, 0.06, 6, 3},   [TRACE_VOLTS] = {false, 0.0015, 6, 3},
-    [TRACE_LVL0] = {false, 0.1, 6, 3},    [TRACE_LVL1] = {false, 0.1, 6, 3},  [TRACE_LVL2] = {false, 0.1, 6, 3},
-    [TRACE_THROTTLE] = {false, 0.1, 6, 3}};
+    [TRACE_FREQ] = {true, 0.004, 6, 3, false},
+    [TRACE_IPC] = {true, 0.06, 6, 3, false},
+    [TRACE_VOLTS] = {false, 0.0015, 6, 3, false},
+    [TRACE_LVL0] = {false, 0.1, 6, 3, false},
+    [TRACE_LVL1] = {false, 0.1, 6, 3, false},
+    [TRACE_LVL2] = {false, 0.1, 6, 3, false},
+    [TRACE_THROTTLE] = {false, 0.1, 6, 3, false},
+};
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
 #define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */

@@ -330,10 +330,10 @@ static double worth(const struct clean *c, const struct positions *p, size_t i, 
     double near_z = fabs(near) / (c->sigma * sqrt(1.0 / (double)(l - trim_l) + 1.0 / (double)(r - trim_r)));
     if (out)
         *out = (struct cut){at, effect, z};
-    if (fabs(effect) < rule->min_effect || near * effect <= 0)
+    if (fabs(effect) < rule->min_effect || (!rule->gradual && near * effect <= 0))
         return 0;
     /* a drift differs over long means and hardly near the cut; noise may hide a part of a small step near by */
-    if (fabs(near) < 0.5 * fabs(effect) && fabs(near) + 2 * fabs(near) / near_z < fabs(effect))
+    if (!rule->gradual && fabs(near) < 0.5 * fabs(effect) && fabs(near) + 2 * fabs(near) / near_z < fabs(effect))
         return 0;
     if (left < rule->min_length || right < rule->min_length)
         return fmin(z, rule->min_z * 0.5); /* a state too short to be believed: one of its two cuts goes */

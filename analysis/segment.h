@@ -29,6 +29,7 @@ struct segment_rule {
     double min_effect; /* smaller steps do not matter */
     double min_z;      /* less significant steps are not believed */
     size_t min_length; /* shorter states are not believed */
+    bool gradual;      /* a step may be a ramp of many samples, and need not be sharp */
 };
 
 /*
