@@ -240,13 +240,16 @@ static void test_blocks_and_deadline(void **state)
         assert_int_equal(run(1, 0, NULL, 0), 1);
         assert_int_equal(run(7, 0, NULL, 1), 7);
         assert_int_equal(run(5, 1, NULL, 0), 5);
-        uint64_t begin = __rdtsc();
-        run(3, 0, NULL, 0);
-        uint64_t now = __rdtsc(), deadline = now + 20 * (now - begin);
-        uint64_t done = run(3, deadline, NULL, 0);
-        assert_true(__rdtsc() >= deadline);
+        uint64_t done = 0;
+        for (int attempt = 0; attempt < 20 && done <= 3; attempt++) { /* whoever else runs here may eat the time */
+            uint64_t begin = __rdtsc();
+            run(3, 0, NULL, 0);
+            uint64_t now = __rdtsc(), deadline = now + 20 * (now - begin);
+            done = run(3, deadline, NULL, 0);
+            assert_true(__rdtsc() >= deadline);
+            assert_int_equal(done % 3, 0);
+        }
         assert_true(done > 3);
-        assert_int_equal(done % 3, 0);
     }
 }
 
