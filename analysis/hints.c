@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is there but too short to be called a phase: a throttle of less than three samples right after the switch of
- * kernels. It is not listed, since neither its length nor its ratio could be told, but it must not pass unsaid either.
+ * What must be said beside the phases: a throttle right after the switch so short that it may be none; and one of less
+ * than three samples, which is not listed, since neither its length nor its ratio could be told.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 
 enum { RUNS_LEAST = 4 };
 #define SLOW_START 0.8 /* of the full rate: the cost of a switch itself stays well above (measured: 0.91) */
+#define COLD_US 1.5    /* fetching the code of another kernel was seen to slow its first 0.8 us to 0.6 of the rate */
 #define HINT_Z 6.0
 
 /* IPC of the first sample that begins at the switch or later; NaN = none. */
@@ -30,6 +31,13 @@ int hint_short_throttle(const struct runs *r, const struct outline *o, struct ph
         p++;
     if (p + 1 >= o->n_pieces || !r->has[TRACE_IPC] || o->n_runs < RUNS_LEAST)
         return 0;
+    const struct phase *first = &out->phases[p + 1];
+    /* own measurements only: a model fetches no code, and of other recordings it is not known */
+    bool own = trace_get(r->trace, "sampler") && !out->modelled;
+    if (own && first->kind == PHASE_THROTTLE && first->duration_us.value < COLD_US)
+        return warn(out, "the throttle right after the switch lasts %.2g us: a processor that only fetches the code of "
+                    "another kernel looks like that; compare a switch that asks for nothing, like 128fma:128or",
+                    first->duration_us.value);
     double full = o->piece[p + 1].value[TRACE_IPC];
     if (out->phases[p + 1].kind != PHASE_STEADY && out->phases[p + 1].kind != PHASE_SLOW)
         return 0;
@@ -46,7 +54,7 @@ int hint_short_throttle(const struct runs *r, const struct outline *o, struct ph
     if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < HINT_Z * sigma)
         return 0;
     return warn(out,
-                "the first sample after the switch runs at %.2f of the full rate: a throttle too short for samples of "
-                "%.3g us; shorter samples (--period) would resolve it",
+                "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching of the new "
+                "code, too short for samples of %.3g us; shorter samples (--period) would tell",
                 ratio, r->period);
 }
