@@ -54,7 +54,7 @@ int hint_short_throttle(const struct runs *r, const struct outline *o, struct ph
     if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < HINT_Z * sigma)
         return 0;
     return warn(out,
-                "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching of the new "
-                "code, too short for samples of %.3g us; shorter samples (--period) would tell",
+                "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching of the "
+                "new code, too short for samples of %.3g us; shorter samples (--period) would tell",
                 ratio, r->period);
 }
