@@ -126,7 +126,7 @@ static int no_runs(const struct trace *t, const struct phases_options *o, struct
     return bad ? -1 : 0;
 }
 
-static int describe(const struct trace *t, struct phases *out)
+static void describe(const struct trace *t, struct phases *out)
 {
     free(out->from); /* set already where the trace is scattered readings gathered */
     free(out->to);
@@ -137,7 +137,6 @@ static int describe(const struct trace *t, struct phases *out)
     out->modelled = is_modelled(t);
     out->detectable_freq = out->detectable_throttle = out->detectable_halt_us = NAN;
     out->detectable_freq_us = out->detectable_throttle_us = NAN;
-    return 0;
 }
 
 int phases_find(const struct trace *t, const struct phases_options *o, struct phases *out, char *why, size_t why_size)
@@ -156,7 +155,7 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
         describe(t, out);
         return 0;
     }
-    bad = bad || describe(t, out);
+    describe(t, out);
     if (!bad) {
         out->runs = r.n;
         bad = find_consensus(&r, switch_of(out), &outline, out);

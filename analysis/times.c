@@ -192,7 +192,7 @@ static size_t agreement(const struct runs *r, const struct outline *o, size_t p,
 }
 
 /* The mean of each edge over the repetitions of the main mode so far; never before the edge before. */
-static int find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
+static void find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
 {
     s->start[0] = o->begin;
     for (size_t p = 0; p < o->n_pieces; p++) {
@@ -206,7 +206,6 @@ static int find_starts(const struct runs *r, const struct outline *o, struct pha
             s->start[p + 1] = isnan(t) ? s->start[p] : fmin(fmax(t, s->start[p]), o->end);
         }
     }
-    return 0;
 }
 
 int find_times(const struct runs *r, const struct outline *o, struct phases *out)
@@ -216,7 +215,7 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
     int bad = !s.main_mode || !s.x || !s.start;
     if (!bad) {
         memset(s.main_mode, 1, o->n_runs * sizeof *s.main_mode);
-        bad = find_starts(r, o, out, &s);
+        find_starts(r, o, out, &s);
     }
     /* duration limits use the repetitions that followed the main mode up to and including the phase */
     bool *all = s.main_mode;
