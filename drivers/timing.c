@@ -35,7 +35,7 @@ struct timing {
     unsigned active_cores;
     struct timing_place place;
     struct companions *companions;
-    struct timing_lane lanes[LANES_MAX];
+    struct pace_lane lanes[LANES_MAX];
     size_t n_lanes;
     struct timing_cost cost; /* of a reading, lately */
     double lowest_cost;      /* cycles, since prepare */
@@ -248,7 +248,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
 
 /* ---- one repetition ---- */
 
-static struct timing_lane *find_lane(struct timing *t, const struct payload *p)
+static struct pace_lane *find_lane(struct timing *t, const struct payload *p)
 {
     for (size_t i = 0; i < t->n_lanes; i++) {
         if (t->lanes[i].run == p->run && t->lanes[i].dirty == p->dirty) {

@@ -11,21 +11,9 @@
 
 #include "drivers/cpu.h"
 #include "drivers/machine.h"
+#include "drivers/pace.h"
 
 /* ---- timing_sample.c: the sampling loop ---- */
-
-/* How one payload is run on this CPU at this sample period. */
-struct timing_lane {
-    kernel_fn *run;
-    uint64_t dirty;
-    uint64_t fine;         /* blocks in a twenty-fifth of a period */
-    uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
-    uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
-    uint64_t rate;         /* blocks a tick, in units of 2^-TIMING_RATE_BITS; follows what is seen */
-    int64_t lead[2];       /* ticks from the end of the payload to the reading, after a short chain and a long one;
-                              follows what is seen */
-};
-enum { TIMING_RATE_BITS = 32 };
 
 /* One reading. */
 struct timing_raw {
@@ -40,30 +28,12 @@ struct timing_raw {
  */
 enum { TIMING_TURNS = 8 };
 
-/* The grid of deadlines. */
-struct timing_grid {
-    uint64_t now;    /* TSC of the last reading, or of the start */
-    uint64_t next;   /* TSC of the next point */
-    uint64_t period; /* ticks */
-    unsigned turn;   /* one chain in TIMING_TURNS is long: that of turn 0 */
-};
-
-/*
- * Runs the payload until the TSC is `end`, with a reading at every grid point and one at the end. Grid points that have
- * passed unseen are left out. Returns the number of readings, at most (end - now) / period + TIMING_EXTRA.
- *
- * Looking at the clock costs half as much as a reading (50 cycles of a Sapphire Rapids), so it cannot be done every few
- * dozen nanoseconds: the number of blocks up to the next reading is computed from the rate of the sample before. In the
- * first sample, and after any that did not end in time, the clock is looked at after a quarter of them, so that a
- * payload that is throttled to a quarter of its rate from its first instruction on takes one period and not four. Where
- * throttling begins later, one sample may take up to four periods.
- */
-enum { TIMING_SPARE = 14, TIMING_EXTRA = TIMING_SPARE + 2 };
-size_t timing_sample(struct timing_lane *lane, struct timing_grid *grid, uint64_t end, struct timing_raw *out);
+/* pace_sample() with chains for readings: one long one in TIMING_TURNS. */
+size_t timing_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, struct timing_raw *out);
 
 enum { TIMING_SEGMENTS_MAX = 16 };
 struct timing_stretch {
-    struct timing_lane *lane;
+    struct pace_lane *lane;
     uint64_t ticks;
     bool sampled;
 };
@@ -77,7 +47,7 @@ struct timing_plan {
     uint64_t probe_period; /* ticks; the last TIMING_PROBES of these before the recording are probed */
 };
 /* Readings taken at most of the unsampled stretch before a recording, to find out what a reading costs at the time. */
-enum { TIMING_PROBES = 512, TIMING_PROBE_ROOM = TIMING_PROBES + TIMING_EXTRA };
+enum { TIMING_PROBES = 512, TIMING_PROBE_ROOM = TIMING_PROBES + PACE_EXTRA };
 struct timing_log {
     struct timing_raw *raw;              /* room for timing_readings_needed() */
     size_t n;
@@ -126,7 +96,7 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
  * sampling loop itself. Runs for about 5 ms. Returns 0, or -1 when the readings make no sense (the CPU was taken away
  * all the time).
  */
-int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct timing_lane *lane,
+int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane,
                      struct timing_cost *cost);
 
 /* ---- timing_place.c: where the loop runs and what can disturb it there ---- */

@@ -107,7 +107,7 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
 }
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
-static double block_ticks(const struct timing_lane *lane, uint64_t blocks)
+static double block_ticks(const struct pace_lane *lane, uint64_t blocks)
 {
     double best = INFINITY;
 
@@ -125,27 +125,27 @@ static uint64_t at_least_one(double blocks)
     return blocks < 1 ? 1 : (uint64_t)llround(blocks);
 }
 
-int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct timing_lane *lane,
+int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane,
                      struct timing_cost *cost)
 {
     const double tick_per_us = tsc_hz * 1e-6;
-    struct timing_raw *raw = calloc(CALIBRATION_READINGS + TIMING_EXTRA, sizeof *raw);
+    struct timing_raw *raw = calloc(CALIBRATION_READINGS + PACE_EXTRA, sizeof *raw);
 
     if (raw == NULL) {
         return -1;
     }
-    *lane = (struct timing_lane){ .run = p->run, .dirty = p->dirty };
+    *lane = (struct pace_lane){ .run = p->run, .dirty = p->dirty };
     uint64_t begin = tsc_now();
     uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
     double rough = (double)(tsc_now() - begin) / (double)blocks;
     double ticks = block_ticks(lane, at_least_one(20 * tick_per_us / rough));
     lane->coarse = at_least_one(0.5 * tick_per_us / ticks);
     lane->fine = at_least_one(period_us * tick_per_us / 25 / ticks);
-    lane->rate = (uint64_t)(ldexp(1, TIMING_RATE_BITS) / ticks);
+    lane->rate = (uint64_t)(ldexp(1, PACE_RATE_BITS) / ticks);
     lane->lead[0] = lane->lead[1] = (int64_t)(0.05 * tick_per_us);
 
     /* longer periods change nothing in the cost of a reading: what precedes it is the same */
-    struct timing_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
+    struct pace_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
     grid.now = tsc_now();
     grid.next = grid.now + grid.period;
     size_t n = timing_sample(lane, &grid, grid.now + CALIBRATION_READINGS * grid.period, raw);

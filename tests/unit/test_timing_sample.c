@@ -44,10 +44,10 @@ static uint64_t clocked(uint64_t blocks, uint64_t deadline, void *state, uint64_
 
 enum { PERIOD = 20000, BLOCK = 500, READINGS = 300 };
 
-static struct timing_lane lane_of(uint64_t period)
+static struct pace_lane lane_of(uint64_t period)
 {
-    struct timing_lane l = { .run = clocked, .fine = 1, .coarse = 4,
-                             .rate = (1ull << TIMING_RATE_BITS) / BLOCK, .lead = { 200, 400 } };
+    struct pace_lane l = { .run = clocked, .fine = 1, .coarse = 4,
+                             .rate = (1ull << PACE_RATE_BITS) / BLOCK, .lead = { 200, 400 } };
     l.early = period > 100 * PERIOD ? PERIOD : 0;
     made.block_ticks = BLOCK;
     made.slow_ticks = BLOCK;
@@ -72,13 +72,13 @@ static double middle(double *v, size_t n)
 static void test_readings_are_counted_ordered_and_complete(void **state)
 {
     (void)state;
-    static struct timing_raw raw[READINGS + TIMING_EXTRA];
-    struct timing_lane lane = lane_of(PERIOD);
-    struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+    static struct timing_raw raw[READINGS + PACE_EXTRA];
+    struct pace_lane lane = lane_of(PERIOD);
+    struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
     uint64_t begin = grid.now, end = begin + (uint64_t)READINGS * PERIOD;
     grid.next = begin + PERIOD;
     size_t n = timing_sample(&lane, &grid, end, raw);
-    assert_in_range(n, 2, READINGS + TIMING_EXTRA);
+    assert_in_range(n, 2, READINGS + PACE_EXTRA);
     assert_true(raw[n - 1].end >= end - PERIOD / 8);
     assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
     assert_int_equal(grid.now, raw[n - 1].end);
@@ -98,13 +98,13 @@ static void test_readings_are_counted_ordered_and_complete(void **state)
 static void test_readings_are_on_the_grid(void **state)
 {
     (void)state;
-    static struct timing_raw raw[READINGS + TIMING_EXTRA];
-    static double distance[READINGS + TIMING_EXTRA], off[READINGS + TIMING_EXTRA];
+    static struct timing_raw raw[READINGS + PACE_EXTRA];
+    static double distance[READINGS + PACE_EXTRA], off[READINGS + PACE_EXTRA];
     size_t n = 0;
     /* a recording that lost a tenth of its points was interrupted too often to tell anything */
     for (int attempt = 0; attempt < 20 && n < READINGS * 9 / 10; attempt++) {
-        struct timing_lane lane = lane_of(PERIOD);
-        struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_lane lane = lane_of(PERIOD);
+        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
         uint64_t first = grid.next = grid.now + PERIOD / 2;
         n = timing_sample(&lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw);
         for (size_t i = 1; i < n; i++) {
@@ -125,13 +125,13 @@ static void test_readings_are_on_the_grid(void **state)
 static void test_a_payload_that_starts_slowly_is_noticed_in_time(void **state)
 {
     (void)state;
-    static struct timing_raw raw[64 + TIMING_EXTRA];
+    static struct timing_raw raw[64 + PACE_EXTRA];
     enum { TRIES = 40 };
     static double first[TRIES], later[TRIES];
     size_t kept = 0;
     for (int i = 0; i < TRIES; i++) {
-        struct timing_lane lane = lane_of(PERIOD);
-        struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_lane lane = lane_of(PERIOD);
+        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
         made.slow_ticks = 4 * BLOCK;
         made.slow_until = grid.now + 10 * PERIOD;
         grid.next = grid.now + PERIOD;
@@ -154,16 +154,16 @@ static void test_a_payload_that_starts_slowly_is_noticed_in_time(void **state)
 static void test_a_payload_that_becomes_faster_stays_within_the_room(void **state)
 {
     (void)state;
-    static struct timing_raw raw[16 + TIMING_EXTRA];
+    static struct timing_raw raw[16 + PACE_EXTRA];
     for (int i = 0; i < 40; i++) {
-        struct timing_lane lane = lane_of(PERIOD);
-        struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_lane lane = lane_of(PERIOD);
+        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
         lane.rate /= 16; /* as if it had been slower still */
         made.slow_ticks = 4 * BLOCK;
         made.slow_until = grid.now + (uint64_t)(4 + i % 8) * PERIOD;
         grid.next = grid.now + PERIOD;
         size_t n = timing_sample(&lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw);
-        assert_in_range(n, 2, 16 + TIMING_EXTRA);
+        assert_in_range(n, 2, 16 + PACE_EXTRA);
         assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
     }
 }
@@ -171,9 +171,9 @@ static void test_a_payload_that_becomes_faster_stays_within_the_room(void **stat
 static void test_points_that_have_passed_are_left_out(void **state)
 {
     (void)state;
-    static struct timing_raw raw[64 + TIMING_EXTRA];
-    struct timing_lane lane = lane_of(PERIOD);
-    struct timing_grid grid = { .now = tsc_now(), .period = PERIOD };
+    static struct timing_raw raw[64 + PACE_EXTRA];
+    struct pace_lane lane = lane_of(PERIOD);
+    struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
     made.slow_ticks = 40 * BLOCK; /* one block takes a period */
     made.slow_until = grid.now + 20 * PERIOD;
     grid.next = grid.now - 5 * PERIOD; /* and the grid begins in the past */
@@ -188,15 +188,15 @@ static void test_points_that_have_passed_are_left_out(void **state)
 static void test_long_periods_end_on_time(void **state)
 {
     (void)state;
-    static struct timing_raw raw[8 + TIMING_EXTRA];
+    static struct timing_raw raw[8 + PACE_EXTRA];
     enum { LONG = 200 * PERIOD };
-    struct timing_lane lane = lane_of(LONG);
+    struct pace_lane lane = lane_of(LONG);
     assert_true(lane.early > 0);
-    struct timing_grid grid = { .now = tsc_now(), .period = LONG };
+    struct pace_grid grid = { .now = tsc_now(), .period = LONG };
     grid.next = grid.now + LONG;
     uint64_t begin = grid.now;
     size_t n = timing_sample(&lane, &grid, begin + (uint64_t)8 * LONG, raw);
-    assert_in_range(n, 2, 8 + TIMING_EXTRA);
+    assert_in_range(n, 2, 8 + PACE_EXTRA);
     assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
     /* it stops looking so long before the end, and then runs what it takes for the rest */
     assert_true(raw[n - 1].end >= begin + (uint64_t)8 * LONG - lane.early - (uint64_t)lane.lead[1]);
@@ -222,7 +222,7 @@ static void free_log(struct timing_log *log)
 static void test_a_recording_has_its_origin_and_time_0(void **state)
 {
     (void)state;
-    struct timing_lane a = lane_of(PERIOD), b = a;
+    struct pace_lane a = lane_of(PERIOD), b = a;
     struct timing_plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD,
                              .stretch = { { &a, 20 * PERIOD, false }, { &a, 10 * PERIOD, true },
                                           { &b, 15 * PERIOD, true } } };
@@ -247,7 +247,7 @@ static void test_a_recording_has_its_origin_and_time_0(void **state)
 static void test_time_0_at_the_first_reading_and_without_any(void **state)
 {
     (void)state;
-    struct timing_lane a = lane_of(PERIOD);
+    struct pace_lane a = lane_of(PERIOD);
     struct timing_plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD,
                              .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true } } };
     struct timing_log log = log_for(&p);
