@@ -100,19 +100,27 @@ static int check_features(const struct payload *p, const struct machine_info *in
     return CANNOT;
 }
 
-/* What the machine cannot read, and why, as one line. */
-static void tell_missing(const struct machine *m, char *out, size_t size)
+/* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why licence shares. */
+static void tell_missing(const char *volts, const char *counters, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (volts[0] != '\0') {
+        used = (size_t)snprintf(out, size, "core voltage (%s)", volts);
+    }
+    if (counters[0] != '\0' && used < size) {
+        snprintf(out + used, size - used, "%slicence counters (%s)", used > 0 ? "; " : "", counters);
+    }
+}
+
+static void why_no_counters(const struct machine *m, char *out, size_t size)
 {
     const char *remedy = NULL;
     const char *why = m->ops->lacks(m, COUNTER_LVL0, &remedy);
     out[0] = '\0';
-    if (m->ops->read_register == NULL) {
-        snprintf(out, size, "core voltage (this machine reads no registers)");
-    }
     if (why != NULL) {
-        size_t used = strlen(out);
-        snprintf(out + used, size - used, "%slicence counters (%s%s%s)", used > 0 ? "; " : "", why,
-                 remedy != NULL && remedy[0] != '\0' ? "; " : "", remedy != NULL ? remedy : "");
+        bool helps = remedy != NULL && remedy[0] != '\0';
+        snprintf(out, size, "%s%s%s", why, helps ? "; " : "", helps ? remedy : "");
     }
 }
 
@@ -199,7 +207,7 @@ static int conclude(const struct options *o, struct trace *t, struct outputs *ou
 static int measure_and_conclude(struct machine *m, const struct options *o, const struct transition_setup *s,
                                 const char *told, struct outputs *out)
 {
-    char missing[700];
+    char missing[1000], counters[500];
     struct machine_info info;
     struct transition_result result;
     m->ops->info(m, &info);
@@ -207,7 +215,7 @@ static int measure_and_conclude(struct machine *m, const struct options *o, cons
     if (status == DONE) {
         status = check_features(&s->to, &info);
     }
-    tell_missing(m, missing, sizeof(missing));
+    why_no_counters(m, counters, sizeof(counters));
     if (status == DONE) {
         status = measure(m, o, s, told, &result);
     }
@@ -215,6 +223,7 @@ static int measure_and_conclude(struct machine *m, const struct options *o, cons
     if (status != DONE) {
         return status;
     }
+    tell_missing(result.volts_missing, counters, missing, sizeof(missing));
     if (note_spoilt(&result) != 0) {
         complain("out of memory");
         status = FAILED;

@@ -2,8 +2,8 @@
 /*
  * Which machines there are, which of them work here and, where one does not, why and what would help.
  *
- * The meaning of the error numbers: perf_event_open(2); Linux arch/x86/kernel/msr.c (EPERM without CAP_SYS_RAWIO, EIO
- * when the register faults) and arch/x86/events/core.c (RDPMC and its setting in sysfs).
+ * The meaning of the error numbers: perf_event_open(2) and Linux arch/x86/events/core.c (RDPMC and its setting in
+ * sysfs); those of /dev/cpu/N/msr are told in msr_device.c.
  */
 #include "drivers/choices.h"
 
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "drivers/cpu.h"
+#include "drivers/msr_survey.h"
 #include "drivers/tsc.h"
 
 enum { NOT_READABLE = -100 };
@@ -67,24 +68,31 @@ static void ask_perf(struct choice_facts *out)
 }
 
 /* Of the CPU that would be measured on. */
-static void ask_msr(const char *sys, const char *dev, struct choice_facts *out)
+static void ask_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
+                    struct choice_facts *out)
 {
     struct cpu_view view;
     struct machine_error ignored;
-    char name[32];
-    int fd;
-    uint64_t value;
+    struct msr_trouble trouble;
+    struct msr_device device;
+    struct msr_survey survey;
+    struct msr_part part;
 
+    msr_trouble_read(sys, proc, &trouble);
+    out->msr_rawio = trouble.rawio;
+    snprintf(out->msr_lockdown, sizeof out->msr_lockdown, "%s", trouble.lockdown);
     cpu_view_read(sys, &view);
     if (cpu_choose(&view, -1, &out->msr_cpu, &ignored) != MACHINE_OK) {
         out->msr_cpu = 0;
     }
-    snprintf(name, sizeof name, "cpu/%d/msr", out->msr_cpu);
-    out->msr_errno = open_errno(dev, name, &fd);
+    out->msr_errno = msr_device_open(dev, out->msr_cpu, &device);
     if (out->msr_errno == 0) {
-        ssize_t got = pread(fd, &value, sizeof value, 0x10);
-        out->msr_read_errno = got == (ssize_t)sizeof value ? 0 : got < 0 ? errno : EIO;
-        close(fd);
+        msr_part_of(leaves, &part);
+        msr_survey(&device, &part, &survey);
+        device.close(&device);
+        out->msr_read_errno = survey.answered > 0 ? 0 : survey.read_errno;
+        snprintf(out->msr_found, sizeof out->msr_found, "%s", survey.found);
+        snprintf(out->msr_volts_why, sizeof out->msr_volts_why, "%s", survey.volts_why);
     }
 }
 
@@ -107,7 +115,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     if (out->rdpmc_setting == NOT_READABLE) {
         out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu_core/rdpmc");
     }
-    ask_msr(sys, dev, out);
+    ask_msr(sys, proc, dev, &leaves, out);
     cpu_read_text(sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
 }
@@ -167,31 +175,22 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
 
 static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
 {
-    char *why = c->why, *remedy = c->remedy;
+    struct msr_trouble trouble = { .cpu = f->msr_cpu, .open_errno = f->msr_errno, .read_errno = f->msr_read_errno,
+                                   .guest = f->guest, .rawio = f->msr_rawio };
 
-    if (f->msr_errno == ENOENT || f->msr_errno == ENXIO || f->msr_errno == ENODEV) {
-        snprintf(why, sizeof c->why, "no /dev/cpu/%d/msr: the kernel module msr is not loaded", f->msr_cpu);
-        snprintf(remedy, sizeof c->remedy, "as root: modprobe msr");
-    } else if (f->msr_errno == EACCES) {
-        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr may only be read by root", f->msr_cpu);
-        snprintf(remedy, sizeof c->remedy, "run as root");
-    } else if (f->msr_errno == EPERM) {
-        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr is refused: no CAP_SYS_RAWIO", f->msr_cpu);
-        snprintf(remedy, sizeof c->remedy, "run as root outside of a container, or give it CAP_SYS_RAWIO");
-    } else if (f->msr_errno != 0) {
-        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr: %s", f->msr_cpu, strerror(f->msr_errno));
-    } else if (f->msr_read_errno == EIO) {
-        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr opens, but reading a register fails (EIO)%s", f->msr_cpu,
-                 f->guest ? ": the hypervisor does not pass it on" : "");
-        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "measure on the host" : "");
-    } else if (f->msr_read_errno != 0) {
-        snprintf(why, sizeof c->why, "/dev/cpu/%d/msr opens, but reading it fails: %s", f->msr_cpu,
-                 strerror(f->msr_read_errno));
+    snprintf(trouble.lockdown, sizeof trouble.lockdown, "%s", f->msr_lockdown);
+    msr_trouble_tell(&trouble, c->why, sizeof c->why, c->remedy, sizeof c->remedy);
+    if (c->why[0] != '\0') {
+        if (c->remedy[0] == '\0') {
+            snprintf(c->remedy, sizeof c->remedy, "none is known");
+        }
+    } else if (!f->timing_usable) { /* it samples as the timing machine does */
+        snprintf(c->why, sizeof c->why, "registers can be read, but %s", f->timing_why);
+        snprintf(c->remedy, sizeof c->remedy, "as for timing");
     } else {
-        snprintf(why, sizeof c->why, "registers can be read here, but using them is not built into this version");
-    }
-    if (remedy[0] == '\0') {
-        snprintf(remedy, sizeof c->remedy, "none in this version");
+        c->usable = true;
+        snprintf(c->why, sizeof c->why, "time stamps and registers%s%s%s%s", f->msr_found[0] != '\0' ? ": " : "",
+                 f->msr_found, f->msr_volts_why[0] != '\0' ? "; no voltage: " : "", f->msr_volts_why);
     }
 }
 
@@ -246,7 +245,10 @@ void choices_tell(const struct machine_choice *machines, size_t n, char *out, si
         taken++;
     }
     const char *name = taken < n ? machines[taken].name : "nothing";
-    int length = snprintf(out, size, "%s%s", name, strcmp(name, "timing") == 0 ? " (time stamps only)" : "");
+    const char *remark = strcmp(name, "timing") == 0 ? " (time stamps only)"
+                         : strcmp(name, "msr") == 0  ? " (time stamps and registers)"
+                                                     : "";
+    int length = snprintf(out, size, "%s%s", name, remark);
     used = (size_t)length < size ? (size_t)length : size - 1;
     for (size_t i = 0; i < taken; i++) {
         length = snprintf(out + used, size - used, "%s%s: %s", i == 0 ? ": " : "; ", machines[i].name, machines[i].why);

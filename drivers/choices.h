@@ -21,7 +21,11 @@ struct choice_facts {
     int rdpmc_setting;     /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
     int msr_cpu;           /* the CPU whose msr file was tried */
     int msr_errno;         /* of opening it; 0 = it opened */
-    int msr_read_errno;    /* of reading register 10H (TSC) from it; 0 = it was read */
+    int msr_read_errno;    /* of the first register that could not be read, if none could; 0 = some could */
+    bool msr_rawio;        /* CAP_SYS_RAWIO is in force */
+    char msr_lockdown[24]; /* kernel lockdown: "none", "integrity", "confidentiality"; "" = not told */
+    char msr_found[200];   /* what the registers say, in words */
+    char msr_volts_why[120]; /* why there is no core voltage among them; "" = there is */
     bool timing_usable;    /* the TSC can serve as a clock */
     char timing_why[160];  /* why not, or a remark, or "" */
 };

@@ -19,7 +19,7 @@ enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2,
 
 struct machine_error {
     enum machine_status status;
-    char text[400];   /* one line: what, where, why */
+    char text[500];   /* one line: what, where, why */
     char remedy[200]; /* what a person can do about it; may be empty */
 };
 
@@ -115,6 +115,8 @@ struct machine_ops {
     void (*close)(struct machine *m);
     /* reads a register of the machine's CPU (a model-specific register number); NULL: the machine has none */
     int (*read_register)(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err);
+    /* the TSC when read_register last read; NULL: it reads exactly at the end of the last segment, as models do */
+    uint64_t (*register_tsc)(const struct machine *m);
 };
 
 struct machine {
@@ -131,7 +133,7 @@ int machine_open_model(const char *name_or_file, const char *data_dir, struct ma
 struct machine_choice {
     const char *name;
     bool usable;
-    char why[240];    /* why not, or what it gives */
+    char why[400];    /* why not, or what it gives */
     char remedy[200]; /* what a person can do */
 };
 /* Fills the choices of `auto`, best first (helper, perf, msr, timing). Returns how many. */

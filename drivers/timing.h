@@ -107,6 +107,7 @@ struct timing_place {
     struct cpu_mask affinity;    /* before */
     bool realtime;               /* SCHED_FIFO is allowed */
     double realtime_limit_us;    /* longest stretch of it that the kernel lets run */
+    double rest_us;              /* to sleep before the next repetition */
     int policy, priority;        /* before */
     void *locked;                /* memory, page-aligned, prefaulted, locked if allowed */
     size_t locked_size;
@@ -121,8 +122,8 @@ int timing_place_enter(struct timing_place *p, int cpu, size_t bytes, struct mac
 void timing_place_leave(struct timing_place *p);
 /*
  * Real-time priority for one repetition of about `us`; without effect where it is refused or where the kernel would
- * interrupt so long a stretch. End restores, and sleeps a tenth of the time spent when real-time priority was used, so
- * that other programs and the kernel's own threads get their share of the CPU.
+ * interrupt so long a stretch. End restores; where real-time priority was used, the next begin sleeps a tenth of the
+ * time that was spent, so that other programs and the kernel's own threads get their share of the CPU.
  */
 void timing_place_begin(struct timing_place *p, double us);
 void timing_place_end(struct timing_place *p, double us);

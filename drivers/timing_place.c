@@ -161,21 +161,25 @@ void timing_place_begin(struct timing_place *p, double us)
 {
     struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
 
+    if (p->rest_us > 0) {
+        struct timespec rest = { .tv_sec = (time_t)(p->rest_us / 1e6) };
+        rest.tv_nsec = (long)((p->rest_us - (double)rest.tv_sec * 1e6) * 1e3);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        p->rest_us = 0;
+    }
     touch_stack();
     if (p->realtime && us <= p->realtime_limit_us) {
         sched_setscheduler(0, SCHED_FIFO, &param);
     }
 }
 
+/* The rest is taken before the next repetition: a register may be read first, while the core is as the kernel left
+ * it. */
 void timing_place_end(struct timing_place *p, double us)
 {
-    struct timespec rest;
-
     restore_policy(p);
     if (p->realtime && us <= p->realtime_limit_us) {
-        rest.tv_sec = (time_t)(us / 10 / 1e6);
-        rest.tv_nsec = (long)((us / 10 - (double)rest.tv_sec * 1e6) * 1e3);
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        p->rest_us = us / 10;
     }
 }
 

@@ -13,7 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { REGISTER_PERF_STATUS = 0x198, VOLT_READINGS_MAX = 2000, ALL_COUNTERS = 7, SETTLE_US = 5, SETTLE_PERIODS = 4 };
+#include "drivers/msr_decode.h"
+
+enum { VOLT_READINGS_MAX = 2000, ALL_COUNTERS = 7, SETTLE_US = 5, SETTLE_PERIODS = 4 };
+enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */
+#define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
 static int demand(const struct payload *p)
@@ -194,41 +198,112 @@ static size_t choose_counters(const struct machine *m, struct counter_spec out[A
     return n;
 }
 
-static int add_channels(struct trace *t, const struct counter_spec *counters, size_t n, bool volts)
+static int add_channels(struct trace *t, const struct counter_spec *counters, size_t n)
 {
     int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
-    if (volts)
-        bad |= trace_add_channel(t, TRACE_VOLTS);
     for (size_t c = 0; c < n; c++)
         if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
             bad |= trace_add_channel(t, share_channel[counters[c].id]);
     return bad;
 }
 
-/* Evenly spaced times over the recording, one repetition each; the run numbers follow those of the samples. */
-static int read_voltages(struct machine *m, const struct transition_setup *s, unsigned first_run, unsigned readings,
-                         transition_progress *progress, void *data, struct trace *t, struct machine_error *err)
+/*
+ * A step that, taken again and again modulo n, visits 0..n-1 once each and fills them evenly at any moment: the number
+ * below n over the golden ratio that shares no divisor with n (Knuth, TAOCP 3, section 6.4). What drifts slowly, as the
+ * temperature does, then does not look like a change over the recording.
+ */
+static unsigned scattering_step(unsigned n)
 {
-    for (unsigned i = 0; i < readings; i++) {
-        double at = -s->before_us + (s->before_us + s->observe_us) * (i + 0.5) / readings;
-        struct segment segments[2] = {{s->from, s->warmup_us + s->before_us + fmin(at, 0), false},
-                                      {s->to, fmax(at, 0), false}};
-        struct run_request request = {.segments = segments, .n_segments = at > 0 ? 2 : 1, .zero_segment = at > 0,
-                                      .repetition = first_run + i};
-        struct recording rec;
-        uint64_t value;
-        int status = m->ops->run(m, &request, &rec, err);
-        if (!status)
-            status = m->ops->read_register(m, REGISTER_PERF_STATUS, &value, err);
+    unsigned step = (unsigned)(n * 0.6180339887498949 + 0.5);
+    for (; step > 1; step--) {
+        unsigned a = n, b = step;
+        while (b) {
+            unsigned rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return step;
+    }
+    return 1;
+}
+
+/* Where a reading of a register lies on the time axis: `at` where the machine reads exactly when it is told to. */
+static double read_time(const struct machine *m, const struct transition_setup *s, const struct recording *rec,
+                        const struct run_request *r, double at)
+{
+    struct machine_info info;
+    if (!m->ops->register_tsc)
+        return at;
+    m->ops->info(m, &info);
+    double since_zero = (double)(int64_t)(m->ops->register_tsc(m) - rec->zero_tsc) / info.tsc_hz * 1e6;
+    /* a repetition that ends before the switch has its zero where it begins */
+    return r->n_segments > 1 ? since_zero : since_zero - s->warmup_us - s->before_us;
+}
+
+/* One repetition that ends at `at` and one reading. Returns what the machine's run returns; *why is "" if *volts and
+ * *time_us were measured. */
+static int read_voltage(struct machine *m, const struct transition_setup *s, unsigned run, double at, double *time_us,
+                        double *volts, char *why, size_t size, struct machine_error *err)
+{
+    struct segment segments[2] = {{s->from, s->warmup_us + s->before_us + fmin(at, 0), false},
+                                  {s->to, fmax(at, 0), false}};
+    struct run_request request = {.segments = segments, .n_segments = at > 0 ? 2 : 1, .zero_segment = at > 0,
+                                  .repetition = run};
+    struct machine_error unread = {MACHINE_OK, "", ""};
+    struct recording rec;
+    uint64_t value;
+    const char *reason;
+    *time_us = *volts = NAN;
+    why[0] = '\0';
+    int status = m->ops->run(m, &request, &rec, err);
+    if (status)
+        return status;
+    if (m->ops->read_register(m, MSR_PERF_STATUS, &value, &unread)) {
+        snprintf(why, size, "%.240s%s%.120s", unread.text, unread.remedy[0] ? "; " : "", unread.remedy);
+        return MACHINE_OK;
+    }
+    *time_us = read_time(m, s, &rec, &request, at);
+    if (!msr_volts(value, volts, &reason))
+        snprintf(why, size, "%s", reason);
+    else if (rec.migrated || rec.involuntary_switches || *time_us > at + LATE_US)
+        snprintf(why, size, "something else ran between the kernel and the reading");
+    return MACHINE_OK;
+}
+
+/* Evenly spaced times over the recording, one repetition each, in scattered order; the run numbers follow those of the
+ * samples. What cannot be read is missing, with the reason; where nothing can, it is not tried for long. */
+static int read_voltages(struct machine *m, const struct transition_setup *s, unsigned first_run, unsigned readings,
+                         transition_progress *progress, void *data, struct transition_result *out,
+                         struct machine_error *err)
+{
+    unsigned step = scattering_step(readings), missing = 0, done = 0;
+    char first_why[sizeof out->volts_missing] = "";
+    struct trace *t = &out->trace;
+    for (; done < readings && (missing < VOLT_TRIES || missing < done); done++) {
+        unsigned point = (unsigned)((uint64_t)done * step % readings), run = first_run + done;
+        double at = -s->before_us + (s->before_us + s->observe_us) * (point + 0.5) / readings, time_us, volts;
+        char why[sizeof first_why];
+        int status = read_voltage(m, s, run, at, &time_us, &volts, why, sizeof why, err);
         if (status)
             return status;
-        if (trace_append(t, first_run + i, at))
-            return out_of_memory(err);
-        /* MSR_PERF_STATUS bits 47:32, unit 2^-13 V (SDM vol. 4; likwid voltage.c) */
-        t->channel[TRACE_VOLTS][t->n - 1] = (float)((double)(value >> 32 & 0xffff) / 8192.0);
-        if (progress && progress(data, first_run + i + 1, first_run + readings))
+        if (why[0]) {
+            if (!missing++)
+                memcpy(first_why, why, sizeof why);
+        } else {
+            if (trace_add_channel(t, TRACE_VOLTS) || trace_append(t, run, time_us))
+                return out_of_memory(err);
+            t->channel[TRACE_VOLTS][t->n - 1] = (float)volts;
+        }
+        if (progress && progress(data, run + 1, first_run + readings)) {
+            done++;
             break;
+        }
     }
+    if (missing == done)
+        memcpy(out->volts_missing, first_why, sizeof first_why);
+    else if (missing)
+        snprintf(out->volts_missing, sizeof out->volts_missing, "%u of %u readings: %.160s", missing, done, first_why);
     return MACHINE_OK;
 }
 
@@ -237,7 +312,7 @@ static unsigned volt_readings(const struct machine *m, const struct transition_s
     if (!m->ops->read_register)
         return 0;
     double n = 2 * (s->before_us + s->observe_us) / s->period_us;
-    return n > VOLT_READINGS_MAX ? VOLT_READINGS_MAX : (unsigned)n;
+    return n > VOLT_READINGS_MAX ? VOLT_READINGS_MAX : n < 1 ? 1 : (unsigned)n;
 }
 
 static int measure(struct machine *m, const struct transition_setup *s, const struct counter_spec *counters, size_t n,
@@ -247,7 +322,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     unsigned volts = volt_readings(m, s), total = s->runs + volts;
     m->ops->info(m, &info);
     bool clock = slot_of(counters, n, COUNTER_CYCLES) >= 0;
-    if (add_channels(&out->trace, counters, n, volts > 0) || note(&out->trace, s, &info) ||
+    if (add_channels(&out->trace, counters, n) || note(&out->trace, s, &info) ||
         /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
         (!clock && trace_set(&out->trace, "frequency", "instantaneous")))
         return out_of_memory(err);
@@ -265,7 +340,14 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         if (progress && progress(data, run + 1, total))
             return MACHINE_OK;
     }
-    return volts ? read_voltages(m, s, s->runs, volts, progress, data, &out->trace, err) : MACHINE_OK;
+    int status = MACHINE_OK;
+    if (volts)
+        status = read_voltages(m, s, s->runs, volts, progress, data, out, err);
+    else
+        snprintf(out->volts_missing, sizeof out->volts_missing, "this machine reads no registers");
+    if (!status && out->volts_missing[0] && trace_set(&out->trace, "volts_missing", out->volts_missing))
+        return out_of_memory(err);
+    return status;
 }
 
 int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,

@@ -32,6 +32,7 @@ struct transition_result {
     struct trace trace;
     struct spoilt_run *spoilt;
     size_t n_spoilt;
+    char volts_missing[400]; /* why the core voltage, or some of its readings, were not measured; "" if all were */
 };
 
 /* Called now and then with the repetitions done; may be NULL. Returning non-zero stops the experiment. */

@@ -32,7 +32,7 @@ static struct machine_choice choose(const struct choice_facts *f, size_t which)
     for (size_t i = 0; i < ALL; i++) {
         assert_string_equal(c[i].name, names[i]);
         assert_true(c[i].why[0] != '\0');
-        assert_true(i == TIMING || !c[i].usable);
+        assert_true(i == TIMING || i == MSR || !c[i].usable);
         assert_true(c[i].usable || c[i].remedy[0] != '\0');
     }
     return c[which];
@@ -87,19 +87,52 @@ static void test_msr_reasons(void **state)
     (void)state;
     struct choice_facts f = guest();
     says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
+    f.msr_errno = ENXIO; /* the node is there, the module is not */
+    says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
     f.msr_errno = EACCES;
     says(&f, MSR, "may only be read by root", "run as root");
     f.msr_errno = EPERM;
     says(&f, MSR, "CAP_SYS_RAWIO", "container");
+    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "integrity");
+    says(&f, MSR, "CAP_SYS_RAWIO", "container"); /* lockdown alone does not refuse reads */
+    f.msr_rawio = true;
+    says(&f, MSR, "is refused: kernel lockdown (integrity)", "Secure Boot");
+    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "none");
+    says(&f, MSR, "CAP_SYS_RAWIO", "container");
     f.msr_errno = EBUSY;
-    says(&f, MSR, strerror(EBUSY), "none in this version");
+    says(&f, MSR, strerror(EBUSY), "none is known");
     f.msr_errno = 0;
     f.msr_read_errno = EIO;
     says(&f, MSR, "EIO): the hypervisor does not pass it on", "on the host");
     f.guest = false;
-    says(&f, MSR, "reading a register fails (EIO)", "none in this version");
-    f.msr_read_errno = 0;
-    says(&f, MSR, "not built into this version", "none in this version");
+    says(&f, MSR, "reading a register fails (EIO): this processor has none", "none is known");
+    f.msr_read_errno = EPERM;
+    says(&f, MSR, "reading it fails: ", "none is known");
+    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "confidentiality");
+    says(&f, MSR, "reading is refused: kernel lockdown (confidentiality)", "Secure Boot");
+    assert_false(choose(&f, MSR).usable);
+}
+
+static void test_msr_that_works(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[600];
+    f.msr_errno = 0;
+    snprintf(f.msr_found, sizeof f.msr_found, "core voltage 0.880 V, base 2.1 GHz");
+    says(&f, MSR, "time stamps and registers: core voltage 0.880 V, base 2.1 GHz", "");
+    assert_true(choose(&f, MSR).usable);
+    choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
+    assert_int_equal(strncmp(line, "msr (time stamps and registers): helper: ", 41), 0);
+    f.msr_found[0] = '\0';
+    snprintf(f.msr_volts_why, sizeof f.msr_volts_why, "register 198H reports no voltage: its field is 0");
+    says(&f, MSR, "time stamps and registers; no voltage: register 198H reports", "");
+    /* it needs the time stamps, too */
+    f.timing_usable = false;
+    snprintf(f.timing_why, sizeof f.timing_why, "the TSC is bad");
+    says(&f, MSR, "registers can be read, but the TSC is bad", "as for timing");
+    assert_false(choose(&f, MSR).usable);
 }
 
 static void test_helper_is_not_in_this_version(void **state)
@@ -151,11 +184,26 @@ static void put(const char *root, const char *path, const char *text)
     assert_int_equal(system(command), 0);
 }
 
+static void put_on_all_cpus(const char *root, const char *text)
+{
+    char path[300];
+    for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        put(root, "cpu/dummy", "");
+        snprintf(path, sizeof path, "%s/cpu/%d", root, cpu);
+        mkdir(path, 0755);
+        snprintf(path, sizeof path, "%s/cpu/%d/msr", root, cpu);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
 static void test_facts_come_from_the_folders_given(void **state)
 {
     (void)state;
     struct choice_facts f;
-    char root[] = "/tmp/characterize-choices-XXXXXX", command[64], path[32];
+    char root[] = "/tmp/characterize-choices-XXXXXX", command[64];
     assert_non_null(mkdtemp(root));
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.helper_errno, ENOENT);
@@ -165,23 +213,25 @@ static void test_facts_come_from_the_folders_given(void **state)
     put(root, "characterize", "");
     put(root, "sys/kernel/perf_event_paranoid", "4\\n");
     put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\\n");
-    /* a file as long as register 10H needs on every CPU that this test can run on */
-    for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-        snprintf(path, sizeof path, "cpu/%d/msr", cpu);
-        put(root, path, "................ABCDEFGH");
-    }
+    put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
+    put(root, "self/status", "Name:\\tx\\nCapEff:\\t0000000000020000\\n");
+    /* on every CPU that this test can run on: a file that reaches beyond the registers, and one that does not */
+    static char long_file[0x700 + 1];
+    memset(long_file, 'A', sizeof long_file - 1);
+    put_on_all_cpus(root, long_file);
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.helper_errno, 0);
     assert_int_equal(f.msr_errno, 0);
     assert_int_equal(f.msr_read_errno, 0);
+    assert_true(f.msr_rawio);
+    assert_string_equal(f.msr_lockdown, "integrity");
     assert_int_equal(f.perf_paranoid, 4);
     assert_int_equal(f.rdpmc_setting, 0);
-    for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-        snprintf(path, sizeof path, "cpu/%d/msr", cpu);
-        put(root, path, "too short");
-    }
+    put_on_all_cpus(root, "too short");
+    put(root, "self/status", "CapEff:\\t000001fffefdffff\\n");
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.msr_read_errno, EIO);
+    assert_false(f.msr_rawio);
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     assert_int_equal(system(command), 0);
 }
@@ -214,7 +264,7 @@ static void test_unknown_names_get_the_nearest(void **state)
     assert_null(strstr(err.text, "perhaps"));
 }
 
-static void test_machines_of_later_versions_are_refused_with_their_reason(void **state)
+static void test_machines_that_cannot_be_are_refused_with_their_reason(void **state)
 {
     (void)state;
     static const char *const names[] = { "perf", "msr", "helper" };
@@ -223,12 +273,19 @@ static void test_machines_of_later_versions_are_refused_with_their_reason(void *
     char told[8];
     size_t n = machine_choices(c, 8);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(open_named(names[i], told, sizeof told, &err), MACHINE_CANNOT);
-        assert_int_equal(err.status, MACHINE_CANNOT);
-        bool found = false;
+        bool found = false, usable = false;
+        int status = open_named(names[i], told, sizeof told, &err);
         for (size_t k = 0; k < n; k++) {
-            found = found || (strcmp(c[k].name, names[i]) == 0 && strstr(err.text, c[k].why) != NULL);
+            bool same = strcmp(c[k].name, names[i]) == 0;
+            usable = usable || (same && c[k].usable);
+            found = found || (same && strstr(err.text, c[k].why) != NULL);
         }
+        if (usable) {
+            assert_int_equal(status, MACHINE_OK);
+            continue;
+        }
+        assert_int_equal(status, MACHINE_CANNOT);
+        assert_int_equal(err.status, MACHINE_CANNOT);
         assert_true(found);
         assert_non_null(strstr(err.remedy, "--machine timing or model:NAME work"));
     }
@@ -240,10 +297,14 @@ static void test_auto_takes_what_works_and_says_so(void **state)
     struct machine_choice c[8];
     struct machine_error err;
     char told[600];
+    const char *best = NULL;
     size_t n = machine_choices(c, 8);
-    int expected = c[n - 1].usable ? MACHINE_OK : MACHINE_CANNOT;
-    assert_int_equal(open_named("auto", told, sizeof told, &err), expected);
-    assert_int_equal(strncmp(told, expected == MACHINE_OK ? "timing (time stamps only): " : "nothing: ", 9), 0);
+    for (size_t i = n; i-- > 0;) {
+        best = c[i].usable ? c[i].name : best;
+    }
+    assert_int_equal(open_named("auto", told, sizeof told, &err), best != NULL ? MACHINE_OK : MACHINE_CANNOT);
+    best = best != NULL ? best : "nothing";
+    assert_int_equal(strncmp(told, best, strlen(best)), 0);
 }
 
 int main(void)
@@ -252,12 +313,13 @@ int main(void)
         cmocka_unit_test(test_perf_reasons),
         cmocka_unit_test(test_perf_that_works_is_not_in_this_version),
         cmocka_unit_test(test_msr_reasons),
+        cmocka_unit_test(test_msr_that_works),
         cmocka_unit_test(test_helper_is_not_in_this_version),
         cmocka_unit_test(test_timing_needs_the_tsc),
         cmocka_unit_test(test_what_auto_tells),
         cmocka_unit_test(test_facts_come_from_the_folders_given),
         cmocka_unit_test(test_unknown_names_get_the_nearest),
-        cmocka_unit_test(test_machines_of_later_versions_are_refused_with_their_reason),
+        cmocka_unit_test(test_machines_that_cannot_be_are_refused_with_their_reason),
         cmocka_unit_test(test_auto_takes_what_works_and_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

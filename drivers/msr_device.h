@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reading model-specific registers through Linux's /dev/cpu/N/msr: eight bytes at the offset of the register (msr(4),
+ * arch/x86/kernel/msr.c). Reads only: writing is done in settings_msr.c, for one bit. A read takes about a microsecond
+ * on the CPU itself and an interrupt of the other one when it is asked for from elsewhere.
+ */
+#ifndef CHARACTERIZE_MSR_DEVICE_H
+#define CHARACTERIZE_MSR_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The registers of one CPU. Whoever reads them otherwise (a test, another driver) fills in functions of its own. */
+struct msr_device {
+    int cpu;
+    int fd;
+    void *data;
+    /* 0, or an error number: EIO where the register does not exist */
+    int (*read)(struct msr_device *d, uint32_t reg, uint64_t *value);
+    void (*close)(struct msr_device *d);
+};
+
+/* Opens `dev`/cpu/N/msr; `dev` is "/dev" or a folder laid out like it. Returns 0 or the error number of open(2). */
+int msr_device_open(const char *dev, int cpu, struct msr_device *out);
+
+/* What stood in the way of reading registers. */
+struct msr_trouble {
+    int cpu;
+    int open_errno;     /* 0: it opened */
+    int read_errno;     /* of the first register that could not be read; 0: all could */
+    bool guest;         /* under a hypervisor */
+    bool rawio;         /* CAP_SYS_RAWIO is in force for this process */
+    char lockdown[24];  /* what /sys/kernel/security/lockdown has in brackets; "" where there is no such file */
+};
+/* Fills rawio and lockdown from folders laid out like /sys and /proc. */
+void msr_trouble_read(const char *sys, const char *proc, struct msr_trouble *out);
+/* One clause each: why not, and what would help ("" where nothing would). */
+void msr_trouble_tell(const struct msr_trouble *t, char *why, size_t why_size, char *remedy, size_t remedy_size);
+
+#endif
