@@ -7,6 +7,7 @@
 
 #include "analysis/discarded.h"
 #include "analysis/phases.h"
+#include "cli/changed_settings.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
@@ -204,8 +205,9 @@ static int conclude(const struct options *o, struct trace *t, struct outputs *ou
     return status;
 }
 
+/* Closes the machine and puts `changed` back, whatever comes out of it. */
 static int measure_and_conclude(struct machine *m, const struct options *o, const struct transition_setup *s,
-                                const char *told, struct outputs *out)
+                                const char *told, struct settings *changed, struct outputs *out)
 {
     char missing[1000], counters[500];
     struct machine_info info;
@@ -220,11 +222,17 @@ static int measure_and_conclude(struct machine *m, const struct options *o, cons
         status = measure(m, o, s, told, &result);
     }
     m->ops->close(m);
+    char settings[200];
+    snprintf(settings, sizeof(settings), "%s", settings_text(changed));
+    if (changed_settings_end(changed) != DONE && status == DONE) {
+        transition_result_free(&result); /* has been said; who knows what else went wrong */
+        return FAILED;
+    }
     if (status != DONE) {
         return status;
     }
     tell_missing(result.volts_missing, counters, missing, sizeof(missing));
-    if (note_spoilt(&result) != 0) {
+    if (note_spoilt(&result) != 0 || (settings[0] != '\0' && trace_set(&result.trace, "settings", settings) != 0)) {
         complain("out of memory");
         status = FAILED;
     } else {
@@ -239,12 +247,19 @@ static int open_and_measure(const struct options *o, const struct transition_set
     struct machine machine;
     struct machine_error error;
     char told[700] = "";
+    struct settings *changed = NULL;
+    int status = changed_settings_begin(o, &changed);
+    if (status != DONE) {
+        return status;
+    }
     memset(&error, 0, sizeof(error));
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
         MACHINE_OK) {
-        return machine_complaint(&error);
+        status = machine_complaint(&error);
+        (void)changed_settings_end(changed);
+        return status;
     }
-    return measure_and_conclude(&machine, o, s, told, out);
+    return measure_and_conclude(&machine, o, s, told, changed, out);
 }
 
 int job_transition(const struct options *o)

@@ -8,6 +8,7 @@
 int job_transition(const struct options *o);
 int job_analyze(const struct options *o);
 int job_list(const struct options *o);
+int job_restore(const struct options *o);
 /* Jobs that this version knows of but cannot do. */
 int job_later(const struct options *o);
 

@@ -19,6 +19,8 @@ static int run_job(const struct options *o)
         return job_analyze(o);
     case JOB_LIST:
         return job_list(o);
+    case JOB_RESTORE:
+        return job_restore(o);
     default:
         return job_later(o);
     }

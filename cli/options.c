@@ -16,6 +16,7 @@ const char *argp_program_version = "characterize " VERSION;
 enum option_key {
     KEY_TRANSITION = 0x100, KEY_ANALYZE, KEY_LIST, KEY_TABLE, KEY_ALL, KEY_VALIDATE, KEY_EXPORT,
     KEY_MACHINE, KEY_CPU, KEY_ACTIVE_CORES, KEY_RUNS, KEY_PERIOD, KEY_WARMUP, KEY_OBSERVE, KEY_SEED,
+    KEY_TURBO, KEY_FIXED_FREQUENCY, KEY_RESTORE,
     KEY_JSON, KEY_CSV, KEY_PLOT, KEY_OUTPUT, KEY_QUIET
 };
 
@@ -25,6 +26,7 @@ static const struct argp_option option_table[] = {
      "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)", 1},
     {"analyze", KEY_ANALYZE, "FILE", 0, "Find the phases of a recorded trace; - is standard input", 1},
     {"list", KEY_LIST, "WHAT", 0, "List kernels, machines, skus or tables", 1},
+    {"restore", KEY_RESTORE, NULL, 0, "Put back settings of the machine that a killed run has left changed", 1},
 
     {NULL, 0, NULL, 0, "What --transition measures on, and how:", 2},
     {"machine", KEY_MACHINE, "NAME", 0,
@@ -38,6 +40,10 @@ static const struct argp_option option_table[] = {
      "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
     {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: same seed, same output (default: 0); also with "
      "--analyze", 2},
+
+    {"turbo", KEY_TURBO, "on|off", 0, "Switch turbo for the time of the measurement (root)", 2},
+    {"fixed-frequency", KEY_FIXED_FREQUENCY, "GHZ", 0,
+     "Fix the frequency of all CPUs for the time of the measurement (root)", 2},
 
     {NULL, 0, NULL, 0, "Output:", 3},
     {"csv", KEY_CSV, "FILE", 0, "Write the trace; - is standard output", 3},
@@ -184,6 +190,13 @@ static int take_plot(struct options *o, const char *text)
     return 0;
 }
 
+static int take_turbo(struct options *o, const char *text)
+{
+    o->turbo_on = strcmp(text, "on") == 0;
+    o->turbo_given = o->turbo_on || strcmp(text, "off") == 0;
+    return o->turbo_given ? 0 : bad_value("--turbo", text, "is neither", "on, off");
+}
+
 static int take_job_option(int key, char *text, struct options *o)
 {
     switch (key) {
@@ -200,6 +213,8 @@ static int take_job_option(int key, char *text, struct options *o)
     case KEY_TABLE:
         return find_name(table_names, text) < 0 ? unknown_name("--table", table_names, text)
                                                 : take_job(o, JOB_LATER, "--table", text);
+    case KEY_RESTORE:
+        return take_job(o, JOB_RESTORE, "--restore", NULL);
     case KEY_ALL:
         return take_job(o, JOB_LATER, "--all", NULL);
     case KEY_VALIDATE:
@@ -229,6 +244,10 @@ static int take_measuring_option(int key, char *text, struct options *o)
         return take_number("--warmup", text, 0, 1e6, "0 to 1000000 microseconds", &o->warmup_us);
     case KEY_OBSERVE:
         return take_number("--observe", text, 1, 1e6, "1 to 1000000 microseconds", &o->observe_us);
+    case KEY_TURBO:
+        return take_turbo(o, text);
+    case KEY_FIXED_FREQUENCY:
+        return take_number("--fixed-frequency", text, 0.1, 20, "0.1 to 20 GHz", &o->fixed_ghz);
     case KEY_SEED:
         return take_seed(text, o);
     default:
@@ -396,11 +415,18 @@ static int check_conflicts(const struct options *o)
                   {o->period_us.given, "--period", false},
                   {o->warmup_us.given, "--warmup", false},
                   {o->observe_us.given, "--observe", false},
+                  {o->turbo_given, "--turbo", false},
+                  {o->fixed_ghz.given, "--fixed-frequency", false},
                   {o->seed_given, "--seed", true},
                   {o->csv != NULL, "--csv", true},
                   {o->json != NULL, "--json", true},
                   {o->plot != NULL, "--plot", true},
                   {o->output != NULL, "--output", true}};
+    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0 && (o->turbo_given || o->fixed_ghz.given)) {
+        complain("%s would change this machine and has no use with --machine %s",
+                 o->turbo_given ? "--turbo" : "--fixed-frequency", o->machine);
+        return -1;
+    }
     if (o->job == JOB_TRANSITION || o->job == JOB_LATER) {
         return 0;
     }

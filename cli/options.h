@@ -8,7 +8,7 @@
 
 #include "kernels/kernels.h"
 
-enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_LATER };
+enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_LATER };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
 
 /* A number that may or may not have been given. */
@@ -26,6 +26,8 @@ struct options {
 
     const char *machine; /* NULL: auto */
     struct given_number runs, period_us, warmup_us, observe_us, cpu, active_cores;
+    bool turbo_given, turbo_on;      /* --turbo */
+    struct given_number fixed_ghz;   /* --fixed-frequency */
     bool seed_given;
     uint64_t seed;
 

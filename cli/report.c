@@ -149,6 +149,7 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
     char text[TEXT_SIZE] = "";
     const char *cpu_number = trace_get(t, "cpu_number"), *cores = trace_get(t, "active_cores");
     const char *source = trace_get(t, "source"), *notes = trace_get(t, "notes"), *date = trace_get(t, "date");
+    const char *settings = trace_get(t, "settings");
     paragraph(s, "CPU", p->cpu != NULL ? p->cpu : "not stated");
     add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
     if (cpu_number != NULL) {
@@ -163,6 +164,9 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
     paragraph(s, "Machine", text);
     if (source != NULL) {
         paragraph(s, "Source", source);
+    }
+    if (settings != NULL && settings[0] != '\0') {
+        paragraph(s, "Settings", settings);
     }
     if (notes != NULL && notes[0] != '\0') {
         paragraph(s, "Notes", notes);

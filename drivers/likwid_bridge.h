@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What liblikwid can do where this program cannot: through its access daemons a user without root may be allowed to read
- * energy counters and to set frequencies. It is optional: looked for at run time, never linked.
+ * What liblikwid can do where this program cannot: through its access daemons a user without root may be allowed to
+ * read energy counters and to set frequencies. It is optional: looked for at run time, never linked.
  *
  * liblikwid writes to the standard streams and calls exit() where it does not know a CPU or cannot reach a register
- * (5.2.2: src/frequency_cpu.c, src/access_client.c). So every question is put to it in a child process whose output goes
- * nowhere and whose end, however it comes, is only an answer.
+ * (5.2.2: src/frequency_cpu.c, src/access_client.c). So every question is put to it in a child process whose output
+ * goes nowhere and whose end, however it comes, is only an answer.
  */
 #ifndef CHARACTERIZE_LIKWID_BRIDGE_H
 #define CHARACTERIZE_LIKWID_BRIDGE_H

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/changed_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/jobs.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+#include "drivers/cpu.h"
+
+enum { STATE_MAX = 240 };
+
+static int complain_of(const struct machine_error *e)
+{
+    complain_with_remedy(e->text, e->remedy);
+    return e->status == MACHINE_OK ? FAILED : (int)e->status;
+}
+
+static struct settings_roots roots_with(const char *state)
+{
+    struct cpu_leaves leaves;
+    struct cpu_identity id;
+    cpu_read_leaves(&leaves);
+    cpu_identify(&leaves, &id);
+    return (struct settings_roots){.sys = "/sys", .dev = "/dev", .state = state, .intel = id.intel};
+}
+
+/* What this user's runs have left, and what root's have. *anything: something was said. */
+static int recover(bool quiet, bool *anything)
+{
+    char own[STATE_MAX] = "";
+    const char *states[2] = {settings_root_state_file, own};
+    int n = settings_state_file(own, sizeof(own)) == 0 && strcmp(own, states[0]) != 0 ? 2 : 1;
+    for (int i = 0; i < n; i++) {
+        struct settings_roots roots = roots_with(states[i]);
+        struct machine_error error;
+        char told[200];
+        if (settings_recover(&roots, told, sizeof(told), &error) != MACHINE_OK) {
+            return complain_of(&error);
+        }
+        if (told[0] != '\0' && !quiet) {
+            fprintf(stderr, "%s\n", told);
+        }
+        *anything = *anything || told[0] != '\0';
+    }
+    return DONE;
+}
+
+int changed_settings_begin(const struct options *o, struct settings **out)
+{
+    char state[STATE_MAX];
+    bool anything = false;
+    struct machine_error error;
+    struct settings_wish wish = {.turbo = o->turbo_given ? o->turbo_on : -1,
+                                 .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0};
+    *out = NULL;
+    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0) {
+        return DONE;
+    }
+    stop_only_asks(true);
+    int status = recover(o->quiet, &anything);
+    if (status != DONE || (wish.turbo < 0 && !(wish.fixed_ghz > 0))) {
+        stop_only_asks(false);
+        return status;
+    }
+    if (settings_state_file(state, sizeof(state)) != 0) {
+        complain("settings are not changed, for there is no place to write them down: XDG_RUNTIME_DIR is not set (run "
+                 "as root)");
+        return CANNOT;
+    }
+    struct settings_roots roots = roots_with(state);
+    return settings_apply(&roots, &wish, out, &error) == MACHINE_OK ? DONE : complain_of(&error);
+}
+
+int changed_settings_end(struct settings *s)
+{
+    struct machine_error error;
+    return settings_restore(s, &error) == MACHINE_OK ? DONE : complain_of(&error);
+}
+
+int job_restore(const struct options *o)
+{
+    bool anything = false;
+    stop_only_asks(true);
+    int status = recover(false, &anything);
+    if (status == DONE && !anything && !o->quiet) {
+        printf("no run has left settings of this machine changed\n");
+    }
+    return status;
+}

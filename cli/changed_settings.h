@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Settings of the machine that --turbo and --fixed-frequency change for the time of a measurement. */
+#ifndef CHARACTERIZE_CLI_CHANGED_SETTINGS_H
+#define CHARACTERIZE_CLI_CHANGED_SETTINGS_H
+
+#include "cli/options.h"
+#include "drivers/settings.h"
+
+/*
+ * Puts back what a killed run has left (a line on standard error tells of it) and changes what the options ask for,
+ * before the machine is opened. From here on a signal only asks. Returns DONE, or an exit status after a line; models are
+ * left alone.
+ */
+int changed_settings_begin(const struct options *o, struct settings **out);
+/* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */
+int changed_settings_end(struct settings *s);
+
+#endif
