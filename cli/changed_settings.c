@@ -27,7 +27,7 @@ static struct settings_roots roots_with(const char *state)
 }
 
 /* What this user's runs have left, and what root's have. *anything: something was said. */
-static int recover(bool quiet, bool *anything)
+static int recover(bool quiet, bool tell_lives, bool *anything)
 {
     char own[STATE_MAX] = "";
     const char *states[2] = {settings_root_state_file, own};
@@ -36,10 +36,11 @@ static int recover(bool quiet, bool *anything)
         struct settings_roots roots = roots_with(states[i]);
         struct machine_error error;
         char told[200];
-        if (settings_recover(&roots, told, sizeof(told), &error) != MACHINE_OK) {
+        bool lives;
+        if (settings_recover(&roots, told, sizeof(told), &lives, &error) != MACHINE_OK) {
             return complain_of(&error);
         }
-        if (told[0] != '\0' && !quiet) {
+        if (told[0] != '\0' && !quiet && (tell_lives || !lives)) {
             fprintf(stderr, "%s\n", told);
         }
         *anything = *anything || told[0] != '\0';
@@ -59,8 +60,9 @@ int changed_settings_begin(const struct options *o, struct settings **out)
         return DONE;
     }
     stop_only_asks(true);
-    int status = recover(o->quiet, &anything);
-    if (status != DONE || (wish.turbo < 0 && !(wish.fixed_ghz > 0))) {
+    bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0;
+    int status = recover(o->quiet, !wishes, &anything); /* with wishes a run that lives is an error, told below */
+    if (status != DONE || !wishes) {
         stop_only_asks(false);
         return status;
     }
@@ -83,7 +85,7 @@ int job_restore(const struct options *o)
 {
     bool anything = false;
     stop_only_asks(true);
-    int status = recover(false, &anything);
+    int status = recover(false, true, &anything);
     if (status == DONE && !anything && !o->quiet) {
         printf("no run has left settings of this machine changed\n");
     }

@@ -5,6 +5,7 @@
 
 #include "cli/jobs.h"
 #include "cli/messages.h"
+#include "drivers/likwid_bridge.h"
 #include "drivers/machine.h"
 #include "drivers/model.h"
 #include "kernels/kernels.h"
@@ -61,6 +62,9 @@ static int list_machines(void)
                "model:FILE", "yes");
     }
     model_list_free(names, n);
+    char why[200];
+    int found = likwid_found(NULL, why, sizeof(why));
+    printf("\nliblikwid, for --fixed-frequency without root: %s\n", found == 0 ? "found" : why);
     return DONE;
 }
 

@@ -221,7 +221,7 @@ static bool left_by_another(const struct settings_roots *r)
     return left;
 }
 
-int settings_recover(const struct settings_roots *r, char *told, size_t size, struct machine_error *err)
+int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err)
 {
     const struct change *failed = NULL;
     struct changes left;
@@ -230,6 +230,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, st
     int fd = -1, error = state_open(r, false, &fd, &kind, &pid, &left);
 
     told[0] = '\0';
+    *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {
         return !left_by_another(r) ? MACHINE_OK
                                    : settings_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND, "a run that was "
@@ -240,7 +241,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, st
                              "%s cannot be understood: %s", r->state,
                              error == EBADMSG ? "it is not this program's" : strerror(error));
     }
-    if (kind == STATE_LIVES) {
+    if (*lives) {
         snprintf(told, size, "another run (process %d) has changed settings of this machine", (int)pid);
         return MACHINE_OK;
     }

@@ -53,9 +53,9 @@ const char *settings_text(const struct settings *s);
 int settings_restore(struct settings *s, struct machine_error *err);
 
 /*
- * Puts back what a killed run has left behind. *told says what was done, "" for nothing. Returns MACHINE_OK (also when
- * another run that lives has changed settings: then *told says that), or MACHINE_CANNOT where this user may not.
+ * Puts back what a killed run has left behind. *told says what was done, or that another run, which lives, has changed
+ * settings (then *lives is set); "" for nothing. Returns MACHINE_OK, or MACHINE_CANNOT where this user may not.
  */
-int settings_recover(const struct settings_roots *r, char *told, size_t size, struct machine_error *err);
+int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
 
 #endif

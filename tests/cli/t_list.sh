@@ -22,6 +22,8 @@ verdict "--list machines: status 0" test "$status" -eq 0 -a ! -s "$err"
 for machine in helper perf msr timing; do
     verdict "--list machines: $machine, usable or not, and why" grep -Eq "^$machine +(yes|no) +.{10}" "$out"
 done
+verdict "--list machines: liblikwid, found or not, without its noise" \
+    grep -Eq '^liblikwid, .*: (found|liblikwid 5.2 is not installed)' "$out"
 verdict "--list machines: models" grep -Eq '^model:xeon-gold-6130 +yes ' "$out"
 
 run --list skus

@@ -453,18 +453,19 @@ static pid_t run_and(struct tree *t, bool killed, int *told)
 static void test_what_a_killed_run_has_left_is_put_back(void **state)
 {
     struct tree *t = *state;
+    bool lives;
     char told[200], expected[200];
     struct machine_error err;
     int end;
     put_policies(t);
     put(t, CPU "intel_pstate/no_turbo", "0");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     assert_string_equal(told, "");
     pid_t child = run_and(t, true, &end);
     close(end);
     has_limits(t, "2000000", "2000000");
     is(t, CPU "intel_pstate/no_turbo", "1");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     snprintf(expected, sizeof expected, "put back 5 settings that a killed run (process %d) had changed", (int)child);
     assert_string_equal(told, expected);
     has_limits(t, "1000000", "2800000");
@@ -482,6 +483,7 @@ static void test_what_a_killed_run_has_left_is_put_back(void **state)
 static void test_a_run_that_lives_is_left_alone(void **state)
 {
     struct tree *t = *state;
+    bool lives;
     char told[200], expected[200];
     struct machine_error err;
     int end;
@@ -489,14 +491,15 @@ static void test_a_run_that_lives_is_left_alone(void **state)
     put(t, CPU "intel_pstate/no_turbo", "0");
     pid_t child = run_and(t, false, &end);
     snprintf(expected, sizeof expected, "another run (process %d) has changed settings", (int)child);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     assert_non_null(strstr(told, expected));
+    assert_true(lives);
     refuses(t, 0, 0, expected);
     has_limits(t, "2000000", "2000000");
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(end);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     has_limits(t, "1000000", "2800000");
 }
 
@@ -504,28 +507,29 @@ static void test_files_that_are_not_to_be_believed(void **state)
 {
     struct tree *t = *state;
     struct machine_error err;
+    bool lives;
     char told[200], text[400];
     put(t, "elsewhere", "mine");
     put(t, CPU "intel_pstate/no_turbo", "0");
     snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/elsewhere 0 1\\nend", t->root);
     put(t, "state", text);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_CANNOT);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "not this program's"));
     is(t, "elsewhere", "mine");
     snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "../../../elsewhere 0 1\\nend",
              t->root);
     put(t, "state", text);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_CANNOT);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     is(t, "elsewhere", "mine");
     refuses(t, 0, 0, "it holds something else");
     is(t, CPU "intel_pstate/no_turbo", "0");
     put(t, "state", "something else altogether");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_CANNOT);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     /* not complete: the changes were never begun */
     snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "intel_pstate/no_turbo 1 0",
              t->root);
     put(t, "state", text);
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     assert_string_equal(told, "");
     is(t, CPU "intel_pstate/no_turbo", "0");
     is(t, "state", "(not there)");
@@ -534,8 +538,9 @@ static void test_files_that_are_not_to_be_believed(void **state)
 static void see_what_root_left(struct tree *t)
 {
     struct machine_error err = { MACHINE_OK, "", "" };
+    bool lives;
     char told[200];
-    if (settings_recover(&t->roots, told, sizeof told, &err) != MACHINE_CANNOT ||
+    if (settings_recover(&t->roots, told, sizeof told, &lives, &err) != MACHINE_CANNOT ||
         strstr(err.remedy, "as root: characterize --restore") == NULL) {
         fprintf(stderr, "%s (%s)\n", err.text, err.remedy);
         _exit(1);
@@ -545,6 +550,7 @@ static void see_what_root_left(struct tree *t)
 static void test_what_root_has_left_others_are_told(void **state)
 {
     struct tree *t = *state;
+    bool lives;
     char told[200];
     struct machine_error err;
     int end;
@@ -558,7 +564,7 @@ static void test_what_root_has_left_others_are_told(void **state)
     close(end);
     assert_int_equal(as_nobody(see_what_root_left, t), 0);
     has_limits(t, "2000000", "2000000");
-    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &err), MACHINE_OK);
+    assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
 }
 
 static void test_no_place_to_write_it_down(void **state)
