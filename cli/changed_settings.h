@@ -8,8 +8,8 @@
 
 /*
  * Puts back what a killed run has left (a line on standard error tells of it) and changes what the options ask for,
- * before the machine is opened. From here on a signal only asks. Returns DONE, or an exit status after a line; models are
- * left alone.
+ * before the machine is opened. From here on a signal only asks. Returns DONE, or an exit status after a line; models
+ * are left alone.
  */
 int changed_settings_begin(const struct options *o, struct settings **out);
 /* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */

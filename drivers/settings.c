@@ -249,8 +249,9 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     if (kind == STATE_LEFT) {
         error = put_back(r, &left, left.n, &failed);
         if (error != 0) {
-            status = tell_not_restored(failed, error, r->state, err);
-            err->status = status = MACHINE_CANNOT;
+            (void)tell_not_restored(failed, error, r->state, err);
+            err->status = MACHINE_CANNOT;
+            status = MACHINE_CANNOT;
         } else {
             snprintf(told, size, "put back %zu setting%s that a killed run (process %d) had changed", left.n,
                      left.n == 1 ? "" : "s", (int)pid);

@@ -67,13 +67,15 @@ static int by_number(const void *a, const void *b)
 static int find_policies(const struct settings_roots *r, int **out)
 {
     char path[240];
-    int n = 0, number, *list = NULL;
+    int n = 0, *list = NULL;
     struct dirent *entry;
 
     snprintf(path, sizeof path, "%s/devices/system/cpu/cpufreq", r->sys);
     DIR *folder = opendir(path);
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        if (sscanf(entry->d_name, "policy%d", &number) != 1) {
+        char *end = entry->d_name + strlen("policy");
+        long number = strncmp(entry->d_name, "policy", strlen("policy")) == 0 ? strtol(end, &end, 10) : -1;
+        if (number < 0 || number >= CPU_LIMIT || *end != '\0') {
             continue;
         }
         int *bigger = realloc(list, ((size_t)n + 1) * sizeof *bigger);
@@ -82,7 +84,7 @@ static int find_policies(const struct settings_roots *r, int **out)
             break;
         }
         list = bigger;
-        list[n++] = number;
+        list[n++] = (int)number;
     }
     if (folder != NULL) {
         closedir(folder);
@@ -179,7 +181,9 @@ static int read_khz(const struct settings_roots *r, int policy, const char *name
         return ENOENT;
     }
     int error = change_read(r, &one, text, sizeof text);
-    return error != 0 ? error : sscanf(text, "%" SCNu64, khz) == 1 ? 0 : EBADMSG;
+    char *end = text;
+    *khz = error == 0 ? strtoull(text, &end, 10) : 0;
+    return error != 0 ? error : end != text && *end == '\0' ? 0 : EBADMSG;
 }
 
 static int read_limits(const struct settings_roots *r, int policy, struct limits *l, struct machine_error *err)

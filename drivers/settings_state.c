@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,17 +41,38 @@ static bool is_ours(const struct settings_roots *r, const char *path)
     return strncmp(path, folder, (size_t)length) == 0 && strstr(path, "/..") == NULL;
 }
 
-/* "KIND CPU PATH BEFORE AFTER", PATH "-" where there is none. */
-static int parse_change(const struct settings_roots *r, const char *line, struct change *out)
+/* A whole number that fills the word. */
+static int parse_number(const char *word, int *out)
 {
-    char kind[16];
+    char *end;
+    long value = strtol(word, &end, 10);
+
+    *out = (int)value;
+    return end != word && *end == '\0' && value >= -1 && value <= INT_MAX ? 0 : -1;
+}
+
+/* "KIND CPU PATH BEFORE AFTER", PATH "-" where there is none. Changes the line. */
+static int parse_change(const struct settings_roots *r, char *line, struct change *out)
+{
+    enum { WORDS = 5 };
+    char *word[WORDS], *rest = line;
 
     memset(out, 0, sizeof *out);
-    if (sscanf(line, "%15s %d %239s %47s %47s", kind, &out->cpu, out->path, out->before, out->after) != 5) {
+    for (int i = 0; i < WORDS; i++) {
+        word[i] = strsep(&rest, " ");
+        if (word[i] == NULL || word[i][0] == '\0') {
+            return -1;
+        }
+    }
+    if (rest != NULL || parse_number(word[1], &out->cpu) != 0 || strlen(word[2]) >= sizeof out->path ||
+        strlen(word[3]) >= sizeof out->before || strlen(word[4]) >= sizeof out->after) {
         return -1;
     }
+    snprintf(out->path, sizeof out->path, "%s", strcmp(word[2], "-") != 0 ? word[2] : "");
+    snprintf(out->before, sizeof out->before, "%s", word[3]);
+    snprintf(out->after, sizeof out->after, "%s", word[4]);
     for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++) {
-        if (strcmp(kind, kind_names[i]) == 0) {
+        if (strcmp(word[0], kind_names[i]) == 0) {
             out->kind = (enum change_kind)i;
             return out->kind == CHANGE_FILE && !is_ours(r, out->path) ? -1 : 0;
         }
@@ -72,7 +94,7 @@ static int parse(const struct settings_roots *r, FILE *file, pid_t *pid, struct 
         if (n == 1) {
             error = strcmp(line, first_line) == 0 ? 0 : EBADMSG;
         } else if (n == 2) {
-            error = sscanf(line, "pid %d", pid) == 1 ? 0 : EBADMSG;
+            error = strncmp(line, "pid ", 4) == 0 && parse_number(line + 4, pid) == 0 ? 0 : EBADMSG;
         } else if (strcmp(line, "end") == 0) {
             complete = true;
         } else if (parse_change(r, line, &one) != 0) {

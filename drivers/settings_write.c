@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,6 +98,7 @@ int change_write(const struct settings_roots *r, const struct change *c, const c
 {
     char why[200];
     uint64_t min, max;
+    char *end;
     bool bit = strcmp(value, "1") == 0;
 
     switch (c->kind) {
@@ -105,7 +107,9 @@ int change_write(const struct settings_roots *r, const struct change *c, const c
     case CHANGE_TURBO_BIT:
         return turbo_bit(r->dev, c->cpu, true, &bit);
     default:
-        if (sscanf(value, "%" SCNu64 "-%" SCNu64, &min, &max) != 2) {
+        min = strtoull(value, &end, 10);
+        max = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+        if (min == 0 || max < min || *end != '\0') {
             return EINVAL;
         }
         return likwid_set_frequency(r->likwid, c->cpu, min, max, why, sizeof why) == 0 ? 0 : EACCES;

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Model-specific registers and settings of the machine, on files that stand where the kernel has them: in a mount
-# namespace of its own, so that the real ones are neither read nor written. Needs root; skipped where that is not enough.
+# namespace of its own, so that the real ones are neither read nor written. Needs root; skipped where that does not do.
 here=$(dirname "$0")
-if [ -z "${CHARACTERIZE_NAMESPACE:-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m --propagation private true 2>/dev/null; then
+if [ -z "${CHARACTERIZE_NAMESPACE:-}" ] && [ "$(id -u)" -eq 0 ] &&
+    unshare -m --propagation private true 2>/dev/null; then
     CHARACTERIZE_NAMESPACE=1 exec unshare -m --propagation private sh "$0"
 fi
 # shellcheck source=tests/cli/lib.sh
@@ -55,7 +56,7 @@ measure() {
 
 run --list machines
 verdict "no register files: the module is not loaded" \
-    grep -Eq '^msr +no +no /dev/cpu/[0-9]+/msr: the kernel module msr is not loaded; to do: as root: modprobe msr' "$out"
+    grep -Eq '^msr +no +no /dev/cpu/[0-9]+/msr: the kernel module msr is not loaded; .* modprobe msr' "$out"
 refuses "--machine msr without the module" 3 'module msr is not loaded; as root: modprobe msr.*timing or model' \
     --transition 64add:128or --machine msr
 
@@ -65,7 +66,8 @@ while [ "$cpu" -lt "$cpus" ]; do
     cpu=$((cpu + 1))
 done
 run --list machines
-verdict "registers that fault" grep -Eq '^msr +no +/dev/cpu/[0-9]+/msr opens, but reading a register fails \(EIO\)' "$out"
+verdict "registers that fault" \
+    grep -Eq '^msr +no +/dev/cpu/[0-9]+/msr opens, but reading a register fails \(EIO\)' "$out"
 
 as_nobody() {
     setpriv --reuid 65534 --clear-groups "$CHARACTERIZE" "$@" </dev/null
@@ -150,14 +152,15 @@ fresh() {
 }
 # settings BOOST MIN MAX: are these in force?
 settings() {
-    [ "$(cat "$cpu_folder/cpufreq/boost") $(cat "$policy/scaling_min_freq") $(cat "$policy/scaling_max_freq")" = "$*" ]
+    limits="$(cat "$policy/scaling_min_freq") $(cat "$policy/scaling_max_freq")"
+    [ "$(cat "$cpu_folder/cpufreq/boost") $limits" = "$*" ]
 }
 as_before() {
     settings 1 800000 3700000 && [ ! -e "$state" ]
 }
 start() {
-    env --default-signal=INT,TERM,HUP "$CHARACTERIZE" --transition 64add:128or --runs 100000 --observe 1000 --period 10 \
-        --active-cores 1 --quiet --turbo off --fixed-frequency 2 >"$out" 2>"$err" </dev/null &
+    env --default-signal=INT,TERM,HUP "$CHARACTERIZE" --transition 64add:128or --runs 100000 --observe 1000 \
+        --period 10 --active-cores 1 --quiet --turbo off --fixed-frequency 2 >"$out" 2>"$err" </dev/null &
     program=$!
     sleep 1
 }

@@ -368,8 +368,7 @@ static uint64_t set_high(int cpu, uint64_t khz)
 }
 static int load_daemon(struct likwid_functions *out, char *why, size_t size)
 {
-    (void)why;
-    (void)size;
+    snprintf(why, size, "%s", "");
     daemon_read();
     *out = (struct likwid_functions){ .topology_init = nothing, .freq_init = nothing, .freq_getCpuClockMin = get_low,
                                       .freq_getCpuClockMax = get_high, .freq_setCpuClockMin = set_low,
