@@ -20,8 +20,8 @@ struct with_registers {
     uint64_t read_tsc;       /* when a register was last read */
     char name[80];
     char source[300];
-    char notes[1300];
-    char own_notes[300];     /* what the registers say, since prepare */
+    char notes[1600];
+    char own_notes[550];     /* what the registers say, since prepare */
 };
 
 static void inner_info(const struct with_registers *w, struct machine_info *out)
@@ -92,6 +92,11 @@ static void note_registers(struct with_registers *w)
     if (survey.turbo[0] != '\0') {
         snprintf(w->own_notes, sizeof w->own_notes, "turbo limits without AVX, by active cores, GHz (1ADH): %s",
                  survey.turbo);
+    }
+    size_t used = strlen(w->own_notes);
+    if (survey.limits[0] != '\0') {
+        snprintf(w->own_notes + used, sizeof w->own_notes - used, "%sbefore the measurement the frequency was limited "
+                 "by: %s", used > 0 ? "; " : "", survey.limits);
     }
 }
 
@@ -202,25 +207,30 @@ int msr_machine_wrap(struct machine *inner, const struct msr_access *access, str
     return MACHINE_OK;
 }
 
-int machine_open_msr(struct machine *out, struct machine_error *err)
+int msr_machine_add(struct machine *m, struct machine_error *err)
 {
     struct cpu_leaves leaves;
     struct msr_access access;
-    struct machine inner;
+    struct machine inner = *m;
 
-    int status = machine_open_timing(&inner, err);
-    if (status != MACHINE_OK) {
-        return status;
-    }
     memset(&access, 0, sizeof access);
     cpu_read_leaves(&leaves);
     msr_part_of(&leaves, &access.part);
     access.guest = leaves.version.ecx >> 31 & 1;
     access.dev = "/dev";
     msr_trouble_read("/sys", "/proc", &access.access);
-    status = msr_machine_wrap(&inner, &access, out, err);
-    if (status != MACHINE_OK) {
-        inner.ops->close(&inner);
+    return msr_machine_wrap(&inner, &access, m, err);
+}
+
+int machine_open_msr(struct machine *out, struct machine_error *err)
+{
+    int status = machine_open_timing(out, err);
+
+    if (status == MACHINE_OK) {
+        status = msr_machine_add(out, err);
+        if (status != MACHINE_OK) {
+            out->ops->close(out);
+        }
     }
     return status;
 }

@@ -32,6 +32,9 @@ struct msr_access {
 int msr_machine_wrap(struct machine *inner, const struct msr_access *access, struct machine *out,
                      struct machine_error *err);
 
+/* Wraps *m in place, with the registers of this system. Returns as msr_machine_wrap(). */
+int msr_machine_add(struct machine *m, struct machine_error *err);
+
 /* The machine "msr": the timing machine with the registers of this system. */
 int machine_open_msr(struct machine *out, struct machine_error *err);
 

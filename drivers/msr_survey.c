@@ -119,13 +119,24 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
     if (p->intel && ask(d, MSR_THERM_STATUS, &value, out) && ask(d, MSR_TEMPERATURE_TARGET, &target, out)) {
         msr_thermal(value, false, &thermal);
         if (thermal.readout && msr_tjmax(target, &tjmax) && thermal.below <= tjmax) {
-            add(out->found, sizeof out->found, "%u C%s", tjmax - thermal.below,
-                thermal.throttled ? " (throttled by temperature)" : "");
+            add(out->found, sizeof out->found, "%u C", tjmax - thermal.below);
+        }
+        if (thermal.throttled) {
+            add(out->limits, sizeof out->limits, "temperature");
+        }
+        if (thermal.power_limited) {
+            add(out->limits, sizeof out->limits, "power limit");
+        }
+        if (thermal.current_limited) {
+            add(out->limits, sizeof out->limits, "current limit");
         }
     }
-    if (msr_limits_register(p, &reg) && ask(d, reg, &value, out)) {
+    if (msr_limits_register(p, &reg) && ask(d, reg, &value, out) && (value & 0xffff) != 0) {
         msr_limits_text(p, value, false, text, sizeof text);
-        add(out->found, sizeof out->found, "limited by: %s", text);
+        add(out->limits, sizeof out->limits, "%s", text);
+    }
+    if (out->limits[0] != '\0') {
+        add(out->found, sizeof out->found, "frequency limited by: %s", out->limits);
     }
 }
 

@@ -130,6 +130,17 @@ static void test_survey(void **state)
     assert_string_equal(s.found, "core voltage 0.880 V, base 2.1 GHz, APERF and MPERF, turbo 3.7 to 2.8 GHz without "
                                  "AVX, 45 C, energy in steps of 61.0 uJ");
     assert_string_equal(s.turbo, "1-2: 3.7, 3-4: 3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
+    assert_string_equal(s.limits, "");
+    /* limits: 19CH anywhere, 64FH where its layout is known */
+    struct msr_part client = { .intel = true, .family = 6, .model = 0x5e };
+    r.n = 0;
+    put(&r, MSR_THERM_STATUS, 0x88001401);
+    put(&r, MSR_TEMPERATURE_TARGET, 100 << 16);
+    put(&r, MSR_LIMITS_SKYLAKE, 0x1402 | 0xffff0000);
+    msr_survey(&d, &skylake_sp, &s);
+    assert_string_equal(s.limits, "temperature, power limit, current limit");
+    msr_survey(&d, &client, &s);
+    assert_string_equal(s.limits, "temperature, power limit, current limit, thermal, PL1, maximum turbo");
     /* nothing there */
     r.n = 0;
     msr_survey(&d, &skylake_sp, &s);
