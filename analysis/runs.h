@@ -27,6 +27,7 @@ struct gap {
     double freq_before, freq_after; /* GHz, medians of the neighbours; NaN = not measured */
     bool running;        /* the core's cycles went on: time was lost to other code, the core was not halted */
     bool soft;           /* the sample is not longer than others: a halt only if other evidence says so */
+    bool moved;          /* its low mean was written one sample early */
     bool level_changes;  /* the frequency or the rate differs before and after */
 };
 
