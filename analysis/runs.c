@@ -10,6 +10,7 @@
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
+#define GRID_LOST 0.35      /* periods: a grid less regular than this is none */
 #define LONG_SAMPLE 1.75 /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
 #define LOST_LEAST 0.5   /* periods */
 #define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
@@ -279,18 +280,17 @@ static double wobble_of(const struct runs *r)
 }
 
 /*
- * Whether a sample that is due during a halt is taken when the halt ends. Then gaps last no whole number of periods, or
- * the sample after a gap is a short one, which ends at the next point of the grid.
+ * When a sample that is due during a halt is taken. If at once, gaps last no whole number of periods, or the sample
+ * after a gap is a short one, which ends at the next point of the grid.
  */
-static bool resumes_at_once(const struct runs *r)
+static enum sampler_habit find_habit(const struct runs *r)
 {
     enum { ENOUGH = 4 };
     const char *sampler = trace_get(r->trace, "sampler");
     if (sampler)
-        return !strcmp(sampler, "resumes at once");
+        return strcmp(sampler, "resumes at once") ? SAMPLER_WAITS : SAMPLER_AT_ONCE;
     size_t off = 0, cut_short = 0, all = 0;
-    double wobble = wobble_of(r);
-    bool grid = wobble <= 0.5 * GRID_TOLERANCE;
+    double wobble = wobble_of(r), tolerance = fmax(GRID_TOLERANCE, 3 * wobble);
     for (size_t k = 0; k < r->n_gaps; k++) {
         const struct gap *g = &r->gap[k];
         const struct run_span *s = &r->run[g->run];
@@ -298,13 +298,17 @@ static bool resumes_at_once(const struct runs *r)
             continue;
         double periods = (g->end - g->begin) / r->period;
         size_t next = g->sample + 1;
-        off += grid && fabs(periods - round(periods)) > GRID_TOLERANCE;
-        cut_short += next < s->first + s->n && r->dt[next] < (float)((1 - 4 * wobble - GRID_TOLERANCE) * r->period);
+        off += fabs(periods - round(periods)) > tolerance;
+        cut_short += next < s->first + s->n && r->dt[next] < (float)((1 - GRID_TOLERANCE - 4 * wobble) * r->period);
         all++;
     }
     if (all < ENOUGH)
-        return false; /* too little to tell: half before and half after is wrong by least */
-    return (double)off > 0.4 * (double)all || (double)cut_short > 0.25 * (double)all;
+        return SAMPLER_UNKNOWN;
+    if ((double)cut_short > 0.25 * (double)all)
+        return SAMPLER_AT_ONCE;
+    if (tolerance > GRID_LOST)
+        return SAMPLER_UNKNOWN; /* no grid to be off */
+    return (double)off > 0.5 * (1 - 2 * tolerance) * (double)all ? SAMPLER_AT_ONCE : SAMPLER_WAITS;
 }
 
 /* What the halts that show by themselves are like, so that those that noise hides can be told from interruptions. */
@@ -392,7 +396,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
         return 0;
     if (find_gaps(r) || find_typical(r) || sort_gaps(r))
         return -1;
-    r->at_once = resumes_at_once(r);
+    r->habit = find_habit(r);
     return 0;
 }
 
