@@ -7,7 +7,7 @@
  * by accounting: in the sample that spans one, cycles = f1 a + f2 b and instructions = q1 a + q2 b with a the time
  * before and b the time after the halt; where the rates differ both follow. Where only cycles are known, a sampler that
  * resumes at once has b = 0; one that waits for its grid has a and b alike on average over shifted repetitions. Where
- * it is not known which of the two it is, the middle is taken, and the limits hold both (times.c).
+ * it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 #include <math.h>
 #include <string.h>
@@ -202,7 +202,7 @@ double own_step(const struct runs *r, size_t run, int c, double lo, double t, do
 
 double halt_wait(const struct runs *r)
 {
-    return r->habit == SAMPLER_AT_ONCE ? 0 : r->habit == SAMPLER_WAITS ? 0.5 : 0.25;
+    return r->habit == SAMPLER_AT_ONCE ? 0 : 0.5;
 }
 
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,

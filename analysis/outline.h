@@ -73,8 +73,7 @@ bool gap_is_halt(const struct runs *r, const struct gap *g);
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length);
 
-/* Periods from the end of a halt to the next sample, on average; where the sampler's habit is not known, the middle of
- * the two, which is wrong by 0.25. */
+/* Periods from the end of a halt to the next sample, on average. */
 double halt_wait(const struct runs *r);
 
 /*

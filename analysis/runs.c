@@ -302,8 +302,8 @@ static enum sampler_habit find_habit(const struct runs *r)
         cut_short += next < s->first + s->n && r->dt[next] < (float)((1 - GRID_TOLERANCE - 4 * wobble) * r->period);
         all++;
     }
-    if (all < ENOUGH)
-        return SAMPLER_UNKNOWN;
+    if (r->n < ENOUGH || all < ENOUGH)
+        return SAMPLER_UNKNOWN; /* the halts of few repetitions may all lie alike on the grid */
     if ((double)cut_short > 0.25 * (double)all)
         return SAMPLER_AT_ONCE;
     if (tolerance > GRID_LOST)

@@ -87,11 +87,17 @@ static int next_line(struct reader *r)
     return 1;
 }
 
+/* What may stand around a field. A carriage return, because at the end of a line it would be taken for part of that. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 /* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = an unfinished quote. */
 static char *next_field(char **at, bool *last)
 {
     char *p = *at, *field;
-    while (*p == ' ' || *p == '\t')
+    while (is_blank(*p))
         p++;
     if (*p == '"') {
         char *out = field = ++p;
@@ -103,7 +109,7 @@ static char *next_field(char **at, bool *last)
         if (!*p)
             return NULL;
         p++;
-        while (*p == ' ' || *p == '\t')
+        while (is_blank(*p))
             p++;
         *out = '\0';
         if (*p && *p != ',')
@@ -117,7 +123,7 @@ static char *next_field(char **at, bool *last)
     *last = !*p;
     *at = *p ? p + 1 : p;
     *p = '\0';
-    while (p > field && (p[-1] == ' ' || p[-1] == '\t'))
+    while (p > field && is_blank(p[-1]))
         *--p = '\0';
     return field;
 }
