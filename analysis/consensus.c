@@ -358,11 +358,10 @@ static int tell_minority(const struct runs *r, const struct outline *own, size_t
     char list[80] = "";
     if (!others)
         return 0;
-    for (size_t i = 0; i < n && shown < 5; i++) {
-        bool member = false;
-        for (size_t k = 0; k < o->n_runs; k++)
-            member |= o->run[k] == own[i].run[0];
-        if (member)
+    for (size_t i = 0, k = 0; i < n && shown < 5; i++) { /* both lists are in order */
+        while (k < o->n_runs && o->run[k] < own[i].run[0])
+            k++;
+        if (k < o->n_runs && o->run[k] == own[i].run[0])
             continue;
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%u", shown ? ", " : "", r->run[own[i].run[0]].number);

@@ -422,7 +422,8 @@ int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
 
 static void write_text(FILE *out, const char *s)
 {
-    if (!strpbrk(s, ",\"\n")) {
+    size_t length = strlen(s);
+    if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
         fputs(s, out);
         return;
     }
