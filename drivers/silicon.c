@@ -202,7 +202,8 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
     /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
     if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
         return silicon_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
-                            "a sample period of %g us cannot be kept: a reading alone takes about 0.1 us", s->period_us);
+                            "a sample period of %g us cannot be kept: a reading alone takes about 0.1 us",
+                            s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
         return silicon_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
