@@ -66,7 +66,7 @@ static void test_without_256_bit_fma_nothing_can_be_tested(void **state)
     judged(&c, "no 256-bit FMA", "no 256-bit FMA", "no 256-bit FMA");
 }
 
-/* An Ice Lake client as it was measured by its frequencies (Downs, Ice Lake AVX-512 Downclocking): 256 bits at level 0. */
+/* An Ice Lake client by its frequencies (Downs, Ice Lake AVX-512 Downclocking): 256 bits at level 0. */
 static void test_a_level_that_never_comes(void **state)
 {
     (void)state;
