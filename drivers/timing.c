@@ -42,7 +42,7 @@ static const char *timing_lacks(const struct machine *m, enum counter_id id, con
         return NULL;
     }
     if (remedy != NULL) {
-        *remedy = "a machine that reads counters (not in this version), or --machine model:NAME";
+        *remedy = "a machine that reads counters (--list machines tells why none works here), or --machine model:NAME";
     }
     return "time stamps alone cannot count this: it needs performance counters";
 }
