@@ -50,8 +50,8 @@ struct perf_system {
     /* an event of the calling thread on one CPU; returns its descriptor, or an error number below 0 */
     int (*open)(void *context, const struct perf_event_attr *attr, int cpu);
     /* its page; returns NULL with errno set */
-    const struct perf_event_mmap_page *(*map)(void *context, int fd);
-    void (*unmap)(void *context, const struct perf_event_mmap_page *page);
+    struct perf_event_mmap_page *(*map)(void *context, int fd);
+    void (*unmap)(void *context, struct perf_event_mmap_page *page);
     void (*close)(void *context, int fd);
     /* runs a payload for so many ticks: for the test of the licence events */
     void (*run)(void *context, const struct payload *p, uint64_t ticks);
@@ -80,7 +80,7 @@ void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint32_t cod
 
 struct perf_counter {
     int fd;
-    const struct perf_event_mmap_page *page;
+    struct perf_event_mmap_page *page; /* read-only */
 };
 /*
  * Opens and maps a counter of the calling thread on `cpu`. Returns MACHINE_OK, or fills *err and returns

@@ -22,17 +22,17 @@ static int real_open(void *context, const struct perf_event_attr *attr, int cpu)
     return fd < 0 ? -errno : (int)fd;
 }
 
-static const struct perf_event_mmap_page *real_map(void *context, int fd)
+static struct perf_event_mmap_page *real_map(void *context, int fd)
 {
     (void)context;
     void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;
 }
 
-static void real_unmap(void *context, const struct perf_event_mmap_page *page)
+static void real_unmap(void *context, struct perf_event_mmap_page *page)
 {
     (void)context;
-    munmap((void *)(uintptr_t)page, (size_t)sysconf(_SC_PAGESIZE));
+    munmap(page, (size_t)sysconf(_SC_PAGESIZE));
 }
 
 static void real_close(void *context, int fd)
@@ -156,7 +156,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
         return silicon_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
                             cpu, pmu->name, strerror(-fd));
     }
-    const struct perf_event_mmap_page *page = system->map(system->context, fd);
+    struct perf_event_mmap_page *page = system->map(system->context, fd);
     if (page == NULL) {
         int error = errno;
         system->close(system->context, fd);

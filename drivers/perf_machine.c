@@ -23,6 +23,8 @@ struct perf {
     struct events_table table;
     bool has_table;
     char no_table[300]; /* why not */
+    struct perf_pmu named_pmu; /* for whose cores the table holds */
+    bool named;                /* an event was asked for by its name */
 
     struct perf_pmu pmu;
     struct perf_counter counters[PERF_COUNTERS_MAX];
@@ -138,6 +140,17 @@ static int open_counters(struct perf *t, struct machine_error *err)
     return MACHINE_OK;
 }
 
+/* A name stands for another code on the other kind of core. */
+static int check_names(const struct perf *t, struct machine_error *err)
+{
+    if (t->named && strcmp(t->pmu.name, t->named_pmu.name) != 0) {
+        return silicon_fail(err, MACHINE_CANNOT, "give codes, as in --event 0x28:0x08, or choose another CPU",
+                            "the names of events are those of %s, but CPU %d counts on %s", t->named_pmu.name,
+                            t->common.cpu, t->pmu.name);
+    }
+    return MACHINE_OK;
+}
+
 static int perf_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     struct perf *t = m->state;
@@ -150,7 +163,10 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
         return status;
     }
     perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
-    status = open_counters(t, err);
+    status = check_names(t, err);
+    if (status == MACHINE_OK) {
+        status = open_counters(t, err);
+    }
     if (status != MACHINE_OK) {
         perf_finish(m);
         return status;
@@ -274,7 +290,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
 
 static int perf_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err)
 {
-    const struct perf *t = m->state;
+    struct perf *t = m->state;
 
     if (!t->has_table) {
         return silicon_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
@@ -282,6 +298,7 @@ static int perf_find_event(const struct machine *m, const char *name, uint32_t *
     }
     const struct events_entry *e = events_by_name(&t->table, name, err);
     *code = e != NULL ? e->code : 0;
+    t->named = t->named || e != NULL;
     return e != NULL ? MACHINE_OK : (int)err->status;
 }
 
@@ -405,6 +422,7 @@ static int start(struct perf *t, struct machine_error *err)
         return status;
     }
     perf_find_pmu(t->system.sys, cpu, &t->pmu);
+    t->named_pmu = t->pmu;
     status = try_fixed(t, cpu, err);
     if (status == MACHINE_OK) {
         find_licences(t, cpu);

@@ -132,7 +132,7 @@ static int fake_open(void *context, const struct perf_event_attr *attr, int cpu)
     return error != 0 ? error : -EMFILE;
 }
 
-static const struct perf_event_mmap_page *fake_map(void *context, int fd)
+static struct perf_event_mmap_page *fake_map(void *context, int fd)
 {
     (void)context;
     errno = EPERM;
@@ -140,7 +140,7 @@ static const struct perf_event_mmap_page *fake_map(void *context, int fd)
     return fake_pmu.map_fails ? NULL : &fake_pmu.event[fd - FD].page;
 }
 
-static void fake_unmap(void *context, const struct perf_event_mmap_page *page)
+static void fake_unmap(void *context, struct perf_event_mmap_page *page)
 {
     (void)context;
     for (int i = 0; i < FAKE_EVENTS; i++) {
