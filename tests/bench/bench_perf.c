@@ -16,8 +16,8 @@
 enum { REPETITIONS = 60, SAMPLED_US = 300, WARMUP_US = 550, CHOICES = 8, COUNTERS = 7 };
 static const double SHORT_US = 1, LONG_US = 3, FREQUENCY_AIM = 0.005;
 
-/* What no part lacks: the raw ones are INST_RETIRED.ANY_P and CPU_CLK_UNHALTED.THREAD_P (intel/perfmon, every list of
- * Intel's cores); on AMD C0H is ex_ret_instr, and 76H counts cycles (Linux, tools/perf/pmu-events, amdzen*). */
+/* What hardly a part lacks: C0H is INST_RETIRED.ANY_P on Intel's cores (intel/perfmon, every list) and ex_ret_instr on
+ * AMD's (Linux, tools/perf/pmu-events, amdzen*). */
 static const struct counter_spec specs[COUNTERS] = {
     { COUNTER_CYCLES, 0 },      { COUNTER_REF_CYCLES, 0 },  { COUNTER_INSTRUCTIONS, 0 }, { COUNTER_EVENT, 0x00c0 },
     { COUNTER_EVENT, 0x00c0 },  { COUNTER_EVENT, 0x00c0 },  { COUNTER_EVENT, 0x00c0 },

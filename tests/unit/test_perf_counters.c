@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -88,12 +89,67 @@ static void test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* ---- the running kernel ---- */
+
+/*
+ * A page of this kernel: that of a software event, which every kernel with perf has, and which is on no counter. Read
+ * by RDPMC it would end the program.
+ */
+static void test_a_software_event_of_this_kernel_is_missing(void **state)
+{
+    (void)state;
+    struct perf_system s;
+    struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr,
+                                    .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1, .exclude_hv = 1 };
+    struct machine_error err;
+    perf_real_system(&s);
+    int fd = s.open(s.context, &attr, -1);
+    if (fd < 0) {
+        print_message("skipped: perf_event_open: %s\n", strerror(-fd));
+        skip();
+    }
+    struct perf_counter c = { .fd = fd, .page = s.map(s.context, fd) };
+    assert_non_null(c.page);
+    struct perf_reader reader = { .n = 1, .slot = { { .page = c.page } } };
+    uint64_t words[3];
+    for (int i = 0; i < 10; i++) {
+        s.samplers->read(&reader, words);
+        assert_int_equal(words[2], COUNTER_MISSING);
+        assert_true(words[0] > 0);
+    }
+    assert_int_equal(perf_counter_check(&c, COUNTER_CYCLES, 0, &err), MACHINE_CANNOT);
+    perf_counter_close(&s, &c);
+    assert_null(c.page);
+    perf_counter_close(&s, &c); /* twice is allowed */
+}
+
+/* The cycles of this kernel: counted, or refused with what and where. */
+static void test_the_cycles_of_this_kernel(void **state)
+{
+    (void)state;
+    struct perf_system s;
+    struct perf_pmu pmu;
+    struct perf_counter c;
+    struct machine_error err;
+    perf_real_system(&s);
+    perf_find_pmu(s.sys, 0, &pmu);
+    if (perf_counter_open(&s, &pmu, 0, COUNTER_CYCLES, 0, &c, &err) == MACHINE_OK) {
+        perf_counter_close(&s, &c);
+    } else {
+        assert_int_equal(err.status, MACHINE_CANNOT);
+        assert_non_null(strstr(err.text, "perf_event_open cannot count cycles on CPU 0 "));
+        assert_true(err.remedy[0] != '\0');
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu),
+        cmocka_unit_test(test_a_software_event_of_this_kernel_is_missing),
+        cmocka_unit_test(test_the_cycles_of_this_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
