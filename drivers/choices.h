@@ -16,7 +16,11 @@ struct choice_facts {
     bool guest;            /* CPUID: under a hypervisor */
     int helper_errno;      /* of opening /dev/characterize; 0 = it is there */
     int perf_errno;        /* of opening a cycle counter for this thread, kernel excluded; 0 = it opened */
+    int perf_map_errno;    /* of mapping its page; 0 = it was mapped */
     bool perf_rdpmc;       /* its page allows RDPMC (cap_user_rdpmc) */
+    bool perf_counter;     /* ... and says which counter it is on (index) */
+    bool perf_counts;      /* RDPMC was tried, and the count advanced */
+    bool hybrid;           /* the PMU is that of a hybrid part, cpu_core */
     int perf_paranoid;     /* /proc/sys/kernel/perf_event_paranoid; -100 = not readable */
     int rdpmc_setting;     /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
     int msr_cpu;           /* the CPU whose msr file was tried */

@@ -41,7 +41,7 @@ enum { CHAIN_CYCLE_UNIT = 1024 };
 
 struct counter_spec {
     enum counter_id id;
-    uint32_t event; /* COUNTER_EVENT: umask << 8 | event select */
+    uint32_t event; /* COUNTER_EVENT: umask << 8 | event select, and what else drivers/event_code.h allows */
 };
 
 /* A stretch of time in which one kernel runs without pause. */
@@ -115,6 +115,8 @@ struct machine_ops {
     void (*close)(struct machine *m);
     /* reads a register of the machine's CPU (a model-specific register number); NULL: the machine has none */
     int (*read_register)(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err);
+    /* the code (counter_spec.event) of an event by its name; NULL: the machine knows no names */
+    int (*find_event)(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
 };
 
 struct machine {
@@ -124,6 +126,7 @@ struct machine {
 
 /* Opens one machine. `cpu` as in machine_setup. Return MACHINE_OK or fill *err and return its status. */
 int machine_open_timing(struct machine *out, struct machine_error *err);
+int machine_open_perf(struct machine *out, struct machine_error *err);
 /* `name_or_file`: a shipped model's name or a path. `data_dir`: where data/models/ is, NULL = the built-in default. */
 int machine_open_model(const char *name_or_file, const char *data_dir, struct machine *out, struct machine_error *err);
 

@@ -71,13 +71,33 @@ static int refuse(const struct machine_choice *c, struct machine_error *err)
     return MACHINE_CANNOT;
 }
 
+/* One that --list machines says can be used. */
+static int open_usable(const char *name, struct machine *out, struct machine_error *err)
+{
+    static const struct {
+        const char *name;
+        int (*open)(struct machine *out, struct machine_error *err);
+    } all[] = {
+        { "perf", machine_open_perf },
+        { "timing", machine_open_timing },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].name, name) == 0) {
+            return all[i].open(out, err);
+        }
+    }
+    return unknown(name, err);
+}
+
 static int open_by_name(const char *name, const struct machine_choice *c, size_t n, struct machine *out,
                         struct machine_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(c[i].name, name) == 0) {
-            /* the only one on silicon that this version can open; it states its own reasons */
-            return strcmp(name, "timing") == 0 ? machine_open_timing(out, err) : refuse(&c[i], err);
+            /* timing states its own reasons */
+            bool tried = c[i].usable || strcmp(name, "timing") == 0;
+            return tried ? open_usable(name, out, err) : refuse(&c[i], err);
         }
     }
     return unknown(name, err);
