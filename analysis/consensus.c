@@ -16,6 +16,8 @@ enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define INTERRUPTION_US 1.0 /* shorter hiccups spoil a sample, not a repetition: no interrupt handler is that short */
 #define MINORITY 0.2    /* of the repetitions: what fewer show is not listed */
 #define COMMON_Z 4.0    /* standard errors of the repetitions' own steps */
+#define HALT_SHORT 2.2  /* periods: a shorter halt shows in some repetitions and hides in others */
+#define ALIKE 0.8       /* of the repetitions: fewer that agree call for a reason */
 #define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
 struct group {
@@ -116,6 +118,47 @@ static struct group largest_group(const struct outline *o, size_t n, size_t *tri
     return best;
 }
 
+static void forget_short_halts(const struct runs *r, struct outline *o)
+{
+    for (size_t p = 1; p + 1 < o->n_pieces;) {
+        double length = o->time[p * o->n_runs] - o->time[(p - 1) * o->n_runs];
+        if (o->piece[p].halt && length < HALT_SHORT * r->period)
+            outline_forget_halt(o, p);
+        else
+            p++;
+    }
+}
+
+/*
+ * Halts so short that it depends on the sample grid whether a repetition shows them keep apart what is alike: where
+ * repetitions disagree and would agree without these halts, they are given up. 0, or -1: out of memory.
+ */
+static int agree_without_short_halts(const struct runs *r, struct outline *o, size_t n, size_t *tried, struct group *g)
+{
+    struct outline *other = calloc(n + 1, sizeof *other);
+    int bad = !other;
+    size_t done = 0;
+    for (; done < n && !bad; done++) {
+        bad = outline_copy(&o[done], &other[done]);
+        if (!bad)
+            forget_short_halts(r, &other[done]);
+    }
+    struct group without = bad ? *g : largest_group(other, n, tried);
+    bool better = !bad && (double)without.size >= ALIKE * (double)n;
+    for (size_t k = 0; k < done; k++) {
+        if (better) {
+            struct outline old = o[k];
+            o[k] = other[k];
+            other[k] = old;
+        }
+        outline_free(&other[k]);
+    }
+    free(other);
+    if (better)
+        *g = without;
+    return bad ? -1 : 0;
+}
+
 /* Values of piece p of the model in the outlines that fit it: a piece of theirs may hold two of the model's. */
 static void join_values(const struct outline *o, size_t n, struct outline *out, const size_t *edge, double *x)
 {
@@ -170,6 +213,7 @@ static int join(const struct outline *o, size_t n, size_t first, struct outline 
             out->end = fmax(out->end, own->end);
         }
         join_values(o, n, out, edge, x);
+        outline_judge_seen(out);
         for (size_t k = 0; k < out->n_runs; k++)
             out->run[k] = o[out->run[k]].run[0];
     }
@@ -314,11 +358,10 @@ static int tell_minority(const struct runs *r, const struct outline *own, size_t
     char list[80] = "";
     if (!others)
         return 0;
-    for (size_t i = 0; i < n && shown < 5; i++) {
-        bool member = false;
-        for (size_t k = 0; k < o->n_runs; k++)
-            member |= o->run[k] == own[i].run[0];
-        if (member)
+    for (size_t i = 0, k = 0; i < n && shown < 5; i++) { /* both lists are in order */
+        while (k < o->n_runs && o->run[k] < own[i].run[0])
+            k++;
+        if (k < o->n_runs && o->run[k] == own[i].run[0])
             continue;
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%u", shown ? ", " : "", r->run[own[i].run[0]].number);
@@ -387,8 +430,9 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     if (bad || !n)
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
+    bad = (double)g.size < ALIKE * (double)n && agree_without_short_halts(r, own, n, run + r->n + 1, &g);
     bool use_means = false;
-    bad = join(own, n, g.first, o);
+    bad = bad || join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
         bad = outline_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)

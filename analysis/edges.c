@@ -6,7 +6,8 @@
  * edge is: S = v1 x + v2 (W - x). This is unbiased wherever the window lies, and uses no sample twice. Halts are placed
  * by accounting: in the sample that spans one, cycles = f1 a + f2 b and instructions = q1 a + q2 b with a the time
  * before and b the time after the halt; where the rates differ both follow. Where only cycles are known, a sampler that
- * resumes at once has b = 0; one that waits for its grid has a and b alike on average over shifted repetitions.
+ * resumes at once has b = 0; one that waits for its grid has a and b alike on average over shifted repetitions. Where
+ * it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 #include <math.h>
 #include <string.h>
@@ -199,10 +200,15 @@ double own_step(const struct runs *r, size_t run, int c, double lo, double t, do
     return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);
 }
 
+double halt_wait(const struct runs *r)
+{
+    return r->habit == SAMPLER_AT_ONCE ? 0 : 0.5;
+}
+
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length)
 {
-    bool at_once = r->at_once;
+    double wait = halt_wait(r);
     double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];
     double i1 = before->value[TRACE_IPC], i2 = after->value[TRACE_IPC], a, b;
     if (isnan(f1))
@@ -212,7 +218,7 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
     bool rates = !isnan(g->rate) && i1 > 0 && i2 > 0;
     if (isnan(g->clock) || isnan(f1) || isnan(f2) || (r->instant_freq && !rates)) {
         a = isnan(known) ? 0.5 * fmin(r->period, dt) : fmin(fmax(0, known - g->begin), dt);
-        b = at_once ? 0 : 0.5 * fmin(r->period, dt); /* no account to draw on: time stamps alone */
+        b = wait * fmin(r->period, dt); /* no account to draw on: time stamps alone */
     } else if (r->instant_freq) {
         a = fmin(dt * g->rate / (f1 * i1), r->period); /* this machine's sampler resumes at once */
         if (!isnan(known))
@@ -220,14 +226,15 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
         b = fmax(0, (dt * g->rate - f1 * i1 * a) / (f2 * i2));
     } else {
         double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;
-        b = at_once ? fmin(REACTION * r->period, cycles / f2) : cycles / (f1 + f2);
-        a = at_once ? (cycles - f2 * b) / f1 : b;
+        /* of the whole running time in the sample, a half comes after the halt where the sampler waits */
+        b = fmax(fmin(REACTION * r->period, cycles / f2), 2 * wait * cycles / (f1 + f2));
+        a = (cycles - f2 * b) / f1;
         /* how far the noise of the IPC moves the solution: a guess is better than a wide miss */
         double sigma = r->noise[TRACE_IPC] * (g->rate * dt / f1) / fabs(i2 - i1);
         if (!isnan(known)) {
             a = fmin(fmax(0, known - g->begin), cycles / f1);
             b = (cycles - f1 * a) / f2;
-        } else if (apart > 0 && sigma < IPC_SOLVES * r->period && !at_once) {
+        } else if (apart > 0 && sigma < IPC_SOLVES * r->period && r->habit != SAMPLER_AT_ONCE) {
             double all = a + b, least = fmax(0, all - r->period), most = fmin(all, r->period);
             a = (i2 * cycles - g->rate * dt) / (f1 * (i2 - i1));
             a = fmax(least, fmin(a, fmax(most, least)));

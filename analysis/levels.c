@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "analysis/findings.h"
 
 #define SAME_LEVEL 0.0035 /* relative */
@@ -49,13 +51,22 @@ static int nearest(const struct level *l, size_t n, double ghz)
     return best;
 }
 
-/* The level that a phase cannot be told from, or -1. */
-static int level_of(const struct level *l, size_t n, const struct phase *p)
+/*
+ * How many 95 % limits make one phase in 5 % of all recordings stray beyond them: Bonferroni's correction for as many
+ * comparisons as there are phases.
+ */
+static double limits_for(size_t phases)
+{
+    return gsl_cdf_ugaussian_Qinv(0.025 / (double)(phases ? phases : 1)) / 1.96;
+}
+
+/* The level that a phase cannot be told from, or -1; `limits` widens the phases' own. */
+static int level_of(const struct level *l, size_t n, const struct phase *p, double limits)
 {
     int i = nearest(l, n, p->freq_ghz.value);
     if (i < 0)
         return -1;
-    double bound = fmax(SAME_LEVEL * l[i].ghz, hypot(half_of(p), l[i].half));
+    double bound = fmax(SAME_LEVEL * l[i].ghz, limits * hypot(half_of(p), l[i].half));
     return fabs(l[i].ghz - p->freq_ghz.value) <= bound ? i : -1;
 }
 
@@ -143,6 +154,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
     struct order *order = malloc((out->n_phases + 1) * sizeof *order);
     size_t n = 0, m = 0;
     int bad = !l || !order;
+    double limits = limits_for(out->n_phases);
     *merged = false;
     for (size_t p = 0; p < out->n_phases && !bad; p++) {
         const struct phase *ph = &out->phases[p];
@@ -153,7 +165,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
         qsort(order, m, sizeof *order, longest_first);
     for (size_t k = 0; k < m; k++) {
         const struct phase *ph = &out->phases[order[k].phase];
-        int i = level_of(l, n, ph);
+        int i = level_of(l, n, ph, limits);
         if (i >= 0)
             join(&l[i], ph, order[k].length);
         else

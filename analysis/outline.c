@@ -419,6 +419,8 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
     merge_boundaries(&l, r->period);
     if (make_pieces(r, &s, &l, o))
         goto out;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        o->noise[c] = r->noise[c];
     for (size_t p = 0; p < o->n_pieces; p++)
         o->piece[p].samples *= n; /* each of the series stands for one of every repetition */
     o->n_runs = n;
@@ -446,6 +448,27 @@ void outline_free(struct outline *o)
     memset(o, 0, sizeof *o);
 }
 
+int outline_copy(const struct outline *o, struct outline *out)
+{
+    *out = *o;
+    size_t edges = o->n_pieces ? o->n_pieces - 1 : 0;
+    out->piece = calloc(o->n_pieces + 1, sizeof *out->piece);
+    out->edge = calloc(o->n_pieces + 1, sizeof *out->edge);
+    out->run = calloc(o->n_runs + 1, sizeof *out->run);
+    out->time = calloc(edges * o->n_runs + 1, sizeof *out->time);
+    if (!out->piece || !out->edge || !out->run || !out->time) {
+        outline_free(out);
+        return -1;
+    }
+    if (o->n_pieces) { /* an empty outline has no arrays */
+        memcpy(out->piece, o->piece, o->n_pieces * sizeof *out->piece);
+        memcpy(out->edge, o->edge, edges * sizeof *out->edge);
+        memcpy(out->run, o->run, o->n_runs * sizeof *out->run);
+        memcpy(out->time, o->time, edges * o->n_runs * sizeof *out->time);
+    }
+    return 0;
+}
+
 double outline_edge_time(const struct outline *o, size_t e)
 {
     double sum = 0;
@@ -466,6 +489,41 @@ static bool sees(const struct outline *o, int c)
     return false;
 }
 
+void outline_judge_seen(struct outline *o)
+{
+    for (size_t e = 0; e + 1 < o->n_pieces; e++) {
+        if (!o->edge[e].forced && !o->piece[e].halt)
+            continue;
+        const struct piece *b = &o->piece[e + 1], *a = o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
+        for (int c = 0; c < TRACE_CHANNELS; c++)
+            if (!(o->edge[e].forced && c == TRACE_IPC))
+                o->edge[e].change[c] = change(c, a, b);
+    }
+}
+
+/* The step of channel c across edge e, in the unit of the noise; *sigma is its standard error (medians: sqrt(pi/2)). */
+static double step_across(const struct outline *o, size_t e, int c, double *sigma)
+{
+    const struct piece *b = &o->piece[e + 1], *a = o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
+    double v1 = a->value[c], v2 = b->value[c];
+    *sigma = 1.2533 * o->noise[c] * sqrt(1 / fmax(1, (double)a->samples) + 1 / fmax(1, (double)b->samples));
+    return rules[c].logarithm ? log(fmax(v2, 1e-4) / fmax(v1, 1e-4)) : v2 - v1;
+}
+
+/*
+ * Whether edge i of one outline changes channel c as edge j of another does. Halts and the switch of kernels are seen
+ * whatever the channels do: there a change so small that noise decides whether it counts as one makes no difference.
+ */
+static bool same_change(const struct outline *a, size_t i, const struct outline *b, size_t j, int c, bool seen_anyway)
+{
+    enum { UNDECIDED_Z = 4 };
+    int first = a->edge[i].change[c], second = b->edge[j].change[c];
+    if (first == second || !seen_anyway || first * second < 0)
+        return first == second;
+    double sigma_a, sigma_b, step_a = step_across(a, i, c, &sigma_a), step_b = step_across(b, j, c, &sigma_b);
+    return fabs(step_a - step_b) < UNDECIDED_Z * hypot(sigma_a, sigma_b);
+}
+
 bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge)
 {
     bool shared[TRACE_CHANNELS];
@@ -481,7 +539,7 @@ bool outline_fits(const struct outline *model, const struct outline *other, size
             if (!shared[c])
                 continue;
             visible |= model->edge[i].change[c] != 0;
-            same = same && model->edge[i].change[c] == other->edge[j].change[c];
+            same = same && same_change(model, i, other, j, c, halting || model->edge[i].forced);
         }
         if (visible && !same)
             return false;

@@ -33,6 +33,7 @@ struct outline {
     double *time;            /* [edge * n_runs + k], us; NaN = repetition k does not show it */
     double begin, end;       /* of the recording, us */
     double switch_us;        /* time of the switch of kernels, NaN = none */
+    double noise[TRACE_CHANNELS]; /* of one of the samples that it was found in, as in struct runs */
 };
 
 /*
@@ -42,12 +43,17 @@ struct outline {
  */
 int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o);
 void outline_free(struct outline *o);
+/* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
+int outline_copy(const struct outline *o, struct outline *out);
 
 /*
  * True if `other` shows the events of `model` in the same order, but for those that it has no channel to see.
  * edge[e] receives the edge of `other` that is edge e of the model, SIZE_MAX where it cannot see it (NULL: not wanted).
  */
 bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge);
+
+/* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels: edges in any case. */
+void outline_judge_seen(struct outline *o);
 
 /* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
 double outline_edge_time(const struct outline *o, size_t e);
@@ -66,6 +72,9 @@ bool gap_is_halt(const struct runs *r, const struct gap *g);
  */
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length);
+
+/* Periods from the end of a halt to the next sample, on average. */
+double halt_wait(const struct runs *r);
 
 /*
  * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to 20 samples after less

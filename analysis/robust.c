@@ -8,6 +8,24 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
+#define QUANTUM_MOST 0.035 /* relative: one tick of the 30 that the shortest usable chain takes */
+
+/*
+ * Moves what is below the pivot (or equal to it, with `equal`) to the front of x[lo..hi] and returns where the rest
+ * begins. Without a branch on the values (Lomuto's scheme): on noise every other such branch is mispredicted.
+ */
+static inline size_t partition(double *x, size_t lo, size_t hi, double pivot, bool equal)
+{
+    size_t rest = lo;
+    for (size_t i = lo; i <= hi; i++) {
+        double v = x[i];
+        x[i] = x[rest];
+        x[rest] = v;
+        rest += equal ? v <= pivot : v < pivot;
+    }
+    return rest;
+}
+
 /* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
 double nth_smallest(double *x, size_t n, size_t k)
 {
@@ -15,22 +33,17 @@ double nth_smallest(double *x, size_t n, size_t k)
     while (lo < hi) {
         double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
         double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
-        size_t i = lo, j = hi;
-        for (;;) {
-            while (x[i] < pivot)
-                i++;
-            while (x[j] > pivot)
-                j--;
-            if (i >= j)
-                break;
-            double swap = x[i];
-            x[i++] = x[j];
-            x[j--] = swap;
+        size_t rest = partition(x, lo, hi, pivot, false);
+        if (k < rest) {
+            hi = rest - 1;
+            continue;
         }
-        if (k <= j)
-            hi = j;
-        else
-            lo = j + 1;
+        if (rest == lo) { /* nothing is smaller: equal ones in front, so that it goes on where all are equal */
+            rest = partition(x, lo, hi, pivot, true);
+            if (k < rest)
+                return x[k];
+        }
+        lo = rest;
     }
     return x[k];
 }
@@ -46,7 +59,10 @@ double median_of(double *x, size_t n)
     double upper = nth_smallest(x, m, m / 2);
     if (m % 2)
         return upper;
-    return 0.5 * (upper + nth_smallest(x, m, m / 2 - 1));
+    double lower = x[0]; /* selection leaves what is smaller in front: the next one is the largest of these */
+    for (size_t i = 1; i < m / 2; i++)
+        lower = x[i] > lower ? x[i] : lower;
+    return 0.5 * (upper + lower);
 }
 
 double mad_sigma(const double *x, size_t n, double centre, double *scratch)
@@ -54,6 +70,15 @@ double mad_sigma(const double *x, size_t n, double centre, double *scratch)
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(x[i] - centre);
     return MAD_TO_SIGMA * median_of(scratch, n);
+}
+
+static double smallest_above_zero(const double *x, size_t n)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > 0 && x[i] < least)
+            least = x[i];
+    return least;
 }
 
 double centre_of(double *x, size_t n, double *scratch)
@@ -74,7 +99,10 @@ double centre_of(double *x, size_t n, double *scratch)
     if (!m)
         return NAN;
     /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
-    double bound = fmax(4 * MAD_TO_SIGMA * median_of(scratch, m), 3 * deviation / (double)m);
+    double quantum = smallest_above_zero(scratch, m), spread = median_of(scratch, m);
+    double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
+    if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no wild value */
+        bound = fmax(bound, 1.5 * quantum);
     for (size_t i = 0; i < n; i++)
         if (fabs(x[i] - middle) <= bound) {
             sum += x[i] - middle;

@@ -10,6 +10,7 @@
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
+#define GRID_LOST 0.35      /* periods: a grid less regular than this is none */
 #define LONG_SAMPLE 1.75 /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
 #define LOST_LEAST 0.5   /* periods */
 #define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
@@ -103,6 +104,8 @@ static size_t look(const struct runs *r, const struct run_span *s, size_t i, int
     double c[NEIGHBOURS], q[NEIGHBOURS], d[NEIGHBOURS];
     size_t m = 0;
     for (size_t k = i + (size_t)step; k >= s->first && k < s->first + s->n && m < want; k += (size_t)step) {
+        if (!m && r->spoilt[k] && k != s->first) /* holds lost time, too, and describes no state */
+            continue;
         if (k == s->first) { /* its length is not known */
             if (m)
                 break;
@@ -148,6 +151,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     double local = fmax(r->period, fmax(isnan(lb) ? 0 : lb, isnan(la) ? 0 : la));
     bool is_long = dt > LONG_SAMPLE * r->period && dt > 1.3 * fmin(isnan(lb) ? dt : lb, isnan(la) ? dt : la);
     double least = NAN, most = NAN, rate_least = NAN, rate_most = NAN;
+    bool moved = false;
     /* the low mean that belongs to this long sample may have been written one sample early */
     if (is_long && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
         double before = clock_of(r, i - 1), two, unused_rate, unused_length;
@@ -157,6 +161,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
         if (before < 0.8 * ref && clock > 0.9 * least_ref && r->dt[i - 1] < LONG_SAMPLE * r->period) {
             clock = before;
             rate = rate_of(r, i - 1);
+            moved = true;
             cb = two;
             qb = unused_rate;
             r->spoilt[i - 1] = 1;
@@ -168,7 +173,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
         lost_time(dt, rate, qb, qa, &rate_least, &rate_most);
     double bound = fmax(LOST_LEAST * r->period, 6 * r->noise[TRACE_FREQ] * dt);
     *g = (struct gap){.run = run, .sample = i, .begin = r->trace->time_us[i] - dt, .end = r->trace->time_us[i],
-                      .clock = clock, .rate = rate};
+                      .clock = clock, .rate = rate, .moved = moved};
     if (is_long && least > bound) {
         g->lost = 0.5 * (least + most);
     } else if (is_long && rate_least > fmax(bound, 6 * hypot(r->noise[TRACE_FREQ], r->noise[TRACE_IPC]) * dt)) {
@@ -189,6 +194,36 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     g->level_changes = fewer >= 2 && differs(cb, ca, r->noise[TRACE_FREQ], fewer);
     r->spoilt[i] = 1;
     return true;
+}
+
+/* A sample that lost time is longer by it; one that only looks slow is wild. */
+static bool one_loss(const struct runs *r, const struct gap *earlier, const struct gap *later)
+{
+    const struct gap *soft = earlier->soft ? earlier : later;
+
+    if (earlier->running || later->running || (earlier->soft && later->soft))
+        return false;
+    return !soft->soft || soft->end - soft->begin > r->period + 0.5 * soft->lost;
+}
+
+/*
+ * Time lost in two samples in a row is lost once: a clock read that fell into the halt has cut it in two. Joins the gap
+ * of the later sample to that of the earlier one.
+ */
+static void join_gaps(struct gap *g, const struct gap *later)
+{
+    double d1 = g->end - g->begin, d2 = later->end - later->begin, all = d1 + d2;
+
+    g->clock = (g->clock * d1 + later->clock * d2) / all;
+    g->rate = (g->rate * d1 + later->rate * d2) / all;
+    g->lost += later->lost;
+    g->running = g->running && later->running;
+    g->soft = g->soft && later->soft;
+    g->sample = later->sample;
+    g->end = later->end;
+    g->freq_after = later->freq_after;
+    /* the later one was looked at with the samples before both: its verdict is that of both */
+    g->level_changes = later->level_changes;
 }
 
 static int find_gaps(struct runs *r)
@@ -218,8 +253,12 @@ static int find_gaps(struct runs *r)
             }
             /* a low mean written one sample early has been looked at by itself: it is part of this gap */
             const struct gap *before = r->n_gaps > s->first_gap ? &r->gap[r->n_gaps - 1] : NULL;
-            if (before && before->soft && !g.soft && before->sample + 1 == i)
+            if (before && before->soft && !g.soft && before->sample + 1 == i && g.moved)
                 r->n_gaps--;
+            else if (before && before->sample + 1 == i && one_loss(r, before, &g)) {
+                join_gaps(&r->gap[r->n_gaps - 1], &g);
+                continue;
+            }
             r->gap[r->n_gaps++] = g;
         }
         s->n_gaps = r->n_gaps - s->first_gap;
@@ -227,33 +266,49 @@ static int find_gaps(struct runs *r)
     return 0;
 }
 
-static bool resumes_at_once(const struct runs *r)
+/* How far samples of ordinary length stray from the period, as a share of it. */
+static double wobble_of(const struct runs *r)
+{
+    double sum = 0;
+    size_t n = 0, step = r->trace->n / 4096 + 1;
+    for (size_t i = 0; i < r->trace->n; i += step)
+        if (r->dt[i] > 0.5f * (float)r->period && r->dt[i] < 1.5f * (float)r->period) {
+            sum += fabs((double)r->dt[i] / r->period - 1);
+            n++;
+        }
+    return n ? sum / (double)n : INFINITY;
+}
+
+/*
+ * When a sample that is due during a halt is taken. If at once, gaps last no whole number of periods, or the sample
+ * after a gap is a short one, which ends at the next point of the grid.
+ */
+static enum sampler_habit find_habit(const struct runs *r)
 {
     enum { ENOUGH = 4 };
     const char *sampler = trace_get(r->trace, "sampler");
     if (sampler)
-        return !strcmp(sampler, "resumes at once");
-    if (r->n < ENOUGH)
-        return false; /* too little to tell: half before and half after is wrong by least */
-    size_t off = 0, all = 0;
-    double wobble = 0;
-    size_t n = 0, step = r->trace->n / 4096 + 1;
-    for (size_t i = 0; i < r->trace->n; i += step)
-        if (r->dt[i] > 0.5f * (float)r->period && r->dt[i] < 1.5f * (float)r->period) {
-            wobble += fabs((double)r->dt[i] / r->period - 1);
-            n++;
-        }
-    if (!n || wobble / (double)n > 0.5 * GRID_TOLERANCE)
-        return false; /* no grid to be off */
+        return strcmp(sampler, "resumes at once") ? SAMPLER_WAITS : SAMPLER_AT_ONCE;
+    size_t off = 0, cut_short = 0, all = 0;
+    double wobble = wobble_of(r), tolerance = fmax(GRID_TOLERANCE, 3 * wobble);
     for (size_t k = 0; k < r->n_gaps; k++) {
         const struct gap *g = &r->gap[k];
+        const struct run_span *s = &r->run[g->run];
         if (g->soft)
             continue;
         double periods = (g->end - g->begin) / r->period;
-        off += fabs(periods - round(periods)) > GRID_TOLERANCE;
+        size_t next = g->sample + 1;
+        off += fabs(periods - round(periods)) > tolerance;
+        cut_short += next < s->first + s->n && r->dt[next] < (float)((1 - GRID_TOLERANCE - 4 * wobble) * r->period);
         all++;
     }
-    return all && (double)off > 0.4 * (double)all;
+    if (r->n < ENOUGH || all < ENOUGH)
+        return SAMPLER_UNKNOWN; /* the halts of few repetitions may all lie alike on the grid */
+    if ((double)cut_short > 0.25 * (double)all)
+        return SAMPLER_AT_ONCE;
+    if (tolerance > GRID_LOST)
+        return SAMPLER_UNKNOWN; /* no grid to be off */
+    return (double)off > 0.5 * (1 - 2 * tolerance) * (double)all ? SAMPLER_AT_ONCE : SAMPLER_WAITS;
 }
 
 /* What the halts that show by themselves are like, so that those that noise hides can be told from interruptions. */
@@ -341,7 +396,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
         return 0;
     if (find_gaps(r) || find_typical(r) || sort_gaps(r))
         return -1;
-    r->at_once = resumes_at_once(r);
+    r->habit = find_habit(r);
     return 0;
 }
 

@@ -27,6 +27,7 @@ struct gap {
     double freq_before, freq_after; /* GHz, medians of the neighbours; NaN = not measured */
     bool running;        /* the core's cycles went on: time was lost to other code, the core was not halted */
     bool soft;           /* the sample is not longer than others: a halt only if other evidence says so */
+    bool moved;          /* its low mean was written one sample early */
     bool level_changes;  /* the frequency or the rate differs before and after */
 };
 
@@ -49,7 +50,11 @@ struct runs {
     double period;     /* typical sample length, us */
     double noise[TRACE_CHANNELS]; /* of one sample: relative for frequency and IPC, else in the channel's unit */
     bool has[TRACE_CHANNELS];
-    bool at_once;        /* sampling resumes at once after a halt rather than at the next point of its grid */
+    enum sampler_habit {
+        SAMPLER_UNKNOWN, /* too few halts, or too irregular samples, to tell */
+        SAMPLER_AT_ONCE, /* a sample that is due during a halt is taken when the halt ends */
+        SAMPLER_WAITS    /* ... at the next point of the grid */
+    } habit;
     double typical_lost; /* of the gaps across which the level changes: medians; NaN = too few */
     double typical_step; /* their size, as a logarithm */
     bool instant_freq; /* the frequency is that at the end of a sample, not the mean over it */

@@ -12,6 +12,8 @@ enum {
     SCALE_MAX = 1024,      /* longest moving sum */
     SHARP = 12             /* samples on each side within which a step must show */
 };
+#define QUANTUM_LEAST 1e-6 /* relative: values as close as this are equal */
+#define QUANTUM_MOST 0.035 /* one tick of the 30 that the shortest usable chain takes */
 #define CANDIDATE_Z 4.0 /* proposals; elimination asks for more */
 
 static inline float transform(float v, bool logarithm)
@@ -49,6 +51,37 @@ static double difference_noise(const float *y, size_t n, size_t lag)
     return isnan(sigma) ? 0 : fmax(sigma, by_mean);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/*
+ * Frequencies told in whole ticks are now one value, now the next, as chance has it. Where it is mostly the one, robust
+ * measures of noise see none, and a few of the other in a row look like a state. So the noise is taken to be at least
+ * that of a fair coin between the two: half a quantum. What shows them: samples alone between equal neighbours, all off
+ * by the same small amount. 0: no such quanta.
+ */
+static double quantum_noise(const float *y, size_t n)
+{
+    enum { ENOUGH = 3, MOST = 2000 };
+    double off[MOST];
+    size_t m = 0, alike = 0;
+    for (size_t i = 1; i + 1 < n && m < MOST; i++) {
+        double step = fabs((double)y[i] - (double)y[i - 1]);
+        if (step > QUANTUM_LEAST && fabs((double)y[i + 1] - (double)y[i - 1]) < QUANTUM_LEAST)
+            off[m++] = step;
+    }
+    if (m < ENOUGH)
+        return 0;
+    qsort(off, m, sizeof *off, by_value);
+    double quantum = off[m / 2];
+    for (size_t i = 0; i < m; i++)
+        alike += fabs(off[i] - quantum) < 0.05 * quantum;
+    return quantum < QUANTUM_MOST && alike >= ENOUGH && alike * 2 > m ? 0.5 * quantum : 0;
+}
+
 double neighbour_noise(const float *value, size_t n, bool logarithm)
 {
     if (n < 2)
@@ -64,6 +97,8 @@ double neighbour_noise(const float *value, size_t n, bool logarithm)
             if (!isnan(value[i]))
                 y[m++] = transform(value[i], logarithm);
     double sigma = difference_noise(y, m, 1);
+    if (logarithm)
+        sigma = fmax(sigma, quantum_noise(y, m));
     free(y);
     return sigma;
 }
@@ -145,6 +180,8 @@ static int clean_series(const float *value, const uint8_t *skip, size_t first, s
         c->index[m++] = (uint32_t)i;
     }
     double sigma = difference_noise(c->y, m, 1);
+    if (rule->logarithm)
+        sigma = fmax(sigma, quantum_noise(c->y, m));
     m = drop_outliers(c->y, c->index, m, fmax(5 * sigma, 0.5 * rule->min_effect));
     /* Quantised or noiseless recordings: a floor keeps significance finite; min_effect still guards. */
     c->sigma = fmax(sigma, rule->min_effect / 50);

@@ -20,6 +20,7 @@ enum { MANY = 8 };
 /* Limits never narrower than this many periods: what remains of the assumptions (a sharp edge, a mean over exactly the
  * sample) when scatter is averaged away. */
 #define HALT_PERIODS 0.025  /* the same for how soon after a halt the sampler resumes */
+#define HABIT_PERIODS 0.25  /* the same where it is not known whether the sampler resumes at once or waits for its grid */
 #define SYSTEMATIC_PERIODS 0.015
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)
@@ -41,9 +42,15 @@ double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
     if (o->edge[e].forced)
         return 0;
     if (a->halt || b->halt)
-        return r->at_once ? 0.05 * r->period : r->period / sqrt(12);
+        return r->habit == SAMPLER_AT_ONCE ? 0.05 * r->period : r->period / sqrt(12);
     double noise = effect_snr(r, a, b);
     return r->period * fmin(2 / fmax(noise, 0.1), 10);
+}
+
+/* What the halts' places may be off in all repetitions alike, us. */
+static double halt_doubt(const struct runs *r)
+{
+    return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
 }
 
 /* Values of one edge over repetitions that are in the mask; *m of them. */
@@ -133,7 +140,7 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
     bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt);
     if (halted || o->piece[from].halt || o->piece[to].halt)
-        half = hypot(half, HALT_PERIODS * r->period);
+        half = hypot(half, HALT_PERIODS * r->period) + halt_doubt(r);
     return (struct estimate){value, value - half, value + half};
 }
 

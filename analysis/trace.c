@@ -95,8 +95,48 @@ int trace_append(struct trace *t, uint32_t run, double time_us)
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (t->channel[c])
             t->channel[c][t->n] = NAN;
+    for (size_t i = 0; i < t->n_extra; i++)
+        t->extra[i].offset[t->n] = 0;
     t->n++;
     return 0;
+}
+
+/* Appends a text to the arena; *offset is set to where it stands. */
+static int keep_text(struct trace *t, const char *text, uint64_t *offset)
+{
+    size_t length = strlen(text) + 1;
+    if (t->text_capacity - t->text_used < length) {
+        size_t capacity = t->text_capacity * 2 + length + 4096;
+        char *bigger = realloc(t->text, capacity);
+        if (!bigger)
+            return -1;
+        t->text = bigger;
+        t->text_capacity = capacity;
+    }
+    memcpy(t->text + t->text_used, text, length);
+    *offset = t->text_used;
+    t->text_used += length;
+    return 0;
+}
+
+int trace_add_extra(struct trace *t, const char *name)
+{
+    uint64_t first = 0;
+    if (t->text_used == 0 && keep_text(t, "", &first))
+        return -1;
+    struct trace_extra *bigger = realloc(t->extra, (t->n_extra + 1) * sizeof *bigger);
+    if (!bigger)
+        return -1;
+    t->extra = bigger;
+    struct trace_extra *e = &bigger[t->n_extra];
+    *e = (struct trace_extra){.name = strdup(name), .offset = calloc(t->capacity ? t->capacity : 1, sizeof *e->offset)};
+    t->n_extra++; /* whatever failed, trace_free frees the rest */
+    return e->name && e->offset ? 0 : -1;
+}
+
+int trace_put_extra(struct trace *t, size_t extra, const char *text)
+{
+    return *text ? keep_text(t, text, &t->extra[extra].offset[t->n - 1]) : 0;
 }
 
 static struct trace_meta *find_meta(const struct trace *t, const char *key)

@@ -27,7 +27,7 @@ struct trace_meta {
     char *value;
 };
 
-/* A column this program does not know: kept as text, so that it can be written out again. */
+/* A column that the analysis does not know: kept as text, so that it can be written out again. */
 struct trace_extra {
     char *name;
     uint64_t *offset; /* per sample: position of the NUL-terminated text in trace.text */
@@ -42,7 +42,7 @@ struct trace {
     size_t n_meta;
     struct trace_extra *extra;
     size_t n_extra;
-    char *text;                       /* arena of the unknown columns */
+    char *text;                       /* arena of the unknown columns; begins with an empty text */
     size_t text_used, text_capacity;
 };
 
@@ -63,6 +63,13 @@ int trace_add_channel(struct trace *t, enum trace_channel c);
 int trace_add_run(struct trace *t);
 /* Appends a sample with all channels missing; the caller fills them in at index t->n - 1. 0, or -1: out of memory. */
 int trace_append(struct trace *t, uint32_t run, double time_us);
+
+/*
+ * Adds a column of text, all empty so far. Returns 0, or -1 when out of memory. Its number is t->n_extra - 1;
+ * trace_put_extra() sets its text in the last sample, likewise.
+ */
+int trace_add_extra(struct trace *t, const char *name);
+int trace_put_extra(struct trace *t, size_t extra, const char *text);
 
 /* Metadata: the value of a key, or NULL. Setting replaces. Keys and values are one line each. */
 const char *trace_get(const struct trace *t, const char *key);

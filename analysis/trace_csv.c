@@ -87,11 +87,17 @@ static int next_line(struct reader *r)
     return 1;
 }
 
+/* What may stand around a field. A carriage return, because at the end of a line it would be taken for part of that. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 /* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = an unfinished quote. */
 static char *next_field(char **at, bool *last)
 {
     char *p = *at, *field;
-    while (*p == ' ' || *p == '\t')
+    while (is_blank(*p))
         p++;
     if (*p == '"') {
         char *out = field = ++p;
@@ -103,7 +109,7 @@ static char *next_field(char **at, bool *last)
         if (!*p)
             return NULL;
         p++;
-        while (*p == ' ' || *p == '\t')
+        while (is_blank(*p))
             p++;
         *out = '\0';
         if (*p && *p != ',')
@@ -117,7 +123,7 @@ static char *next_field(char **at, bool *last)
     *last = !*p;
     *at = *p ? p + 1 : p;
     *p = '\0';
-    while (p > field && (p[-1] == ' ' || p[-1] == '\t'))
+    while (p > field && is_blank(p[-1]))
         *--p = '\0';
     return field;
 }
@@ -154,20 +160,6 @@ static bool parse_number(const char *s, double *value)
     return !*end && end != s;
 }
 
-static int add_extra(struct reader *r, struct trace *t, const char *name)
-{
-    struct trace_extra *bigger = realloc(t->extra, (t->n_extra + 1) * sizeof *bigger);
-    if (!bigger)
-        return fail(r, 0, "out of memory");
-    t->extra = bigger;
-    t->extra[t->n_extra].offset = NULL;
-    t->extra[t->n_extra].name = strdup(name);
-    if (!t->extra[t->n_extra].name)
-        return fail(r, 0, "out of memory");
-    t->n_extra++;
-    return 0;
-}
-
 /* What a header field names; -1 after an error. */
 static int column_of(struct reader *r, struct trace *t, const char *name, size_t number)
 {
@@ -187,7 +179,7 @@ static int column_of(struct reader *r, struct trace *t, const char *name, size_t
     if (parse_number(name, &ignored))
         return fail(r, number, "'%s' where a column name belongs: the header line is missing (it names time_us and at "
                     "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)", shown(name, text));
-    return add_extra(r, t, name) ? -1 : COLUMN_EXTRA + (int)t->n_extra - 1;
+    return trace_add_extra(t, name) ? fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
 }
 
 static int read_header(struct reader *r, struct trace *t)
@@ -240,23 +232,6 @@ static int read_comment(struct reader *r, struct trace *t)
     return trace_set(t, key, value) ? fail(r, 0, "out of memory") : 0;
 }
 
-static int keep_text(struct reader *r, struct trace *t, struct trace_extra *e, const char *field)
-{
-    size_t length = strlen(field) + 1;
-    if (t->text_capacity - t->text_used < length) {
-        size_t capacity = t->text_capacity * 2 + length + 4096;
-        char *bigger = realloc(t->text, capacity);
-        if (!bigger)
-            return fail(r, 0, "out of memory");
-        t->text = bigger;
-        t->text_capacity = capacity;
-    }
-    memcpy(t->text + t->text_used, field, length);
-    e->offset[t->n - 1] = t->text_used;
-    t->text_used += length;
-    return 0;
-}
-
 static int read_field(struct reader *r, struct trace *t, size_t number, const char *field)
 {
     int column = r->column[number - 1];
@@ -264,7 +239,7 @@ static int read_field(struct reader *r, struct trace *t, size_t number, const ch
     double value;
     char text[48];
     if (column >= COLUMN_EXTRA)
-        return keep_text(r, t, &t->extra[column - COLUMN_EXTRA], field);
+        return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? fail(r, 0, "out of memory") : 0;
     if (!*field) {
         if (column == COLUMN_TIME || column == COLUMN_RUN)
             return fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
@@ -416,7 +391,8 @@ int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
 
 static void write_text(FILE *out, const char *s)
 {
-    if (!strpbrk(s, ",\"\n")) {
+    size_t length = strlen(s);
+    if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
         fputs(s, out);
         return;
     }

@@ -18,7 +18,7 @@
 #include "probes/transition.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
-static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120;
+static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
 
 static int machine_complaint(const struct machine_error *e)
 {
@@ -50,6 +50,43 @@ static void apply_options(const struct options *o, struct transition_setup *s)
     if (o->seed_given) {
         s->seed = o->seed;
     }
+    s->n_events = o->n_events; /* which ones, resolve_events() finds out from the machine */
+}
+
+/* Codes as they were given, names by the machine's table; each once. */
+static int resolve_events(const struct machine *m, const struct options *o, struct transition_setup *s)
+{
+    struct machine_error error;
+    const char *remedy = NULL, *why = o->n_events > 0 ? m->ops->lacks(m, COUNTER_EVENT, &remedy) : NULL;
+    if (why != NULL) {
+        char text[400];
+        snprintf(text, sizeof(text), "--event %s: %.300s", o->events[0].text, why);
+        complain_with_remedy(text, remedy != NULL ? remedy : "");
+        return CANNOT;
+    }
+    for (size_t i = 0; i < o->n_events; i++) {
+        const struct given_event *given = &o->events[i];
+        struct transition_event *e = &s->events[i];
+        *e = (struct transition_event){.code = given->code};
+        if (!given->is_code && m->ops->find_event == NULL) {
+            complain("--event %s: this machine knows no events by name; give the code, as in 0x28:0x08", given->text);
+            return CANNOT;
+        }
+        if (!given->is_code && m->ops->find_event(m, given->text, &e->code, &error) != MACHINE_OK) {
+            char text[520];
+            snprintf(text, sizeof(text), "--event: %s", error.text);
+            complain_with_remedy(text, error.remedy);
+            return (int)error.status;
+        }
+        snprintf(e->name, sizeof(e->name), "%s", given->is_code ? "" : given->text);
+        for (size_t k = 0; k < i; k++) {
+            if (s->events[k].code == e->code) {
+                complain("--event: %s and %s are the same event", o->events[k].text, given->text);
+                return BAD_USAGE;
+            }
+        }
+    }
+    return DONE;
 }
 
 /* How many samples the settings ask for; refused when they would not fit. *samples is set. */
@@ -63,7 +100,7 @@ static int check_amount(const struct transition_setup *s, double *samples)
         return BAD_USAGE;
     }
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double most = fmin(SAMPLES_MAX, memory / 2 / SAMPLE_BYTES);
+    double most = fmin(SAMPLES_MAX, memory / 2 / (SAMPLE_BYTES + EVENT_BYTES * (double)s->n_events));
     if (*samples > most) {
         complain("--runs %u, --observe %.10g and --period %.10g make %.0f samples; at most %.0f fit into memory: fewer "
                  "repetitions, less time or a longer period", s->runs, s->observe_us, s->period_us, *samples, most);
@@ -206,7 +243,7 @@ static int conclude(const struct options *o, struct trace *t, struct outputs *ou
 }
 
 /* Closes the machine and puts `changed` back, whatever comes out of it. */
-static int measure_and_conclude(struct machine *m, const struct options *o, const struct transition_setup *s,
+static int measure_and_conclude(struct machine *m, const struct options *o, struct transition_setup *s,
                                 const char *told, struct settings *changed, struct outputs *out)
 {
     char missing[1000], counters[500];
@@ -216,6 +253,9 @@ static int measure_and_conclude(struct machine *m, const struct options *o, cons
     int status = check_features(&s->from, &info);
     if (status == DONE) {
         status = check_features(&s->to, &info);
+    }
+    if (status == DONE) {
+        status = resolve_events(m, o, s);
     }
     why_no_counters(m, counters, sizeof(counters));
     if (status == DONE) {
@@ -242,11 +282,11 @@ static int measure_and_conclude(struct machine *m, const struct options *o, cons
     return status;
 }
 
-static int open_and_measure(const struct options *o, const struct transition_setup *s, struct outputs *out)
+static int open_and_measure(const struct options *o, struct transition_setup *s, struct outputs *out)
 {
     struct machine machine;
     struct machine_error error;
-    char told[700] = "";
+    char told[1000] = "";
     struct settings *changed = NULL;
     int status = changed_settings_begin(o, &changed);
     if (status != DONE) {

@@ -10,12 +10,13 @@
 #include "analysis/plot.h"
 #include "cli/messages.h"
 #include "cli/values.h"
+#include "drivers/event_code.h"
 
 const char *argp_program_version = "characterize " VERSION;
 
 enum option_key {
     KEY_TRANSITION = 0x100, KEY_ANALYZE, KEY_LIST, KEY_TABLE, KEY_ALL, KEY_VALIDATE, KEY_EXPORT,
-    KEY_MACHINE, KEY_CPU, KEY_ACTIVE_CORES, KEY_RUNS, KEY_PERIOD, KEY_WARMUP, KEY_OBSERVE, KEY_SEED,
+    KEY_MACHINE, KEY_CPU, KEY_ACTIVE_CORES, KEY_RUNS, KEY_PERIOD, KEY_WARMUP, KEY_OBSERVE, KEY_SEED, KEY_EVENT,
     KEY_TURBO, KEY_FIXED_FREQUENCY, KEY_RESTORE,
     KEY_JSON, KEY_CSV, KEY_PLOT, KEY_OUTPUT, KEY_QUIET
 };
@@ -38,6 +39,8 @@ static const struct argp_option option_table[] = {
     {"warmup", KEY_WARMUP, "US", 0, "Microseconds of FROM before recording (default: 1000)", 2},
     {"observe", KEY_OBSERVE, "US", 0,
      "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
+    {"event", KEY_EVENT, "EVENT:UMASK|NAME", 0,
+     "Count this event, too, as a column of the trace (0x28:0x08); up to four times", 2},
     {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: same seed, same output (default: 0); also with "
      "--analyze", 2},
 
@@ -67,6 +70,7 @@ static const char doc_text[] =
     "  characterize --transition 128fma:512fma\n"
     "  characterize --transition 512fma:128fma --runs 200 --observe 3000\n"
     "  characterize --transition 128fma:512fma --machine model:xeon-gold-6130\n"
+    "  characterize --transition 128fma:512fma --event 0x28:0x08 --event 0x28:0x10\n"
     "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
     "  characterize --list kernels\n"
     "\n"
@@ -131,6 +135,29 @@ static int take_seed(const char *text, struct options *o)
     const char *wrong = value_whole(text, 0, UINT64_MAX, &o->seed);
     o->seed_given = wrong == NULL;
     return wrong == NULL ? 0 : bad_value("--seed", text, wrong, "0 to 18446744073709551615");
+}
+
+/* A code, or what may be a name: letters, digits, dots and underscores, beginning with a letter. */
+static int take_event(const char *text, struct options *o)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    struct given_event e = {.text = text};
+    bool name = text[0] != '\0' && strchr(letters, text[0]) != NULL;
+    if (name && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._") != strlen(text)) {
+        complain("--event: '%s' is no name of an event, and no code as in 0x28:0x08", text);
+        return EINVAL;
+    }
+    const char *wrong = name ? NULL : event_code_parse(text, &e.code);
+    if (wrong != NULL) {
+        return bad_value("--event", text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
+    }
+    e.is_code = !name;
+    if (o->n_events == EVENTS_GIVEN_MAX) {
+        complain("--event: '%s' is one too many; at most %d events can be counted", text, EVENTS_GIVEN_MAX);
+        return EINVAL;
+    }
+    o->events[o->n_events++] = e;
+    return 0;
 }
 
 static int take_job(struct options *o, enum job job, const char *option, const char *argument)
@@ -250,6 +277,8 @@ static int take_measuring_option(int key, char *text, struct options *o)
         return take_number("--fixed-frequency", text, 0.1, 20, "0.1 to 20 GHz", &o->fixed_ghz);
     case KEY_SEED:
         return take_seed(text, o);
+    case KEY_EVENT:
+        return take_event(text, o);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -417,6 +446,7 @@ static int check_conflicts(const struct options *o)
                   {o->observe_us.given, "--observe", false},
                   {o->turbo_given, "--turbo", false},
                   {o->fixed_ghz.given, "--fixed-frequency", false},
+                  {o->n_events > 0, "--event", false},
                   {o->seed_given, "--seed", true},
                   {o->csv != NULL, "--csv", true},
                   {o->json != NULL, "--json", true},

@@ -4,12 +4,21 @@
 #define CHARACTERIZE_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "kernels/kernels.h"
 
 enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_LATER };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
+
+/* A raw event, by its code or by a name that the machine has to know. */
+struct given_event {
+    const char *text;
+    bool is_code;
+    uint32_t code; /* drivers/event_code.h */
+};
+enum { EVENTS_GIVEN_MAX = 4 };
 
 /* A number that may or may not have been given. */
 struct given_number {
@@ -30,6 +39,8 @@ struct options {
     struct given_number fixed_ghz;   /* --fixed-frequency */
     bool seed_given;
     uint64_t seed;
+    struct given_event events[EVENTS_GIVEN_MAX];
+    size_t n_events;
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

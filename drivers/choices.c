@@ -19,6 +19,7 @@
 
 #include "drivers/cpu.h"
 #include "drivers/msr_survey.h"
+#include "drivers/perf_page.h"
 #include "drivers/tsc.h"
 
 enum { NOT_READABLE = -100 };
@@ -43,12 +44,29 @@ static int open_errno(const char *folder, const char *name, int *fd)
     return *fd < 0 ? errno : 0;
 }
 
+/* Two readings with something in between; more than once, because either may have been interrupted. */
+static void try_rdpmc(const struct perf_event_mmap_page *page, struct choice_facts *out)
+{
+    uint64_t idle = 0;
+
+    out->perf_rdpmc = page->cap_user_rdpmc;
+    out->perf_counter = page->index != 0;
+    for (int attempt = 0; attempt < 10 && !out->perf_counts; attempt++) {
+        uint64_t before = perf_page_count(page, &idle, perf_rdpmc_instruction);
+        for (volatile int i = 0; i < 1000; i++) {
+        }
+        uint64_t after = perf_page_count(page, &idle, perf_rdpmc_instruction);
+        out->perf_counts = before != COUNTER_MISSING && after != COUNTER_MISSING && after > before;
+    }
+}
+
 static void ask_perf(struct choice_facts *out)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_HARDWARE,
         .size = sizeof attr,
         .config = PERF_COUNT_HW_CPU_CYCLES,
+        .pinned = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };
@@ -60,8 +78,9 @@ static void ask_perf(struct choice_facts *out)
     }
     long size = sysconf(_SC_PAGESIZE);
     struct perf_event_mmap_page *page = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, (int)fd, 0);
+    out->perf_map_errno = page == MAP_FAILED ? errno : 0;
     if (page != MAP_FAILED) {
-        out->perf_rdpmc = page->cap_user_rdpmc != 0;
+        try_rdpmc(page, out);
         munmap(page, (size_t)size);
     }
     close((int)fd);
@@ -114,6 +133,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
     if (out->rdpmc_setting == NOT_READABLE) {
         out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu_core/rdpmc");
+        out->hybrid = out->rdpmc_setting != NOT_READABLE;
     }
     ask_msr(sys, proc, dev, &leaves, out);
     cpu_read_text(sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
@@ -127,21 +147,47 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
     snprintf(c->remedy, sizeof c->remedy, "none in this version");
 }
 
+/* The cycle counter opens; whether it can be read where a sample is taken. */
+static void choose_open_perf(const struct choice_facts *f, struct machine_choice *c)
+{
+    char *why = c->why, *remedy = c->remedy;
+
+    if (f->perf_map_errno != 0) {
+        snprintf(why, sizeof c->why, "the cycle counter opens, but its page cannot be mapped: %s",
+                 strerror(f->perf_map_errno));
+        snprintf(remedy, sizeof c->remedy, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024");
+    } else if (f->rdpmc_setting == 0) {
+        snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is switched off (rdpmc = 0 in sysfs)");
+        snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu%s/rdpmc",
+                 f->hybrid ? "_core" : "");
+    } else if (!f->perf_rdpmc) {
+        snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is not allowed%s",
+                 f->guest ? " in this virtual machine" : "");
+        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "enable the virtual PMU in the hypervisor, or measure on "
+                 "the host" : "boot a kernel whose PMU driver allows RDPMC");
+    } else if (!f->perf_counter) {
+        snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
+        snprintf(remedy, sizeof c->remedy, "stop other users of the counters (perf), or as root: sysctl "
+                 "kernel.nmi_watchdog=0");
+    } else if (!f->perf_counts) {
+        snprintf(why, sizeof c->why, "the cycle counter opens and can be read, but does not advance%s",
+                 f->guest ? ": the virtual PMU does not work" : "");
+        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "measure on the host" : "stop other users of the counters "
+                 "(perf, virtual machines)");
+    } else {
+        c->usable = true;
+        snprintf(why, sizeof c->why, "performance counters: cycles, instructions, events; licences where the CPU has "
+                 "them");
+    }
+}
+
 static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
 {
     char *why = c->why, *remedy = c->remedy;
 
-    snprintf(remedy, sizeof c->remedy, "none in this version");
     switch (f->perf_errno) {
     case 0:
-        if (f->rdpmc_setting == 0 || !f->perf_rdpmc) {
-            snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is %s; reading counters is not built into "
-                     "this version anyway",
-                     f->rdpmc_setting == 0 ? "switched off (rdpmc = 0 in sysfs)" : "not allowed");
-            snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
-        } else {
-            snprintf(why, sizeof c->why, "the counters work here, but reading them is not built into this version");
-        }
+        choose_open_perf(f, c);
         return;
     case ENOENT:
     case EOPNOTSUPP:
@@ -170,6 +216,7 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
         return;
     default:
         snprintf(why, sizeof c->why, "no cycle counter: %s", strerror(f->perf_errno));
+        snprintf(remedy, sizeof c->remedy, "see perf_event_open(2)");
     }
 }
 
@@ -237,21 +284,44 @@ size_t machine_choices(struct machine_choice *out, size_t max)
     return choices_from_facts(&facts, out, max);
 }
 
+const struct machine_choice *choices_find(const struct machine_choice *machines, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(machines[i].name, name) == 0) {
+            return &machines[i];
+        }
+    }
+    return NULL;
+}
+
+/* What the one that was taken reads; `registers`: the choice msr, which perf takes along. */
+static const char *remark_on(const char *name, const struct machine_choice *registers)
+{
+    if (strcmp(name, "perf") == 0) {
+        return registers != NULL && registers->usable ? " (performance counters and registers)"
+                                                      : " (performance counters)";
+    }
+    return strcmp(name, "msr") == 0 ? " (time stamps and registers)"
+           : strcmp(name, "timing") == 0 ? " (time stamps only)" : "";
+}
+
 void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size)
 {
-    size_t used = 0, taken = 0;
+    const struct machine_choice *registers = choices_find(machines, n, "msr");
+    size_t used = 0, taken = 0, told = 0;
 
     while (taken < n && !machines[taken].usable) {
         taken++;
     }
     const char *name = taken < n ? machines[taken].name : "nothing";
-    const char *remark = strcmp(name, "timing") == 0 ? " (time stamps only)"
-                         : strcmp(name, "msr") == 0  ? " (time stamps and registers)"
-                                                     : "";
-    int length = snprintf(out, size, "%s%s", name, remark);
+    int length = snprintf(out, size, "%s%s", name, remark_on(name, registers));
     used = (size_t)length < size ? (size_t)length : size - 1;
-    for (size_t i = 0; i < taken; i++) {
-        length = snprintf(out + used, size - used, "%s%s: %s", i == 0 ? ": " : "; ", machines[i].name, machines[i].why);
-        used = used + (size_t)length < size ? used + (size_t)length : size - 1;
+    for (size_t i = 0; i < n; i++) {
+        bool missed = strcmp(name, "perf") == 0 && &machines[i] == registers && !registers->usable;
+        if (i < taken || missed) {
+            length = snprintf(out + used, size - used, "%s%s: %s", told++ == 0 ? ": " : "; ", machines[i].name,
+                              machines[i].why);
+            used = used + (size_t)length < size ? used + (size_t)length : size - 1;
+        }
     }
 }

@@ -41,7 +41,7 @@ enum { CHAIN_CYCLE_UNIT = 1024 };
 
 struct counter_spec {
     enum counter_id id;
-    uint32_t event; /* COUNTER_EVENT: umask << 8 | event select */
+    uint32_t event; /* COUNTER_EVENT: umask << 8 | event select, and what else drivers/event_code.h allows */
 };
 
 /* A stretch of time in which one kernel runs without pause. */
@@ -117,6 +117,8 @@ struct machine_ops {
     int (*read_register)(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err);
     /* the TSC when read_register last read; NULL: it reads exactly at the end of the last segment, as models do */
     uint64_t (*register_tsc)(const struct machine *m);
+    /* the code (counter_spec.event) of an event by its name; NULL: the machine knows no names */
+    int (*find_event)(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
 };
 
 struct machine {
@@ -126,6 +128,7 @@ struct machine {
 
 /* Opens one machine. `cpu` as in machine_setup. Return MACHINE_OK or fill *err and return its status. */
 int machine_open_timing(struct machine *out, struct machine_error *err);
+int machine_open_perf(struct machine *out, struct machine_error *err);
 /* `name_or_file`: a shipped model's name or a path. `data_dir`: where data/models/ is, NULL = the built-in default. */
 int machine_open_model(const char *name_or_file, const char *data_dir, struct machine *out, struct machine_error *err);
 
@@ -141,7 +144,7 @@ size_t machine_choices(struct machine_choice *out, size_t max);
 
 /*
  * Opens the machine that a --machine argument names: auto, timing, perf, msr, helper, model:NAME, model:FILE. For auto
- * the line that tells what was taken and what is missing is written to `told`.
+ * the line that tells what was taken and what is missing is written to `told`, else "".
  */
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
                  struct machine_error *err);

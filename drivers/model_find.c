@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "drivers/data_folder.h"
 #include "drivers/model.h"
 
-enum { PATH_SIZE = 4096, FILE_MAX = 1 << 20 };
+enum { PATH_SIZE = DATA_PATH_SIZE, FILE_MAX = 1 << 20 };
 static const char SUFFIX[] = ".model";
 
 static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
@@ -28,31 +27,9 @@ static int fail(struct machine_error *err, enum machine_status status, const cha
     return (int)status;
 }
 
-/* The folder `models` of the first place that has one; that of DATA_DIR if none has. */
 static void models_folder(const char *data_dir, char *out)
 {
-    const char *from_environment = getenv("CHARACTERIZE_DATA");
-    if (data_dir || (from_environment && *from_environment)) {
-        snprintf(out, PATH_SIZE, "%s/models", data_dir ? data_dir : from_environment);
-        return;
-    }
-    char program[PATH_SIZE - 32];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (n > 0) {
-        program[n] = '\0';
-        char *slash = strrchr(program, '/');
-        if (slash)
-            *slash = '\0';
-        struct stat st;
-        /* in the source tree; installed, where PREFIX need not be the one that was known when this was compiled */
-        static const char *const beside[] = { "data/models", "../share/characterize/models" };
-        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-            snprintf(out, PATH_SIZE, "%s/%s", program, beside[i]);
-            if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))
-                return;
-        }
-    }
-    snprintf(out, PATH_SIZE, "%s/models", DATA_DIR);
+    data_folder(data_dir, "models", out);
 }
 
 static int by_name(const void *a, const void *b)

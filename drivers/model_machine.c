@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/events.h"
 #include "drivers/model.h"
 #include "drivers/model_core.h"
 #include "drivers/model_registers.h"
@@ -22,6 +23,7 @@ static const double REPETITION_SECONDS = 100;
 struct state {
     struct model model;
     char name[MODEL_TEXT_MAX], cpu[MODEL_TEXT_MAX + 64], source[400], notes[120];
+    char data_dir[400]; /* where tables of events are; "" = the built-in default */
     bool prepared;
     struct machine_setup setup;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
@@ -413,6 +415,28 @@ static int model_register(struct machine *m, uint32_t reg, uint64_t *value, stru
     return model_register_read(&s->core, reg, value, err);
 }
 
+static int model_find_event(const struct machine *machine, const char *name, uint32_t *code, struct machine_error *err)
+{
+    const struct state *s = machine->state;
+    const struct model *m = &s->model;
+    struct cpu_identity id = {.vendor = "GenuineIntel", .family = m->family, .model = m->model,
+                              .stepping = m->stepping};
+    struct events_table *table = malloc(sizeof *table);
+    if (!table)
+        return fail(err, MACHINE_FAILED, "", "out of memory");
+    snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
+    int status = events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err);
+    if (status == MACHINE_OK) {
+        const struct events_entry *e = events_by_name(table, name, err);
+        status = e ? MACHINE_OK : (int)err->status;
+        *code = e ? e->code : 0;
+    } else if (status == MACHINE_CANNOT) {
+        snprintf(err->remedy, sizeof err->remedy, "give its code: --event 0x28:0x08");
+    }
+    free(table);
+    return status;
+}
+
 static void model_close(struct machine *m)
 {
     if (!m->state)
@@ -431,6 +455,7 @@ static const struct machine_ops model_ops = {
     .finish = model_finish,
     .close = model_close,
     .read_register = model_register,
+    .find_event = model_find_event,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)
@@ -460,6 +485,10 @@ int machine_open_model(const char *name_or_file, const char *data_dir, struct ma
         char name[MODEL_TEXT_MAX];
         snprintf(name, sizeof name, "model:%.80s", name_or_file);
         status = machine_open_parsed_model(m, name, out, err);
+    }
+    if (status == MACHINE_OK && data_dir) {
+        struct state *s = out->state;
+        snprintf(s->data_dir, sizeof s->data_dir, "%s", data_dir);
     }
     free(m);
     return status;

@@ -169,16 +169,18 @@ static uint64_t msr_read_tsc(const struct machine *m)
     return w->read_tsc;
 }
 
-static const struct machine_ops msr_ops = {
-    .info = msr_info,
-    .lacks = msr_lacks,
-    .prepare = msr_prepare,
-    .run = msr_run,
-    .finish = msr_finish,
-    .close = msr_close,
-    .read_register = msr_read,
-    .register_tsc = msr_read_tsc,
-};
+static int msr_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err)
+{
+    const struct with_registers *w = m->state;
+
+    return w->inner.ops->find_event(&w->inner, name, code, err);
+}
+
+#define COMMON_OPS .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, \
+                   .finish = msr_finish, .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc
+static const struct machine_ops msr_ops = { COMMON_OPS };
+/* around a machine that knows events by name */
+static const struct machine_ops msr_ops_with_events = { COMMON_OPS, .find_event = msr_find_event };
 
 int msr_machine_wrap(struct machine *inner, const struct msr_access *access, struct machine *out,
                      struct machine_error *err)
@@ -203,7 +205,7 @@ int msr_machine_wrap(struct machine *inner, const struct msr_access *access, str
         snprintf(w->name, sizeof w->name, "%s+msr", info.name);
     }
     snprintf(w->source, sizeof w->source, "%s; registers by /dev/cpu/N/msr", info.source);
-    *out = (struct machine){ .ops = &msr_ops, .state = w };
+    *out = (struct machine){ .ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w };
     return MACHINE_OK;
 }
 

@@ -72,24 +72,95 @@ static int refuse(const struct machine_choice *c, struct machine_error *err)
     return MACHINE_CANNOT;
 }
 
-static int open_by_name(const char *name, const struct machine_choice *c, size_t n, struct machine *out,
-                        struct machine_error *err)
+/* One that --list machines says can be used. */
+static int open_usable(const char *name, struct machine *out, struct machine_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(c[i].name, name) == 0) {
-            if (strcmp(name, "msr") == 0 && c[i].usable) {
-                return machine_open_msr(out, err);
-            }
-            /* timing states its own reasons; the others cannot be opened by this version */
-            return strcmp(name, "timing") == 0 ? machine_open_timing(out, err) : refuse(&c[i], err);
+    static const struct {
+        const char *name;
+        int (*open)(struct machine *out, struct machine_error *err);
+    } all[] = {
+        { "perf", machine_open_perf },
+        { "msr", machine_open_msr },
+        { "timing", machine_open_timing },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].name, name) == 0) {
+            return all[i].open(out, err);
         }
     }
     return unknown(name, err);
 }
 
+/* Counters come with registers where those can be read, too. */
+static int open_choice(const char *name, const struct machine_choice *c, size_t n, const struct choice_openers *how,
+                       struct machine *out, struct machine_error *err)
+{
+    const struct machine_choice *registers = choices_find(c, n, "msr");
+    int status = how->open(name, out, err);
+
+    if (status == MACHINE_OK && strcmp(name, "perf") == 0 && registers != NULL && registers->usable) {
+        status = how->add_registers(out, err);
+        if (status != MACHINE_OK) {
+            out->ops->close(out);
+        }
+    }
+    return status;
+}
+
+static int open_by_name(const char *name, const struct machine_choice *c, size_t n, const struct choice_openers *how,
+                        struct machine *out, struct machine_error *err)
+{
+    const struct machine_choice *found = choices_find(c, n, name);
+
+    if (found == NULL) {
+        return unknown(name, err);
+    }
+    /* timing states its own reasons */
+    bool tried = found->usable || strcmp(name, "timing") == 0;
+    return tried ? open_choice(name, c, n, how, out, err) : refuse(found, err);
+}
+
+/* The best that opens: what is checked beforehand is not all that can be in the way. */
+static int open_best(struct machine_choice *c, size_t n, const struct choice_openers *how, struct machine *out,
+                     char *told, size_t told_size, struct machine_error *err)
+{
+    bool tried = false;
+    int status = MACHINE_CANNOT;
+
+    for (size_t i = 0; i < n && status != MACHINE_OK; i++) {
+        if (c[i].usable) {
+            tried = true;
+            status = open_choice(c[i].name, c, n, how, out, err);
+        }
+        if (c[i].usable && status != MACHINE_OK) {
+            c[i].usable = false;
+            snprintf(c[i].why, sizeof c[i].why, "found usable, but it could not be opened: %.350s", err->text);
+        }
+    }
+    if (told_size > 0) {
+        choices_tell(c, n, told, told_size);
+    }
+    if (!tried) {
+        return n > 0 ? refuse(&c[n - 1], err) : unknown("auto", err);
+    }
+    return status;
+}
+
+int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                 struct machine *out, char *told, size_t told_size, struct machine_error *err)
+{
+    if (told_size > 0) {
+        told[0] = '\0';
+    }
+    return strcmp(name, "auto") == 0 ? open_best(c, n, how, out, told, told_size, err)
+                                     : open_by_name(name, c, n, how, out, err);
+}
+
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
                  struct machine_error *err)
 {
+    static const struct choice_openers here = { .open = open_usable, .add_registers = msr_machine_add };
     struct machine_choice c[CHOICES];
 
     if (told_size > 0) {
@@ -98,17 +169,5 @@ int machine_open(const char *spec, const char *data_dir, struct machine *out, ch
     if (strncmp(spec, "model:", 6) == 0) {
         return machine_open_model(spec + 6, data_dir, out, err);
     }
-    size_t n = machine_choices(c, CHOICES);
-    if (strcmp(spec, "auto") != 0) {
-        return open_by_name(spec, c, n, out, err);
-    }
-    if (told_size > 0) {
-        choices_tell(c, n, told, told_size);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (c[i].usable) {
-            return open_by_name(c[i].name, c, n, out, err);
-        }
-    }
-    return n > 0 ? refuse(&c[n - 1], err) : unknown(spec, err);
+    return choices_open(spec, c, machine_choices(c, CHOICES), &here, out, told, told_size, err);
 }

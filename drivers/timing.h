@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parts of the timing machine: the sampling loop, what is calibrated before it, and the place where it runs.
+ * Parts of the timing machine: the sampling loop and what is calibrated before it.
  */
 #ifndef CHARACTERIZE_TIMING_H
 #define CHARACTERIZE_TIMING_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drivers/cpu.h"
 #include "drivers/machine.h"
 #include "drivers/pace.h"
+#include "drivers/plan.h"
 
 /* ---- timing_sample.c: the sampling loop ---- */
 
@@ -31,38 +31,14 @@ enum { TIMING_TURNS = 8 };
 /* pace_sample() with chains for readings: one long one in TIMING_TURNS. */
 size_t timing_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, struct timing_raw *out);
 
-enum { TIMING_SEGMENTS_MAX = 16 };
-struct timing_stretch {
-    struct pace_lane *lane;
-    uint64_t ticks;
-    bool sampled;
-};
-struct timing_plan {
-    struct timing_stretch stretch[TIMING_SEGMENTS_MAX];
-    size_t n;
-    size_t zero;      /* the stretch that starts at time 0 */
-    uint64_t period;  /* ticks */
-    uint64_t offset;  /* ticks from time 0 to the first grid point after it */
-    unsigned turn;    /* of the first reading */
-    uint64_t probe_period; /* ticks; the last TIMING_PROBES of these before the recording are probed */
-};
-/* Readings taken at most of the unsampled stretch before a recording, to find out what a reading costs at the time. */
-enum { TIMING_PROBES = 512, TIMING_PROBE_ROOM = TIMING_PROBES + PACE_EXTRA };
+/* Where a recording goes, and what came of it. */
 struct timing_log {
-    struct timing_raw *raw;              /* room for timing_readings_needed() */
-    size_t n;
-    struct timing_raw *probe;            /* room for TIMING_PROBE_ROOM */
-    size_t n_probe;
-    size_t first[TIMING_SEGMENTS_MAX];   /* index of the first reading of each stretch */
-    size_t last[TIMING_SEGMENTS_MAX];    /* ... and one past its last; the same as first for unsampled ones */
-    uint64_t blocks[TIMING_SEGMENTS_MAX];/* of the payload, run in the whole stretch */
-    uint64_t zero_tsc;
-    size_t zero_reading;                 /* n when no reading was taken at time 0 */
+    struct timing_raw *raw;   /* room for plan_readings_needed() */
+    struct timing_raw *probe; /* room for PLAN_PROBE_ROOM */
+    struct plan_log at;
 };
-/* Readings that a plan can produce at most. */
-size_t timing_readings_needed(const struct timing_plan *p);
-/* Runs a plan from start to end. No system call, no allocation. */
-void timing_record(const struct timing_plan *p, struct timing_log *log);
+/* plan_record() with chains for readings. */
+void timing_record(const struct plan *p, struct timing_log *log);
 
 /* ---- timing_calibrate.c: what must be known of a payload before it is sampled ---- */
 
@@ -98,38 +74,6 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
  */
 int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane,
                      struct timing_cost *cost);
-
-/* ---- timing_place.c: where the loop runs and what can disturb it there ---- */
-
-struct timing_place {
-    bool entered;
-    int cpu;
-    struct cpu_mask affinity;    /* before */
-    bool realtime;               /* SCHED_FIFO is allowed */
-    double realtime_limit_us;    /* longest stretch of it that the kernel lets run */
-    double rest_us;              /* to sleep before the next repetition */
-    int policy, priority;        /* before */
-    void *locked;                /* memory, page-aligned, prefaulted, locked if allowed */
-    size_t locked_size;
-    char note[300];              /* what was refused and what would help; "" */
-};
-/*
- * Pins the calling thread to `cpu`, finds out whether it may run at real-time priority, and provides `bytes` of locked
- * memory. Returns MACHINE_OK, or fills *err and leaves everything as it was. All other functions must be called from
- * the same thread. timing_place_leave() restores affinity and policy and frees the memory; it may be called twice.
- */
-int timing_place_enter(struct timing_place *p, int cpu, size_t bytes, struct machine_error *err);
-void timing_place_leave(struct timing_place *p);
-/*
- * Real-time priority for one repetition of about `us`; without effect where it is refused or where the kernel would
- * interrupt so long a stretch. End restores; where real-time priority was used, the next begin sleeps a tenth of the
- * time that was spent, so that other programs and the kernel's own threads get their share of the CPU.
- */
-void timing_place_begin(struct timing_place *p, double us);
-void timing_place_end(struct timing_place *p, double us);
-
-/* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
-void timing_touch(const struct payload *p);
 
 /* ---- timing.c ---- */
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/silicon.h"
 #include "drivers/timing.h"
-#include "drivers/tsc.h"
 
-enum { WINDOW = 128, CALIBRATION_READINGS = 2048, LONG_PERIOD_US = 4, EARLY_US = 2 };
+enum { WINDOW = 128, CALIBRATION_READINGS = 2048 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -106,25 +106,6 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
     known->ticks[1] = seen->ticks[1];
 }
 
-/* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
-static double block_ticks(const struct pace_lane *lane, uint64_t blocks)
-{
-    double best = INFINITY;
-
-    for (int i = 0; i < 20; i++) {
-        uint64_t begin = tsc_now();
-        uint64_t done = lane->run(blocks, 0, NULL, lane->dirty);
-        double ticks = (double)(tsc_now() - begin) / (double)done;
-        best = ticks < best ? ticks : best;
-    }
-    return best;
-}
-
-static uint64_t at_least_one(double blocks)
-{
-    return blocks < 1 ? 1 : (uint64_t)llround(blocks);
-}
-
 int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane,
                      struct timing_cost *cost)
 {
@@ -134,23 +115,17 @@ int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, s
     if (raw == NULL) {
         return -1;
     }
-    *lane = (struct pace_lane){ .run = p->run, .dirty = p->dirty };
-    uint64_t begin = tsc_now();
-    uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
-    double rough = (double)(tsc_now() - begin) / (double)blocks;
-    double ticks = block_ticks(lane, at_least_one(20 * tick_per_us / rough));
-    lane->coarse = at_least_one(0.5 * tick_per_us / ticks);
-    lane->fine = at_least_one(period_us * tick_per_us / 25 / ticks);
-    lane->rate = (uint64_t)(ldexp(1, PACE_RATE_BITS) / ticks);
-    lane->lead[0] = lane->lead[1] = (int64_t)(0.05 * tick_per_us);
+    silicon_lane_measure(p, tsc_hz, period_us, lane);
 
     /* longer periods change nothing in the cost of a reading: what precedes it is the same */
+    uint64_t early = lane->early;
+    lane->early = 0;
     struct pace_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
     grid.now = tsc_now();
     grid.next = grid.now + grid.period;
     size_t n = timing_sample(lane, &grid, grid.now + CALIBRATION_READINGS * grid.period, raw);
     int status = timing_chain_cost(raw, n, cost);
     free(raw);
-    lane->early = period_us > LONG_PERIOD_US ? (uint64_t)(EARLY_US * tick_per_us) : 0;
+    lane->early = early;
     return status;
 }

@@ -13,10 +13,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "drivers/event_code.h"
 #include "drivers/msr_decode.h"
 
-enum { VOLT_READINGS_MAX = 2000, ALL_COUNTERS = 7, SETTLE_US = 5, SETTLE_PERIODS = 4 };
+enum { VOLT_READINGS_MAX = 2000, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */
+enum { USUAL_COUNTERS = 7, ALL_COUNTERS = USUAL_COUNTERS + TRANSITION_EVENTS_MAX };
 #define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -77,6 +79,23 @@ static double difference(const uint64_t *now, const uint64_t *before, int slot)
     return (double)(now[2 + slot] - before[2 + slot]);
 }
 
+/* The extra columns of the last sample: counts per cycle, empty where something was not counted. */
+static int append_events(struct trace *t, const uint64_t *now, const uint64_t *before,
+                         const struct counter_spec *counters, size_t n_counters, double cycles)
+{
+    size_t extra = 0;
+    for (size_t c = 0; c < n_counters && extra < t->n_extra; c++) {
+        if (counters[c].id != COUNTER_EVENT)
+            continue;
+        char text[32];
+        double value = share(now[2 + c], before[2 + c], cycles);
+        snprintf(text, sizeof text, "%.7g", value);
+        if (trace_put_extra(t, extra++, isnan(value) ? "" : text))
+            return -1;
+    }
+    return 0;
+}
+
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
                       size_t n_counters, double tsc_hz, double from_us)
 {
@@ -108,6 +127,8 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
         for (size_t c = 0; c < n_counters; c++)
             if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
                 t->channel[share_channel[counters[c].id]][i] = (float)share(now[2 + c], before[2 + c], cycles);
+        if (append_events(t, now, before, counters, n_counters, cycles))
+            return -1;
     }
     return 0;
 }
@@ -125,6 +146,20 @@ static int note_number(struct trace *t, const char *key, double value)
     char text[40];
     snprintf(text, sizeof text, "%.15g", value);
     return trace_set(t, key, text);
+}
+
+/* Which column is which event, for those that were asked for by name. */
+static int note_events(struct trace *t, const struct transition_setup *s)
+{
+    char text[TRANSITION_EVENTS_MAX * (EVENT_COLUMN_MAX + 70)] = "", column[EVENT_COLUMN_MAX];
+    for (size_t i = 0; i < s->n_events; i++) {
+        if (!s->events[i].name[0])
+            continue;
+        event_code_column(s->events[i].code, column);
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s = %.63s", used ? "; " : "", column, s->events[i].name);
+    }
+    return text[0] ? trace_set(t, "events", text) : 0;
 }
 
 static int note(struct trace *t, const struct transition_setup *s, const struct machine_info *info)
@@ -148,7 +183,7 @@ static int note(struct trace *t, const struct transition_setup *s, const struct 
         bad |= trace_set(t, "date", date); /* a model's output depends on nothing but its settings */
     if (info->notes && *info->notes)
         bad |= trace_set(t, "notes", info->notes);
-    return bad;
+    return bad | note_events(t, s);
 }
 
 static int spoil(struct transition_result *out, unsigned run, const char *format, unsigned value)
@@ -186,24 +221,48 @@ static int keep(struct transition_result *out, unsigned run, const struct record
     return transition_append(&out->trace, run, rec, counters, n, tsc_hz, from_us);
 }
 
-static size_t choose_counters(const struct machine *m, struct counter_spec out[ALL_COUNTERS])
+static size_t choose_counters(const struct machine *m, const struct transition_setup *s,
+                              struct counter_spec out[ALL_COUNTERS])
 {
-    static const enum counter_id wanted[ALL_COUNTERS] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
-                                                         COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,
-                                                         COUNTER_THROTTLE};
+    static const enum counter_id wanted[USUAL_COUNTERS] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
+                                                           COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,
+                                                           COUNTER_THROTTLE};
     size_t n = 0;
-    for (size_t i = 0; i < ALL_COUNTERS; i++)
+    for (size_t i = 0; i < USUAL_COUNTERS; i++)
         if (!m->ops->lacks(m, wanted[i], NULL))
             out[n++] = (struct counter_spec){wanted[i], 0};
+    for (size_t i = 0; i < s->n_events; i++)
+        out[n++] = (struct counter_spec){COUNTER_EVENT, s->events[i].code};
     return n;
+}
+
+/* Events are asked for by name: a machine that counts none must not leave their columns empty. */
+static int check_events(const struct machine *m, const struct transition_setup *s, struct machine_error *err)
+{
+    struct machine_info info;
+    const char *remedy = NULL, *why = s->n_events ? m->ops->lacks(m, COUNTER_EVENT, &remedy) : NULL;
+    if (!why)
+        return MACHINE_OK;
+    m->ops->info(m, &info);
+    memset(err, 0, sizeof *err);
+    err->status = MACHINE_CANNOT;
+    snprintf(err->text, sizeof err->text, "machine %.80s counts no events: %.250s", info.name, why);
+    snprintf(err->remedy, sizeof err->remedy, "%s", remedy ? remedy : "");
+    return MACHINE_CANNOT;
 }
 
 static int add_channels(struct trace *t, const struct counter_spec *counters, size_t n)
 {
+    char column[EVENT_COLUMN_MAX];
     int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
     for (size_t c = 0; c < n; c++)
         if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
             bad |= trace_add_channel(t, share_channel[counters[c].id]);
+    for (size_t c = 0; c < n; c++)
+        if (counters[c].id == COUNTER_EVENT) {
+            event_code_column(counters[c].event, column);
+            bad |= trace_add_extra(t, column);
+        }
     return bad;
 }
 
@@ -350,20 +409,32 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     return status;
 }
 
+/* What the machine has found out on the way. */
+static int note_remarks(const struct machine *m, struct transition_result *out, struct machine_error *err)
+{
+    struct machine_info info;
+    m->ops->info(m, &info);
+    return info.notes && *info.notes && trace_set(&out->trace, "notes", info.notes) ? out_of_memory(err) : MACHINE_OK;
+}
+
 int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,
                    struct transition_result *out, struct machine_error *err)
 {
     struct counter_spec counters[ALL_COUNTERS];
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
-    size_t n = choose_counters(m, counters);
+    size_t n = choose_counters(m, s, counters);
     struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .period_us = s->period_us,
                                   .counters = counters, .n_counters = n, .seed = s->seed};
     setup.max_samples = (size_t)((s->before_us + settle_us(s) + s->observe_us) / s->period_us * 1.1) + 64;
-    int status = m->ops->prepare(m, &setup, err);
+    int status = check_events(m, s, err);
+    if (!status)
+        status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
     status = measure(m, s, counters, n, progress, data, out, err);
+    if (!status)
+        status = note_remarks(m, out, err);
     m->ops->finish(m);
     if (status)
         transition_result_free(out);

@@ -8,6 +8,13 @@
 #include "analysis/trace.h"
 #include "drivers/machine.h"
 
+/* Raw events beside what is always counted. */
+enum { TRANSITION_EVENTS_MAX = 4 };
+struct transition_event {
+    uint32_t code; /* as in counter_spec */
+    char name[64]; /* as it was asked for: a name, or "" */
+};
+
 struct transition_setup {
     struct payload from, to;
     unsigned runs;       /* repetitions wanted, >= 1 */
@@ -18,6 +25,8 @@ struct transition_setup {
     int cpu;             /* -1: the machine's choice */
     unsigned active_cores; /* 0: all */
     uint64_t seed;
+    struct transition_event events[TRANSITION_EVENTS_MAX];
+    size_t n_events;
 };
 
 /* Defaults for a pair: 100 runs, 1 ms warm-up, 50 us recorded, 150 us observed or 1.5 ms when `from` is the heavier. */
@@ -45,8 +54,8 @@ void transition_result_free(struct transition_result *r);
 
 /*
  * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
- * the dependent chain where there is no cycle counter; IPC of the payload; licence shares. Samples that end before
- * from_us are left out.
+ * the dependent chain where there is no cycle counter; IPC of the payload; licence shares; of raw events the counts per
+ * cycle, in the trace's extra columns in the order of the counters. Samples that end before from_us are left out.
  */
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
                       size_t n_counters, double tsc_hz, double from_us);

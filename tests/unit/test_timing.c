@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/cpu.h"
 #include "drivers/timing.h"
 #include "drivers/tsc.h"
 

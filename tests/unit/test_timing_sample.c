@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/plan.h"
 #include "drivers/timing.h"
 #include "drivers/tsc.h"
 
@@ -204,11 +205,11 @@ static void test_long_periods_end_on_time(void **state)
 
 /* ---- plans ---- */
 
-static struct timing_log log_for(const struct timing_plan *p)
+static struct timing_log log_for(const struct plan *p)
 {
     struct timing_log log = { 0 };
-    log.raw = calloc(timing_readings_needed(p), sizeof *log.raw);
-    log.probe = calloc(TIMING_PROBE_ROOM, sizeof *log.probe);
+    log.raw = calloc(plan_readings_needed(p), sizeof *log.raw);
+    log.probe = calloc(PLAN_PROBE_ROOM, sizeof *log.probe);
     assert_true(log.raw != NULL && log.probe != NULL);
     return log;
 }
@@ -223,24 +224,24 @@ static void test_a_recording_has_its_origin_and_time_0(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD), b = a;
-    struct timing_plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD,
+    struct plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD,
                              .stretch = { { &a, 20 * PERIOD, false }, { &a, 10 * PERIOD, true },
                                           { &b, 15 * PERIOD, true } } };
     struct timing_log log = log_for(&p);
     uint64_t begin = tsc_now();
     timing_record(&p, &log);
-    assert_true(log.n <= timing_readings_needed(&p));
-    assert_in_range(log.n_probe, 2, TIMING_PROBE_ROOM);
-    assert_int_equal(log.last[0], 0); /* nothing of the first stretch is recorded */
-    assert_int_equal(log.last[2], log.n);
-    assert_int_equal(log.first[2], log.last[1]);
-    assert_int_equal(log.zero_reading, log.last[1] - 1);
-    assert_int_equal(log.zero_tsc, log.raw[log.zero_reading].end);
+    assert_true(log.at.n <= plan_readings_needed(&p));
+    assert_in_range(log.at.n_probe, 2, PLAN_PROBE_ROOM);
+    assert_int_equal(log.at.last[0], 0); /* nothing of the first stretch is recorded */
+    assert_int_equal(log.at.last[2], log.at.n);
+    assert_int_equal(log.at.first[2], log.at.last[1]);
+    assert_int_equal(log.at.zero_reading, log.at.last[1] - 1);
+    assert_int_equal(log.at.zero_tsc, log.raw[log.at.zero_reading].end);
     assert_int_equal(log.raw[0].blocks, 0);
-    assert_true(log.zero_tsc >= begin + 30 * PERIOD - PERIOD / 8);
-    assert_true(log.raw[log.n - 1].end >= log.zero_tsc + 15 * PERIOD - PERIOD / 8);
-    assert_int_equal(log.blocks[0] + log.blocks[1] + log.blocks[2], made.blocks);
-    assert_int_equal(log.blocks[1], log.raw[log.zero_reading].blocks / 2);
+    assert_true(log.at.zero_tsc >= begin + 30 * PERIOD - PERIOD / 8);
+    assert_true(log.raw[log.at.n - 1].end >= log.at.zero_tsc + 15 * PERIOD - PERIOD / 8);
+    assert_int_equal(log.at.blocks[0] + log.at.blocks[1] + log.at.blocks[2], made.blocks);
+    assert_int_equal(log.at.blocks[1], log.raw[log.at.zero_reading].blocks / 2);
     free_log(&log);
 }
 
@@ -248,20 +249,20 @@ static void test_time_0_at_the_first_reading_and_without_any(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD);
-    struct timing_plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD,
+    struct plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD,
                              .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true } } };
     struct timing_log log = log_for(&p);
     timing_record(&p, &log);
-    assert_int_equal(log.zero_reading, 0);
-    assert_int_equal(log.zero_tsc, log.raw[0].end);
+    assert_int_equal(log.at.zero_reading, 0);
+    assert_int_equal(log.at.zero_tsc, log.raw[0].end);
     p.stretch[1].sampled = false;
     timing_record(&p, &log);
-    assert_int_equal(log.n, 0);
-    assert_int_equal(log.zero_reading, 0); /* n: none */
-    assert_true(log.zero_tsc > 0);
+    assert_int_equal(log.at.n, 0);
+    assert_int_equal(log.at.zero_reading, 0); /* n: none */
+    assert_true(log.at.zero_tsc > 0);
     p.stretch[0].sampled = true; /* time 0 where the recording ends */
     timing_record(&p, &log);
-    assert_int_equal(log.zero_reading, log.n - 1);
+    assert_int_equal(log.at.zero_reading, log.at.n - 1);
     free_log(&log);
 }
 

@@ -475,6 +475,24 @@ static void a_full_disk_is_told(void **state)
     fclose(full);
 }
 
+/* Found by fuzzing: where columns change places in writing, a name must not change with its place in the line. */
+static void carriage_returns_around_names(void **state)
+{
+    (void)state;
+    struct trace t, back;
+    read_good("run,time_us,ghz \r\r,ipc\r,volts\r\r\n0,1,5\r,2,0.9\r\n", &t);
+    assert_non_null(t.channel[TRACE_IPC]);
+    assert_int_equal(t.n_extra, 1);
+    assert_string_equal(t.extra[0].name, "ghz");
+    char *text = write_text(&t);
+    read_good(text, &back);
+    assert_int_equal(back.n_extra, 1);
+    assert_string_equal(back.extra[0].name, "ghz");
+    free(text);
+    trace_free(&t);
+    trace_free(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +507,7 @@ int main(void)
         cmocka_unit_test(numbers_are_exact),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(damaged_files),
+        cmocka_unit_test(carriage_returns_around_names),
         cmocka_unit_test(a_full_disk_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The place where the timing machine runs: one CPU, real-time priority and locked memory as far as they are allowed.
+ * The place where a machine on silicon runs: one CPU, real-time priority and locked memory as far as they are allowed.
  */
 #include <errno.h>
 #include <sched.h>
@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/timing.h"
+#include "drivers/place.h"
 
 __attribute__((format(printf, 2, 3)))
-static void note(struct timing_place *p, const char *text, ...)
+static void note(struct place *p, const char *text, ...)
 {
     size_t used = strlen(p->note);
     va_list args;
@@ -39,7 +39,7 @@ static int fail(struct machine_error *err, const char *what, int error, const ch
     return MACHINE_FAILED;
 }
 
-static int pin(struct timing_place *p, struct machine_error *err)
+static int pin(struct place *p, struct machine_error *err)
 {
     struct cpu_mask one;
     char what[64];
@@ -53,7 +53,7 @@ static int pin(struct timing_place *p, struct machine_error *err)
     return MACHINE_OK;
 }
 
-static int lock_memory(struct timing_place *p, size_t bytes, struct machine_error *err)
+static int lock_memory(struct place *p, size_t bytes, struct machine_error *err)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -88,7 +88,7 @@ static double realtime_limit(void)
     return limit < 0 ? 1e12 : 0.9 * limit;
 }
 
-static void try_realtime(struct timing_place *p)
+static void try_realtime(struct place *p)
 {
     struct sched_param param;
 
@@ -103,10 +103,10 @@ static void try_realtime(struct timing_place *p)
              "ulimit -r 1", strerror(errno));
         return;
     }
-    timing_place_end(p, 0);
+    place_end(p, 0);
 }
 
-int timing_place_enter(struct timing_place *p, int cpu, size_t bytes, struct machine_error *err)
+int place_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err)
 {
     memset(p, 0, sizeof *p);
     p->cpu = cpu;
@@ -117,14 +117,14 @@ int timing_place_enter(struct timing_place *p, int cpu, size_t bytes, struct mac
     p->entered = true;
     status = lock_memory(p, bytes, err);
     if (status != MACHINE_OK) {
-        timing_place_leave(p);
+        place_leave(p);
         return status;
     }
     try_realtime(p);
     return MACHINE_OK;
 }
 
-static void restore_policy(const struct timing_place *p)
+static void restore_policy(const struct place *p)
 {
     struct sched_param param = { .sched_priority = p->priority };
 
@@ -133,7 +133,7 @@ static void restore_policy(const struct timing_place *p)
     }
 }
 
-void timing_place_leave(struct timing_place *p)
+void place_leave(struct place *p)
 {
     if (!p->entered) {
         return;
@@ -157,7 +157,7 @@ static void touch_stack(void)
     }
 }
 
-void timing_place_begin(struct timing_place *p, double us)
+void place_begin(struct place *p, double us)
 {
     struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
 
@@ -175,7 +175,7 @@ void timing_place_begin(struct timing_place *p, double us)
 
 /* The rest is taken before the next repetition: a register may be read first, while the core is as the kernel left
  * it. */
-void timing_place_end(struct timing_place *p, double us)
+void place_end(struct place *p, double us)
 {
     restore_policy(p);
     if (p->realtime && us <= p->realtime_limit_us) {
@@ -183,7 +183,7 @@ void timing_place_end(struct timing_place *p, double us)
     }
 }
 
-void timing_touch(const struct payload *p)
+void place_touch(const struct payload *p)
 {
     const size_t line = 64, page = 4096, setup = 512;
     const volatile unsigned char *code;

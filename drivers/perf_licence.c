@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whether the licence events count what their names say on this very part: event 28H is model-specific, and what it
+ * counts on models of which nobody has published a measurement is not known.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/perf.h"
+#include "drivers/silicon.h"
+
+/* Warm enough for any licence (the Intel manual gives 500 us at most for a request to be granted), then counted. */
+enum { WARM_US = 3000, COUNT_US = 2000, CYCLES_LEAST = 10000 };
+static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
+static const char *const kernel_names[PERF_LICENCE_KERNELS] = { "64add", "256fma", "512fma" };
+/* in this order in a reading */
+static const enum counter_id counted[5] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
+                                            COUNTER_THROTTLE };
+
+/* ---- the verdict ---- */
+
+static void refuse_all(struct perf_licence_verdict *out, const char *why)
+{
+    for (int i = 0; i < EVENTS_LICENCES; i++) {
+        snprintf(out->why[i], sizeof out->why[i], "%s", why);
+    }
+}
+
+/* One kernel, whose level is that of its number. Returns false with the reason. */
+static bool takes_its_turn(const struct perf_licence_counts *c, int k, char *why, size_t size)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < 3; i++) {
+        if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING) {
+            snprintf(why, size, "the test of the licence events failed: with %s not everything was counted",
+                     kernel_names[k]);
+            return false;
+        }
+        sum += c->level[k][i];
+    }
+    double cycles = (double)c->cycles[k];
+    if (cycles < CYCLES_LEAST) {
+        snprintf(why, size, "the test of the licence events failed: %s took no more than %.0f cycles", kernel_names[k],
+                 cycles);
+        return false;
+    }
+    if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
+        snprintf(why, size, "the test of the licence events failed: with %s the three levels sum to %.1f %% of the "
+                 "cycles", kernel_names[k], 100 * (double)sum / cycles);
+        return false;
+    }
+    if ((double)c->level[k][k] < OWN_SHARE * cycles) {
+        snprintf(why, size, "the test of the licence events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of "
+                 "the cycles", kernel_names[k], 100 * (double)c->level[k][0] / cycles,
+                 100 * (double)c->level[k][1] / cycles, 100 * (double)c->level[k][2] / cycles);
+        return false;
+    }
+    return true;
+}
+
+static void judge_throttle(const struct perf_licence_counts *c, char *why, size_t size)
+{
+    bool seen = false;
+
+    if (!c->has_throttle) {
+        snprintf(why, size, "this part has no event for throttled cycles, or no counter was free for it");
+        return;
+    }
+    for (int k = PERF_256FMA; k < PERF_LICENCE_KERNELS; k++) {
+        if (!c->ran[k]) {
+            continue;
+        }
+        /* a throttle lasts 500 us at most, a quarter of what the cycles are counted over */
+        if (c->throttle[k] == COUNTER_MISSING || c->throttle[k] > c->cycles[k]) {
+            snprintf(why, size, "the test of the throttle event failed: more cycles throttled than there were");
+            return;
+        }
+        seen = seen || c->throttle[k] > 0;
+    }
+    if (!seen) {
+        snprintf(why, size, "the test of the throttle event failed: it counted nothing when wider code began");
+    }
+}
+
+void perf_licence_judge(const struct perf_licence_counts *c, struct perf_licence_verdict *out)
+{
+    char why[200];
+
+    memset(out, 0, sizeof *out);
+    if (!c->ran[PERF_SCALAR] || !c->ran[PERF_256FMA]) {
+        refuse_all(out, "the licence events cannot be tested here: the CPU offers no 256-bit FMA");
+        return;
+    }
+    for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
+        if (c->ran[k] && !takes_its_turn(c, k, why, sizeof why)) {
+            refuse_all(out, why);
+            return;
+        }
+    }
+    if (!c->ran[PERF_512FMA]) {
+        snprintf(out->why[EVENTS_LVL2], sizeof out->why[EVENTS_LVL2],
+                 "licence level 2 cannot be tested here: the CPU offers no AVX-512");
+    }
+    judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);
+}
+
+/* ---- the measurement ---- */
+
+struct rig {
+    const struct perf_system *system;
+    struct perf_counter counters[5];
+    size_t n;
+    struct perf_reader reader;
+};
+
+static void close_rig(struct rig *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        perf_counter_close(r->system, &r->counters[i]);
+    }
+}
+
+static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct events_table *table, int cpu,
+                    struct machine_error *err)
+{
+    for (r->n = 0; r->n < 5; r->n++) {
+        int event = r->n == 0 ? -1 : table->licence[r->n - 1];
+        uint32_t code = event < 0 ? 0 : table->entries[event].code;
+        if (r->n > 0 && event < 0) {
+            return MACHINE_OK; /* no throttle event */
+        }
+        int status = perf_counter_open(r->system, pmu, cpu, counted[r->n], code, &r->counters[r->n], err);
+        if (status == MACHINE_OK) {
+            status = perf_counter_check(&r->counters[r->n], counted[r->n], code, err);
+            if (status != MACHINE_OK) {
+                perf_counter_close(r->system, &r->counters[r->n]);
+            }
+        }
+        if (status != MACHINE_OK) {
+            return r->n == 4 ? MACHINE_OK : status;
+        }
+        r->reader.slot[r->n].page = r->counters[r->n].page;
+    }
+    return MACHINE_OK;
+}
+
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return before == COUNTER_MISSING || after == COUNTER_MISSING ? COUNTER_MISSING : after - before;
+}
+
+/* Readings at the start, after the warm-up, at the end. */
+static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k, struct perf_licence_counts *out)
+{
+    uint64_t start[2 + 5], warm[2 + 5], end[2 + 5];
+    const struct perf_samplers *s = r->system->samplers;
+
+    silicon_relax();
+    s->read(&r->reader, start);
+    s->read(&r->reader, start); /* the first one only finds out for how long the counters were off until now */
+    r->system->run(r->system->context, p, (uint64_t)(WARM_US * 1e-6 * tsc_hz));
+    s->read(&r->reader, warm);
+    r->system->run(r->system->context, p, (uint64_t)(COUNT_US * 1e-6 * tsc_hz));
+    s->read(&r->reader, end);
+    out->cycles[k] = grown(warm[2], end[2]);
+    for (int i = 0; i < 3; i++) {
+        out->level[k][i] = grown(warm[3 + i], end[3 + i]);
+    }
+    out->has_throttle = r->n == 5;
+    out->throttle[k] = r->n == 5 ? grown(start[6], end[6]) : COUNTER_MISSING;
+}
+
+static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *out, struct machine_error *err)
+{
+    unsigned features = r->system->licence_features != 0 ? r->system->licence_features : kernel_cpu_features();
+    char why[200];
+
+    r->reader.n = (unsigned)r->n;
+    for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
+        struct payload p;
+        if (kernel_parse(kernel_names[k], &p, why, sizeof why) != 0) {
+            return silicon_fail(err, MACHINE_FAILED, "", "%s", why);
+        }
+        out->ran[k] = (p.kernel->features & ~features) == 0;
+        if (out->ran[k]) {
+            count_kernel(r, &p, tsc_hz, k, out);
+        }
+    }
+    return MACHINE_OK;
+}
+
+int perf_licence_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
+                         int cpu, double tsc_hz, struct perf_licence_counts *out, struct machine_error *err)
+{
+    struct rig rig = { .system = system };
+    struct cpu_mask before, one;
+
+    memset(out, 0, sizeof *out);
+    cpu_mask_clear(&one);
+    cpu_mask_add(&one, cpu);
+    if (cpu_get_affinity(&before) != 0 || cpu_set_affinity(&one) != 0) {
+        return silicon_fail(err, MACHINE_FAILED, "choose another CPU with --cpu", "cannot pin the thread to CPU %d to "
+                            "test the licence events", cpu);
+    }
+    int status = open_rig(&rig, pmu, table, cpu, err);
+    if (status == MACHINE_OK) {
+        status = count_all(&rig, tsc_hz, out, err);
+    }
+    close_rig(&rig);
+    cpu_set_affinity(&before);
+    return status;
+}
