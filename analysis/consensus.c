@@ -189,6 +189,7 @@ static int join(const struct outline *o, size_t n, size_t first, struct outline 
     memset(out, 0, sizeof *out);
     out->n_pieces = model->n_pieces;
     out->switch_us = model->switch_us;
+    memcpy(out->noise, model->noise, sizeof out->noise);
     out->begin = INFINITY;
     out->end = -INFINITY;
     out->piece = malloc(model->n_pieces * sizeof *out->piece);
