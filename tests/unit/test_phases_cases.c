@@ -273,7 +273,8 @@ static void a_halt_cut_in_two_is_one(void **state)
         fail();
     for (size_t i = 0; i < t.n; i++) {
         double begin = i && t.run[i] == t.run[i - 1] ? t.time_us[i - 1] : t.time_us[i] - 1;
-        double dt = t.time_us[i] - begin, first = 0.2 * dt + 0.1 * (double)(t.run[i] % 5), mean = t.channel[TRACE_FREQ][i];
+        double dt = t.time_us[i] - begin, first = 0.2 * dt + 0.1 * (double)(t.run[i] % 5);
+        double mean = (double)t.channel[TRACE_FREQ][i];
         if (dt > 5) { /* the cycles before the halt are in its first part, those after it in the second */
             double before = fmin(1, 20 - begin) * 3.0;
             if (trace_append(&cut, t.run[i], begin + first))
