@@ -189,6 +189,7 @@ static int join(const struct outline *o, size_t n, size_t first, struct outline 
     memset(out, 0, sizeof *out);
     out->n_pieces = model->n_pieces;
     out->switch_us = model->switch_us;
+    memcpy(out->noise, model->noise, sizeof out->noise);
     out->begin = INFINITY;
     out->end = -INFINITY;
     out->piece = malloc(model->n_pieces * sizeof *out->piece);
@@ -310,12 +311,14 @@ static int find_wandering(const struct runs *r, struct outline *o)
     double *x = malloc((o->n_runs + 1) * sizeof *x);
     if (!x)
         return -1;
-    for (size_t e = 0; e + 1 < o->n_pieces; e++)
-        if (o->edge[e].forced && !o->piece[e].halt && !o->piece[e + 1].halt && o->edge[e].change[TRACE_FREQ] &&
-            !common_step(r, o, e, TRACE_FREQ, x)) {
-            o->piece[e + 1].wanders = true;
-            o->edge[e].change[TRACE_FREQ] = 0;
-        }
+    for (size_t e = 0; e + 1 < o->n_pieces; e++) {
+        double sigma;
+        if (!o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt || !o->edge[e].change[TRACE_FREQ] ||
+            common_step(r, o, e, TRACE_FREQ, x))
+            continue;
+        o->piece[e + 1].wanders = fabs(outline_step(o, e, TRACE_FREQ, &sigma)) > COMMON_Z * sigma;
+        o->edge[e].change[TRACE_FREQ] = 0;
+    }
     free(x);
     return 0;
 }

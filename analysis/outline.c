@@ -501,8 +501,7 @@ void outline_judge_seen(struct outline *o)
     }
 }
 
-/* The step of channel c across edge e, in the unit of the noise; *sigma is its standard error (medians: sqrt(pi/2)). */
-static double step_across(const struct outline *o, size_t e, int c, double *sigma)
+double outline_step(const struct outline *o, size_t e, int c, double *sigma)
 {
     const struct piece *b = &o->piece[e + 1], *a = o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
     double v1 = a->value[c], v2 = b->value[c];
@@ -517,10 +516,10 @@ static double step_across(const struct outline *o, size_t e, int c, double *sigm
 static bool same_change(const struct outline *a, size_t i, const struct outline *b, size_t j, int c, bool seen_anyway)
 {
     enum { UNDECIDED_Z = 4 };
-    int first = a->edge[i].change[c], second = b->edge[j].change[c];
-    if (first == second || !seen_anyway || first * second < 0)
+    signed char first = a->edge[i].change[c], second = b->edge[j].change[c];
+    if (first == second || !seen_anyway || (first != 0 && second != 0))
         return first == second;
-    double sigma_a, sigma_b, step_a = step_across(a, i, c, &sigma_a), step_b = step_across(b, j, c, &sigma_b);
+    double sigma_a, sigma_b, step_a = outline_step(a, i, c, &sigma_a), step_b = outline_step(b, j, c, &sigma_b);
     return fabs(step_a - step_b) < UNDECIDED_Z * hypot(sigma_a, sigma_b);
 }
 

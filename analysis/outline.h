@@ -55,6 +55,10 @@ bool outline_fits(const struct outline *model, const struct outline *other, size
 /* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels: edges in any case. */
 void outline_judge_seen(struct outline *o);
 
+/* The step of channel c across edge e (across the halt, if one ends there): relative for frequency and IPC. *sigma is
+ * its standard error (of medians: sqrt(pi/2) of that of means). */
+double outline_step(const struct outline *o, size_t e, int c, double *sigma);
+
 /* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
 double outline_edge_time(const struct outline *o, size_t e);
 

@@ -19,8 +19,8 @@ enum { MANY = 8 };
 #define MODE_LEAST_SHARE 0.04
 /* Limits never narrower than this many periods: what remains of the assumptions (a sharp edge, a mean over exactly the
  * sample) when scatter is averaged away. */
-#define HALT_PERIODS 0.025  /* the same for how soon after a halt the sampler resumes */
-#define HABIT_PERIODS 0.25  /* the same where it is not known whether the sampler resumes at once or waits for its grid */
+#define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
+#define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
 #define SYSTEMATIC_PERIODS 0.015
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)

@@ -260,6 +260,39 @@ static void a_halt_without_a_step_is_one_if_it_comes_back(void **state)
     phases_free(&p);
 }
 
+/* A clock read that falls into the halt leaves two long samples: still one halt, as long as it was. */
+static void a_halt_cut_in_two_is_one(void **state)
+{
+    (void)state;
+    struct trace t, cut;
+    struct phases p;
+    char text[200];
+    record_halts(&t, 20, 2.6);
+    trace_init(&cut);
+    if (trace_add_run(&cut) || trace_add_channel(&cut, TRACE_FREQ))
+        fail();
+    for (size_t i = 0; i < t.n; i++) {
+        double begin = i && t.run[i] == t.run[i - 1] ? t.time_us[i - 1] : t.time_us[i] - 1;
+        double dt = t.time_us[i] - begin, first = 0.2 * dt + 0.1 * (double)(t.run[i] % 5);
+        double mean = (double)t.channel[TRACE_FREQ][i];
+        if (dt > 5) { /* the cycles before the halt are in its first part, those after it in the second */
+            double before = fmin(1, 20 - begin) * 3.0;
+            if (trace_append(&cut, t.run[i], begin + first))
+                fail();
+            cut.channel[TRACE_FREQ][cut.n - 1] = (float)(before / first);
+            mean = (mean * dt - before) / (dt - first);
+        }
+        if (trace_append(&cut, t.run[i], t.time_us[i]))
+            fail();
+        cut.channel[TRACE_FREQ][cut.n - 1] = (float)mean;
+    }
+    trace_free(&t);
+    analyse(&cut, &p);
+    assert_string_equal(kinds(&p, text), "steady halt steady");
+    assert_true(fabs(p.phases[1].duration_us.value - 9.4) < 0.2);
+    phases_free(&p);
+}
+
 static void nothing_but_one_sample(void **state)
 {
     (void)state;
@@ -287,6 +320,7 @@ int main(void)
         cmocka_unit_test(two_modes_are_not_their_mean),
         cmocka_unit_test(a_halt_by_accounting),
         cmocka_unit_test(a_halt_without_a_step_is_one_if_it_comes_back),
+        cmocka_unit_test(a_halt_cut_in_two_is_one),
         cmocka_unit_test(nothing_but_one_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,18 +215,59 @@ static void origin_of_time_and_unit_of_frequency_do_not_matter(void **state)
     for_some_of_each(check_other_units);
 }
 
+/*
+ * Traces that were once misunderstood: repetitions kept apart by a halt shorter than two samples, or by a step at the
+ * switch that only noise made large enough; noise at the switch that was taken for a frequency that wanders.
+ */
+static void what_was_once_misunderstood(void **state)
+{
+    (void)state;
+    static const struct {
+        enum trace_kind kind;
+        uint64_t seed;
+    } once[] = {{TRACES_RELAX, 127}, {TRACES_TWO_STEPS, 257}, {TRACES_FULL, 128}};
+    struct score s = {0};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        struct trace t;
+        struct truth truth;
+        make(once[i].kind, once[i].seed, &t, &truth);
+        assert_int_equal(score_trace(&s, &t, &truth, stdout), 0);
+        trace_free(&t);
+    }
+    score_free(&s);
+}
+
+/* Once a short throttle's noise was a level of its own, and what led to it slow. */
+static void a_short_throttle_is_no_level(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct truth truth;
+    struct phases p;
+    make(TRACES_MANY, 316, &t, &truth);
+    find(&t, &p);
+    assert_int_equal(p.n_levels, truth.n_levels);
+    assert_int_equal(p.n_phases, truth.n_phases);
+    for (size_t i = 0; i < p.n_phases; i++)
+        assert_int_equal(p.phases[i].kind, truth.phase[i].kind);
+    phases_free(&p);
+    trace_free(&t);
+}
+
 int main(void)
 {
     static enum trace_kind kinds[TRACES_KINDS];
-    struct CMUnitTest tests[TRACES_KINDS + 4] = {
+    struct CMUnitTest tests[TRACES_KINDS + 6] = {
         cmocka_unit_test(phases_cover_the_recording),
         cmocka_unit_test(the_same_trace_has_the_same_answer),
         cmocka_unit_test(a_trace_through_a_file_has_the_same_answer),
         cmocka_unit_test(origin_of_time_and_unit_of_frequency_do_not_matter),
+        cmocka_unit_test(what_was_once_misunderstood),
+        cmocka_unit_test(a_short_throttle_is_no_level),
     };
     for (int k = 0; k < TRACES_KINDS; k++) {
         kinds[k] = (enum trace_kind)k;
-        tests[4 + k] = (struct CMUnitTest){trace_kind_name(kinds[k]), kind_is_understood, NULL, NULL, &kinds[k]};
+        tests[6 + k] = (struct CMUnitTest){trace_kind_name(kinds[k]), kind_is_understood, NULL, NULL, &kinds[k]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
