@@ -77,9 +77,10 @@ static bool find_timer(struct timer_mask *m)
 		return false;
 	mode = m->lvtt & TIMER_MODE;
 	m->deadline_mode = mode == TIMER_DEADLINE;
+	/* one that has run out, or is doing so just now, is left alone: masking could take back what is on its way */
 	if (m->deadline_mode)
-		return !rdmsrl_safe(MSR_IA32_TSC_DEADLINE, &m->deadline);
-	return mode == TIMER_ONESHOT && !apic_get(m->x2apic, APIC_TMCCT, &m->count);
+		return !rdmsrl_safe(MSR_IA32_TSC_DEADLINE, &m->deadline) && m->deadline;
+	return mode == TIMER_ONESHOT && !apic_get(m->x2apic, APIC_TMCCT, &m->count) && m->count;
 }
 
 bool timer_can_be_masked(void)
@@ -105,9 +106,8 @@ void timer_unmask(const struct timer_mask *m)
 		return;
 	apic_set(m->x2apic, APIC_LVTT, m->lvtt);
 	if (m->deadline_mode) {
-		if (m->deadline)
-			wrmsrl_safe(MSR_IA32_TSC_DEADLINE, m->deadline);
-	} else if (m->count && !apic_get(m->x2apic, APIC_TMCCT, &count) && !count) {
+		wrmsrl_safe(MSR_IA32_TSC_DEADLINE, m->deadline);
+	} else if (!apic_get(m->x2apic, APIC_TMCCT, &count) && !count) {
 		apic_set(m->x2apic, APIC_TMICT, 1);
 	}
 }
