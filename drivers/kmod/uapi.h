@@ -26,7 +26,7 @@ enum {
 	CHARACTERIZE_MASKED_US_MAX = 10000,
 	CHARACTERIZE_READINGS_MAX = 65536,
 	/* Sample periods. The shortest is what a reading leaves time for. */
-	CHARACTERIZE_PERIOD_NS_MIN = 250,
+	CHARACTERIZE_PERIOD_NS_MIN = 240, /* told as 0.25 us: room for rounding to ticks */
 	CHARACTERIZE_PERIOD_US_MAX = 10000,
 	/* readings of the part of an unsampled segment that precedes a sampled one */
 	CHARACTERIZE_PROBES = 512,

@@ -101,7 +101,7 @@ fi
 
 echo "== unloading"
 ok "nobody holds the module" test "$(sed -n 's/^characterize [0-9]* \([0-9]*\) .*/\1/p' /proc/modules)" = 0
-ok "no thread of the module is left" sh -c '! ps | grep -q "\[characterize"'
+ok "no thread of the module is left" sh -c '! grep -q ^characterize /proc/[0-9]*/comm'
 ok "rmmod" rmmod characterize
 ok "the device is gone" test ! -e /dev/characterize
 settle
