@@ -10,19 +10,62 @@
 
 #include "drivers/helper_device.h"
 #include "drivers/machine.h"
+#include "drivers/silicon.h"
 #include "drivers/timing.h"
 
 /* Opens it with another device, other system calls, another folder for /sys. */
 int helper_open_at(const char *device, const char *sys, const struct helper_io *io, struct machine *out,
                    struct machine_error *err);
 
-/* ---- helper_words.c: from what the module wrote to what a machine hands out ---- */
+/* ---- helper.c ---- */
 
 /* Where a counter is found in a reading of the module. */
 struct helper_slot {
     int word;       /* -1: nowhere */
     unsigned bits;  /* of the counter */
 };
+
+/* Where cycles come from. */
+enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
+
+struct helper {
+    struct silicon silicon;  /* what this CPU is; its place, lanes and companions are the module's here */
+    const struct helper_io *io;
+    int fd;
+    struct characterize_hello hello;
+    enum helper_clock clock;
+    bool volts;              /* register 198H tells a voltage */
+    char why_no_counters[160];
+    char source[160];
+
+    size_t stride;           /* of the module's readings */
+    const uint64_t *map;
+    size_t mapped;
+    struct helper_slot slot[MACHINE_COUNTERS_MAX];
+    struct timing_cost cost; /* of a chain */
+    uint64_t *words;
+    size_t notes_length;     /* of what the notes say before anything has run */
+    unsigned nmis, smis, tried, parked;
+    bool at_end_valid;       /* the register was read at the end of the last repetition */
+    uint64_t at_end;
+};
+
+uint64_t helper_ticks(const struct helper *h, double us);
+/* Fills *err from what the module answered to `what`. */
+int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err);
+/* Whether the machine has a counter. */
+bool helper_counts(const struct helper *h, enum counter_id id);
+struct characterize_payload helper_payload(const struct payload *p);
+/* Whether the module can run it. */
+int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err);
+
+/* ---- helper_prepare.c ---- */
+
+int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err);
+void helper_finish(struct machine *m);
+
+/* ---- helper_words.c: from what the module wrote to what a machine hands out ---- */
+
 struct helper_words {
     const uint64_t *raw;  /* the first reading */
     size_t stride;        /* its words */

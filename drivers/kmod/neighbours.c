@@ -20,7 +20,7 @@
 
 #include "helper.h"
 
-enum { SIBLINGS_MAX = 7, SLICE_US = 100, SETTLE_MS = 5, ARM_US = 20000, PARK_US = 100 };
+enum { SIBLINGS_MAX = 7, SLICE_US = 100, SETTLE_MS = 5, ARM_US = 20000, PARK_US = 2000 };
 #define AWAKE_FOR (HZ / 2)
 
 enum parking { RELEASED, ARMED, PARK };

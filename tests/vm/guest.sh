@@ -3,7 +3,8 @@
 #
 # /init of the virtual machine: loads the kernel helper, asks it and uses it, unloads it. One line 'ok: NAME' or
 # 'FAIL: NAME' for each check; the kernel's log between two lines of its own; the last line says that it got this far.
-# Files beside it: settings (FUZZ, SEED, TRANSITION), characterize, characterize.ko, msr.ko and the programs of tests/vm.
+# Files beside it: settings (FUZZ, SEED, TRANSITION, REFUSED), characterize, characterize.ko, msr.ko, the programs of
+# tests/vm.
 export PATH=/bin LC_ALL=C
 /bin/busybox mkdir -p /proc /sys /dev /tmp /bin
 /bin/busybox --install -s /bin

@@ -142,7 +142,8 @@ static void test_setup_refusals(void)
     s.companion = payload("64add");
     s.companion_cpu[0] = 1;
     expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
-    struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = 0, .counter = { CHARACTERIZE_REF_CYCLES, 0 } };
+    struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = 0,
+                                  .counter = { CHARACTERIZE_REF_CYCLES, 0 } };
     expect("trying a counter without PMU", CHARACTERIZE_IOC_TRY, &t, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
 }
 
@@ -207,9 +208,9 @@ static void run_one(const char *from, const char *to, const uint64_t *map, const
                 r.zero_reading < r.n && r.zero_tsc == readings[r.zero_reading * s->stride] &&
                 in_order(readings, r.n, s->stride) && r.blocks[0] > 0 && r.blocks[2] > 0 &&
                 (r.masked & CHARACTERIZE_MASKED_CLI) != 0;
-    check(good, "%s -> %s: %u readings and %u before, blocks %llu, %llu, %llu, masked %u for %.2f ms, parked %u, NMIs %u",
+    check(good, "%s -> %s: %u readings and %u before, blocks %llu, %llu, %llu, masked %u for %.2f ms, NMIs %u",
           from, to, r.n, r.n_probe, (unsigned long long)r.blocks[0], (unsigned long long)r.blocks[1],
-          (unsigned long long)r.blocks[2], r.masked, masked_ms, r.parked, r.nmis);
+          (unsigned long long)r.blocks[2], r.masked, masked_ms, r.nmis);
 }
 
 static void test_runs(void)
@@ -220,7 +221,8 @@ static void test_runs(void)
           "a writable mapping is refused: EPERM");
     check(mmap(NULL, s.bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0) == MAP_FAILED && errno == EPERM,
           "an executable mapping is refused: EPERM");
-    check(mmap(NULL, s.bytes * 2, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED, "a mapping beyond the buffer is refused");
+    check(mmap(NULL, s.bytes * 2, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED,
+          "a mapping beyond the buffer is refused");
     uint64_t *map = mmap(NULL, s.bytes, PROT_READ, MAP_SHARED, fd, 0);
     check(map != MAP_FAILED, "the buffer is mapped");
     if (map == MAP_FAILED) {

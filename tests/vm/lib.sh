@@ -133,8 +133,8 @@ judge() {
     n_failed=$((n_failed + $(grep -c '^FAIL: ' "$work/guest.log")))
     sed -n '/^== before/,/^== kernel log begins/p' "$work/guest.log" | grep -v '^== kernel log begins'
     n_skipped=$((n_skipped + $(grep -c '^skip: ' "$work/guest.log")))
-    if grep -E 'BUG|WARNING|Oops|[Cc]all [Tt]race|general protection|rcu.*stall|lockup|hung task|panic|unable to handle' \
-        "$work/guest.log" | grep -v -e '[Cc]ommand line' -e 'RETBleed: WARNING' >"$work/bad.log"; then
+    bad='BUG|WARNING|Oops|[Cc]all [Tt]race|general protection|rcu.*stall|lockup|hung task|panic|unable to handle'
+    if grep -E "$bad" "$work/guest.log" | grep -v -e '[Cc]ommand line' -e 'RETBleed: WARNING' >"$work/bad.log"; then
         fail "nothing bad in the kernel's log" "$work/bad.log"
     elif [ "$(sed -n '/^== kernel log begins/,/^== kernel log ends/p' "$work/guest.log" | wc -l)" -lt 20 ]; then
         fail "the kernel's log is there"
