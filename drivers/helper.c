@@ -142,16 +142,12 @@ static int make_request(const struct helper *h, const struct run_request *r, str
     return MACHINE_OK;
 }
 
-/* Says how interrupts were masked and what came nevertheless. */
-static void remark(struct helper *h, const struct characterize_run *run)
+/* Says what came although interrupts were masked. */
+static void remark(struct helper *h)
 {
     char text[200];
 
     h->silicon.notes[h->notes_length] = '\0';
-    snprintf(text, sizeof text, "interrupts masked by clearing the interrupt flag%s%s",
-             run->masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
-             h->parked > 0 ? ", the core's other hyper-thread parked in MWAIT" : "");
-    silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
     if (h->nmis + h->smis > 0) {
         snprintf(text, sizeof text, "%u NMIs and %u SMIs came nevertheless in %u repetitions, which were done again",
                  h->nmis, h->smis, h->tried);
@@ -171,7 +167,6 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
         h->tried++;
         h->nmis += run->nmis;
         h->smis += run->smis;
-        h->parked += run->parked;
         if (run->nmis + run->smis == 0 && !run->cut) {
             break;
         }
@@ -225,7 +220,7 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     }
     h->at_end_valid = run.register_valid && request.last_register != 0;
     h->at_end = run.register_value;
-    remark(h, &run);
+    remark(h);
     convert(h, r, &run);
     out->n = run.n;
     out->stride = 2 + h->silicon.setup.n_counters;

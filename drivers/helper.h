@@ -45,7 +45,7 @@ struct helper {
     struct timing_cost cost; /* of a chain */
     uint64_t *words;
     size_t notes_length;     /* of what the notes say before anything has run */
-    unsigned nmis, smis, tried, parked;
+    unsigned nmis, smis, tried;
     bool at_end_valid;       /* the register was read at the end of the last repetition */
     uint64_t at_end;
 };

@@ -195,6 +195,27 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
     return h->words != NULL ? MACHINE_OK : silicon_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
+/* A moment of plain adds, to be able to say from the start how interrupts are masked here. */
+static int try_out(struct helper *h, struct machine_error *err)
+{
+    struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 1 };
+    struct payload adds;
+    char text[200];
+
+    if (kernel_parse("64add", &adds, text, sizeof text) != 0) {
+        return silicon_fail(err, MACHINE_FAILED, "", "%s", text);
+    }
+    r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, 10), .payload = helper_payload(&adds) };
+    if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
+        return helper_refused(h, errno, r.reason, "running", err);
+    }
+    snprintf(text, sizeof text, "interrupts masked by clearing the interrupt flag%s%s",
+             r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
+             r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
+    silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    return MACHINE_OK;
+}
+
 int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     struct helper *h = m->state;
@@ -214,13 +235,16 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     if (status == MACHINE_OK) {
         status = prepare_all(h, m, &view, err);
     }
+    if (status == MACHINE_OK) {
+        status = try_out(h, err);
+    }
     if (status != MACHINE_OK) {
         helper_finish(m);
         return status;
     }
     h->silicon.prepared = true;
     h->notes_length = strlen(h->silicon.notes);
-    h->nmis = h->smis = h->tried = h->parked = 0;
+    h->nmis = h->smis = h->tried = 0;
     h->at_end_valid = false;
     return MACHINE_OK;
 }

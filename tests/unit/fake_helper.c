@@ -96,7 +96,8 @@ static int run(struct characterize_run *r)
     }
     for (uint32_t s = 0; s < r->n_segments; s++) {
         r->first[s] = r->n;
-        uint64_t ticks = r->segment[s].ticks, n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
+        uint64_t ticks = r->segment[s].ticks;
+        uint64_t n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
         for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
             write_reading(readings + r->n * fake_helper.setup.stride, r->n, (k + 1) * BLOCKS);
         }
