@@ -24,7 +24,7 @@
 #include "kernels/registry_hash.h"
 
 static int fd;
-static unsigned failures;
+static unsigned failures, measured; /* ..., the CPU on which repetitions run */
 static struct characterize_hello hello = { .version = CHARACTERIZE_VERSION };
 
 __attribute__((format(printf, 2, 3)))
@@ -78,7 +78,7 @@ static uint64_t us(double t)
 
 static struct characterize_setup chains(void)
 {
-    return (struct characterize_setup){ .version = CHARACTERIZE_VERSION, .cpu = 1, .flags = CHARACTERIZE_CHAIN,
+    return (struct characterize_setup){ .version = CHARACTERIZE_VERSION, .cpu = measured, .flags = CHARACTERIZE_CHAIN,
                                         .period = us(5), .readings = 4000 };
 }
 
@@ -140,7 +140,7 @@ static void test_setup_refusals(void)
     s = chains();
     s.n_companions = 1;
     s.companion = payload("64add");
-    s.companion_cpu[0] = 1;
+    s.companion_cpu[0] = (uint16_t)measured;
     expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
     struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = 0,
                                   .counter = { CHARACTERIZE_REF_CYCLES, 0 } };
@@ -315,7 +315,7 @@ static void test_timers(void)
     struct timespec begin, end, nap = { 0, 50000000 };
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(1, &one);
+    CPU_SET(measured, &one);
     sched_setaffinity(0, sizeof one, &one);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (unsigned i = 0; i < 5; i++) {
@@ -333,6 +333,7 @@ int main(int argc, char **argv)
         printf("FAIL: helper_checks: %s: %s\n", argc == 2 ? argv[1] : "one argument", strerror(errno));
         return 2;
     }
+    measured = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     test_hello();
     test_setup_refusals();
     test_run_refusals();

@@ -115,7 +115,12 @@ make_initramfs() {
         cp -L "$library" "$root$library"
     done
     cp "$module" "$root/characterize.ko"
-    cp "$image/lib/modules/$kernel/kernel/arch/x86/kernel/msr.ko" "$root/msr.ko"
+    msr=$image/lib/modules/$kernel/kernel/arch/x86/kernel/msr.ko
+    if [ -e "$msr" ]; then
+        cp "$msr" "$root/msr.ko"
+    else # packed, since Linux 6.6 or so
+        busybox xzcat <"$msr.xz" >"$root/msr.ko"
+    fi
     install -m 755 tests/vm/guest.sh "$root/init"
     cat >"$root/settings"
     (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initramfs.gz"
