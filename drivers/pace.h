@@ -32,8 +32,8 @@ struct pace_lane {
     uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
     uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
     uint64_t rate;         /* blocks a tick, in units of 2^-PACE_RATE_BITS; follows what is seen */
-    uint64_t most;         /* blocks in one go without a look at the clock; 0 = no bound. The kernel module, which runs with
-                              interrupts masked, sets one, so that no wrong rate can hold the CPU */
+    uint64_t most;         /* blocks in one go without a look at the clock; 0 = no bound. The kernel module, which runs
+                              with interrupts masked, sets one, so that no wrong rate can hold the CPU */
     int64_t lead[2];       /* ticks from the end of the payload to the reading, of the usual kind and of the one at
                               turn 0; follows what is seen */
 };

@@ -20,7 +20,8 @@ void fake_helper_reset(void)
     free(buffer);
     buffer = NULL;
     fake_helper = (struct fake_helper){
-        .hello = { .version = CHARACTERIZE_VERSION, .features = kernel_cpu_features() & ~(unsigned)KERNEL_NEEDS_AMX_BF16,
+        .hello = { .version = CHARACTERIZE_VERSION,
+                   .features = kernel_cpu_features() & ~(unsigned)KERNEL_NEEDS_AMX_BF16,
                    .can = CHARACTERIZE_CAN_PMU | CHARACTERIZE_CAN_APERF_MPERF | CHARACTERIZE_CAN_MWAIT,
                    .kernels = (uint32_t)count, .counter_bits = 48, .registry = kernel_registry_hash(),
                    .tsc_khz = 2000000 },

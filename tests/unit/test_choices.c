@@ -167,7 +167,8 @@ static void test_what_auto_tells(void **state)
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
     assert_string_equal(line, "timing (time stamps only): helper: no /dev/characterize: the kernel module "
-                              "characterize is not loaded; perf: no PMU in this virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
+                              "characterize is not loaded; perf: no PMU in this virtual machine; msr: "
+                              "no /dev/cpu/3/msr: the kernel module msr is not loaded");
     assert_null(strchr(line, '\n'));
     choices_tell(c, n, small, sizeof small);
     assert_string_equal(small, "timing (time stamps");

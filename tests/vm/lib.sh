@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
+# shellcheck disable=SC2154 # work and OUT come from the caller
 #
 # Sourced by the tests in virtual machines: what is needed, the kernel's image, the module, the guest's file system.
 # The caller is at the repository's root; $work is the folder for all of it, $OUT the build of the program.
@@ -73,7 +74,8 @@ fetch_image() {
 # Builds the module from the sources that DKMS would get, so that these are complete. Sets $module.
 build_module() {
     tree=$work/dkms
-    rm -rf "$tree/usr"
+    rm -rf "$tree"
+    mkdir -p "$tree"
     make -s -C drivers/kmod dkms DESTDIR="$tree" >"$work/module.log" 2>&1 ||
         { fail "the module's sources for DKMS" "$work/module.log"; finish; }
     tree=$(echo "$tree"/usr/src/characterize-*)
