@@ -77,10 +77,15 @@ static bool find_timer(struct timer_mask *m)
 		return false;
 	mode = m->lvtt & TIMER_MODE;
 	m->deadline_mode = mode == TIMER_DEADLINE;
-	/* one that has run out, or is doing so just now, is left alone: masking could take back what is on its way */
+	return m->deadline_mode || mode == TIMER_ONESHOT;
+}
+
+/* One that has run out, or is doing so just now, is left alone: masking could take back what is on its way. */
+static bool timer_runs(struct timer_mask *m)
+{
 	if (m->deadline_mode)
 		return !rdmsrl_safe(MSR_IA32_TSC_DEADLINE, &m->deadline) && m->deadline;
-	return mode == TIMER_ONESHOT && !apic_get(m->x2apic, APIC_TMCCT, &m->count) && m->count;
+	return !apic_get(m->x2apic, APIC_TMCCT, &m->count) && m->count;
 }
 
 bool timer_can_be_masked(void)
@@ -92,7 +97,7 @@ bool timer_can_be_masked(void)
 
 void timer_mask(struct timer_mask *m)
 {
-	if (!find_timer(m))
+	if (!find_timer(m) || !timer_runs(m))
 		return;
 	apic_set(m->x2apic, APIC_LVTT, m->lvtt | APIC_LVT_MASKED);
 	m->masked = true;

@@ -80,7 +80,7 @@ build_module() {
         { fail "the module's sources for DKMS" "$work/module.log"; finish; }
     tree=$(echo "$tree"/usr/src/characterize-*)
     module=$tree/drivers/kmod/characterize.ko
-    if ! make -C "$tree/drivers/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel" \
+    if ! make -j"$(nproc)" -C "$tree/drivers/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel" \
         >"$work/module.log" 2>&1; then
         fail "the module builds for $kernel" "$work/module.log"
         finish
@@ -140,7 +140,8 @@ judge() {
     n_failed=$((n_failed + $(grep -c '^FAIL: ' "$work/guest.log")))
     sed -n '/^== before/,/^== kernel log begins/p' "$work/guest.log" | grep -v '^== kernel log begins'
     n_skipped=$((n_skipped + $(grep -c '^skip: ' "$work/guest.log")))
-    bad='BUG|WARNING|Oops|[Cc]all [Tt]race|general protection|rcu.*stall|lockup|hung task|panic|unable to handle'
+    bad='BUG|WARNING|Oops|unchecked MSR|[Cc]all [Tt]race|general protection|unable to handle'
+    bad="$bad|rcu.*stall|lockup|hung task|panic"
     if grep -E "$bad" "$work/guest.log" | grep -v -e '[Cc]ommand line' -e 'RETBleed: WARNING' >"$work/bad.log"; then
         fail "nothing bad in the kernel's log" "$work/bad.log"
     elif [ "$(sed -n '/^== kernel log begins/,/^== kernel log ends/p' "$work/guest.log" | wc -l)" -lt 20 ]; then

@@ -60,11 +60,12 @@ xorriso -as mkisofs -quiet -o "$work/disk.iso" -b isolinux.bin -c boot.cat -no-e
     -boot-info-table "$iso" >"$work/xorriso.log" 2>&1 || { fail "the disk" "$work/xorriso.log"; finish; }
 
 # Registers beside Bochs's own: number, type, then high and low halves of the value, of reserved and of ignored bits.
-# Linux reads the first three when it starts; 1ADH is for the test; all others fault.
+# Linux uses the first four when it starts; 1ADH is for the test; all others fault.
 cat >"$work/msrs" <<'EOF'
 0x1a0 0 00000000 00000001 00000000 00000000 00000000 00000000
 0x179 0 00000000 00000000 00000000 00000000 00000000 00000000
 0x17a 0 00000000 00000000 00000000 00000000 00000000 00000000
+0x08b 0 00000000 00000000 00000000 00000000 00000000 00000000
 0x1ad 0 1c1c1c1c 1d1e1f25 00000000 00000000 00000000 00000000
 EOF
 cat >"$work/bochsrc" <<EOF
