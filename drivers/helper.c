@@ -15,7 +15,7 @@
 
 #include "drivers/silicon.h"
 
-enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3 };
+enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
 uint64_t helper_ticks(const struct helper *h, double us)
 {
@@ -155,11 +155,12 @@ static void remark(struct helper *h)
     }
 }
 
-/* Where something that cannot be masked came in, the repetition is done again, a few times. */
+/* Where something that cannot be masked came in, the repetition is done again, a few times; and so it is where a
+ * hypervisor took the CPU away until the 10 ms were over, which leaves no whole repetition. */
 static int run_undisturbed(struct helper *h, const struct characterize_run *request, struct characterize_run *run,
                            struct machine_error *err)
 {
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 1; attempt <= CUT_ATTEMPTS; attempt++) {
         *run = *request;
         if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, run) != 0) {
             return helper_refused(h, errno, run->reason, "running", err);
@@ -167,15 +168,13 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
         h->tried++;
         h->nmis += run->nmis;
         h->smis += run->smis;
-        if (run->nmis + run->smis == 0 && !run->cut) {
-            break;
+        if (!run->cut && (run->nmis + run->smis == 0 || attempt >= ATTEMPTS)) {
+            return MACHINE_OK;
         }
     }
-    if (run->cut) {
-        return silicon_fail(err, MACHINE_FAILED, "shorten --warmup or --observe",
-                            "the repetition reached the 10 ms for which the kernel helper masks interrupts");
-    }
-    return MACHINE_OK;
+    return silicon_fail(err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
+                        "%d attempts at a repetition reached the 10 ms for which the kernel helper masks interrupts",
+                        CUT_ATTEMPTS);
 }
 
 static void convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)

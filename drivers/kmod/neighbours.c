@@ -38,7 +38,7 @@ struct neighbours {
 	struct task_struct *companions[];
 };
 
-/* Until a store to the word, or something that cannot be masked. Intel SDM volume 2, MONITOR and MWAIT; hint 0 is C1. */
+/* Until a store to the word, or something that cannot be masked. Intel SDM volume 2, MONITOR, MWAIT; hint 0 is C1. */
 static void wait_for_store(u32 *word)
 {
 	asm volatile("monitor" : : "a"(word), "c"(0), "d"(0) : "memory");

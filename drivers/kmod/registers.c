@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Model-specific registers: those of this list are read, and none is written. A register that does not exist answers
- * with a fault, which is caught. Numbers: Intel SDM volume 4; Linux, arch/x86/include/asm/msr-index.h; AMD's from there.
+ * with a fault, which is caught. Numbers: Intel SDM volume 4; AMD's from Linux, arch/x86/include/asm/msr-index.h.
  */
 #include <linux/cpumask.h>
 #include <linux/smp.h>

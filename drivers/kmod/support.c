@@ -46,7 +46,7 @@ enum characterize_reason support_refuses(void)
 	return CHARACTERIZE_REASON_NONE;
 }
 
-/* boot_cpu_has() is what the kernel left of CPUID (noxsave, clearcpuid=); the register state must be enabled as well. */
+/* boot_cpu_has() is what the kernel left of CPUID (noxsave, clearcpuid=); the register state must be enabled, too. */
 u32 support_features(void)
 {
 	u32 features = 0;
