@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Masks the local APIC's timer. With the interrupt flag cleared no interrupt is taken anyway; but a timer interrupt
- * that becomes pending lowers the rate at which some cores retire (a finding of the authors of nanoBench, Abel and Reineke,
- * ISPASS 2020), so that the timer is kept from raising one.
+ * that becomes pending lowers the rate at which some cores retire (a finding of the authors of nanoBench, Abel and
+ * Reineke, ISPASS 2020), so that the timer is kept from raising one.
  *
  * Only the timer: it is what comes in each repetition. The entry of the performance counters must stay, since perf and
  * the NMI watchdog wait for it.
  *
  * A timer that runs out while it is masked raises nothing later either, and the kernel would wait for ever. So it is
- * set off again afterwards: in deadline mode by writing the deadline that was set (one that has passed fires at once), in
- * one-shot mode by a count of 1 where it has run out. The kernel's handler can take one too many. In periodic mode a
+ * set off again afterwards: in deadline mode by writing the deadline that was set (one that has passed fires at once),
+ * in one-shot mode by a count of 1 where it has run out. The kernel's handler can take one too many. In periodic mode a
  * tick would be lost: then it is not masked.
  *
  * Registers: Intel SDM volume 3A, 11.5.4 and 11.12. Modules cannot call apic_read() in all kernels, hence the direct
