@@ -53,6 +53,8 @@ settle() {
 }
 
 echo "== before the module is loaded"
+# from here on nothing bad may be in the kernel's log; what comes earlier is between the kernel and the emulator
+echo "characterize: the test begins" >/dev/kmsg
 says "helper: not loaded" 3 'not loaded' characterize --machine helper --transition 64or:64mul
 says "--list machines without the module" 0 '^helper .*not loaded' characterize --list machines
 insmod /msr.ko

@@ -6,7 +6,7 @@
 # time is learned here; but the wide kernels run in the module, and registers that do not exist fault as on hardware.
 # Takes some minutes. Ends with 'N passed, N failed, N skipped'.
 #
-# Environment: OUT, where the program is; VM_KERNEL; VM_FUZZ, random ioctls (300); VM_SEED; VM_TIMEOUT, seconds.
+# Environment: OUT, where the program is; VM_KERNEL; VM_FUZZ, random ioctls (3000); VM_SEED; VM_TIMEOUT, seconds.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -34,7 +34,7 @@ fetch_image
 build_module
 build_programs
 make_initramfs <<SETTINGS
-FUZZ=${VM_FUZZ:-300}
+FUZZ=${VM_FUZZ:-3000}
 SEED=${VM_SEED:-20261122}
 TRANSITION='128fma:512fma'
 REFUSED=
