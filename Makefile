@@ -4,6 +4,7 @@
 # make test       unit and command-line tests          make sanitize   the same under ASan and UBSan
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck
 # make accuracy   the analysis on random traces and nulls  make fuzz   its readers, FUZZ_SECONDS for each target
+# make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
 
 VERSION := 0.1.0
@@ -71,7 +72,14 @@ unit: $(UNIT_BIN)
 
 # The tests run what is built in BUILD and OUT.
 test: all unit
-	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts vm
+
+# The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
+test-vm: all
+	OUT='$(OUT)' tests/vm/run-qemu.sh
+
+test-vm-avx512: all
+	OUT='$(OUT)' tests/vm/run-bochs.sh
 
 sanitize:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize \
@@ -104,7 +112,8 @@ $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard analysis
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
 
-C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC) $(FUZZ_SRC)
+C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC) $(FUZZ_SRC) \
+         $(wildcard tests/vm/*.c)
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
@@ -133,5 +142,6 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test sanitize bench accuracy accuracy-traces accuracy-nulls fuzz lint install uninstall clean
+.PHONY: all unit test test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls fuzz lint install \
+        uninstall clean
 .SECONDARY:

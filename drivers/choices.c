@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "drivers/cpu.h"
+#include "drivers/helper_device.h"
 #include "drivers/msr_survey.h"
 #include "drivers/perf_page.h"
 #include "drivers/tsc.h"
@@ -35,15 +36,6 @@ static int read_int(const char *root, const char *path)
     return *end == '\0' && value > NOT_READABLE && value < 1000 ? (int)value : NOT_READABLE;
 }
 
-static int open_errno(const char *folder, const char *name, int *fd)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
-    return *fd < 0 ? errno : 0;
-}
-
 /* Two readings with something in between; more than once, because either may have been interrupted. */
 static void try_rdpmc(const struct perf_event_mmap_page *page, struct choice_facts *out)
 {
@@ -58,6 +50,35 @@ static void try_rdpmc(const struct perf_event_mmap_page *page, struct choice_fac
         uint64_t after = perf_page_count(page, &idle, perf_rdpmc_instruction);
         out->perf_counts = before != COUNTER_MISSING && after != COUNTER_MISSING && after > before;
     }
+}
+
+/* Lockdown at either level refuses unsigned modules (Linux, security/security.c, LOCKDOWN_MODULE_SIGNATURE). */
+static bool only_signed_modules(const char *sys)
+{
+    char text[80];
+
+    if (cpu_read_text(sys, "kernel/security/lockdown", text, sizeof text) > 0 &&
+        (strstr(text, "[integrity]") != NULL || strstr(text, "[confidentiality]") != NULL)) {
+        return true;
+    }
+    return cpu_read_text(sys, "module/module/parameters/sig_enforce", text, sizeof text) > 0 && text[0] == 'Y';
+}
+
+static void ask_helper(const char *sys, const char *dev, struct choice_facts *out)
+{
+    struct helper_answer answer;
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", dev, CHARACTERIZE_DEVICE);
+    int fd = helper_connect(&helper_system, path, &answer);
+    if (fd >= 0) {
+        helper_system.close(fd);
+    }
+    out->helper_errno = answer.open_errno;
+    out->helper_other = answer.other_version;
+    out->helper_can = answer.hello.can;
+    snprintf(out->helper_refusal, sizeof out->helper_refusal, "%s", answer.refusal);
+    out->signed_modules = only_signed_modules(sys);
 }
 
 static void ask_perf(struct choice_facts *out)
@@ -119,15 +140,11 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
 {
     struct cpu_leaves leaves;
     char clock[64];
-    int fd;
 
     memset(out, 0, sizeof *out);
     cpu_read_leaves(&leaves);
     out->guest = leaves.version.ecx >> 31 & 1;
-    out->helper_errno = open_errno(dev, "characterize", &fd);
-    if (out->helper_errno == 0) {
-        close(fd);
-    }
+    ask_helper(sys, dev, out);
     ask_perf(out);
     out->perf_paranoid = read_int(proc, "sys/kernel/perf_event_paranoid");
     out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
@@ -142,9 +159,49 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
 
 static void choose_helper(const struct choice_facts *f, struct machine_choice *c)
 {
-    snprintf(c->why, sizeof c->why, "this version has no kernel helper%s",
-             f->helper_errno == ENOENT ? "" : " (but there is a /dev/characterize, of another version)");
-    snprintf(c->remedy, sizeof c->remedy, "none in this version");
+    char *why = c->why, *remedy = c->remedy;
+
+    switch (f->helper_errno) {
+    case 0:
+        if (f->helper_other) {
+            snprintf(why, sizeof c->why, "the kernel module characterize that is loaded is of another version");
+            snprintf(remedy, sizeof c->remedy, "as root: rmmod characterize && make -C drivers/kmod && insmod "
+                     "drivers/kmod/characterize.ko");
+        } else if (f->helper_refusal[0] != '\0') {
+            snprintf(why, sizeof c->why, "the kernel module characterize refuses: %s", f->helper_refusal);
+            snprintf(remedy, sizeof c->remedy, "none is known");
+        } else {
+            c->usable = true;
+            snprintf(why, sizeof c->why, "in the kernel, interrupts masked; frequency by %s",
+                     f->helper_can & CHARACTERIZE_CAN_PMU           ? "performance counters"
+                     : f->helper_can & CHARACTERIZE_CAN_APERF_MPERF ? "APERF (no performance counters)"
+                                                                    : "a chain of adds (no performance counters)");
+        }
+        return;
+    case ENOENT:
+    case ENXIO:
+    case ENODEV:
+        snprintf(why, sizeof c->why, "no /dev/characterize: the kernel module characterize is not loaded%s",
+                 f->signed_modules ? ", and this kernel loads signed modules only" : "");
+        snprintf(remedy, sizeof c->remedy, "as root: make -C drivers/kmod && %sinsmod drivers/kmod/characterize.ko",
+                 f->signed_modules ? "sign it with a key of the machine's owner (mokutil) && " : "");
+        return;
+    case EACCES:
+        snprintf(why, sizeof c->why, "/dev/characterize may only be used by root");
+        snprintf(remedy, sizeof c->remedy, "run as root");
+        return;
+    case EPERM:
+        snprintf(why, sizeof c->why, "/dev/characterize is refused: no CAP_SYS_RAWIO");
+        snprintf(remedy, sizeof c->remedy, "run as root outside of a container, or give it CAP_SYS_RAWIO");
+        return;
+    case EBUSY:
+        snprintf(why, sizeof c->why, "/dev/characterize is in use by another process: one at a time");
+        snprintf(remedy, sizeof c->remedy, "wait for it, or find it: fuser /dev/characterize");
+        return;
+    default:
+        snprintf(why, sizeof c->why, "/dev/characterize: %s", strerror(f->helper_errno));
+        snprintf(remedy, sizeof c->remedy, "none is known");
+    }
 }
 
 /* The cycle counter opens; whether it can be read where a sample is taken. */

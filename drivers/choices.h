@@ -15,6 +15,10 @@
 struct choice_facts {
     bool guest;            /* CPUID: under a hypervisor */
     int helper_errno;      /* of opening /dev/characterize; 0 = it is there */
+    bool helper_other;     /* the module behind it is of another version */
+    char helper_refusal[140]; /* why it runs nothing here, in its own words; or "" */
+    unsigned helper_can;   /* CHARACTERIZE_CAN_*, or-ed */
+    bool signed_modules;   /* only signed modules are loaded: lockdown, or module.sig_enforce */
     int perf_errno;        /* of opening a cycle counter for this thread, kernel excluded; 0 = it opened */
     int perf_map_errno;    /* of mapping its page; 0 = it was mapped */
     bool perf_rdpmc;       /* its page allows RDPMC (cap_user_rdpmc) */

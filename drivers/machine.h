@@ -129,6 +129,7 @@ struct machine {
 /* Opens one machine. `cpu` as in machine_setup. Return MACHINE_OK or fill *err and return its status. */
 int machine_open_timing(struct machine *out, struct machine_error *err);
 int machine_open_perf(struct machine *out, struct machine_error *err);
+int machine_open_helper(struct machine *out, struct machine_error *err);
 /* `name_or_file`: a shipped model's name or a path. `data_dir`: where data/models/ is, NULL = the built-in default. */
 int machine_open_model(const char *name_or_file, const char *data_dir, struct machine *out, struct machine_error *err);
 

@@ -79,6 +79,7 @@ static int open_usable(const char *name, struct machine *out, struct machine_err
         const char *name;
         int (*open)(struct machine *out, struct machine_error *err);
     } all[] = {
+        { "helper", machine_open_helper },
         { "perf", machine_open_perf },
         { "msr", machine_open_msr },
         { "timing", machine_open_timing },

@@ -32,6 +32,8 @@ struct pace_lane {
     uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
     uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
     uint64_t rate;         /* blocks a tick, in units of 2^-PACE_RATE_BITS; follows what is seen */
+    uint64_t most;         /* blocks in one go without a look at the clock; 0 = no bound. The kernel module, which runs
+                              with interrupts masked, sets one, so that no wrong rate can hold the CPU */
     int64_t lead[2];       /* ticks from the end of the payload to the reading, of the usual kind and of the one at
                               turn 0; follows what is seen */
 };
@@ -80,31 +82,37 @@ static inline uint64_t pace_blocks_in(int64_t ticks, uint64_t rate)
     return ticks > 0 ? (uint64_t)ticks * rate >> PACE_RATE_BITS : 0;
 }
 
+/* `blocks`, at least 1, or the lane's bound where that is less. */
+static inline uint64_t pace_bounded(const struct pace_lane *lane, uint64_t blocks)
+{
+    return blocks - 1 > lane->most - 1 ? lane->most : blocks;
+}
+
 /* Runs the payload from `now` to about `until` where its rate may have changed: looks at the clock after a quarter of
  * the time, and more often when it took longer than it should. Returns the blocks. */
-static __attribute__((noinline, unused))
+static __attribute__((__noinline__, __unused__))
 uint64_t pace_run_carefully(const struct pace_lane *lane, uint64_t rate, uint64_t now, uint64_t until)
 {
     int64_t quarter = (int64_t)(until - now) / 4;
     uint64_t first = pace_blocks_in(quarter, rate);
-    uint64_t blocks = lane->run(first > 0 ? first : 1, 0, NULL, lane->dirty);
+    uint64_t blocks = lane->run(pace_bounded(lane, first > 0 ? first : 1), 0, NULL, lane->dirty);
     uint64_t glance = pace_glance();
 
     if ((int64_t)(glance - now) > quarter + quarter / 2) {
         return blocks + lane->run(lane->fine, until, NULL, lane->dirty);
     }
     uint64_t rest = pace_blocks_in((int64_t)(until - glance), rate);
-    return rest > 0 ? blocks + lane->run(rest, 0, NULL, lane->dirty) : blocks;
+    return rest > 0 ? blocks + lane->run(pace_bounded(lane, rest), 0, NULL, lane->dirty) : blocks;
 }
 
 /* Long periods: there is time to look at the clock until shortly before the end. */
-static __attribute__((noinline, unused))
+static __attribute__((__noinline__, __unused__))
 uint64_t pace_run_long(const struct pace_lane *lane, uint64_t rate, uint64_t until)
 {
     uint64_t blocks = lane->run(lane->coarse, until - lane->early, NULL, lane->dirty);
     uint64_t rest = pace_blocks_in((int64_t)(until - pace_glance()), rate);
 
-    return rest > 0 ? blocks + lane->run(rest, 0, NULL, lane->dirty) : blocks;
+    return rest > 0 ? blocks + lane->run(pace_bounded(lane, rest), 0, NULL, lane->dirty) : blocks;
 }
 
 /* Runs the payload from `now` to about `until`, at what was its rate. Returns the blocks. */
@@ -119,7 +127,7 @@ uint64_t pace_run_until(const struct pace_lane *lane, uint64_t rate, uint64_t no
         return pace_run_carefully(lane, rate, now, until);
     }
     uint64_t blocks = pace_blocks_in((int64_t)(until - now), rate);
-    return lane->run(blocks > 0 ? blocks : 1, 0, NULL, lane->dirty);
+    return lane->run(pace_bounded(lane, blocks > 0 ? blocks : 1), 0, NULL, lane->dirty);
 }
 
 /* Blocks a tick in the last sample. Integer arithmetic: vector registers are the payload's. */

@@ -7,7 +7,7 @@
 ; %1 symbol, %2 adds
 %macro CHAIN 2
 align 64
-global %1:function
+FUNCTION %1
 %1:
     endbr64
     mov     r8, rdi

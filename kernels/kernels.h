@@ -8,9 +8,13 @@
 #ifndef CHARACTERIZE_KERNELS_H
 #define CHARACTERIZE_KERNELS_H
 
+#ifdef __KERNEL__ /* the Linux module */
+#include <linux/types.h>
+#else
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 /*
  * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0

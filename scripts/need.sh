@@ -9,7 +9,7 @@ need_say() {
     printf '%s: %s\n' "$need_me" "$*" >&2
 }
 
-# Succeeds if the probe of a package is satisfied: command:NAME[,NAME] or header:FILE.
+# Succeeds if the probe of a package is satisfied: command:NAME[,NAME], header:FILE or file:PATH (which may hold *).
 need_found() {
     case $1 in
     command:*)
@@ -22,6 +22,14 @@ need_found() {
     header:*)
         for need_dir in ${NEED_HEADER_DIRS:-/usr/include /usr/include/*-linux-gnu /usr/local/include}; do
             if [ -e "$need_dir/${1#header:}" ]; then
+                return 0
+            fi
+        done
+        ;;
+    file:*)
+        # shellcheck disable=SC2231 # the path is a pattern
+        for need_file in ${NEED_FILE_ROOT:-}${1#file:}; do
+            if [ -e "$need_file" ]; then
                 return 0
             fi
         done

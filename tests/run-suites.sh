@@ -3,7 +3,8 @@
 #
 # Usage: run-suites.sh SUITE...
 #
-# Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build).
+# Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build), vm (the kernel helper in a
+# virtual machine).
 #
 # Runs test suites on what is built, then sums up: a table, every skipped and failed test again, and as the last line
 # 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile. SANITIZED=1 says that it
@@ -35,7 +36,9 @@ run_suite() {
         ;;
     cli) sh tests/cli/run-all.sh ;;
     scripts) sh tests/scripts/run-all.sh ;;
-    *) echo "unknown suite '$1': unit, cli or scripts" ;;
+    # fewer random ioctls than make test-vm sends, to stay within two minutes
+    vm) VM_FUZZ=${VM_FUZZ:-20000} tests/vm/run-qemu.sh ;;
+    *) echo "unknown suite '$1': unit, cli, scripts or vm" ;;
     esac
 }
 

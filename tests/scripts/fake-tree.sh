@@ -51,6 +51,11 @@ provide() {
         mkdir -p "$(dirname "$tmp/include/${1#header:}")"
         touch "$tmp/include/${1#header:}"
         ;;
+    file:*)
+        provided=$tmp/files$(printf '%s' "${1#file:}" | tr '*' x)
+        mkdir -p "$(dirname "$provided")"
+        touch "$provided"
+        ;;
     esac
 }
 
@@ -83,6 +88,6 @@ in_world() {
     shift
     (
         cd "$world_dir" || exit 99
-        PATH=$bin NEED_HEADER_DIRS="$tmp/include" NEED_APT_LISTS="$tmp/lists" "$@"
+        PATH=$bin NEED_HEADER_DIRS="$tmp/include" NEED_APT_LISTS="$tmp/lists" NEED_FILE_ROOT="$tmp/files" "$@"
     ) >"$tmp/out" 2>"$tmp/err" </dev/null
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "drivers/choices.h"
+#include "drivers/kmod/uapi.h"
 
 /* A virtual machine with nothing: what most people have. */
 static struct choice_facts guest(void)
@@ -32,7 +33,6 @@ static struct machine_choice choose(const struct choice_facts *f, size_t which)
     for (size_t i = 0; i < ALL; i++) {
         assert_string_equal(c[i].name, names[i]);
         assert_true(c[i].why[0] != '\0');
-        assert_true(i != HELPER || !c[i].usable);
         assert_true(c[i].usable || c[i].remedy[0] != '\0');
     }
     return c[which];
@@ -111,12 +111,14 @@ static void test_perf_is_taken_before_timing(void **state)
     f.perf_rdpmc = f.perf_counter = f.perf_counts = true;
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "perf (performance counters): helper: this version has no kernel helper; msr: no "
+    assert_string_equal(line, "perf (performance counters): helper: no /dev/characterize: the kernel module "
+                              "characterize is not loaded; msr: no "
                               "/dev/cpu/3/msr: the kernel module msr is not loaded");
     f.msr_errno = 0; /* registers come along */
     n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "perf (performance counters and registers): helper: this version has no kernel helper");
+    assert_string_equal(line, "perf (performance counters and registers): helper: no /dev/characterize: the "
+                              "kernel module characterize is not loaded");
 }
 
 static void test_msr_reasons(void **state)
@@ -172,13 +174,48 @@ static void test_msr_that_works(void **state)
     assert_false(choose(&f, MSR).usable);
 }
 
-static void test_helper_is_not_in_this_version(void **state)
+static void test_helper_reasons(void **state)
 {
     (void)state;
     struct choice_facts f = guest();
-    says(&f, HELPER, "this version has no kernel helper", "none in this version");
+    says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/kmod && insmod");
+    f.signed_modules = true;
+    says(&f, HELPER, "signed modules only", "mokutil");
+    f.helper_errno = ENXIO; /* a node that outlived its module */
+    f.signed_modules = false;
+    says(&f, HELPER, "not loaded", "insmod");
     f.helper_errno = EACCES;
-    says(&f, HELPER, "there is a /dev/characterize", "none in this version");
+    says(&f, HELPER, "may only be used by root", "run as root");
+    f.helper_errno = EPERM;
+    says(&f, HELPER, "CAP_SYS_RAWIO", "container");
+    f.helper_errno = EBUSY;
+    says(&f, HELPER, "in use by another process", "fuser");
+    f.helper_errno = EMFILE;
+    says(&f, HELPER, strerror(EMFILE), "");
+    f.helper_errno = 0;
+    f.helper_other = true;
+    says(&f, HELPER, "of another version", "rmmod characterize && make -C drivers/kmod");
+    f.helper_other = false;
+    snprintf(f.helper_refusal, sizeof f.helper_refusal, "it is no CPU");
+    says(&f, HELPER, "refuses: it is no CPU", "none is known");
+    assert_false(choose(&f, HELPER).usable);
+}
+
+static void test_helper_is_the_best(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[300];
+    f.helper_errno = 0;
+    says(&f, HELPER, "chain of adds (no performance counters)", "");
+    assert_true(choose(&f, HELPER).usable);
+    f.helper_can = CHARACTERIZE_CAN_APERF_MPERF;
+    says(&f, HELPER, "APERF (no performance counters)", "");
+    f.helper_can |= CHARACTERIZE_CAN_PMU;
+    says(&f, HELPER, "interrupts masked; frequency by performance counters", "");
+    choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
+    assert_int_equal(strncmp(line, "helper", 6), 0);
 }
 
 static void test_timing_needs_the_tsc(void **state)
@@ -200,8 +237,9 @@ static void test_what_auto_tells(void **state)
     char line[600], small[20];
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "timing (time stamps only): helper: this version has no kernel helper; perf: no PMU in "
-                              "this virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_string_equal(line, "timing (time stamps only): helper: no /dev/characterize: the kernel module "
+                              "characterize is not loaded; perf: no PMU in this virtual machine; msr: "
+                              "no /dev/cpu/3/msr: the kernel module msr is not loaded");
     assert_null(strchr(line, '\n'));
     choices_tell(c, n, small, sizeof small);
     assert_string_equal(small, "timing (time stamps");
@@ -244,10 +282,12 @@ static void test_facts_come_from_the_folders_given(void **state)
     assert_non_null(mkdtemp(root));
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.helper_errno, ENOENT);
+    assert_false(f.signed_modules);
     assert_int_equal(f.msr_errno, ENOENT);
     assert_int_equal(f.perf_paranoid, -100);
     assert_int_equal(f.rdpmc_setting, -100);
     put(root, "characterize", "");
+    put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
     put(root, "sys/kernel/perf_event_paranoid", "4\\n");
     put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\\n");
     put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
@@ -258,6 +298,8 @@ static void test_facts_come_from_the_folders_given(void **state)
     put_on_all_cpus(root, long_file);
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.helper_errno, 0);
+    assert_true(f.helper_other); /* no module answers */
+    assert_true(f.signed_modules);
     assert_int_equal(f.msr_errno, 0);
     assert_int_equal(f.msr_read_errno, 0);
     assert_true(f.msr_rawio);
@@ -355,7 +397,8 @@ int main(void)
         cmocka_unit_test(test_perf_is_taken_before_timing),
         cmocka_unit_test(test_msr_reasons),
         cmocka_unit_test(test_msr_that_works),
-        cmocka_unit_test(test_helper_is_not_in_this_version),
+        cmocka_unit_test(test_helper_reasons),
+        cmocka_unit_test(test_helper_is_the_best),
         cmocka_unit_test(test_timing_needs_the_tsc),
         cmocka_unit_test(test_what_auto_tells),
         cmocka_unit_test(test_facts_come_from_the_folders_given),

@@ -93,7 +93,7 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
     assert_true(status == MACHINE_OK || (err.status == (enum machine_status)status && strstr(err.text, "is broken")));
 }
 
-#define HELPER "helper: this version has no kernel helper"
+#define HELPER "helper: no /dev/characterize: the kernel module characterize is not loaded"
 #define BROKEN(name) "; " name ": found usable, but it could not be opened: " name " is broken"
 
 static void test_auto_goes_on_to_the_next(void **state)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
+ * companions.
+ */
+#include "drivers/helper.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ATTEMPTS = 3, APERF_BITS = 64 };
+
+void helper_finish(struct machine *m)
+{
+    struct helper *h = m->state;
+
+    h->io->ioctl(h->fd, CHARACTERIZE_IOC_FINISH, NULL);
+    if (h->map != NULL) {
+        h->io->unmap(h->map, h->mapped);
+        h->map = NULL;
+    }
+    free(h->words);
+    h->words = NULL;
+    h->silicon.prepared = false;
+    h->silicon.active_cores = 0;
+}
+
+static int check_setup(const struct machine_setup *s, struct machine_error *err)
+{
+    if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
+        return silicon_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
+                            "a sample period of %g us cannot be kept by the kernel helper", s->period_us);
+    }
+    if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
+        return silicon_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, "
+                            "at least 1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
+    }
+    return MACHINE_OK;
+}
+
+/* Where each counter is read, and what the module must count for it. */
+static void place_counters(struct helper *h, const struct machine_setup *s, struct characterize_setup *p)
+{
+    static const uint32_t sources[COUNTER_IDS] = { [COUNTER_CYCLES] = CHARACTERIZE_CYCLES,
+                                                   [COUNTER_REF_CYCLES] = CHARACTERIZE_REF_CYCLES,
+                                                   [COUNTER_INSTRUCTIONS] = CHARACTERIZE_INSTRUCTIONS,
+                                                   [COUNTER_EVENT] = CHARACTERIZE_RAW };
+    for (size_t i = 0; i < s->n_counters; i++) {
+        const struct counter_spec *c = &s->counters[i];
+        h->slot[i] = (struct helper_slot){ .word = -1 };
+        if (!helper_counts(h, c->id)) {
+            continue;
+        }
+        if (h->clock == HELPER_COUNTERS) {
+            h->slot[i] = (struct helper_slot){ 2 + (int)p->n_counters, h->hello.counter_bits };
+            p->counter[p->n_counters++] = (struct characterize_counter){ sources[c->id],
+                                                                         c->id == COUNTER_EVENT ? c->event : 0 };
+        } else if (h->clock == HELPER_APERF) {
+            h->slot[i] = (struct helper_slot){ c->id == COUNTER_CYCLES ? 2 : 3, APERF_BITS };
+            p->flags |= CHARACTERIZE_APERF_MPERF;
+        }
+    }
+    if (h->clock == HELPER_CHAIN) {
+        p->flags |= CHARACTERIZE_CHAIN;
+    }
+}
+
+/* One logical CPU of each other physical core that is to be busy. */
+static int place_companions(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
+                            struct machine_error *err)
+{
+    struct payload companion = h->silicon.setup.companion;
+    struct cpu_companions chosen;
+    char why[200];
+
+    if (companion.kernel == NULL && kernel_parse("64add", &companion, why, sizeof why) != 0) {
+        return silicon_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
+    }
+    int status = helper_check_kernel(h, &companion, err);
+    if (status == MACHINE_OK) {
+        status = cpu_pick_companions(h->silicon.sys, view, h->silicon.cpu, h->silicon.setup.active_cores, &chosen, err);
+    }
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    if (chosen.n > CHARACTERIZE_COMPANIONS) {
+        free(chosen.cpus);
+        return silicon_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d cores busy",
+                            CHARACTERIZE_COMPANIONS + 1);
+    }
+    p->companion = helper_payload(&companion);
+    p->n_companions = (uint32_t)chosen.n;
+    for (size_t i = 0; i < chosen.n; i++) {
+        p->companion_cpu[i] = (uint16_t)chosen.cpus[i];
+    }
+    h->silicon.active_cores = (unsigned)chosen.n + 1;
+    h->silicon.cores = chosen.cores;
+    free(chosen.cpus);
+    return MACHINE_OK;
+}
+
+static int map_buffer(struct helper *h, const struct characterize_setup *p, struct machine_error *err)
+{
+    h->map = h->io->map(h->fd, p->bytes);
+    h->mapped = p->bytes;
+    h->stride = p->stride;
+    return h->map != NULL ? MACHINE_OK
+                          : silicon_fail(err, MACHINE_FAILED, "", "cannot map the kernel helper's buffer: %s",
+                                         strerror(errno));
+}
+
+static int prepare_module(struct helper *h, struct characterize_setup *p, struct machine_error *err)
+{
+    int error = h->io->ioctl(h->fd, CHARACTERIZE_IOC_PREPARE, p) == 0 ? 0 : errno;
+
+    if (error != 0 && p->reason == CHARACTERIZE_REASON_NO_SIBLING) {
+        p->flags &= ~(uint32_t)CHARACTERIZE_PARK_SIBLING;
+        error = h->io->ioctl(h->fd, CHARACTERIZE_IOC_PREPARE, p) == 0 ? 0 : errno;
+    }
+    if (error != 0) {
+        char what[60] = "preparing";
+        if (p->reason == CHARACTERIZE_REASON_NO_COUNTER || p->reason == CHARACTERIZE_REASON_COUNTERS) {
+            snprintf(what, sizeof what, "counter %u of %u", p->failed + 1, p->n_counters);
+        }
+        return helper_refused(h, error, p->reason, what, err);
+    }
+    return map_buffer(h, p, err);
+}
+
+/*
+ * What a chain costs, from readings behind plain adds: it does not depend on the payload (timing.h). Runs for about
+ * 5 ms at a time.
+ */
+static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
+{
+    enum { READINGS = 4096, WARM_US = 1000, RUN_US = 4000 };
+    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->silicon.cpu,
+                                    .flags = CHARACTERIZE_CHAIN, .period = helper_ticks(h, 1), .readings = READINGS };
+    struct payload adds;
+    char why[200];
+    int seen = -1;
+
+    if (kernel_parse("64add", &adds, why, sizeof why) != 0) {
+        return silicon_fail(err, MACHINE_FAILED, "", "%s", why);
+    }
+    int status = prepare_module(h, &p, err);
+    for (int attempt = 0; status == MACHINE_OK && seen != 0 && attempt < ATTEMPTS; attempt++) {
+        struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 2, .zero = 1 };
+        r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, WARM_US),
+                                                      .payload = helper_payload(&adds) };
+        r.segment[1] = (struct characterize_segment){ .ticks = helper_ticks(h, RUN_US),
+                                                      .payload = helper_payload(&adds), .sampled = 1 };
+        if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
+            status = helper_refused(h, errno, r.reason, "calibrating", err);
+            break;
+        }
+        seen = timing_chain_cost((const struct timing_raw *)(h->map + CHARACTERIZE_PROBE_ROOM * h->stride), r.n,
+                                 &h->cost);
+    }
+    helper_finish(m);
+    if (status == MACHINE_OK && seen != 0) {
+        return silicon_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
+                            "CPU %d: the chain of adds cannot be calibrated", h->silicon.cpu);
+    }
+    return status;
+}
+
+static int prepare_all(struct helper *h, struct machine *m, const struct cpu_view *view, struct machine_error *err)
+{
+    const struct machine_setup *s = &h->silicon.setup;
+    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->silicon.cpu,
+                                    .period = helper_ticks(h, s->period_us) };
+    int status = MACHINE_OK;
+
+    if (h->clock == HELPER_CHAIN) {
+        status = calibrate_chain(h, m, err);
+    }
+    p.readings = s->max_samples < CHARACTERIZE_READINGS_MAX ? (uint32_t)s->max_samples : CHARACTERIZE_READINGS_MAX;
+    if (h->hello.can & CHARACTERIZE_CAN_MWAIT) {
+        p.flags |= CHARACTERIZE_PARK_SIBLING;
+    }
+    place_counters(h, s, &p);
+    if (status == MACHINE_OK) {
+        status = place_companions(h, view, &p, err);
+    }
+    if (status == MACHINE_OK) {
+        status = prepare_module(h, &p, err);
+    }
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    h->words = calloc(p.readings, (2 + s->n_counters) * sizeof *h->words);
+    return h->words != NULL ? MACHINE_OK : silicon_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+/* A moment of plain adds, to be able to say from the start how interrupts are masked here. */
+static int try_out(struct helper *h, struct machine_error *err)
+{
+    struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 1 };
+    struct payload adds;
+    char text[200];
+
+    if (kernel_parse("64add", &adds, text, sizeof text) != 0) {
+        return silicon_fail(err, MACHINE_FAILED, "", "%s", text);
+    }
+    r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, 10), .payload = helper_payload(&adds) };
+    if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
+        return helper_refused(h, errno, r.reason, "running", err);
+    }
+    snprintf(text, sizeof text, "interrupts masked by clearing the interrupt flag%s%s",
+             r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
+             r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
+    silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    return MACHINE_OK;
+}
+
+int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    struct helper *h = m->state;
+    struct cpu_view view;
+
+    helper_finish(m);
+    snprintf(h->silicon.notes, sizeof h->silicon.notes, "%s", h->silicon.machine_notes);
+    int status = check_setup(s, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    h->silicon.setup = *s;
+    memcpy(h->silicon.counters, s->counters, s->n_counters * sizeof *s->counters);
+    h->silicon.setup.counters = h->silicon.counters;
+    cpu_view_read(h->silicon.sys, &view);
+    status = cpu_choose(&view, s->cpu, &h->silicon.cpu, err);
+    if (status == MACHINE_OK) {
+        status = prepare_all(h, m, &view, err);
+    }
+    if (status == MACHINE_OK) {
+        status = try_out(h, err);
+    }
+    if (status != MACHINE_OK) {
+        helper_finish(m);
+        return status;
+    }
+    h->silicon.prepared = true;
+    h->notes_length = strlen(h->silicon.notes);
+    h->nmis = h->smis = h->tried = 0;
+    h->at_end_valid = false;
+    return MACHINE_OK;
+}

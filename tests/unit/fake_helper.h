@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A made-up device in the place of the kernel helper: it keeps what it was asked and answers as it was told to.
+ */
+#ifndef CHARACTERIZE_FAKE_HELPER_H
+#define CHARACTERIZE_FAKE_HELPER_H
+
+#include <stdint.h>
+
+#include "drivers/helper_device.h"
+
+struct fake_helper {
+    int open_errno;             /* of opening it */
+    int hello_errno;
+    unsigned hello_reason;
+    struct characterize_hello hello;
+    int try_errno;              /* of trying the cycle counter */
+    unsigned try_reason;
+    int prepare_errno, run_errno;
+    unsigned prepare_reason, run_reason;
+    int map_fails;
+    unsigned nmis_in_first;     /* repetitions with an NMI in them, before those without */
+    unsigned cut;
+    int msr_errno;
+    uint64_t msr_value;
+    uint64_t register_value;    /* what a repetition reads at its end */
+
+    /* what it was asked */
+    int opened, closed, prepared, finished, runs, mapped;
+    struct characterize_setup setup;
+    struct characterize_run run;
+};
+extern struct fake_helper fake_helper;
+extern const struct helper_io fake_helper_io;
+
+/* A module that fits this program, on a CPU with everything. */
+void fake_helper_reset(void);
+
+#endif

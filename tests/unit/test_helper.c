@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The machine helper over a made-up device: what it asks for, what it makes of the answers, and what it says. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/helper.h"
+#include "tests/unit/fake_helper.h"
+
+static struct machine machine;
+static struct machine_error error;
+
+static struct payload payload(const char *name)
+{
+    struct payload p;
+    char why[200];
+    assert_int_equal(kernel_parse(name, &p, why, sizeof why), 0);
+    return p;
+}
+
+static int open_it(void)
+{
+    return helper_open_at("/dev/made-up", "/sys", &fake_helper_io, &machine, &error);
+}
+
+/* With the counters given, at 2 us. */
+static void prepare_with(const struct counter_spec *counters, size_t n)
+{
+    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = counters, .n_counters = n,
+                               .max_samples = 200 };
+    if (machine.ops->prepare(&machine, &s, &error) != MACHINE_OK) {
+        fail_msg("%s", error.text);
+    }
+}
+
+static int run_it(const char *from, const char *to, double warm_us, struct recording *rec)
+{
+    struct segment segments[3] = { { payload(from), warm_us, false }, { payload(from), 20, true },
+                                   { payload(to), 40, true } };
+    struct run_request r = { .segments = segments, .n_segments = 3, .zero_segment = 2, .phase = 0.25 };
+    return machine.ops->run(&machine, &r, rec, &error);
+}
+
+static void refused_with(int status, const char *text)
+{
+    assert_int_equal(error.status, status);
+    if (strstr(error.text, text) == NULL) {
+        fail_msg("\"%s\" instead of \"%s\"", error.text, text);
+    }
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    fake_helper_reset();
+    return 0;
+}
+
+static int close_it(void **state)
+{
+    (void)state;
+    if (machine.ops != NULL) {
+        machine.ops->close(&machine);
+        machine = (struct machine){ 0 };
+        assert_int_equal(fake_helper.opened, fake_helper.closed);
+        assert_int_equal(fake_helper.mapped, 0);
+    }
+    fake_helper_reset();
+    return 0;
+}
+
+static void test_connecting(void **state)
+{
+    (void)state;
+    struct helper_answer a;
+    int fd = helper_connect(&fake_helper_io, "/dev/made-up", &a);
+    assert_true(fd >= 0 && a.open_errno == 0 && !a.other_version && a.refusal[0] == '\0');
+    fake_helper_io.close(fd);
+    fake_helper.hello_errno = EPROTO;
+    assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
+    assert_true(a.other_version);
+    fake_helper.hello_errno = ENOTTY;
+    assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
+    assert_true(a.other_version);
+    fake_helper.hello_errno = EOPNOTSUPP;
+    fake_helper.hello_reason = CHARACTERIZE_REASON_VENDOR;
+    assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
+    assert_false(a.other_version);
+    assert_string_equal(a.refusal, "the processor is neither Intel's nor AMD's");
+    fake_helper.hello_errno = 0;
+    fake_helper.hello.registry ^= 1;
+    assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
+    assert_true(a.other_version);
+    assert_int_equal(fake_helper.opened, fake_helper.closed);
+    fake_helper.open_errno = EBUSY;
+    assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
+    assert_int_equal(a.open_errno, EBUSY);
+}
+
+static void test_open_says_why_not(void **state)
+{
+    (void)state;
+    fake_helper.open_errno = ENOENT;
+    assert_int_equal(open_it(), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "No such file");
+    fake_helper.open_errno = 0;
+    fake_helper.hello_errno = EPROTO;
+    assert_int_equal(open_it(), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "another version");
+    assert_non_null(strstr(error.remedy, "rmmod"));
+    assert_int_equal(fake_helper.opened, fake_helper.closed);
+}
+
+static void test_every_reason_has_words(void **state)
+{
+    (void)state;
+    char text[140];
+    for (unsigned i = 0; i <= CHARACTERIZE_REASON_COUNT; i++) {
+        helper_reason(&fake_helper_io, 77, i, text, sizeof text);
+        assert_true(strlen(text) > 5);
+        assert_true(strlen(text) < sizeof ((struct characterize_reason_text *)NULL)->text);
+    }
+}
+
+static void test_counters(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 }, { COUNTER_EVENT, 0x0728 }, { COUNTER_LVL1, 0 },
+                                           { COUNTER_INSTRUCTIONS, 0 } };
+    struct machine_info info;
+    struct recording rec;
+    assert_int_equal(open_it(), MACHINE_OK);
+    machine.ops->info(&machine, &info);
+    assert_string_equal(info.name, "helper");
+    assert_non_null(strstr(info.source, "interrupts masked: performance counters"));
+    assert_null(machine.ops->lacks(&machine, COUNTER_CYCLES, NULL));
+    assert_null(machine.ops->lacks(&machine, COUNTER_EVENT, NULL));
+    assert_non_null(machine.ops->lacks(&machine, COUNTER_LVL1, NULL));
+    assert_non_null(machine.ops->lacks(&machine, COUNTER_CHAIN_TICKS, NULL));
+    prepare_with(wanted, 4);
+    assert_int_equal(fake_helper.setup.n_counters, 3);
+    assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_CYCLES);
+    assert_int_equal(fake_helper.setup.counter[1].source, CHARACTERIZE_RAW);
+    assert_int_equal(fake_helper.setup.counter[1].config, 0x0728);
+    assert_int_equal(fake_helper.setup.counter[2].source, CHARACTERIZE_INSTRUCTIONS);
+    assert_true(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
+    assert_int_equal(fake_helper.setup.n_companions, 0);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(rec.n, 30);
+    assert_int_equal(rec.stride, 6);
+    for (size_t i = 0; i < rec.n; i++) {
+        const uint64_t *w = rec.words + i * rec.stride;
+        assert_int_equal(w[0], 5000000 + i * 1000);
+        assert_int_equal(w[2], i * 500); /* over the end of 48 bits */
+        assert_true(w[3] == (i == 3 ? COUNTER_MISSING : i * 1000));
+        assert_true(w[4] == COUNTER_MISSING);
+        assert_int_equal(w[5], i * 1500);
+    }
+    /* 5 blocks of the warm-up, then 10 a reading; 10 readings of 64or, then those of 64mul */
+    unsigned per_or = payload("64or").instructions, per_mul = payload("64mul").instructions;
+    assert_int_equal(rec.words[1], 15 * per_or);
+    assert_int_equal(rec.words[9 * rec.stride + 1], 105 * per_or);
+    assert_int_equal(rec.words[11 * rec.stride + 1], 105 * per_or + 20 * per_mul);
+    assert_int_equal(rec.zero_reading, 9);
+    assert_int_equal(rec.zero_tsc, 5009000);
+    assert_int_equal(rec.involuntary_switches, 0);
+    machine.ops->info(&machine, &info);
+    assert_non_null(strstr(info.notes, "masking the local APIC's timer"));
+    assert_non_null(strstr(info.notes, "MWAIT"));
+}
+
+static void test_aperf_where_there_are_no_counters(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_REF_CYCLES, 0 }, { COUNTER_CYCLES, 0 } };
+    const char *remedy;
+    struct recording rec;
+    fake_helper.try_errno = EOPNOTSUPP;
+    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
+    assert_int_equal(open_it(), MACHINE_OK);
+    assert_null(machine.ops->lacks(&machine, COUNTER_REF_CYCLES, NULL));
+    assert_non_null(strstr(machine.ops->lacks(&machine, COUNTER_INSTRUCTIONS, &remedy), "no performance counters"));
+    assert_non_null(remedy);
+    prepare_with(wanted, 2);
+    assert_int_equal(fake_helper.setup.n_counters, 0);
+    assert_true(fake_helper.setup.flags & CHARACTERIZE_APERF_MPERF);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(rec.words[4 * rec.stride + 2], 4 * 1000); /* MPERF, the second of the two */
+    assert_int_equal(rec.words[4 * rec.stride + 3], 4 * 500);
+}
+
+static void test_chain_where_there_is_nothing(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 } };
+    struct recording rec;
+    fake_helper.try_errno = EOPNOTSUPP;
+    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
+    fake_helper.hello.can = 0;
+    assert_int_equal(open_it(), MACHINE_OK);
+    assert_non_null(strstr(machine.ops->lacks(&machine, COUNTER_CYCLES, NULL), "no performance counters"));
+    assert_null(machine.ops->lacks(&machine, COUNTER_CHAIN_CYCLES, NULL));
+    prepare_with(wanted, 2);
+    assert_int_equal(fake_helper.prepared, 2); /* once to find out what a chain costs */
+    assert_int_equal(fake_helper.setup.flags, CHARACTERIZE_CHAIN);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    for (size_t i = 1; i < rec.n; i++) {
+        const uint64_t *now = rec.words + i * rec.stride, *before = now - rec.stride;
+        double ticks = (double)(now[2] - before[2]);
+        double cycles = (double)(now[3] - before[3]) / CHAIN_CYCLE_UNIT;
+        assert_true(cycles / ticks > 0.499 && cycles / ticks < 0.501);
+    }
+}
+
+static void test_what_cannot_be_run(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    struct recording rec;
+    assert_int_equal(open_it(), MACHINE_OK);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    refused_with(MACHINE_FAILED, "not prepared");
+    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 0.1, .counters = wanted, .n_counters = 1,
+                               .max_samples = 200 };
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_BAD_INPUT);
+    refused_with(MACHINE_BAD_INPUT, "0.1 us");
+    prepare_with(wanted, 1);
+    assert_int_equal(run_it("64or", "64mul", 9950, &rec), MACHINE_BAD_INPUT);
+    refused_with(MACHINE_BAD_INPUT, "10 ms");
+    assert_non_null(strstr(error.remedy, "--warmup"));
+    assert_int_equal(run_it("64or", "amx", 100, &rec), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "AMX tiles are not used in the kernel");
+    assert_int_equal(fake_helper.runs, 1); /* the one of prepare */
+    fake_helper.run_errno = EINVAL;
+    fake_helper.run_reason = CHARACTERIZE_REASON_READINGS;
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_BAD_INPUT);
+    refused_with(MACHINE_BAD_INPUT, "do not fit into the buffer");
+    fake_helper.run_errno = EFAULT;
+    fake_helper.run_reason = 0;
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    refused_with(MACHINE_FAILED, strerror(EFAULT));
+}
+
+static void test_preparing_can_fail(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1,
+                               .max_samples = 200 };
+    assert_int_equal(open_it(), MACHINE_OK);
+    fake_helper.prepare_errno = EOPNOTSUPP;
+    fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_COUNTER;
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "counter 1 of 1: perf refused the counter");
+    /* no other hyper-thread: asked again without */
+    fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_SIBLING;
+    fake_helper.prepared = 0;
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+    assert_int_equal(fake_helper.prepared, 2);
+    assert_false(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
+    fake_helper.prepare_errno = 0;
+    fake_helper.map_fails = 1;
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_FAILED);
+    refused_with(MACHINE_FAILED, "cannot map");
+}
+
+static void test_disturbed_repetitions(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    struct machine_info info;
+    struct recording rec;
+    assert_int_equal(open_it(), MACHINE_OK);
+    prepare_with(wanted, 1);
+    fake_helper.nmis_in_first = 2;
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(fake_helper.runs, 3);
+    machine.ops->info(&machine, &info);
+    assert_non_null(strstr(info.notes, "1 NMIs and 0 SMIs came nevertheless in 2 repetitions"));
+    fake_helper.cut = 1;
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    refused_with(MACHINE_FAILED, "reached the 10 ms");
+}
+
+static void test_voltage(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    struct recording rec;
+    uint64_t value;
+    assert_int_equal(open_it(), MACHINE_OK);
+    assert_non_null(machine.ops->read_register);
+    prepare_with(wanted, 1);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(fake_helper.run.last_register, 0); /* never in a repetition with samples */
+    struct segment alone = { payload("64or"), 100, false };
+    struct run_request r = { .segments = &alone, .n_segments = 1 };
+    assert_int_equal(machine.ops->run(&machine, &r, &rec, &error), MACHINE_OK);
+    assert_int_equal(fake_helper.run.last_register, 0x198);
+    assert_int_equal(machine.ops->read_register(&machine, 0x198, &value, &error), MACHINE_OK);
+    assert_true(value == fake_helper.register_value);
+    assert_int_equal(machine.ops->read_register(&machine, 0x198, &value, &error), MACHINE_OK);
+    assert_true(value == fake_helper.msr_value); /* read now */
+    fake_helper.msr_errno = EIO;
+    assert_int_equal(machine.ops->read_register(&machine, 0x1ad, &value, &error), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "register 1ADH");
+}
+
+static void test_no_voltage(void **state)
+{
+    (void)state;
+    fake_helper.msr_errno = EIO;
+    assert_int_equal(open_it(), MACHINE_OK);
+    assert_null(machine.ops->read_register);
+    machine.ops->close(&machine);
+    fake_helper.msr_errno = 0;
+    fake_helper.msr_value = 0x3e8;
+    assert_int_equal(open_it(), MACHINE_OK);
+    assert_null(machine.ops->read_register);
+}
+
+int main(void)
+{
+#define HELPER_TEST(f) cmocka_unit_test_setup_teardown(f, reset, close_it)
+    const struct CMUnitTest tests[] = {
+        HELPER_TEST(test_connecting),
+        HELPER_TEST(test_open_says_why_not),
+        HELPER_TEST(test_every_reason_has_words),
+        HELPER_TEST(test_counters),
+        HELPER_TEST(test_aperf_where_there_are_no_counters),
+        HELPER_TEST(test_chain_where_there_is_nothing),
+        HELPER_TEST(test_what_cannot_be_run),
+        HELPER_TEST(test_preparing_can_fail),
+        HELPER_TEST(test_disturbed_repetitions),
+        HELPER_TEST(test_voltage),
+        HELPER_TEST(test_no_voltage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

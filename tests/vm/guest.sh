@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# /init of the virtual machine: loads the kernel helper, asks it and uses it, unloads it. One line 'ok: NAME' or
+# 'FAIL: NAME' for each check; the kernel's log between two lines of its own; the last line says that it got this far.
+# Files beside it: settings (FUZZ, SEED, TRANSITION, REFUSED), characterize, characterize.ko, msr.ko, the programs of
+# tests/vm.
+export PATH=/bin LC_ALL=C
+/bin/busybox mkdir -p /proc /sys /dev /tmp /bin
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+# shellcheck source=/dev/null
+. /settings
+cd /
+
+# ok NAME COMMAND...: the command's output is shown where it fails
+ok() {
+    name=$1
+    shift
+    if "$@" >/tmp/out 2>&1; then
+        echo "ok: $name"
+    else
+        echo "FAIL: $name (status $?): $*"
+        head -c 2000 /tmp/out
+    fi
+}
+
+# says NAME STATUS TEXT COMMAND...: exit status, and a line with the text
+says() {
+    name=$1 want=$2 text=$3
+    shift 3
+    "$@" >/tmp/out 2>&1
+    status=$?
+    if [ "$status" -eq "$want" ] && grep -q -e "$text" /tmp/out; then
+        echo "ok: $name: $(grep -m 1 -e "$text" /tmp/out)"
+    else
+        echo "FAIL: $name: status $status; wanted $want and '$text'"
+        head -c 3000 /tmp/out
+    fi
+}
+
+# kilobytes of a line of /proc/meminfo
+memory() {
+    sed -n "s/^$1: *\([0-9]*\) kB/\1/p" /proc/meminfo
+}
+
+settle() {
+    sync
+    echo 3 >/proc/sys/vm/drop_caches
+    sleep 1
+}
+
+echo "== before the module is loaded"
+# from here on nothing bad may be in the kernel's log; what comes earlier is between the kernel and the emulator
+echo "characterize: the test begins" >/dev/kmsg
+says "helper: not loaded" 3 'not loaded' characterize --machine helper --transition 64or:64mul
+says "--list machines without the module" 0 '^helper .*not loaded' characterize --list machines
+insmod /msr.ko
+settle
+free_before=$(memory MemFree) slab_before=$(memory SUnreclaim)
+
+echo "== the module"
+ok "insmod" insmod /characterize.ko
+ok "the device belongs to root alone" test "$(stat -c '%a %u %g' /dev/characterize)" = "600 0 0"
+helper_checks /dev/characterize
+
+echo "== characterize"
+says "--list machines with the module" 0 '^helper ' characterize --list machines
+cat /tmp/out
+if [ -n "$TRANSITION" ]; then
+    # shellcheck disable=SC2086 # a list of transitions
+    for pair in $TRANSITION; do
+        begin=$(cut -d ' ' -f 1 /proc/uptime)
+        says "--transition $pair through the helper" 0 '^Machine .*helper' characterize --machine helper \
+            --transition "$pair" --runs 10 --warmup 300 --observe 100 --period 5 --active-cores 1 \
+            --csv /tmp/t.csv --json /tmp/t.json
+        cat /tmp/out
+        echo "== $pair took $begin to $(cut -d ' ' -f 1 /proc/uptime) s"
+        ok "its trace names the source" grep -q '^# source: .*interrupts masked' /tmp/t.csv
+        ok "its trace has samples" test "$(grep -c '^[0-9]*,-*[0-9]' /tmp/t.csv)" -gt 100
+    done
+fi
+if [ -n "$REFUSED" ]; then
+    says "$REFUSED is refused" 3 "${REFUSED#*:}" characterize --machine helper --transition "$REFUSED" --runs 2
+fi
+says "AMX is refused" 3 'amx' characterize --machine helper --transition 64or:amx --runs 2
+says "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul --warmup 20000
+says "auto takes the helper" 0 'helper' characterize --transition 64or:64mul --runs 3 --warmup 300 --observe 50 \
+    --period 5 --active-cores 1 --csv /tmp/a.csv --json /tmp/a.json
+sleep 3 3</dev/characterize &
+sleep 0.3
+says "a second user is told" 3 'in use' characterize --machine helper --transition 64or:64mul --runs 2
+kill $!
+wait
+
+echo "== random ioctls, seed $SEED"
+if ioctl_fuzz /dev/characterize "$SEED" "$FUZZ"; then
+    echo "ok: $FUZZ random ioctls, seed $SEED"
+else
+    echo "FAIL: random ioctls, seed $SEED"
+fi
+
+echo "== unloading"
+ok "nobody holds the module" test "$(sed -n 's/^characterize [0-9]* \([0-9]*\) .*/\1/p' /proc/modules)" = 0
+ok "no thread of the module is left" sh -c '! grep -q ^characterize /proc/[0-9]*/comm'
+ok "rmmod" rmmod characterize
+ok "the device is gone" test ! -e /dev/characterize
+settle
+free_after=$(memory MemFree) slab_after=$(memory SUnreclaim)
+echo "memory free $free_before -> $free_after kB, unreclaimable slab $slab_before -> $slab_after kB"
+ok "no memory is lost (within 3 MB)" test $((free_before - free_after)) -lt 3072
+ok "no slab memory is lost (within 1 MB)" test $((slab_after - slab_before)) -lt 1024
+ok "it loads again" insmod /characterize.ko
+ok "and unloads" rmmod characterize
+
+echo "== kernel log begins"
+dmesg
+echo "== kernel log ends"
+echo "== guest done after $(cut -d ' ' -f 1 /proc/uptime) s"
+sleep "${LINGER:-0}"
+poweroff -f

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Usage: ioctl_fuzz DEVICE SEED COUNT
+ *
+ * Random ioctls against the kernel helper: half-valid structs, wrong numbers, bad pointers, mappings that come and go.
+ * What the module answers must be one of its errors; what it says was recorded must be in the buffer. Prints how often
+ * each ioctl did what, and ends with exit status 0 if nothing was wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivers/kmod/uapi.h"
+
+enum { COMMANDS = 9, ERRNOS = 256 };
+static const char *const command_names[COMMANDS] = { "hello",  "reason", "try",     "prepare", "run",
+                                                     "finish", "msr",    "garbage", "mmap" };
+
+struct fuzz {
+    int fd;
+    uint64_t random;
+    uint64_t tsc_khz;
+    unsigned kernels;
+    struct characterize_setup setup; /* the last that was accepted */
+    bool prepared;
+    const uint64_t *map;
+    size_t mapped;
+    unsigned long wrong;
+    unsigned long answers[COMMANDS][ERRNOS];
+    uint64_t longest; /* ticks with interrupts masked */
+};
+
+/* splitmix64 (Steele, Lea, Flood 2014) */
+static uint64_t next(struct fuzz *f)
+{
+    uint64_t z = f->random += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static uint64_t below(struct fuzz *f, uint64_t n)
+{
+    return next(f) % n;
+}
+
+static bool one_in(struct fuzz *f, unsigned n)
+{
+    return below(f, n) == 0;
+}
+
+/* Mostly small, sometimes anything. */
+static uint64_t number(struct fuzz *f, uint64_t n)
+{
+    return one_in(f, 20) ? next(f) >> below(f, 64) : below(f, n);
+}
+
+static void complain(struct fuzz *f, const char *what)
+{
+    if (f->wrong++ < 20) {
+        printf("FAIL: ioctl_fuzz: %s\n", what);
+    }
+}
+
+static void scramble(struct fuzz *f, void *s, size_t size)
+{
+    unsigned char *bytes = s;
+    for (unsigned k = 0; one_in(f, 30) && k < 4; k++) {
+        bytes[below(f, size)] = (unsigned char)next(f);
+    }
+}
+
+static uint32_t version(struct fuzz *f)
+{
+    return one_in(f, 50) ? (uint32_t)next(f) : CHARACTERIZE_VERSION;
+}
+
+static struct characterize_payload payload(struct fuzz *f)
+{
+    /* few of them, since each new one takes 7 ms to get to know */
+    uint16_t kernel = one_in(f, 10) ? (uint16_t)number(f, f->kernels + 3) : (uint16_t)(below(f, 3) * 2);
+    return (struct characterize_payload){ .kernel = kernel, .density = (uint16_t)(one_in(f, 10) ? number(f, 260) : 1),
+                                          .dirty = one_in(f, 20), .reserved = one_in(f, 200) };
+}
+
+static struct characterize_counter counter(struct fuzz *f)
+{
+    return (struct characterize_counter){ (uint32_t)number(f, 6), one_in(f, 2) ? 0 : (uint32_t)next(f) };
+}
+
+/* Calls; every error must be one that the module gives. */
+static int call(struct fuzz *f, unsigned which, unsigned long command, void *arg)
+{
+    errno = 0;
+    int error = ioctl(f->fd, command, arg) == 0 ? 0 : errno;
+    f->answers[which][error < ERRNOS ? error : ERRNOS - 1]++;
+    switch (error) {
+    case 0: case EINVAL: case EPERM: case EIO: case EBUSY: case EOPNOTSUPP: case EPROTO: case ENOTTY: case EFAULT:
+        return error;
+    default:
+        complain(f, strerror(error));
+        return error;
+    }
+}
+
+static void check_readings(struct fuzz *f, const struct characterize_run *r)
+{
+    uint64_t ticks = r->end_tsc - r->begin_tsc;
+    f->longest = ticks > f->longest ? ticks : f->longest;
+    if (r->n > f->setup.readings || r->n_probe > CHARACTERIZE_PROBE_ROOM || r->zero_reading > r->n) {
+        complain(f, "more readings than there is room for");
+        return;
+    }
+    if (f->map == NULL || f->mapped != f->setup.bytes) {
+        return;
+    }
+    const uint64_t *reading = f->map + CHARACTERIZE_PROBE_ROOM * f->setup.stride;
+    for (uint32_t i = 1; i < r->n; i++) {
+        if (reading[i * f->setup.stride] <= reading[(i - 1) * f->setup.stride]) {
+            complain(f, "the readings are not in order of time");
+            return;
+        }
+    }
+}
+
+static void fuzz_setup(struct fuzz *f)
+{
+    struct characterize_setup s = { .version = version(f), .cpu = (uint32_t)number(f, 3) };
+    s.flags = (uint32_t)(one_in(f, 3) ? number(f, 16) : CHARACTERIZE_CHAIN);
+    s.period = number(f, f->tsc_khz / 100);
+    s.readings = (uint32_t)(1 + number(f, 500));
+    s.n_counters = one_in(f, 4) ? (uint32_t)number(f, 14) : 0;
+    s.n_companions = one_in(f, 10) ? (uint32_t)number(f, 4) : 0;
+    s.companion = payload(f);
+    for (unsigned i = 0; i < CHARACTERIZE_COUNTERS; i++) {
+        s.counter[i] = counter(f);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        s.companion_cpu[i] = (uint16_t)number(f, 4);
+    }
+    scramble(f, &s, sizeof s);
+    int error = call(f, 3, CHARACTERIZE_IOC_PREPARE, &s);
+    f->prepared = error == 0;
+    if (error == 0) {
+        f->setup = s;
+    }
+}
+
+static void fuzz_run(struct fuzz *f)
+{
+    struct characterize_run r = { .version = version(f) };
+    r.n_segments = (uint32_t)number(f, 5);
+    r.zero = (uint32_t)number(f, 3);
+    r.offset = number(f, f->prepared ? 2 * f->setup.period + 2 : 100);
+    r.turn = (uint32_t)number(f, 9);
+    r.last_register = one_in(f, 4) ? (uint32_t)number(f, 0x700) : 0;
+    for (unsigned i = 0; i < CHARACTERIZE_SEGMENTS; i++) {
+        uint64_t most = one_in(f, 20) ? f->tsc_khz * 11 : f->tsc_khz / 20;
+        r.segment[i] = (struct characterize_segment){ .ticks = number(f, most), .payload = payload(f),
+                                                      .sampled = i > 0 ? one_in(f, 3) || r.segment[i - 1].sampled
+                                                                       : one_in(f, 3) };
+    }
+    scramble(f, &r, sizeof r);
+    if (call(f, 4, CHARACTERIZE_IOC_RUN, &r) == 0) {
+        check_readings(f, &r);
+    }
+}
+
+static void fuzz_map(struct fuzz *f)
+{
+    int protection = (int)below(f, 8);
+    size_t size = f->prepared && !one_in(f, 4) ? f->setup.bytes : (size_t)number(f, 1 << 20);
+    off_t offset = one_in(f, 10) ? (off_t)(below(f, 100) * 4096) : 0;
+
+    if (f->map != NULL) {
+        munmap((void *)(uintptr_t)f->map, f->mapped);
+        f->map = NULL;
+    }
+    void *at = mmap(NULL, size, protection, one_in(f, 4) ? MAP_PRIVATE : MAP_SHARED, f->fd, offset);
+    f->answers[8][at == MAP_FAILED ? errno : 0]++;
+    if (at == MAP_FAILED) {
+        return;
+    }
+    if (protection & (PROT_WRITE | PROT_EXEC)) {
+        complain(f, "a mapping for writing or executing was allowed");
+    } else if (mprotect(at, size, PROT_READ | PROT_WRITE) == 0) {
+        complain(f, "the mapping could be made writable");
+    }
+    if (protection == PROT_READ && offset == 0) {
+        f->map = at;
+        f->mapped = size;
+    } else {
+        munmap(at, size);
+    }
+}
+
+static void fuzz_garbage(struct fuzz *f)
+{
+    static unsigned char block[20000];
+    unsigned long known[] = { CHARACTERIZE_IOC_HELLO, CHARACTERIZE_IOC_REASON, CHARACTERIZE_IOC_TRY,
+                              CHARACTERIZE_IOC_PREPARE, CHARACTERIZE_IOC_RUN, CHARACTERIZE_IOC_MSR };
+    for (unsigned i = 0; i < sizeof block; i += 8) {
+        uint64_t word = next(f);
+        memcpy(block + i, &word, 8);
+    }
+    uint32_t right = CHARACTERIZE_VERSION;
+    memcpy(block, &right, sizeof right);
+    void *arg = one_in(f, 3) ? NULL : one_in(f, 2) ? (void *)(uintptr_t)(next(f) << 12) : block;
+    unsigned long command = one_in(f, 3) ? (unsigned long)(uint32_t)next(f) : known[below(f, 6)];
+    call(f, 7, command, arg);
+    f->prepared = false; /* perhaps */
+}
+
+static void fuzz_once(struct fuzz *f)
+{
+    unsigned what = (unsigned)below(f, 100);
+    if (what < 14) {
+        struct characterize_hello h = { .version = version(f) };
+        call(f, 0, CHARACTERIZE_IOC_HELLO, &h);
+    } else if (what < 30) {
+        struct characterize_reason_text t = { .version = version(f), .reason = (uint32_t)number(f, 40) };
+        if (call(f, 1, CHARACTERIZE_IOC_REASON, &t) == 0 && memchr(t.text, 0, sizeof t.text) == NULL) {
+            complain(f, "a text without an end");
+        }
+    } else if (what < 42) {
+        struct characterize_try t = { .version = version(f), .cpu = (uint32_t)number(f, 3), .counter = counter(f) };
+        call(f, 2, CHARACTERIZE_IOC_TRY, &t);
+    } else if (what < 50) {
+        fuzz_setup(f);
+    } else if (what < 64) {
+        fuzz_run(f);
+    } else if (what < 67) {
+        call(f, 5, CHARACTERIZE_IOC_FINISH, NULL);
+        f->prepared = false;
+    } else if (what < 84) {
+        struct characterize_msr m = { .version = version(f), .cpu = (uint32_t)number(f, 3),
+                                      .number = (uint32_t)(one_in(f, 2) ? number(f, 0x700) : 0x198) };
+        call(f, 6, CHARACTERIZE_IOC_MSR, &m);
+    } else if (what < 94) {
+        fuzz_garbage(f);
+    } else {
+        fuzz_map(f);
+    }
+}
+
+static void report(const struct fuzz *f, unsigned long count, double seconds)
+{
+    for (unsigned c = 0; c < COMMANDS; c++) {
+        printf("ioctl_fuzz: %-8s", command_names[c]);
+        for (unsigned e = 0; e < ERRNOS; e++) {
+            if (f->answers[c][e] != 0) {
+                printf("  %s: %lu", e == 0 ? "done" : strerrorname_np((int)e), f->answers[c][e]);
+            }
+        }
+        printf("\n");
+    }
+    printf("ioctl_fuzz: %lu calls in %.1f s; interrupts masked for at most %.2f ms\n", count, seconds,
+           f->tsc_khz > 0 ? (double)f->longest / (double)f->tsc_khz : 0);
+}
+
+int main(int argc, char **argv)
+{
+    struct fuzz f = { .fd = -1 };
+    if (argc != 4 || (f.fd = open(argv[1], O_RDWR | O_CLOEXEC)) < 0) {
+        fprintf(stderr, "usage: ioctl_fuzz DEVICE SEED COUNT; %s\n", strerror(errno));
+        return 2;
+    }
+    f.random = strtoull(argv[2], NULL, 0);
+    unsigned long count = strtoul(argv[3], NULL, 0);
+    struct characterize_hello hello = { .version = CHARACTERIZE_VERSION };
+    struct timespec begin, end;
+    if (ioctl(f.fd, CHARACTERIZE_IOC_HELLO, &hello) != 0) {
+        printf("FAIL: ioctl_fuzz: no hello: reason %u\n", hello.reason);
+        return 1;
+    }
+    f.tsc_khz = hello.tsc_khz;
+    f.kernels = hello.kernels;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (unsigned long i = 0; i < count; i++) {
+        fuzz_once(&f);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    report(&f, count, (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+    /* left mapped and prepared: the module must clear up by itself */
+    return f.wrong != 0;
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # work and OUT come from the caller
+#
+# Sourced by the tests in virtual machines: what is needed, the kernel's image, the module, the guest's file system.
+# The caller is at the repository's root; $work is the folder for all of it, $OUT the build of the program.
+
+n_passed=0 n_failed=0 n_skipped=0
+
+ok() {
+    n_passed=$((n_passed + 1))
+    echo "ok: $1"
+}
+
+# fail NAME [FILE]: the file's end is shown
+fail() {
+    n_failed=$((n_failed + 1))
+    echo "FAIL: $1"
+    if [ $# -gt 1 ] && [ -e "$2" ]; then
+        tail -n 30 "$2" | sed 's/^/    | /'
+    fi
+}
+
+finish() {
+    echo "$n_passed passed, $n_failed failed, $n_skipped skipped"
+    [ "$n_failed" -eq 0 ]
+    exit
+}
+
+# skip_all WHY: nothing of this can be tried here
+skip_all() {
+    n_skipped=$((n_skipped + 1))
+    echo "skipped: the virtual machine of the kernel helper: $1"
+    finish
+}
+
+need_commands() {
+    for command; do
+        command -v "$command" >/dev/null 2>&1 || skip_all "no $command here (scripts/packages names its package)"
+    done
+}
+
+# Sets $kernel to the newest Debian kernel whose headers are here, or VM_KERNEL.
+choose_kernel() {
+    kernel=${VM_KERNEL:-}
+    if [ -z "$kernel" ]; then
+        for headers in /usr/src/linux-headers-*-amd64; do
+            [ -e "$headers/Makefile" ] && echo "${headers#/usr/src/linux-headers-}"
+        done | sort -V >"$work/kernels"
+        kernel=$(tail -n 1 "$work/kernels")
+    fi
+    [ -n "$kernel" ] || skip_all "no kernel headers in /usr/src (package linux-headers-amd64)"
+    [ -e "/usr/src/linux-headers-$kernel/Makefile" ] || skip_all "no headers of $kernel in /usr/src"
+}
+
+# Fetches and unpacks that kernel's image, without installing it. Sets $image to the folder.
+fetch_image() {
+    image=$work/image-$kernel
+    if [ -e "$image/boot/vmlinuz-$kernel" ]; then
+        return
+    fi
+    need_commands apt-get dpkg
+    rm -rf "$image" "$work/download"
+    mkdir -p "$work/download"
+    (cd "$work/download" && timeout 300 apt-get -q download "linux-image-$kernel") >"$work/download.log" 2>&1 ||
+        skip_all "cannot download linux-image-$kernel: $(grep '^E: ' "$work/download.log" | head -n 1)"
+    for package in "$work/download"/*.deb; do
+        dpkg -x "$package" "$image.part" || skip_all "cannot unpack $package"
+    done
+    mv "$image.part" "$image"
+    rm -rf "$work/download"
+}
+
+# Builds the module from the sources that DKMS would get, so that these are complete. Sets $module.
+build_module() {
+    tree=$work/dkms
+    rm -rf "$tree"
+    mkdir -p "$tree"
+    make -s -C drivers/kmod dkms DESTDIR="$tree" >"$work/module.log" 2>&1 ||
+        { fail "the module's sources for DKMS" "$work/module.log"; finish; }
+    tree=$(echo "$tree"/usr/src/characterize-*)
+    module=$tree/drivers/kmod/characterize.ko
+    if ! make -j"$(nproc)" -C "$tree/drivers/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel" \
+        >"$work/module.log" 2>&1; then
+        fail "the module builds for $kernel" "$work/module.log"
+        finish
+    fi
+    # pahole and vmlinux are not part of the headers: what kbuild says about BTF is no warning about this module
+    if grep -i -e warning -e objtool "$work/module.log" | grep -v 'BTF' >"$work/warnings"; then
+        fail "the module builds for $kernel without a warning" "$work/warnings"
+    else
+        ok "the module builds for $kernel without a warning"
+    fi
+    strip --strip-debug "$module"
+}
+
+build_programs() {
+    for program in ioctl_fuzz helper_checks; do
+        # shellcheck disable=SC2086 # flags
+        ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. -static -o "$work/$program" \
+            "tests/vm/$program.c" "$OUT/libcharacterize.a" -lm >"$work/programs.log" 2>&1 ||
+            { fail "tests/vm/$program.c compiles" "$work/programs.log"; finish; }
+    done
+}
+
+# The guest's file system: busybox, the program with its libraries, the modules.
+make_initramfs() {
+    root=$work/root
+    rm -rf "$root"
+    mkdir -p "$root/bin" "$root/share"
+    cp "$(command -v busybox)" "$root/bin/busybox"
+    ln -s busybox "$root/bin/sh"
+    cp "$OUT/characterize" "$work/ioctl_fuzz" "$work/helper_checks" "$root/bin/"
+    cp -R data/. "$root/share/"
+    ldd "$OUT/characterize" | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' | while read -r library; do
+        mkdir -p "$root$(dirname "$library")"
+        cp -L "$library" "$root$library"
+    done
+    cp "$module" "$root/characterize.ko"
+    msr=$image/lib/modules/$kernel/kernel/arch/x86/kernel/msr.ko
+    if [ -e "$msr" ]; then
+        cp "$msr" "$root/msr.ko"
+    else # packed, since Linux 6.6 or so
+        busybox xzcat <"$msr.xz" >"$root/msr.ko"
+    fi
+    install -m 755 tests/vm/guest.sh "$root/init"
+    cat >"$root/settings"
+    (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initramfs.gz"
+}
+
+# Takes the guest's lines into the counts, and looks for what must not be in the kernel's log.
+judge() {
+    tr -d '\r' <"$work/serial.log" >"$work/guest.log"
+    if ! grep -q '^== guest done' "$work/guest.log"; then
+        fail "the guest came to its end" "$work/guest.log"
+    else
+        ok "the guest came to its end: $(sed -n 's/^== guest done //p' "$work/guest.log")"
+    fi
+    n_passed=$((n_passed + $(grep -c '^ok: ' "$work/guest.log")))
+    n_failed=$((n_failed + $(grep -c '^FAIL: ' "$work/guest.log")))
+    sed -n '/^== before/,/^== kernel log begins/p' "$work/guest.log" | grep -v '^== kernel log begins'
+    n_skipped=$((n_skipped + $(grep -c '^skip: ' "$work/guest.log")))
+    bad='BUG|WARNING|Oops|unchecked MSR|[Cc]all [Tt]race|general protection|unable to handle'
+    bad="$bad|rcu.*stall|lockup|hung task|panic"
+    awk '/^== before the module/ { on = 1 } /^== kernel log begins/ { on = 0 } /the test begins$/ { on = 1 } on' \
+        "$work/guest.log" >"$work/during.log"
+    if grep -E "$bad" "$work/during.log" >"$work/bad.log"; then
+        fail "nothing bad in the kernel's log" "$work/bad.log"
+    elif ! grep -q 'the test begins$' "$work/during.log" || ! grep -q '^== kernel log ends' "$work/during.log"; then
+        fail "the kernel's log is there"
+    else
+        ok "no BUG, WARNING, Oops, stall or lockup in the kernel's log"
+    fi
+}

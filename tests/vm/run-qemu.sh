@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The kernel helper in a virtual machine (make test-vm): Debian's kernel under QEMU's own processor, which says that it
+# is a Skylake-SP (06_55H stepping 4) and has AVX2 but no AVX-512 and no performance counters. Nothing is loaded into
+# the kernel of the machine that this runs on. Ends with 'N passed, N failed, N skipped'.
+#
+# Environment: OUT, where the program is; VM_KERNEL (6.1.0-56-amd64: default the newest whose headers are here);
+# VM_FUZZ, random ioctls (100000); VM_SEED; VM_CPUS.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+OUT=${OUT:-.}
+work=$(pwd)/build/vm
+mkdir -p "$work" || exit 1
+# shellcheck source=tests/vm/lib.sh
+. tests/vm/lib.sh
+begin=$(date +%s)
+
+need_commands qemu-system-x86_64 busybox nasm gzip strip ldd
+choose_kernel
+fetch_image
+build_module
+build_programs
+make_initramfs <<SETTINGS
+FUZZ=${VM_FUZZ:-100000}
+SEED=${VM_SEED:-20261122}
+TRANSITION='128or:256fma 256fma:64add'
+REFUSED=128fma:512fma
+SETTINGS
+
+rm -f "$work/serial.log"
+# oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
+timeout -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -display none \
+    -serial "file:$work/serial.log" -no-reboot -m 512 -machine q35 -accel tcg,thread=multi \
+    -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
+    -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
+    -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable" </dev/null >"$work/qemu.log" 2>&1
+status=$?
+[ "$status" -eq 0 ] || fail "QEMU's exit status $status (124: out of time)" "$work/qemu.log"
+judge
+echo "kernel $kernel, $(($(date +%s) - begin)) s"
+finish
