@@ -13,7 +13,7 @@
 #include "analysis/robust.h"
 #include "analysis/segment.h"
 
-enum { NEIGHBOURS = 21 };
+enum { NEIGHBOURS = 21, STAIR_READINGS = 12 };
 #define STEP_V 0.0015     /* smaller steps are left alone: 12 units of the register */
 #define STEP_Z 6.0
 #define RAMP_US 40.0      /* steps the same way closer than this are one ramp */
@@ -119,9 +119,9 @@ static double misfit(const struct trace *v, size_t a, size_t b, double low, doub
 
 /*
  * When a step between two plateaus begins and ends: the ramp that fits best, or, where no ramp fits clearly better, the
- * jump that does. Readings are of an instant: an edge lies between two of them.
+ * jump that does. Readings are of an instant: an edge lies between two of them. Returns the misfit of the better one.
  */
-static void fit_ramp(const struct trace *v, size_t a, size_t b, double low, double high, double sigma, double *begin,
+static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, double high, double sigma, double *begin,
                      double *end)
 {
     enum { TIMES = 64 };
@@ -145,8 +145,44 @@ static void fit_ramp(const struct trace *v, size_t a, size_t b, double low, doub
                 *end = v->time_us[k];
             }
         }
-    if (best_jump - best_ramp < CLEARLY_BETTER)
+    if (best_jump - best_ramp < CLEARLY_BETTER) {
         *begin = *end = jump;
+        return best_jump;
+    }
+    return best_ramp;
+}
+
+/* The readings around a step: two running medians' worth on both sides, within its plateaus. */
+static void around(size_t from, size_t first, size_t last, size_t to, size_t *a, size_t *b)
+{
+    *a = first > from + 2 * NEIGHBOURS ? first - 2 * NEIGHBOURS : from;
+    *b = last + 2 * NEIGHBOURS < to ? last + 2 * NEIGHBOURS : to;
+}
+
+/*
+ * Steps the same way within a short time are a ramp, which cuts make into stairs, or they are stairs: each change of
+ * the clock has a voltage of its own. Whichever fits the readings better is taken.
+ */
+static bool are_stairs(const struct trace *v, double sigma, size_t from, const struct cut *cut, size_t n, size_t to,
+                       double *scratch)
+{
+    size_t a, b;
+    double stairs = 0, begin, end, low = NAN, high = NAN;
+    around(from, cut[0].at, cut[n - 1].at, to, &a, &b);
+    for (size_t i = from; i < to; i++)
+        scratch[i] = (double)v->channel[TRACE_VOLTS][i];
+    for (size_t k = 0; k <= n; k++) {
+        size_t x = k ? cut[k - 1].at : from, y = k < n ? cut[k].at : to;
+        double level = plateau(scratch, x, y, scratch + v->n);
+        low = k ? low : level;
+        high = level;
+        if (k && k < n && y - x < STAIR_READINGS)
+            return false; /* too short a stair to be told from a part of a ramp */
+        size_t x1 = x > a ? x : a, y1 = y < b ? y : b;
+        stairs += misfit(v, x1, y1, level, level, 0, 0, sigma);
+    }
+    double ramp = fit_ramp(v, a, b, low, high, sigma, &begin, &end);
+    return stairs + 3 * CLEARLY_BETTER * (double)(n - 1) < ramp;
 }
 
 /* The cuts first..last are one step between the plateaus from..first and last..to. */
@@ -162,9 +198,9 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
     double high = plateau(scratch, last + trim_high, to, scratch + v->n);
     if (fabs(high - low) < STEP_V)
         return 0;
-    size_t a = first > from + 2 * NEIGHBOURS ? first - 2 * NEIGHBOURS : from;
-    size_t b = last + 2 * NEIGHBOURS < to ? last + 2 * NEIGHBOURS : to;
+    size_t a, b;
     double begin, end;
+    around(from, first, last, to, &a, &b);
     fit_ramp(v, a, b, low, high, fmax(sigma, 1.0 / 8192), &begin, &end);
     return add_step(out, (struct volt_step){begin, end, low, high, to - from});
 }
@@ -184,6 +220,12 @@ static int find_steps(const struct trace *v, struct phases *out)
         while (j + 1 < n && v->time_us[cut[j + 1].at] - v->time_us[cut[j].at] <
                                 (cut[j].effect * cut[j + 1].effect > 0 ? RAMP_US : MIXED_US))
             j++;
+        size_t to = j + 1 < n ? cut[j + 1].at : v->n;
+        bool one_way = true;
+        for (size_t k = i; k < j; k++)
+            one_way &= cut[k].effect * cut[k + 1].effect > 0;
+        if (j > i && one_way && are_stairs(v, fmax(sigma, 1.0 / 8192), from, cut + i, j - i + 1, to, scratch))
+            j = i; /* the next one is looked at by itself */
         bad = describe_step(v, sigma, from, cut[i].at, cut[j].at, j + 1 < n ? cut[j + 1].at : v->n, scratch, out);
         from = cut[j].at;
         i = j;

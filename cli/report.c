@@ -424,8 +424,12 @@ static void print_voltage(const struct screen *s, const struct phases *p)
         char text[TEXT_SIZE] = "", begin[40], end[40];
         number(begin, sizeof(begin), v->begin_us, 1);
         number(end, sizeof(end), v->end_us, 1);
-        add(text, "%.4f -> %.4f V (%+.1f mV), from %s to %s us", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v),
-            begin, end);
+        add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
+        if (strcmp(begin, end) == 0) { /* a jump between two readings */
+            add(text, "at %s us", begin);
+        } else {
+            add(text, "from %s to %s us", begin, end);
+        }
         paragraph(s, i == 0 ? "Voltage" : "", text);
     }
     if (p->n_volt_steps > OTHERS_SHOWN) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,39 @@ static void a_halt_cut_in_two_is_one(void **state)
     phases_free(&p);
 }
 
+/* Readings of a voltage that falls at 20 us and at 50 us, at once or along a ramp between the two. */
+static void read_volts(bool ramp, struct phases *p)
+{
+    struct trace t;
+    trace_init(&t);
+    if (trace_add_channel(&t, TRACE_VOLTS))
+        fail();
+    for (size_t i = 0; i < 400; i++) {
+        double at = -50 + 0.5 * (double)i, part = fmax(0, fmin(1, (at - 20) / 30));
+        double volts = ramp ? 0.88 - 0.13 * part : at < 20 ? 0.88 : at < 50 ? 0.82 : 0.75;
+        if (trace_append(&t, 0, at))
+            fail();
+        t.channel[TRACE_VOLTS][i] = (float)(volts + 0.0006 * wobble(i, 0));
+    }
+    analyse(&t, p);
+}
+
+static void two_falls_of_the_voltage_are_no_ramp(void **state)
+{
+    (void)state;
+    struct phases p;
+    read_volts(false, &p);
+    assert_int_equal(p.n_volt_steps, 2);
+    assert_true(fabs(p.volt_steps[0].begin_us - 20) < 1 && fabs(p.volt_steps[0].end_us - 20) < 1);
+    assert_true(fabs(p.volt_steps[1].begin_us - 50) < 1 && fabs(p.volt_steps[1].end_us - 50) < 1);
+    assert_true(fabs(p.volt_steps[0].to_v - 0.82) < 0.001);
+    phases_free(&p);
+    read_volts(true, &p);
+    assert_int_equal(p.n_volt_steps, 1);
+    assert_true(fabs(p.volt_steps[0].begin_us - 20) < 3 && fabs(p.volt_steps[0].end_us - 50) < 3);
+    phases_free(&p);
+}
+
 static void nothing_but_one_sample(void **state)
 {
     (void)state;
@@ -321,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_halt_by_accounting),
         cmocka_unit_test(a_halt_without_a_step_is_one_if_it_comes_back),
         cmocka_unit_test(a_halt_cut_in_two_is_one),
+        cmocka_unit_test(two_falls_of_the_voltage_are_no_ramp),
         cmocka_unit_test(nothing_but_one_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
