@@ -49,6 +49,12 @@ static void helper_info(const struct machine *m, struct machine_info *out)
     out->source = h->source;
 }
 
+const char *helper_no_counters_remedy(const struct helper *h)
+{
+    return h->silicon.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
+                                    : "boot a kernel that knows this CPU's counters";
+}
+
 bool helper_counts(const struct helper *h, enum counter_id id)
 {
     switch (id) {
@@ -62,7 +68,7 @@ bool helper_counts(const struct helper *h, enum counter_id id)
     case COUNTER_CHAIN_CYCLES:
         return h->clock == HELPER_CHAIN;
     default:
-        return false;
+        return part_events_is_licence(id) && h->events.licence[id - COUNTER_LVL0].why[0] == '\0';
     }
 }
 
@@ -78,12 +84,11 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES) {
         return "not needed: this machine counts cycles";
     }
-    if (h->clock == HELPER_COUNTERS) {
-        *to_do = "count raw events, or --machine perf";
-        return "the kernel helper knows no licence events by name";
+    if (part_events_is_licence(id)) {
+        *to_do = h->events.licence[id - COUNTER_LVL0].remedy;
+        return h->events.licence[id - COUNTER_LVL0].why;
     }
-    *to_do = h->silicon.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                                      : "boot a kernel that knows this CPU's counters";
+    *to_do = helper_no_counters_remedy(h);
     return h->why_no_counters;
 }
 
@@ -281,6 +286,7 @@ static const struct machine_ops helper_ops = {
     .finish = helper_finish,
     .close = helper_close,
     .read_register = helper_read_register,
+    .find_event = helper_find_event,
 };
 
 /* Where register 198H tells no voltage (AMD; most virtual machines) there are no repetitions for it. */
@@ -291,6 +297,7 @@ static const struct machine_ops helper_ops_no_register = {
     .run = helper_run,
     .finish = helper_finish,
     .close = helper_close,
+    .find_event = helper_find_event,
 };
 
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such
@@ -336,26 +343,28 @@ static int not_connected(const char *device, const struct helper_answer *a, stru
                         a->other_version ? "the loaded module is of another version" : a->refusal);
 }
 
-int helper_open_at(const char *device, const char *sys, const struct helper_io *io, struct machine *out,
-                   struct machine_error *err)
+int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err)
 {
+    const struct helper_io *io = place->io;
     struct cpu_leaves leaves;
     struct helper_answer answer;
     struct cpu_view view;
     struct machine_error ignored;
     int cpu;
 
-    int fd = helper_connect(io, device, &answer);
+    int fd = helper_connect(io, place->device, &answer);
     if (fd < 0) {
-        return not_connected(device, &answer, err);
+        return not_connected(place->device, &answer, err);
     }
     struct helper *h = calloc(1, sizeof *h);
     if (h == NULL) {
         io->close(fd);
         return silicon_fail(err, MACHINE_FAILED, "", "out of memory");
     }
-    cpu_read_leaves(&leaves);
-    int status = silicon_open(&h->silicon, sys, &leaves, err);
+    if (place->leaves == NULL) {
+        cpu_read_leaves(&leaves);
+    }
+    int status = silicon_open(&h->silicon, place->sys, place->leaves != NULL ? place->leaves : &leaves, err);
     if (status != MACHINE_OK) {
         io->close(fd);
         free(h);
@@ -365,17 +374,20 @@ int helper_open_at(const char *device, const char *sys, const struct helper_io *
     h->fd = fd;
     h->hello = answer.hello;
     h->silicon.features = answer.hello.features;
-    cpu_view_read(sys, &view);
+    cpu_view_read(place->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK) {
         cpu = 0;
     }
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     *out = (struct machine){ .ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h };
+    helper_find_events(out, cpu, place->data_dir);
     return MACHINE_OK;
 }
 
 int machine_open_helper(struct machine *out, struct machine_error *err)
 {
-    return helper_open_at("/dev/" CHARACTERIZE_DEVICE, "/sys", &helper_system, out, err);
+    const struct helper_place place = { .device = "/dev/" CHARACTERIZE_DEVICE, .sys = "/sys", .io = &helper_system };
+
+    return helper_open_at(&place, out, err);
 }

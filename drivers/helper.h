@@ -10,12 +10,19 @@
 
 #include "drivers/helper_device.h"
 #include "drivers/machine.h"
+#include "drivers/part_events.h"
 #include "drivers/silicon.h"
 #include "drivers/timing.h"
 
-/* Opens it with another device, other system calls, another folder for /sys. */
-int helper_open_at(const char *device, const char *sys, const struct helper_io *io, struct machine *out,
-                   struct machine_error *err);
+/* What it is opened with: another device, other system calls, another folder for /sys, another CPU. */
+struct helper_place {
+    const char *device;
+    const char *sys;                 /* "/sys", or a folder laid out like it */
+    const struct helper_io *io;
+    const char *data_dir;            /* holds events/; NULL = the shipped data */
+    const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
+};
+int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err);
 
 /* ---- helper.c ---- */
 
@@ -37,6 +44,7 @@ struct helper {
     bool volts;              /* register 198H tells a voltage */
     char why_no_counters[160];
     char source[160];
+    struct part_events events;
 
     size_t stride;           /* of the module's readings */
     const uint64_t *map;
@@ -55,6 +63,8 @@ uint64_t helper_ticks(const struct helper *h, double us);
 int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err);
 /* Whether the machine has a counter. */
 bool helper_counts(const struct helper *h, enum counter_id id);
+/* What would help where counters are missing. */
+const char *helper_no_counters_remedy(const struct helper *h);
 struct characterize_payload helper_payload(const struct payload *p);
 /* Whether the module can run it. */
 int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err);
@@ -63,6 +73,12 @@ int helper_check_kernel(const struct helper *h, const struct payload *p, struct 
 
 int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err);
 void helper_finish(struct machine *m);
+
+/* ---- helper_licence.c ---- */
+
+/* The part's events, and which of its licence events pass the test on `cpu`; 60 ms or so where there are any. */
+void helper_find_events(struct machine *m, int cpu, const char *data_dir);
+int helper_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
 
 /* ---- helper_words.c: from what the module wrote to what a machine hands out ---- */
 

@@ -40,23 +40,31 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
     return MACHINE_OK;
 }
 
-/* Where each counter is read, and what the module must count for it. */
+/* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
+ * counters in this order. */
 static void place_counters(struct helper *h, const struct machine_setup *s, struct characterize_setup *p)
 {
     static const uint32_t sources[COUNTER_IDS] = { [COUNTER_CYCLES] = CHARACTERIZE_CYCLES,
                                                    [COUNTER_REF_CYCLES] = CHARACTERIZE_REF_CYCLES,
                                                    [COUNTER_INSTRUCTIONS] = CHARACTERIZE_INSTRUCTIONS,
-                                                   [COUNTER_EVENT] = CHARACTERIZE_RAW };
+                                                   [COUNTER_EVENT] = CHARACTERIZE_RAW,
+                                                   [COUNTER_LVL0] = CHARACTERIZE_RAW,
+                                                   [COUNTER_LVL1] = CHARACTERIZE_RAW,
+                                                   [COUNTER_LVL2] = CHARACTERIZE_RAW,
+                                                   [COUNTER_THROTTLE] = CHARACTERIZE_RAW };
     for (size_t i = 0; i < s->n_counters; i++) {
-        const struct counter_spec *c = &s->counters[i];
         h->slot[i] = (struct helper_slot){ .word = -1 };
-        if (!helper_counts(h, c->id)) {
+    }
+    for (size_t n = 0; n < PART_EVENTS_TURNS * s->n_counters; n++) {
+        size_t i = n % s->n_counters;
+        const struct counter_spec *c = &s->counters[i];
+        if (part_events_turn(c->id) != (int)(n / s->n_counters) || !helper_counts(h, c->id)) {
             continue;
         }
         if (h->clock == HELPER_COUNTERS) {
             h->slot[i] = (struct helper_slot){ 2 + (int)p->n_counters, h->hello.counter_bits };
             p->counter[p->n_counters++] = (struct characterize_counter){ sources[c->id],
-                                                                         c->id == COUNTER_EVENT ? c->event : 0 };
+                                                                         part_events_code(&h->events, c) };
         } else if (h->clock == HELPER_APERF) {
             h->slot[i] = (struct helper_slot){ c->id == COUNTER_CYCLES ? 2 : 3, APERF_BITS };
             p->flags |= CHARACTERIZE_APERF_MPERF;
@@ -195,7 +203,30 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
     return h->words != NULL ? MACHINE_OK : silicon_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-/* A moment of plain adds, to be able to say from the start how interrupts are masked here. */
+/* What perf has put on no hardware counter: the licence events may do without, of the others an error is made. */
+static int check_counted(struct helper *h, uint32_t missing, struct machine_error *err)
+{
+    char name[60], text[200] = "";
+
+    for (size_t i = 0; i < h->silicon.setup.n_counters; i++) {
+        const struct counter_spec *c = &h->silicon.counters[i];
+        int word = h->clock == HELPER_COUNTERS ? h->slot[i].word : -1;
+        if (word < 2 || !(missing >> (word - 2) & 1)) {
+            continue;
+        }
+        perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
+        if (!part_events_is_licence(c->id)) {
+            return silicon_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), "
+                                "or as root: sysctl kernel.nmi_watchdog=0", "no hardware counter is free for %s", name);
+        }
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s", text[0] ? ", " : "no hardware counter is "
+                 "free, not counted: ", name);
+    }
+    silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    return MACHINE_OK;
+}
+
+/* A moment of plain adds, to be able to say from the start how interrupts are masked here and what is counted. */
 static int try_out(struct helper *h, struct machine_error *err)
 {
     struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 1 };
@@ -213,13 +244,14 @@ static int try_out(struct helper *h, struct machine_error *err)
              r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
              r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
     silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
-    return MACHINE_OK;
+    return check_counted(h, r.missing, err);
 }
 
 int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     struct helper *h = m->state;
     struct cpu_view view;
+    struct perf_pmu pmu;
 
     helper_finish(m);
     snprintf(h->silicon.notes, sizeof h->silicon.notes, "%s", h->silicon.machine_notes);
@@ -232,6 +264,10 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     h->silicon.setup.counters = h->silicon.counters;
     cpu_view_read(h->silicon.sys, &view);
     status = cpu_choose(&view, s->cpu, &h->silicon.cpu, err);
+    if (status == MACHINE_OK) {
+        perf_find_pmu(h->silicon.sys, h->silicon.cpu, &pmu);
+        status = part_events_check_pmu(&h->events, &pmu, h->silicon.cpu, err);
+    }
     if (status == MACHINE_OK) {
         status = prepare_all(h, m, &view, err);
     }

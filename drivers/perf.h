@@ -98,6 +98,9 @@ void perf_counter_name(enum counter_id id, uint32_t code, char *out, size_t size
 /* ---- perf_licence.c: whether the licence events count what their names say ---- */
 
 enum perf_licence_kernel { PERF_SCALAR, PERF_256FMA, PERF_512FMA, PERF_LICENCE_KERNELS };
+extern const char *const perf_licence_names[PERF_LICENCE_KERNELS];
+/* Warm enough for any licence (the Intel manual gives 500 us at most for a request to be granted), then counted. */
+enum { PERF_LICENCE_WARM_US = 3000, PERF_LICENCE_COUNT_US = 2000 };
 /* Counts over some milliseconds of each kernel, in its steady state. COUNTER_MISSING = was not counted. */
 struct perf_licence_counts {
     bool ran[PERF_LICENCE_KERNELS]; /* false: this CPU cannot run it */

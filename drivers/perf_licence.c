@@ -9,10 +9,9 @@
 #include "drivers/perf.h"
 #include "drivers/silicon.h"
 
-/* Warm enough for any licence (the Intel manual gives 500 us at most for a request to be granted), then counted. */
-enum { WARM_US = 3000, COUNT_US = 2000, CYCLES_LEAST = 10000 };
+enum { CYCLES_LEAST = 10000 };
 static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
-static const char *const kernel_names[PERF_LICENCE_KERNELS] = { "64add", "256fma", "512fma" };
+const char *const perf_licence_names[PERF_LICENCE_KERNELS] = { "64add", "256fma", "512fma" };
 /* in this order in a reading */
 static const enum counter_id counted[5] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
                                             COUNTER_THROTTLE };
@@ -34,25 +33,25 @@ static bool takes_its_turn(const struct perf_licence_counts *c, int k, char *why
     for (int i = 0; i < 3; i++) {
         if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING) {
             snprintf(why, size, "the test of the licence events failed: with %s not everything was counted",
-                     kernel_names[k]);
+                     perf_licence_names[k]);
             return false;
         }
         sum += c->level[k][i];
     }
     double cycles = (double)c->cycles[k];
     if (cycles < CYCLES_LEAST) {
-        snprintf(why, size, "the test of the licence events failed: %s took no more than %.0f cycles", kernel_names[k],
-                 cycles);
+        snprintf(why, size, "the test of the licence events failed: %s took no more than %.0f cycles",
+                 perf_licence_names[k], cycles);
         return false;
     }
     if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
         snprintf(why, size, "the test of the licence events failed: with %s the three levels sum to %.1f %% of the "
-                 "cycles", kernel_names[k], 100 * (double)sum / cycles);
+                 "cycles", perf_licence_names[k], 100 * (double)sum / cycles);
         return false;
     }
     if ((double)c->level[k][k] < OWN_SHARE * cycles) {
         snprintf(why, size, "the test of the licence events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of "
-                 "the cycles", kernel_names[k], 100 * (double)c->level[k][0] / cycles,
+                 "the cycles", perf_licence_names[k], 100 * (double)c->level[k][0] / cycles,
                  100 * (double)c->level[k][1] / cycles, 100 * (double)c->level[k][2] / cycles);
         return false;
     }
@@ -159,9 +158,9 @@ static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, 
     silicon_relax();
     s->read(&r->reader, start);
     s->read(&r->reader, start); /* the first one only finds out for how long the counters were off until now */
-    r->system->run(r->system->context, p, (uint64_t)(WARM_US * 1e-6 * tsc_hz));
+    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENCE_WARM_US * 1e-6 * tsc_hz));
     s->read(&r->reader, warm);
-    r->system->run(r->system->context, p, (uint64_t)(COUNT_US * 1e-6 * tsc_hz));
+    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENCE_COUNT_US * 1e-6 * tsc_hz));
     s->read(&r->reader, end);
     out->cycles[k] = grown(warm[2], end[2]);
     for (int i = 0; i < 3; i++) {
@@ -179,7 +178,7 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *o
     r->reader.n = (unsigned)r->n;
     for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
         struct payload p;
-        if (kernel_parse(kernel_names[k], &p, why, sizeof why) != 0) {
+        if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {
             return silicon_fail(err, MACHINE_FAILED, "", "%s", why);
         }
         out->ran[k] = (p.kernel->features & ~features) == 0;

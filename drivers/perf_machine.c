@@ -7,24 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/part_events.h"
 #include "drivers/perf.h"
 #include "drivers/silicon.h"
-
-/* Why a counter cannot be read and what would help; why[0] = 0: it can. */
-struct lack {
-    char why[300];
-    const char *remedy;
-};
 
 struct perf {
     struct silicon common;
     struct perf_system system;
-    struct lack lack[COUNTER_IDS];
-    struct events_table table;
-    bool has_table;
-    char no_table[300]; /* why not */
-    struct perf_pmu named_pmu; /* for whose cores the table holds */
-    bool named;                /* an event was asked for by its name */
+    struct lack lack[COUNTER_IDS]; /* but for the licence events */
+    struct part_events events;
 
     struct perf_pmu pmu;
     struct perf_counter counters[PERF_COUNTERS_MAX];
@@ -47,7 +38,8 @@ static void perf_info(const struct machine *m, struct machine_info *out)
 static const char *perf_lacks(const struct machine *m, enum counter_id id, const char **remedy)
 {
     const struct perf *t = m->state;
-    const struct lack *l = &t->lack[id < COUNTER_IDS ? id : COUNTER_CHAIN_TICKS];
+    const struct lack *l = part_events_is_licence(id) ? &t->events.licence[id - COUNTER_LVL0]
+                                                      : &t->lack[id < COUNTER_IDS ? id : COUNTER_CHAIN_TICKS];
 
     if (remedy != NULL) {
         *remedy = l->why[0] != '\0' ? l->remedy : NULL;
@@ -68,21 +60,12 @@ static void perf_finish(struct machine *m)
     silicon_finish(&t->common);
 }
 
-static uint32_t code_of(const struct perf *t, const struct counter_spec *c)
-{
-    if (c->id == COUNTER_EVENT) {
-        return c->event;
-    }
-    bool licence = c->id >= COUNTER_LVL0 && c->id <= COUNTER_THROTTLE;
-    return licence ? t->table.entries[t->table.licence[c->id - COUNTER_LVL0]].code : 0;
-}
-
 /* Counter i of the setup gets the next slot. */
 static int add_counter(struct perf *t, size_t i, struct machine_error *err)
 {
     const struct counter_spec *c = &t->common.counters[i];
     unsigned slot = t->reader.n;
-    uint32_t code = code_of(t, c);
+    uint32_t code = part_events_code(&t->events, c);
 
     if (slot == PERF_COUNTERS_MAX) {
         return silicon_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
@@ -102,23 +85,19 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
     return status;
 }
 
-/*
- * In the order of their importance, because the kernel gives out hardware counters in the order in which events come:
- * what the frequency needs, what was asked for by name, and what is left goes to the licence events. These may stay
- * without one.
- */
-static int open_counters(struct perf *t, struct machine_error *err)
+/* In turns; the licence events may stay without a counter. */
+static int open_counters(const struct machine *m, struct machine_error *err)
 {
+    struct perf *t = m->state;
     char name[60], text[200] = "";
 
     for (size_t i = 0; i < MACHINE_COUNTERS_MAX; i++) {
         t->slot_of[i] = -1;
     }
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < PART_EVENTS_TURNS; turn++) {
         for (size_t i = 0; i < t->common.setup.n_counters; i++) {
             enum counter_id id = t->common.counters[i].id;
-            int own_turn = id == COUNTER_EVENT ? 1 : id >= COUNTER_LVL0 && id <= COUNTER_THROTTLE ? 2 : 0;
-            if (own_turn != turn || id >= COUNTER_IDS || t->lack[id].why[0] != '\0') {
+            if (part_events_turn(id) != turn || perf_lacks(m, id, NULL) != NULL) {
                 continue;
             }
             int status = add_counter(t, i, err);
@@ -140,17 +119,6 @@ static int open_counters(struct perf *t, struct machine_error *err)
     return MACHINE_OK;
 }
 
-/* A name stands for another code on the other kind of core. */
-static int check_names(const struct perf *t, struct machine_error *err)
-{
-    if (t->named && strcmp(t->pmu.name, t->named_pmu.name) != 0) {
-        return silicon_fail(err, MACHINE_CANNOT, "give codes, as in --event 0x28:0x08, or choose another CPU",
-                            "the names of events are those of %s, but CPU %d counts on %s", t->named_pmu.name,
-                            t->common.cpu, t->pmu.name);
-    }
-    return MACHINE_OK;
-}
-
 static int perf_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     struct perf *t = m->state;
@@ -163,9 +131,9 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
         return status;
     }
     perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
-    status = check_names(t, err);
+    status = part_events_check_pmu(&t->events, &t->pmu, t->common.cpu, err);
     if (status == MACHINE_OK) {
-        status = open_counters(t, err);
+        status = open_counters(m, err);
     }
     if (status != MACHINE_OK) {
         perf_finish(m);
@@ -292,14 +260,7 @@ static int perf_find_event(const struct machine *m, const char *name, uint32_t *
 {
     struct perf *t = m->state;
 
-    if (!t->has_table) {
-        return silicon_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
-                            t->no_table);
-    }
-    const struct events_entry *e = events_by_name(&t->table, name, err);
-    *code = e != NULL ? e->code : 0;
-    t->named = t->named || e != NULL;
-    return e != NULL ? MACHINE_OK : (int)err->status;
+    return part_events_by_name(&t->events, name, code, err);
 }
 
 /* ---- open and close ---- */
@@ -321,57 +282,14 @@ static const struct machine_ops perf_ops = {
     .find_event = perf_find_event,
 };
 
-static void lack_licences(struct perf *t, const char *why, const char *remedy)
-{
-    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
-        snprintf(t->lack[id].why, sizeof t->lack[id].why, "no licence counters: %.270s", why);
-        t->lack[id].remedy = remedy;
-    }
-}
-
-static void test_licences(struct perf *t, int cpu)
+static void find_events(struct perf *t, int cpu)
 {
     struct perf_licence_counts counts;
-    struct perf_licence_verdict verdict;
     struct machine_error err;
 
-    int status = perf_licence_measure(&t->system, &t->pmu, &t->table, cpu, t->common.tsc.hz, &counts, &err);
-    if (status != MACHINE_OK) {
-        lack_licences(t, err.text, "stop other users of the counters (perf), or as root: sysctl kernel.nmi_watchdog=0");
-        return;
-    }
-    perf_licence_judge(&counts, &verdict);
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
-        struct lack *l = &t->lack[COUNTER_LVL0 + i];
-        snprintf(l->why, sizeof l->why, "%s%s", verdict.why[i][0] != '\0' ? "no licence counters: " : "",
-                 verdict.why[i]);
-        l->remedy = "stop what else runs on the core, or --machine model:NAME";
-    }
-}
-
-static void find_licences(struct perf *t, int cpu)
-{
-    struct machine_error err;
-    const char *model = "--machine model:NAME has them";
-
-    if (t->common.contradicts) {
-        snprintf(t->no_table, sizeof t->no_table, "the model number of this CPU does not fit its features, so that no "
-                 "table of events by model can be trusted");
-    } else if (events_find(t->system.data_dir, &t->common.id, t->pmu.name, &t->table, &err) != MACHINE_OK) {
-        snprintf(t->no_table, sizeof t->no_table, "%.299s", err.text);
-    } else {
-        t->has_table = true;
-    }
-    if (strcmp(t->common.id.vendor, "AuthenticAMD") == 0) {
-        lack_licences(t, "AMD processors have no licence levels", model);
-    } else if (!t->has_table) {
-        lack_licences(t, t->no_table, model);
-    } else if (t->table.licence[EVENTS_LVL0] < 0) {
-        char why[200];
-        snprintf(why, sizeof why, "no licence events are published for %s", t->table.title);
-        lack_licences(t, why, model);
-    } else {
-        test_licences(t, cpu);
+    if (part_events_find(&t->events, &t->common, &t->pmu, t->system.data_dir)) {
+        int status = perf_licence_measure(&t->system, &t->pmu, &t->events.table, cpu, t->common.tsc.hz, &counts, &err);
+        part_events_tested(&t->events, status, &err, &counts);
     }
 }
 
@@ -422,10 +340,9 @@ static int start(struct perf *t, struct machine_error *err)
         return status;
     }
     perf_find_pmu(t->system.sys, cpu, &t->pmu);
-    t->named_pmu = t->pmu;
     status = try_fixed(t, cpu, err);
     if (status == MACHINE_OK) {
-        find_licences(t, cpu);
+        find_events(t, cpu);
     }
     return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a sample of the perf machine costs on this CPU, by the number of counters, and how far the frequency that timing
- * finds is from what the cycles say, in repetitions that take turns. Where there are no counters it says why.
+ * What a sample of the perf machine and of the kernel helper costs on this CPU, by the number of counters, and how far
+ * the frequency that timing finds is from what the cycles say, in repetitions that take turns. Where one of them cannot
+ * be used, or has no counters, it says why.
  *
  * The cost of a sample, as in bench_sampling: between samples of 1 us and of 3 us the payload gains 2 us, which gives
  * its rate; what is then missing in the microsecond of the short ones is the cost.
@@ -120,7 +121,8 @@ static int bench_cost(struct machine *m, const struct payload *p, size_t n, doub
 }
 
 /* Both machines are prepared on the same CPU and take turns. */
-static int bench_frequency(struct machine *perf, const struct payload *p, double tsc_hz, struct machine_error *err)
+static int bench_frequency(struct machine *m, const char *name, const struct payload *p, double tsc_hz,
+                           struct machine_error *err)
 {
     static const struct counter_spec chain[2] = { { COUNTER_CHAIN_CYCLES, 0 }, { COUNTER_CHAIN_TICKS, 0 } };
     struct machine timing;
@@ -131,14 +133,14 @@ static int bench_frequency(struct machine *perf, const struct payload *p, double
     if (status != MACHINE_OK) {
         return status;
     }
-    status = prepare(perf, SHORT_US, specs, 1, err);
+    status = prepare(m, SHORT_US, specs, 1, err);
     if (status == MACHINE_OK) {
         status = prepare(&timing, SHORT_US, chain, 2, err);
     }
     for (unsigned i = 0; i < REPETITIONS && status == MACHINE_OK; i++) {
         struct recording rec;
         double cycles = 0, ticks = 0;
-        status = record(perf, p, i, &rec, err);
+        status = record(m, p, i, &rec, err);
         struct means counted = status == MACHINE_OK ? average(&rec, SHORT_US * 1e-6 * tsc_hz) : (struct means){ 0 };
         status = status == MACHINE_OK ? record(&timing, p, i, &rec, err) : status;
         for (size_t k = 1; k < rec.n && status == MACHINE_OK; k++) {
@@ -154,11 +156,11 @@ static int bench_frequency(struct machine *perf, const struct payload *p, double
         }
     }
     timing.ops->close(&timing); /* in this order: each restores the affinity that it found */
-    perf->ops->finish(perf);
+    m->ops->finish(m);
     if (status == MACHINE_OK && n > 0) {
         double off = median(ratio, n);
-        printf("%s: perf %.4f GHz; timing differs by %+.3f %% (aim: within %g %%: %s)\n", p->name, median(ghz, n),
-               off * 100, FREQUENCY_AIM * 100, fabs(off) <= FREQUENCY_AIM ? "met" : "MISSED");
+        printf("%s: %s %.4f GHz; timing differs by %+.3f %% (aim: within %g %%: %s)\n", p->name, name,
+               median(ghz, n), off * 100, FREQUENCY_AIM * 100, fabs(off) <= FREQUENCY_AIM ? "met" : "MISSED");
     }
     return status;
 }
@@ -166,23 +168,29 @@ static int bench_frequency(struct machine *perf, const struct payload *p, double
 static int bench(struct machine *m, struct machine_error *err)
 {
     static const size_t numbers[] = { 1, 3, 5, COUNTERS };
+    const char *remedy = NULL, *why = m->ops->lacks(m, COUNTER_EVENT, &remedy);
     struct machine_info info;
     struct payload p;
 
     m->ops->info(m, &info);
+    if (why != NULL) {
+        printf("%s machine: cannot be measured here: %s; to do: %s\n", info.name, why, remedy != NULL ? remedy : "");
+        return MACHINE_OK;
+    }
     if (kernel_parse("64add", &p, err->text, sizeof err->text) != 0) {
         return MACHINE_FAILED;
     }
-    printf("perf machine, %s, TSC %.3f MHz; %d repetitions of %d us each\n%s%s%s", info.cpu, info.tsc_hz / 1e6,
-           REPETITIONS, SAMPLED_US, info.notes[0] ? "notes: " : "", info.notes, info.notes[0] ? "\n" : "");
+    printf("%s machine, %s, TSC %.3f MHz; %d repetitions of %d us each\n%s%s%s", info.name, info.cpu,
+           info.tsc_hz / 1e6, REPETITIONS, SAMPLED_US, info.notes[0] ? "notes: " : "", info.notes,
+           info.notes[0] ? "\n" : "");
     int status = MACHINE_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == MACHINE_OK; i++) {
         status = bench_cost(m, &p, numbers[i], info.tsc_hz, err);
     }
-    return status == MACHINE_OK ? bench_frequency(m, &p, info.tsc_hz, err) : status;
+    return status == MACHINE_OK ? bench_frequency(m, info.name, &p, info.tsc_hz, err) : status;
 }
 
-int main(void)
+static int bench_named(const char *name, int (*open)(struct machine *out, struct machine_error *err))
 {
     struct machine_choice c[CHOICES];
     struct machine m;
@@ -190,18 +198,25 @@ int main(void)
     size_t n = machine_choices(c, CHOICES);
 
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(c[i].name, "perf") == 0 && !c[i].usable) {
-            printf("perf machine: cannot be measured here: %s; to do: %s\n", c[i].why, c[i].remedy);
-            return 0;
+        if (strcmp(c[i].name, name) == 0 && !c[i].usable) {
+            printf("%s machine: cannot be measured here: %s; to do: %s\n", name, c[i].why, c[i].remedy);
+            return MACHINE_OK;
         }
     }
-    int status = machine_open_perf(&m, &err);
+    int status = open(&m, &err);
     if (status == MACHINE_OK) {
         status = bench(&m, &err);
         m.ops->close(&m);
     }
     if (status != MACHINE_OK) {
-        fprintf(stderr, "bench_perf: %s%s%s\n", err.text, err.remedy[0] ? "; " : "", err.remedy);
+        fprintf(stderr, "bench_perf: %s: %s%s%s\n", name, err.text, err.remedy[0] ? "; " : "", err.remedy);
     }
     return status;
+}
+
+int main(void)
+{
+    int perf = bench_named("perf", machine_open_perf), helper = bench_named("helper", machine_open_helper);
+
+    return perf != MACHINE_OK ? perf : helper;
 }

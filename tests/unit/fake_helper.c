@@ -86,6 +86,47 @@ static void write_reading(uint64_t *out, uint64_t i, uint64_t blocks)
     }
 }
 
+static bool on_hardware(unsigned counter)
+{
+    unsigned raw = 0;
+    for (unsigned c = 0; c <= counter; c++) {
+        raw += fake_helper.setup.counter[c].source == CHARACTERIZE_RAW;
+    }
+    return fake_helper.setup.counter[counter].source != CHARACTERIZE_RAW || fake_helper.programmable == 0 ||
+           raw <= fake_helper.programmable;
+}
+
+/* Reading i of a recording, which runs one kernel: the core at 5/4 of the TSC's rate. */
+static void write_licences(uint64_t *out, uint64_t i, uint64_t blocks, const struct characterize_segment *segment)
+{
+    static const uint32_t level_events[3] = { 0x0728, 0x1828, 0x2028 };
+    const struct characterize_setup *s = &fake_helper.setup;
+    size_t count;
+    unsigned width = kernel_registry(&count)[segment->payload.kernel].width;
+    unsigned kind = width == 512 ? 2 : width == 256 ? 1 : 0;
+    uint64_t cycles = i * s->period * 5 / 4;
+
+    out[0] = 5000000 + i * s->period;
+    out[1] = blocks;
+    for (unsigned c = 0; c < s->n_counters; c++) {
+        uint32_t code = s->counter[c].config;
+        bool raw = s->counter[c].source == CHARACTERIZE_RAW;
+        out[2 + c] = !raw || code == level_events[fake_helper.level_of[kind]] ? cycles
+                     : code == 0x4028 && kind > 0 && i > 0                    ? fake_helper.throttled
+                                                                              : 0;
+        out[2 + c] = on_hardware(c) ? out[2 + c] : UINT64_MAX;
+    }
+}
+
+static uint32_t missing_counters(void)
+{
+    uint32_t missing = 0;
+    for (unsigned c = 0; c < fake_helper.setup.n_counters; c++) {
+        missing |= (uint32_t)!on_hardware(c) << c;
+    }
+    return missing;
+}
+
 static int run(struct characterize_run *r)
 {
     uint64_t *readings = buffer + (size_t)CHARACTERIZE_PROBE_ROOM * fake_helper.setup.stride;
@@ -100,7 +141,12 @@ static int run(struct characterize_run *r)
         uint64_t ticks = r->segment[s].ticks;
         uint64_t n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
         for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
-            write_reading(readings + r->n * fake_helper.setup.stride, r->n, (k + 1) * BLOCKS);
+            uint64_t *out = readings + r->n * fake_helper.setup.stride;
+            if (fake_helper.licences) {
+                write_licences(out, r->n, (k + 1) * BLOCKS, &r->segment[s]);
+            } else {
+                write_reading(out, r->n, (k + 1) * BLOCKS);
+            }
         }
         r->last[s] = r->n;
         r->blocks[s] = n > 0 ? n * BLOCKS : 5;
@@ -110,6 +156,7 @@ static int run(struct characterize_run *r)
     r->masked = CHARACTERIZE_MASKED_CLI | CHARACTERIZE_MASKED_TIMER;
     r->nmis = (unsigned)fake_helper.runs <= fake_helper.nmis_in_first;
     r->parked = 1;
+    r->missing = missing_counters();
     r->cut = fake_helper.cut;
     r->register_valid = r->last_register != 0;
     r->register_value = fake_helper.register_value;

@@ -21,6 +21,12 @@ struct fake_helper {
     int map_fails;
     unsigned nmis_in_first;     /* repetitions with an NMI in them, before those without */
     unsigned cut;
+    /* A core with licences, where the readings are as far apart as was asked for and raw events count what those of a
+     * Skylake-SP do: at which level it runs scalar code, 256 and 512 bits. */
+    int licences;
+    unsigned level_of[3];
+    unsigned throttled;         /* cycles, where other than scalar code begins */
+    unsigned programmable;      /* hardware counters for raw events; 0 = enough */
     int msr_errno;
     uint64_t msr_value;
     uint64_t register_value;    /* what a repetition reads at its end */

@@ -12,6 +12,7 @@
 
 #include "drivers/helper.h"
 #include "tests/unit/fake_helper.h"
+#include "tests/unit/fake_pmu.h"
 
 static struct machine machine;
 static struct machine_error error;
@@ -24,9 +25,60 @@ static struct payload payload(const char *name)
     return p;
 }
 
+/* A Sapphire Rapids: no licence events are known. */
 static int open_it(void)
 {
-    return helper_open_at("/dev/made-up", "/sys", &fake_helper_io, &machine, &error);
+    struct cpu_leaves none;
+    struct perf_system ignored;
+    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
+                                        .data_dir = "data", .leaves = &none };
+    fake_pmu_system(&ignored, &none);
+    fake_pmu_identity(&none, "GenuineIntel", 6, 0x8f, 8);
+    return helper_open_at(&place, &machine, &error);
+}
+
+/* On a Skylake-SP that has licences, but for what the test changes. */
+static struct cpu_leaves leaves;
+static void skylake_sp(void)
+{
+    struct perf_system ignored;
+    fake_pmu_system(&ignored, &leaves);
+    fake_helper.licences = 1;
+    fake_helper.throttled = 20000;
+    for (unsigned i = 0; i < 3; i++) {
+        fake_helper.level_of[i] = i;
+    }
+    fake_helper.hello.features = ignored.licence_features;
+}
+
+static void open_that(void)
+{
+    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
+                                        .data_dir = "data", .leaves = &leaves };
+    if (machine.ops != NULL) {
+        machine.ops->close(&machine);
+    }
+    if (helper_open_at(&place, &machine, &error) != MACHINE_OK) {
+        fail_msg("%s", error.text);
+    }
+}
+
+/* "" = it has the counter. */
+static void expect_lack(enum counter_id id, const char *text)
+{
+    const char *remedy = NULL, *why = machine.ops->lacks(&machine, id, &remedy);
+    assert_true((why == NULL) == (remedy == NULL));
+    if (text[0] == '\0' ? why != NULL : why == NULL || strstr(why, text) == NULL) {
+        fail_msg("counter %d: \"%s\" instead of \"%s\"", (int)id, why != NULL ? why : "", text);
+    }
+}
+
+static void expect_no_licences(const char *text)
+{
+    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
+        expect_lack(id, "no licence counters: ");
+        expect_lack(id, text);
+    }
 }
 
 /* With the counters given, at 2 us. */
@@ -146,9 +198,10 @@ static void test_counters(void **state)
     prepare_with(wanted, 4);
     assert_int_equal(fake_helper.setup.n_counters, 3);
     assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_CYCLES);
-    assert_int_equal(fake_helper.setup.counter[1].source, CHARACTERIZE_RAW);
-    assert_int_equal(fake_helper.setup.counter[1].config, 0x0728);
-    assert_int_equal(fake_helper.setup.counter[2].source, CHARACTERIZE_INSTRUCTIONS);
+    /* what the frequency needs comes first */
+    assert_int_equal(fake_helper.setup.counter[1].source, CHARACTERIZE_INSTRUCTIONS);
+    assert_int_equal(fake_helper.setup.counter[2].source, CHARACTERIZE_RAW);
+    assert_int_equal(fake_helper.setup.counter[2].config, 0x0728);
     assert_true(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
     assert_int_equal(fake_helper.setup.n_companions, 0);
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
@@ -158,9 +211,9 @@ static void test_counters(void **state)
         const uint64_t *w = rec.words + i * rec.stride;
         assert_int_equal(w[0], 5000000 + i * 1000);
         assert_int_equal(w[2], i * 500); /* over the end of 48 bits */
-        assert_true(w[3] == (i == 3 ? COUNTER_MISSING : i * 1000));
+        assert_int_equal(w[3], i * 1500);
         assert_true(w[4] == COUNTER_MISSING);
-        assert_int_equal(w[5], i * 1500);
+        assert_true(w[5] == (i == 3 ? COUNTER_MISSING : i * 1000));
     }
     /* 5 blocks of the warm-up, then 10 a reading; 10 readings of 64or, then those of 64mul */
     unsigned per_or = payload("64or").instructions, per_mul = payload("64mul").instructions;
@@ -173,6 +226,116 @@ static void test_counters(void **state)
     machine.ops->info(&machine, &info);
     assert_non_null(strstr(info.notes, "masking the local APIC's timer"));
     assert_non_null(strstr(info.notes, "MWAIT"));
+}
+
+static void test_licences_by_name(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_LVL2, 0 }, { COUNTER_THROTTLE, 0 }, { COUNTER_EVENT, 0x00c0 },
+                                           { COUNTER_CYCLES, 0 } };
+    static const uint32_t codes[] = { 0, 0x00c0, 0x2028, 0x4028 };
+    struct machine_info info;
+    struct recording rec;
+    skylake_sp();
+    open_that();
+    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
+        expect_lack(id, "");
+    }
+    assert_int_equal(fake_helper.prepared, 1);
+    assert_int_equal(fake_helper.runs, 1 + 3); /* the one of prepare, and each kernel */
+    machine.ops->info(&machine, &info);
+    assert_int_equal(info.cpu_number, -1);
+    assert_null(strstr(info.notes, "masked"));
+    prepare_with(wanted, 4);
+    assert_int_equal(fake_helper.setup.n_counters, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(fake_helper.setup.counter[i].source, i == 0 ? CHARACTERIZE_CYCLES : CHARACTERIZE_RAW);
+        assert_int_equal(fake_helper.setup.counter[i].config, codes[i]);
+    }
+    assert_int_equal(run_it("512fma", "512fma", 100, &rec), MACHINE_OK);
+    const uint64_t *last = rec.words + (rec.n - 1) * rec.stride;
+    assert_true(last[5] > 0 && last[2] == last[5] && last[3] == 20000);
+}
+
+static void test_licences_that_fail_the_test(void **state)
+{
+    (void)state;
+    skylake_sp();
+    fake_helper.level_of[1] = 0; /* 256 bits at level 0 */
+    open_that();
+    expect_no_licences("with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
+    expect_lack(COUNTER_EVENT, "");
+    skylake_sp();
+    fake_helper.throttled = 0;
+    open_that();
+    expect_lack(COUNTER_LVL2, "");
+    expect_lack(COUNTER_THROTTLE, "it counted nothing");
+    skylake_sp();
+    fake_helper.hello.features &= ~(unsigned)KERNEL_NEEDS_AVX512F;
+    open_that();
+    expect_lack(COUNTER_LVL1, "");
+    expect_lack(COUNTER_LVL2, "no AVX-512");
+    skylake_sp();
+    fake_helper.run_errno = EFAULT;
+    open_that();
+    expect_no_licences("the kernel helper, running: ");
+}
+
+static void test_licences_without_a_free_counter(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 }, { COUNTER_LVL0, 0 }, { COUNTER_LVL1, 0 },
+                                           { COUNTER_LVL2, 0 }, { COUNTER_EVENT, 0x00c0 } };
+    const struct counter_spec events[] = { { COUNTER_EVENT, 0x00c0 }, { COUNTER_EVENT, 0x01c0 },
+                                           { COUNTER_EVENT, 0x02c0 }, { COUNTER_EVENT, 0x0728 } };
+    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = events, .n_counters = 4,
+                               .max_samples = 200 };
+    struct machine_info info;
+    skylake_sp();
+    fake_helper.programmable = 2;
+    open_that();
+    expect_no_licences("no hardware counter is free for event 0x28:0x20");
+    fake_helper.programmable = 3; /* enough for the levels */
+    open_that();
+    expect_lack(COUNTER_LVL2, "");
+    expect_lack(COUNTER_THROTTLE, "no counter was free for it");
+    prepare_with(wanted, 5); /* the event comes first, the last level gets none */
+    machine.ops->info(&machine, &info);
+    assert_non_null(strstr(info.notes, "no hardware counter is free, not counted: licence level 2"));
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "no hardware counter is free for event 0x28:0x07");
+}
+
+static void test_parts_and_names(void **state)
+{
+    (void)state;
+    uint32_t code = 0;
+    skylake_sp();
+    open_that();
+    assert_int_equal(machine.ops->find_event(&machine, "core_power.lvl1_turbo_license", &code, &error), MACHINE_OK);
+    assert_int_equal(code, 0x1828);
+    assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.LVL9", &code, &error), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(error.remedy, "CORE_POWER.LVL0_TURBO_LICENSE"));
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x8f, 8);
+    open_that();
+    expect_no_licences("no licence events are published for Sapphire Rapids");
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 9);
+    open_that();
+    expect_no_licences("there is no table of events for GenuineIntel 06_55H-9");
+    assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
+    assert_non_null(strstr(error.remedy, "--event 0x28:0x08"));
+    fake_pmu_identity(&leaves, "AuthenticAMD", 0x19, 0x11, 1);
+    open_that();
+    expect_no_licences("AMD processors have no licence levels");
+    assert_int_equal(machine.ops->find_event(&machine, "ex_ret_ops", &code, &error), MACHINE_OK);
+    /* without counters a table is of no use */
+    skylake_sp();
+    fake_helper.try_errno = EOPNOTSUPP;
+    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
+    open_that();
+    expect_no_licences("no performance counters here");
+    assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "no performance counters here");
 }
 
 static void test_aperf_where_there_are_no_counters(void **state)
@@ -333,6 +496,10 @@ int main(void)
         HELPER_TEST(test_open_says_why_not),
         HELPER_TEST(test_every_reason_has_words),
         HELPER_TEST(test_counters),
+        HELPER_TEST(test_licences_by_name),
+        HELPER_TEST(test_licences_that_fail_the_test),
+        HELPER_TEST(test_licences_without_a_free_counter),
+        HELPER_TEST(test_parts_and_names),
         HELPER_TEST(test_aperf_where_there_are_no_counters),
         HELPER_TEST(test_chain_where_there_is_nothing),
         HELPER_TEST(test_what_cannot_be_run),

@@ -86,6 +86,11 @@ if [ -n "$REFUSED" ]; then
     says "$REFUSED is refused" 3 "${REFUSED#*:}" characterize --machine helper --transition "$REFUSED" --runs 2
 fi
 says "AMX is refused" 3 'amx' characterize --machine helper --transition 64or:amx --runs 2
+says "an event by name is refused without counters" 3 'performance counters' characterize --machine helper \
+    --transition 64or:64mul --runs 2 --event CORE_POWER.THROTTLE
+# the report breaks its lines
+says "the lack of licence shares has its reason" 0 'no licence counters: the kernel' characterize --machine helper \
+    --transition 64or:64mul --runs 3 --warmup 300 --observe 50 --period 5 --active-cores 1
 says "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul --warmup 20000
 says "auto takes the helper" 0 'helper' characterize --transition 64or:64mul --runs 3 --warmup 300 --observe 50 \
     --period 5 --active-cores 1 --csv /tmp/a.csv --json /tmp/a.json
