@@ -251,13 +251,17 @@ static int find_gaps(struct runs *r)
                     return -1;
                 r->gap = bigger;
             }
-            /* a low mean written one sample early has been looked at by itself: it is part of this gap */
             const struct gap *before = r->n_gaps > s->first_gap ? &r->gap[r->n_gaps - 1] : NULL;
-            if (before && before->soft && !g.soft && before->sample + 1 == i && g.moved)
-                r->n_gaps--;
-            else if (before && before->sample + 1 == i && one_loss(r, before, &g)) {
-                join_gaps(&r->gap[r->n_gaps - 1], &g);
-                continue;
+            if (before && before->sample + 1 == i) {
+                if (one_loss(r, before, &g) && !g.moved) {
+                    join_gaps(&r->gap[r->n_gaps - 1], &g);
+                    continue;
+                }
+                if (g.soft && !before->soft)
+                    continue; /* a wild sample next to lost time: nothing of its own */
+                /* the same before it; or a low mean written one sample early, which is part of this gap */
+                if (before->soft && !g.soft)
+                    r->n_gaps--;
             }
             r->gap[r->n_gaps++] = g;
         }
