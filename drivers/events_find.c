@@ -33,17 +33,17 @@ static int read_table(const char *path, struct events_table *out, struct machine
     FILE *in = fopen(path, "r");
 
     if (in == NULL) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
     }
     char *text = malloc(TABLE_BYTES_MAX + 1);
     if (text == NULL) {
         fclose(in);
-        return silicon_fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
     }
     errno = 0;
     size_t n = fread(text, 1, TABLE_BYTES_MAX, in);
     bool bad = ferror(in) != 0 || n == TABLE_BYTES_MAX;
-    int status = bad ? silicon_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path,
+    int status = bad ? machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path,
                                     errno != 0 ? strerror(errno) : "too large")
                      : MACHINE_OK;
     fclose(in);
@@ -72,7 +72,7 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
     data_folder(data_dir, "events", folder);
     DIR *dir = opendir(folder);
     if (dir == NULL) {
-        return silicon_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the folder that holds events/",
+        return machine_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the folder that holds events/",
                             "no tables of events: %.200s: %s", folder, strerror(errno));
     }
     for (struct dirent *e = readdir(dir); e != NULL && status == MACHINE_OK && !found; e = readdir(dir)) {
@@ -84,7 +84,7 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
     }
     closedir(dir);
     if (status == MACHINE_OK && !found) {
-        return silicon_fail(err, MACHINE_CANNOT, "", "there is no table of events for %s %s%s", id->vendor,
+        return machine_fail(err, MACHINE_CANNOT, "", "there is no table of events for %s %s%s", id->vendor,
                             id->signature, strcmp(pmu, "cpu_atom") == 0 ? ", efficiency cores" : "");
     }
     return status;
@@ -120,7 +120,7 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
             strcat(near, t->entries[i].name);
         }
     }
-    silicon_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
+    machine_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
                  "no event '%.60s' in the table of %s", name, t->title);
     return NULL;
 }

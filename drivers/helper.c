@@ -30,10 +30,10 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
                                                                       : MACHINE_FAILED;
 
     if (reason == CHARACTERIZE_REASON_NONE) {
-        return silicon_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
+        return machine_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
     }
     helper_reason(h->io, h->fd, reason, text, sizeof text);
-    return silicon_fail(err, status, reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
+    return machine_fail(err, status, reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
                                                                        : "",
                         "the kernel helper, %s: %s", what, text);
 }
@@ -137,7 +137,7 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                                                          .sampled = s->sampled };
     }
     if (us > CHARACTERIZE_MASKED_US_MAX) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
+        return machine_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
                             "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks "
                             "interrupts", us / 1000);
     }
@@ -177,7 +177,7 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
             return MACHINE_OK;
         }
     }
-    return silicon_fail(err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
+    return machine_fail(err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
                         "%d attempts at a repetition reached the 10 ms for which the kernel helper masks interrupts",
                         CUT_ATTEMPTS);
 }
@@ -210,7 +210,7 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
 
     memset(out, 0, sizeof *out);
     if (!h->silicon.prepared) {
-        return silicon_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
+        return machine_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
     }
     int status = silicon_check_request(r, err);
     if (status == MACHINE_OK) {
@@ -335,10 +335,10 @@ static void choose_clock(struct helper *h, int cpu)
 static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)
 {
     if (a->open_errno != 0) {
-        return silicon_fail(err, MACHINE_CANNOT, "--list machines tells what would help", "the kernel helper cannot be "
+        return machine_fail(err, MACHINE_CANNOT, "--list machines tells what would help", "the kernel helper cannot be "
                             "used: %s: %s", device, strerror(a->open_errno));
     }
-    return silicon_fail(err, MACHINE_CANNOT, a->other_version ? "rmmod characterize, then build and load the module of "
+    return machine_fail(err, MACHINE_CANNOT, a->other_version ? "rmmod characterize, then build and load the module of "
                         "this version" : "", "the kernel helper cannot be used: %s",
                         a->other_version ? "the loaded module is of another version" : a->refusal);
 }
@@ -359,7 +359,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     struct helper *h = calloc(1, sizeof *h);
     if (h == NULL) {
         io->close(fd);
-        return silicon_fail(err, MACHINE_FAILED, "", "out of memory");
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     if (place->leaves == NULL) {
         cpu_read_leaves(&leaves);

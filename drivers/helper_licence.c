@@ -35,7 +35,7 @@ static int count_kernel(struct machine *m, const struct payload *p, int k, size_
         return status;
     }
     if (rec.n < 3) {
-        return silicon_fail(err, MACHINE_CANNOT, "", "the test of the licence events failed: no readings");
+        return machine_fail(err, MACHINE_CANNOT, "", "the test of the licence events failed: no readings");
     }
     const uint64_t *start = rec.words, *end = rec.words + (rec.n - 1) * rec.stride, *warm = start;
     while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENCE_WARM_US)) {
@@ -46,7 +46,7 @@ static int count_kernel(struct machine *m, const struct payload *p, int k, size_
         if (count == COUNTER_MISSING) {
             char name[60];
             perf_counter_name(counted[c], 0, name, sizeof name);
-            return silicon_fail(err, MACHINE_CANNOT, "", "no hardware counter is free for %s", name);
+            return machine_fail(err, MACHINE_CANNOT, "", "no hardware counter is free for %s", name);
         }
         *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
     }
@@ -72,7 +72,7 @@ static int count_all(struct machine *m, int cpu, size_t n, struct perf_licence_c
     for (int k = 0; k < PERF_LICENCE_KERNELS && status == MACHINE_OK; k++) {
         struct payload p;
         if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {
-            return silicon_fail(err, MACHINE_FAILED, "", "%s", why);
+            return machine_fail(err, MACHINE_FAILED, "", "%s", why);
         }
         out->ran[k] = (p.kernel->features & ~h->silicon.features) == 0;
         if (out->ran[k]) {
@@ -116,7 +116,7 @@ int helper_find_event(const struct machine *m, const char *name, uint32_t *code,
     struct helper *h = m->state;
 
     if (h->clock != HELPER_COUNTERS) {
-        return silicon_fail(err, MACHINE_CANNOT, helper_no_counters_remedy(h), "no events can be counted: %s",
+        return machine_fail(err, MACHINE_CANNOT, helper_no_counters_remedy(h), "no events can be counted: %s",
                             h->why_no_counters);
     }
     return part_events_by_name(&h->events, name, code, err);

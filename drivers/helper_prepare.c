@@ -30,11 +30,11 @@ void helper_finish(struct machine *m)
 static int check_setup(const struct machine_setup *s, struct machine_error *err)
 {
     if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
                             "a sample period of %g us cannot be kept by the kernel helper", s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, "
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, "
                             "at least 1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
     return MACHINE_OK;
@@ -84,7 +84,7 @@ static int place_companions(struct helper *h, const struct cpu_view *view, struc
     char why[200];
 
     if (companion.kernel == NULL && kernel_parse("64add", &companion, why, sizeof why) != 0) {
-        return silicon_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
+        return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
     }
     int status = helper_check_kernel(h, &companion, err);
     if (status == MACHINE_OK) {
@@ -95,7 +95,7 @@ static int place_companions(struct helper *h, const struct cpu_view *view, struc
     }
     if (chosen.n > CHARACTERIZE_COMPANIONS) {
         free(chosen.cpus);
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d cores busy",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d cores busy",
                             CHARACTERIZE_COMPANIONS + 1);
     }
     p->companion = helper_payload(&companion);
@@ -115,7 +115,7 @@ static int map_buffer(struct helper *h, const struct characterize_setup *p, stru
     h->mapped = p->bytes;
     h->stride = p->stride;
     return h->map != NULL ? MACHINE_OK
-                          : silicon_fail(err, MACHINE_FAILED, "", "cannot map the kernel helper's buffer: %s",
+                          : machine_fail(err, MACHINE_FAILED, "", "cannot map the kernel helper's buffer: %s",
                                          strerror(errno));
 }
 
@@ -151,7 +151,7 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
     int seen = -1;
 
     if (kernel_parse("64add", &adds, why, sizeof why) != 0) {
-        return silicon_fail(err, MACHINE_FAILED, "", "%s", why);
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
     }
     int status = prepare_module(h, &p, err);
     for (int attempt = 0; status == MACHINE_OK && seen != 0 && attempt < ATTEMPTS; attempt++) {
@@ -169,7 +169,7 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
     }
     helper_finish(m);
     if (status == MACHINE_OK && seen != 0) {
-        return silicon_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
+        return machine_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
                             "CPU %d: the chain of adds cannot be calibrated", h->silicon.cpu);
     }
     return status;
@@ -200,7 +200,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
         return status;
     }
     h->words = calloc(p.readings, (2 + s->n_counters) * sizeof *h->words);
-    return h->words != NULL ? MACHINE_OK : silicon_fail(err, MACHINE_FAILED, "", "out of memory");
+    return h->words != NULL ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 /* What perf has put on no hardware counter: the licence events may do without, of the others an error is made. */
@@ -216,7 +216,7 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
         }
         perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
         if (!part_events_is_licence(c->id)) {
-            return silicon_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), "
+            return machine_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), "
                                 "or as root: sysctl kernel.nmi_watchdog=0", "no hardware counter is free for %s", name);
         }
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s", text[0] ? ", " : "no hardware counter is "
@@ -234,7 +234,7 @@ static int try_out(struct helper *h, struct machine_error *err)
     char text[200];
 
     if (kernel_parse("64add", &adds, text, sizeof text) != 0) {
-        return silicon_fail(err, MACHINE_FAILED, "", "%s", text);
+        return machine_fail(err, MACHINE_FAILED, "", "%s", text);
     }
     r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, 10), .payload = helper_payload(&adds) };
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {

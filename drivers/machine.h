@@ -23,6 +23,10 @@ struct machine_error {
     char remedy[200]; /* what a person can do about it; may be empty */
 };
 
+/* Fills *err (the text as printf does) and returns `status`. */
+__attribute__((format(printf, 4, 5)))
+int machine_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...);
+
 enum counter_id {
     COUNTER_CYCLES,       /* unhalted core cycles */
     COUNTER_REF_CYCLES,   /* unhalted cycles at the TSC's rate */

@@ -2,7 +2,6 @@
 /* Where model files are, and reading them. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +11,6 @@
 
 enum { PATH_SIZE = DATA_PATH_SIZE, FILE_MAX = 1 << 20 };
 static const char SUFFIX[] = ".model";
-
-static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
-{
-    va_list args;
-    memset(err, 0, sizeof *err);
-    err->status = status;
-    va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
-    return (int)status;
-}
 
 static void models_folder(const char *data_dir, char *out)
 {
@@ -110,11 +95,11 @@ static int unknown_name(const char *name, const char *data_dir, struct machine_e
     char **names, known[240] = "", folder[PATH_SIZE];
     size_t n, used = 0, nearest = 0;
     if (model_list(data_dir, &names, &n) != 0)
-        return fail(err, MACHINE_FAILED, "", "out of memory");
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     models_folder(data_dir, folder);
     if (n == 0)
-        return fail(err, MACHINE_BAD_INPUT, "name the file of a model, or set CHARACTERIZE_DATA to the folder that "
-                    "holds models/", "no model `%.60s`: no *%s in %.200s", name, SUFFIX, folder);
+        return machine_fail(err, MACHINE_BAD_INPUT, "name the file of a model, or set CHARACTERIZE_DATA to the folder "
+                            "that holds models/", "no model `%.60s`: no *%s in %.200s", name, SUFFIX, folder);
     for (size_t i = 0; i < n; i++) {
         if (distance(name, names[i]) < distance(name, names[nearest]))
             nearest = i;
@@ -126,7 +111,7 @@ static int unknown_name(const char *name, const char *data_dir, struct machine_e
     char remedy[160];
     snprintf(remedy, sizeof remedy, "nearest: %.60s; the file of a model is named with a slash or .model",
              names[nearest]);
-    fail(err, MACHINE_BAD_INPUT, remedy, "no model `%.60s`; there are:%s", name, known);
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no model `%.60s`; there are:%s", name, known);
     model_list_free(names, n);
     return MACHINE_BAD_INPUT;
 }
@@ -136,7 +121,7 @@ static char *read_file(FILE *in, const char *path, size_t *length, struct machin
 {
     char *text = malloc(FILE_MAX + 1);
     if (!text) {
-        fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
+        machine_fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
         return NULL;
     }
     errno = 0;
@@ -147,7 +132,7 @@ static char *read_file(FILE *in, const char *path, size_t *length, struct machin
     if (!why)
         return text;
     free(text);
-    fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path, why);
+    machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path, why);
     return NULL;
 }
 
@@ -165,7 +150,7 @@ int model_load(const char *name_or_file, const char *data_dir, struct model *out
     if (!in && !is_path && errno == ENOENT)
         return unknown_name(name_or_file, data_dir, err);
     if (!in)
-        return fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
     size_t length = 0;
     char *text = read_file(in, path, &length, err);
     fclose(in);

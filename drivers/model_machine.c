@@ -4,7 +4,6 @@
  * is run, then the clock is looked at; the first look at or after a deadline takes a reading.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,20 +46,6 @@ struct progress {
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
 };
-
-static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static int fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *format, ...)
-{
-    va_list args;
-    memset(err, 0, sizeof *err);
-    err->status = status;
-    va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
-    return (int)status;
-}
 
 /* ---- what the machine tells about itself ---- */
 
@@ -116,20 +101,21 @@ static int check_counters(struct state *s, const struct machine *m, const struct
                           struct machine_error *err)
 {
     if (setup->n_counters > MACHINE_COUNTERS_MAX)
-        return fail(err, MACHINE_BAD_INPUT, "", "%zu counters asked for; at most %d work", setup->n_counters,
-                    MACHINE_COUNTERS_MAX);
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters asked for; at most %d work", setup->n_counters,
+                            MACHINE_COUNTERS_MAX);
     for (size_t i = 0; i < setup->n_counters; i++) {
         const struct counter_spec *c = &setup->counters[i];
         const char *remedy = NULL, *why = model_lacks(m, c->id, &remedy);
         if (why)
-            return fail(err, MACHINE_CANNOT, remedy ? remedy : "choose another model, or do without this counter", "%s",
-                        why);
+            return machine_fail(err, MACHINE_CANNOT,
+                                remedy ? remedy : "choose another model, or do without this counter", "%s", why);
         if (c->id == COUNTER_EVENT && (c->event & 0xff) != 0x28)
-            return fail(err, MACHINE_CANNOT, "of raw events, models count 28H with any umask",
-                        "the modelled CPU does not count event %02XH/%02XH", c->event & 0xff, c->event >> 8 & 0xff);
+            return machine_fail(err, MACHINE_CANNOT, "of raw events, models count 28H with any umask",
+                                "the modelled CPU does not count event %02XH/%02XH", c->event & 0xff,
+                                c->event >> 8 & 0xff);
         if (c->id == COUNTER_EVENT && c->event > 0xffff)
-            return fail(err, MACHINE_CANNOT, "leave the bits above the umask 0",
-                        "the modelled CPU has no cmask, edge or inversion (event code %XH)", c->event);
+            return machine_fail(err, MACHINE_CANNOT, "leave the bits above the umask 0",
+                                "the modelled CPU has no cmask, edge or inversion (event code %XH)", c->event);
         s->counters[i] = *c;
     }
     return MACHINE_OK;
@@ -139,14 +125,14 @@ static int check_setup(const struct state *s, const struct machine_setup *setup,
 {
     unsigned cores = s->model.cores;
     if (setup->cpu < -1 || setup->cpu >= (int)cores)
-        return fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu,
-                    s->model.cpu_name, cores - 1);
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu,
+                            s->model.cpu_name, cores - 1);
     if (setup->active_cores > cores)
-        return fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u", setup->active_cores,
-                    s->model.cpu_name, cores);
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u", setup->active_cores,
+                            s->model.cpu_name, cores);
     if (!(setup->period_us >= 0.05 && setup->period_us <= 1e6))
-        return fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work",
-                    setup->period_us);
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work",
+                            setup->period_us);
     return MACHINE_OK;
 }
 
@@ -176,8 +162,8 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
     if (setup->max_samples < SIZE_MAX / 16 / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)
-        return fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
-                    setup->max_samples);
+        return machine_fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
+                            setup->max_samples);
     s->prepared = true;
     return MACHINE_OK;
 }
@@ -254,8 +240,8 @@ static int take_reading(struct progress *p, struct machine_error *err)
     struct state *s = p->state;
     struct recording *out = p->out;
     if (out->n == out->capacity)
-        return fail(err, MACHINE_FAILED, "raise max_samples or the period", "more than %zu samples in one repetition",
-                    s->setup.max_samples);
+        return machine_fail(err, MACHINE_FAILED, "raise max_samples or the period",
+                            "more than %zu samples in one repetition", s->setup.max_samples);
     bool first = out->n == 0;
     uint64_t *words = out->words + out->n * out->stride;
     const uint64_t *before = first ? words : words - out->stride;
@@ -370,17 +356,18 @@ static int run_segment(struct progress *p, size_t number, struct machine_error *
 static int check_request(const struct state *s, const struct run_request *r, struct machine_error *err)
 {
     if (!s->prepared)
-        return fail(err, MACHINE_FAILED, "", "run without prepare");
+        return machine_fail(err, MACHINE_FAILED, "", "run without prepare");
     if (r->n_segments == 0 || r->zero_segment >= r->n_segments)
-        return fail(err, MACHINE_BAD_INPUT, "", "a repetition of %zu segments cannot have time 0 in segment %zu",
-                    r->n_segments, r->zero_segment);
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "a repetition of %zu segments cannot have time 0 in segment %zu",
+                            r->n_segments, r->zero_segment);
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *seg = &r->segments[i];
         if (!seg->payload.kernel || seg->payload.instructions == 0)
-            return fail(err, MACHINE_BAD_INPUT, "", "segment %zu has no payload", i);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu has no payload", i);
         if (!(seg->duration_us > 0 && seg->duration_us <= 1e9))
-            return fail(err, MACHINE_BAD_INPUT, "", "segment %zu of %g us: above 0 and up to 1e9 would work", i,
-                        seg->duration_us);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu of %g us: above 0 and up to 1e9 would work", i,
+                                seg->duration_us);
     }
     return MACHINE_OK;
 }
@@ -423,7 +410,7 @@ static int model_find_event(const struct machine *machine, const char *name, uin
                               .stepping = m->stepping};
     struct events_table *table = malloc(sizeof *table);
     if (!table)
-        return fail(err, MACHINE_FAILED, "", "out of memory");
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
     int status = events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err);
     if (status == MACHINE_OK) {
@@ -462,7 +449,7 @@ int machine_open_parsed_model(const struct model *m, const char *name, struct ma
 {
     struct state *s = calloc(1, sizeof *s);
     if (!s)
-        return fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name);
     s->model = *m;
     snprintf(s->name, sizeof s->name, "%s", name);
     snprintf(s->cpu, sizeof s->cpu, "%s (%02X_%02XH, stepping %u)", m->cpu_name, m->family, m->model, m->stepping);
@@ -479,7 +466,7 @@ int machine_open_model(const char *name_or_file, const char *data_dir, struct ma
 {
     struct model *m = malloc(sizeof *m);
     if (!m)
-        return fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name_or_file);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name_or_file);
     int status = model_load(name_or_file, data_dir, m, err);
     if (status == MACHINE_OK) {
         char name[MODEL_TEXT_MAX];

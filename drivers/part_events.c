@@ -63,7 +63,7 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
 int part_events_by_name(struct part_events *p, const char *name, uint32_t *code, struct machine_error *err)
 {
     if (!p->has_table) {
-        return silicon_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
+        return machine_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
                             p->no_table);
     }
     const struct events_entry *e = events_by_name(&p->table, name, err);
@@ -75,7 +75,7 @@ int part_events_by_name(struct part_events *p, const char *name, uint32_t *code,
 int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err)
 {
     if (p->named && strcmp(pmu->name, p->pmu.name) != 0) {
-        return silicon_fail(err, MACHINE_CANNOT, "give codes, as in --event 0x28:0x08, or choose another CPU",
+        return machine_fail(err, MACHINE_CANNOT, "give codes, as in --event 0x28:0x08, or choose another CPU",
                             "the names of events are those of %s, but CPU %d counts on %s", p->pmu.name, cpu,
                             pmu->name);
     }

@@ -153,14 +153,14 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
         const char *remedy = fd == -EACCES || fd == -EPERM ? "--list machines tells why and what to do"
                              : fd == -EMFILE               ? "raise ulimit -n"
                                                            : "do without it";
-        return silicon_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
+        return machine_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
                             cpu, pmu->name, strerror(-fd));
     }
     struct perf_event_mmap_page *page = system->map(system->context, fd);
     if (page == NULL) {
         int error = errno;
         system->close(system->context, fd);
-        return silicon_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
+        return machine_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
                             "the page of the counter for %s cannot be mapped: %s", name, strerror(error));
     }
     *out = (struct perf_counter){ .fd = fd, .page = page };
@@ -182,15 +182,15 @@ int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint32_
 
     perf_counter_name(id, code, name, sizeof name);
     if (!c->page->cap_user_rdpmc) {
-        return silicon_fail(err, MACHINE_CANNOT, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
+        return machine_fail(err, MACHINE_CANNOT, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
                             "the kernel counts %s, but does not let user space read it by RDPMC", name);
     }
     if (c->page->index == 0) {
-        return silicon_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), or as "
+        return machine_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), or as "
                             "root: sysctl kernel.nmi_watchdog=0", "no hardware counter is free for %s", name);
     }
     if (c->page->pmc_width < 1 || c->page->pmc_width > 64) {
-        return silicon_fail(err, MACHINE_CANNOT, "", "the kernel says that the counter for %s is %u bits wide", name,
+        return machine_fail(err, MACHINE_CANNOT, "", "the kernel says that the counter for %s is %u bits wide", name,
                             c->page->pmc_width);
     }
     return MACHINE_OK;

@@ -179,7 +179,7 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *o
     for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
         struct payload p;
         if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {
-            return silicon_fail(err, MACHINE_FAILED, "", "%s", why);
+            return machine_fail(err, MACHINE_FAILED, "", "%s", why);
         }
         out->ran[k] = (p.kernel->features & ~features) == 0;
         if (out->ran[k]) {
@@ -199,7 +199,7 @@ int perf_licence_measure(const struct perf_system *system, const struct perf_pmu
     cpu_mask_clear(&one);
     cpu_mask_add(&one, cpu);
     if (cpu_get_affinity(&before) != 0 || cpu_set_affinity(&one) != 0) {
-        return silicon_fail(err, MACHINE_FAILED, "choose another CPU with --cpu", "cannot pin the thread to CPU %d to "
+        return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu", "cannot pin the thread to CPU %d to "
                             "test the licence events", cpu);
     }
     int status = open_rig(&rig, pmu, table, cpu, err);

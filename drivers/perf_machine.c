@@ -68,7 +68,7 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
     uint32_t code = part_events_code(&t->events, c);
 
     if (slot == PERF_COUNTERS_MAX) {
-        return silicon_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
+        return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
     }
     int status = perf_counter_open(&t->system, &t->pmu, t->common.cpu, c->id, code, &t->counters[slot], err);
     if (status == MACHINE_OK) {
@@ -227,7 +227,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
 
     memset(out, 0, sizeof *out);
     if (!t->common.prepared) {
-        return silicon_fail(err, MACHINE_FAILED, "", "the perf machine was not prepared");
+        return machine_fail(err, MACHINE_FAILED, "", "the perf machine was not prepared");
     }
     int status = silicon_check_request(r, err);
     if (status == MACHINE_OK) {
@@ -352,7 +352,7 @@ int perf_open_at(const struct perf_system *system, struct machine *out, struct m
     struct perf *t = calloc(1, sizeof *t);
 
     if (t == NULL) {
-        return silicon_fail(err, MACHINE_FAILED, "", "out of memory");
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     t->system = *system;
     int status = start(t, err);

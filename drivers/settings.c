@@ -70,8 +70,8 @@ static int tell_not_restored(const struct change *one, int error, const char *st
     char name[260];
 
     change_name(one, name, sizeof name);
-    return settings_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND, "%s could not be put back to %s: %s (%s "
-                         "remembers it)", name, one->before, strerror(error), state);
+    return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND, "%s could not be put back to %s: %s (%s "
+                        "remembers it)", name, one->before, strerror(error), state);
 }
 
 int settings_restore(struct settings *s, struct machine_error *err)
@@ -102,13 +102,13 @@ static int claim_state(struct settings *s, struct machine_error *err)
     int error = state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
 
     if (error != 0) {
-        return settings_fail(err, MACHINE_CANNOT, "run as root, or remove it", "settings are not changed, for they "
-                             "could not be written down in %s: %s", s->state,
-                             error == EBADMSG ? "it holds something else" : strerror(error));
+        return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it", "settings are not changed, for they "
+                            "could not be written down in %s: %s", s->state,
+                            error == EBADMSG ? "it holds something else" : strerror(error));
     }
     if (kind == STATE_LIVES) {
-        return settings_fail(err, MACHINE_CANNOT, "wait for it to end", "another run (process %d) has changed settings "
-                             "of this machine", (int)pid);
+        return machine_fail(err, MACHINE_CANNOT, "wait for it to end", "another run (process %d) has changed settings "
+                            "of this machine", (int)pid);
     }
     const struct change *failed = NULL;
     error = put_back(&s->roots, &left, left.n, &failed);
@@ -125,8 +125,8 @@ static int make_changes(struct settings *s, struct machine_error *err)
     int error = state_write(s->fd, &s->changes);
 
     if (error != 0) {
-        return settings_fail(err, MACHINE_CANNOT, "", "settings are not changed, for they could not be written down in "
-                             "%s: %s", s->state, strerror(error));
+        return machine_fail(err, MACHINE_CANNOT, "", "settings are not changed, for they could not be written down in "
+                            "%s: %s", s->state, strerror(error));
     }
     for (; s->done < s->changes.n; s->done++) {
         const struct change *one = &s->changes.list[s->done];
@@ -138,14 +138,14 @@ static int make_changes(struct settings *s, struct machine_error *err)
         change_name(one, name, sizeof name);
         if (error != 0) {
             bool forbidden = error == EACCES || error == EPERM || error == EROFS;
-            return settings_fail(err, MACHINE_CANNOT, !forbidden ? "" : geteuid() != 0 ? "run as root"
-                                 : "not in a container, and without kernel lockdown", "%s cannot be set to %s: %s",
-                                 name, one->after, strerror(error));
+            return machine_fail(err, MACHINE_CANNOT, !forbidden ? "" : geteuid() != 0 ? "run as root"
+                                : "not in a container, and without kernel lockdown", "%s cannot be set to %s: %s",
+                                name, one->after, strerror(error));
         }
         if (strcmp(now, one->after) != 0) {
             s->done++; /* it did change something */
-            return settings_fail(err, MACHINE_CANNOT, "choose another value", "%s was set to %s but is %s", name,
-                                 one->after, now);
+            return machine_fail(err, MACHINE_CANNOT, "choose another value", "%s was set to %s but is %s", name,
+                                one->after, now);
         }
     }
     return MACHINE_OK;
@@ -173,7 +173,7 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
 
     *out = NULL;
     if (s == NULL) {
-        return settings_fail(err, MACHINE_FAILED, "", "out of memory");
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     s->roots = *r;
     snprintf(s->sys, sizeof s->sys, "%s", r->sys);
@@ -233,13 +233,13 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {
         return !left_by_another(r) ? MACHINE_OK
-                                   : settings_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND, "a run that was "
-                                                   "killed has left settings of this machine changed (%s)", r->state);
+                                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND, "a run that was "
+                                                  "killed has left settings of this machine changed (%s)", r->state);
     }
     if (error != 0) {
-        return settings_fail(err, MACHINE_CANNOT, "look at it, put back by hand what it says, and remove it",
-                             "%s cannot be understood: %s", r->state,
-                             error == EBADMSG ? "it is not this program's" : strerror(error));
+        return machine_fail(err, MACHINE_CANNOT, "look at it, put back by hand what it says, and remove it",
+                            "%s cannot be understood: %s", r->state,
+                            error == EBADMSG ? "it is not this program's" : strerror(error));
     }
     if (*lives) {
         snprintf(told, size, "another run (process %d) has changed settings of this machine", (int)pid);

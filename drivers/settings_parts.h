@@ -56,7 +56,4 @@ int state_write(int fd, const struct changes *c);
 /* Everything is as it was: removes the file and closes it. */
 void state_remove(const struct settings_roots *r, int fd);
 
-__attribute__((format(printf, 4, 5)))
-int settings_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...);
-
 #endif

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +13,9 @@
 
 #include "drivers/cpu.h"
 
-int settings_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...)
-{
-    va_list args;
-
-    memset(err, 0, sizeof *err);
-    err->status = status;
-    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
-    va_start(args, text);
-    vsnprintf(err->text, sizeof err->text, text, args);
-    va_end(args);
-    return status;
-}
-
 static int no_memory(struct machine_error *err)
 {
-    return settings_fail(err, MACHINE_FAILED, "", "out of memory");
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 /* Adds a change from what is there now to `after`; none where it is there already. */
@@ -41,8 +27,8 @@ static int add(const struct settings_roots *r, struct change *one, const char *a
 
     if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t") != NULL) {
         change_name(one, name, sizeof name);
-        return settings_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
-                             "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
+        return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
+                            "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
     }
     if (strcmp(one->before, after) == 0) {
         return MACHINE_OK;
@@ -132,8 +118,8 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
     if (status == MACHINE_CANNOT) {
         char why[250];
         snprintf(why, sizeof why, "%.240s", err->text);
-        settings_fail(err, MACHINE_CANNOT, "load cpufreq's driver, or as root: modprobe msr", "turbo cannot be "
-                      "switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s", why);
+        machine_fail(err, MACHINE_CANNOT, "load cpufreq's driver, or as root: modprobe msr", "turbo cannot be "
+                     "switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s", why);
     }
     return status;
 }
@@ -157,8 +143,8 @@ int plan_turbo(const struct settings_roots *r, bool on, struct changes *out, cha
     if (status == MACHINE_OK && !found && r->intel) {
         status = plan_turbo_bits(r, no_turbo, out, err);
     } else if (status == MACHINE_OK && !found) {
-        status = settings_fail(err, MACHINE_CANNOT, "", "turbo cannot be switched here: there is neither "
-                               "intel_pstate/no_turbo nor cpufreq/boost (a virtual machine has none)");
+        status = machine_fail(err, MACHINE_CANNOT, "", "turbo cannot be switched here: there is neither "
+                              "intel_pstate/no_turbo nor cpufreq/boost (a virtual machine has none)");
     }
     const char *was = out->n == before ? "as before" : on ? "was off" : "was on";
     snprintf(text, size, "turbo %s (%s)", on ? "on" : "off", was);
@@ -194,8 +180,8 @@ static int read_limits(const struct settings_roots *r, int policy, struct limits
     error = error != 0 ? error : read_khz(r, policy, "scaling_min_freq", &l->min);
     error = error != 0 ? error : read_khz(r, policy, "scaling_max_freq", &l->max);
     if (error != 0) {
-        return settings_fail(err, MACHINE_CANNOT, "", "the limits of cpufreq/policy%d cannot be read: %s", policy,
-                             strerror(error));
+        return machine_fail(err, MACHINE_CANNOT, "", "the limits of cpufreq/policy%d cannot be read: %s", policy,
+                            strerror(error));
     }
     return MACHINE_OK;
 }
@@ -219,8 +205,8 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
         uint64_t min, max;
         struct change other = { .kind = CHANGE_LIKWID, .cpu = policy };
         if (likwid_get_frequency(r->likwid, policy, &min, &max, why, sizeof why) != 0) {
-            return settings_fail(err, MACHINE_CANNOT, "run as root, or set up likwid's frequency daemon",
-                                 "the frequency cannot be set: %s may not be written, and %s", one[0].path, why);
+            return machine_fail(err, MACHINE_CANNOT, "run as root, or set up likwid's frequency daemon",
+                                "the frequency cannot be set: %s may not be written, and %s", one[0].path, why);
         }
         snprintf(both, sizeof both, "%" PRIu64 "-%" PRIu64, khz, khz);
         return add(r, &other, both, out, err);
@@ -238,14 +224,14 @@ int plan_frequency(const struct settings_roots *r, double ghz, struct changes *o
     struct limits l = { 0, 0, 0, 0 };
 
     if (n == 0) {
-        status = settings_fail(err, MACHINE_CANNOT, "", "the frequency cannot be set here: cpufreq has no policy (a "
-                               "virtual machine has none)");
+        status = machine_fail(err, MACHINE_CANNOT, "", "the frequency cannot be set here: cpufreq has no policy (a "
+                              "virtual machine has none)");
     }
     for (int i = 0; i < n && status == MACHINE_OK; i++) {
         status = read_limits(r, policies[i], &l, err);
         if (status == MACHINE_OK && (khz < l.lowest || khz > l.highest)) {
-            status = settings_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d offers %g to %g "
-                                   "GHz", ghz, policies[i], (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
+            status = machine_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d offers %g to %g "
+                                  "GHz", ghz, policies[i], (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
         }
         if (status == MACHINE_OK) {
             status = plan_policy(r, policies[i], khz, &l, out, err);

@@ -6,25 +6,11 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-
-int silicon_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...)
-{
-    va_list args;
-
-    memset(err, 0, sizeof *err);
-    err->status = status;
-    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
-    va_start(args, text);
-    vsnprintf(err->text, sizeof err->text, text, args);
-    va_end(args);
-    return status;
-}
 
 void silicon_note(char *notes, size_t size, const char *text)
 {
@@ -60,12 +46,12 @@ static int find_tsc(struct silicon *s, const struct cpu_leaves *leaves, struct m
 
     cpu_read_text(s->sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
     if (!tsc_usable(leaves, clock, note, sizeof note)) {
-        return silicon_fail(err, MACHINE_CANNOT, "in a virtual machine let the hypervisor pass on the invariant TSC; "
+        return machine_fail(err, MACHINE_CANNOT, "in a virtual machine let the hypervisor pass on the invariant TSC; "
                             "--machine model:NAME works everywhere", "%s", note);
     }
     silicon_note(s->machine_notes, sizeof s->machine_notes, note);
     if (tsc_calibrate(&hz, &error) != 0) {
-        return silicon_fail(err, MACHINE_CANNOT, "", "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock "
+        return machine_fail(err, MACHINE_CANNOT, "", "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock "
                             "does not advance");
     }
     double declared = tsc_declared_hz(leaves, &origin);
@@ -149,14 +135,14 @@ int silicon_check_features(const struct silicon *s, const struct payload *p, str
         kernel_feature_names(missing, names, sizeof names);
         list_kernels(s->features, usable, sizeof usable);
         snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
-        return silicon_fail(err, MACHINE_CANNOT, remedy,
+        return machine_fail(err, MACHINE_CANNOT, remedy,
                             "kernel %s needs %s, which this CPU, its operating system or its hypervisor does not offer",
                             p->name, names);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
         list_kernels(s->features & ~p->kernel->features, usable, sizeof usable);
         snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
-        return silicon_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
+        return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
     }
     return MACHINE_OK;
 }
@@ -179,7 +165,7 @@ static int start_companions(struct silicon *s, const struct cpu_view *view, stru
     if (companion.kernel == NULL) {
         char why[200];
         if (kernel_parse("64add", &companion, why, sizeof why) != 0) {
-            return silicon_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
+            return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
         }
     }
     int status = silicon_check_features(s, &companion, err);
@@ -201,12 +187,12 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
 {
     /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
     if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
                             "a sample period of %g us cannot be kept: a reading alone takes about 0.1 us",
                             s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
                             "1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
     return MACHINE_OK;
@@ -303,7 +289,7 @@ int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_me
             place_end(&s->place, CALIBRATION_US);
         }
         if (failed != 0) {
-            return silicon_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
+            return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
                                             "CPU %d is taken away too often to calibrate kernel %s", s->cpu, p->name);
         }
         s->n_lanes++;
@@ -320,18 +306,18 @@ int silicon_check_request(const struct run_request *r, struct machine_error *err
     unsigned recordings = 0;
 
     if (r->n_segments == 0 || r->n_segments > PLAN_SEGMENTS_MAX || r->zero_segment >= r->n_segments) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d can be run",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d can be run",
                             r->n_segments, r->zero_segment, PLAN_SEGMENTS_MAX);
     }
     for (size_t i = 0; i < r->n_segments; i++) {
         double us = r->segments[i].duration_us;
         if (!(us >= 0 && us <= 1e9)) {
-            return silicon_fail(err, MACHINE_BAD_INPUT, "", "segment %zu lasts %g us: it must be 0 to 1e9", i, us);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu lasts %g us: it must be 0 to 1e9", i, us);
         }
         recordings += r->segments[i].sampled && (i == 0 || !r->segments[i - 1].sampled);
     }
     if (recordings > 1) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "sampled segments must follow one another: they are one "
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "sampled segments must follow one another: they are one "
                             "recording");
     }
     return MACHINE_OK;
@@ -359,7 +345,7 @@ int silicon_plan(struct silicon *s, const struct run_request *r, unsigned turns,
     }
     size_t needed = plan_readings_needed(plan);
     if (needed > s->setup.max_samples) {
-        return silicon_fail(err, MACHINE_BAD_INPUT, "", "a repetition needs room for %zu readings, but %zu were "
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a repetition needs room for %zu readings, but %zu were "
                             "prepared for", needed, s->setup.max_samples);
     }
     return MACHINE_OK;

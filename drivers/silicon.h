@@ -43,10 +43,6 @@ struct silicon {
     size_t n_lanes;
 };
 
-/* Fills *err and returns `status`. */
-__attribute__((format(printf, 4, 5)))
-int silicon_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...);
-
 /* Adds to a line of notes, behind "; ". What does not fit is cut off; an empty text adds nothing. */
 void silicon_note(char *notes, size_t size, const char *text);
 

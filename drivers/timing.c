@@ -153,7 +153,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
 
     memset(out, 0, sizeof *out);
     if (!t->common.prepared) {
-        return silicon_fail(err, MACHINE_FAILED, "", "the timing machine was not prepared");
+        return machine_fail(err, MACHINE_FAILED, "", "the timing machine was not prepared");
     }
     int status = silicon_check_request(r, err);
     if (status == MACHINE_OK) {
@@ -206,7 +206,7 @@ int timing_open_at(const char *sys, struct machine *out, struct machine_error *e
     struct timing *t = calloc(1, sizeof *t);
 
     if (t == NULL) {
-        return silicon_fail(err, MACHINE_FAILED, "", "out of memory");
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     cpu_read_leaves(&leaves);
     int status = silicon_open(&t->common, sys, &leaves, err);
