@@ -200,7 +200,8 @@ double own_step(const struct runs *r, size_t run, int c, double lo, double t, do
     return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);
 }
 
-double halt_wait(const struct runs *r)
+/* Periods from the end of a halt to the next sample, on average. */
+static double halt_wait(const struct runs *r)
 {
     return r->habit == SAMPLER_AT_ONCE ? 0 : 0.5;
 }

@@ -489,12 +489,18 @@ static bool sees(const struct outline *o, int c)
     return false;
 }
 
+/* The piece before edge e; before a halt that ends there, the one before the halt. */
+static const struct piece *piece_before(const struct outline *o, size_t e)
+{
+    return o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
+}
+
 void outline_judge_seen(struct outline *o)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         if (!o->edge[e].forced && !o->piece[e].halt)
             continue;
-        const struct piece *b = &o->piece[e + 1], *a = o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
+        const struct piece *a = piece_before(o, e), *b = &o->piece[e + 1];
         for (int c = 0; c < TRACE_CHANNELS; c++)
             if (!(o->edge[e].forced && c == TRACE_IPC))
                 o->edge[e].change[c] = change(c, a, b);
@@ -503,7 +509,7 @@ void outline_judge_seen(struct outline *o)
 
 double outline_step(const struct outline *o, size_t e, int c, double *sigma)
 {
-    const struct piece *b = &o->piece[e + 1], *a = o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
+    const struct piece *a = piece_before(o, e), *b = &o->piece[e + 1];
     double v1 = a->value[c], v2 = b->value[c];
     *sigma = 1.2533 * o->noise[c] * sqrt(1 / fmax(1, (double)a->samples) + 1 / fmax(1, (double)b->samples));
     return rules[c].logarithm ? log(fmax(v2, 1e-4) / fmax(v1, 1e-4)) : v2 - v1;

@@ -77,9 +77,6 @@ bool gap_is_halt(const struct runs *r, const struct gap *g);
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length);
 
-/* Periods from the end of a halt to the next sample, on average. */
-double halt_wait(const struct runs *r);
-
 /*
  * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to 20 samples after less
  * that of as many before, relative for frequency and IPC. NaN where there are none.

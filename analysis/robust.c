@@ -8,8 +8,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-#define QUANTUM_MOST 0.035 /* relative: one tick of the 30 that the shortest usable chain takes */
-
 /*
  * Moves what is below the pivot (or equal to it, with `equal`) to the front of x[lo..hi] and returns where the rest
  * begins. Without a branch on the values (Lomuto's scheme): on noise every other such branch is mispredicted.

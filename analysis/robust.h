@@ -10,6 +10,10 @@
 /* Scales a median absolute deviation to the standard deviation of a normal distribution (1 / Phi^-1(3/4)). */
 #define MAD_TO_SIGMA 1.482602218505602
 
+/* Values told in whole ticks come in steps of at most this, relative: one tick of the 30 that the shortest usable chain
+ * takes. */
+#define QUANTUM_MOST 0.035
+
 /* The median; NaN of nothing. Reorders `x`. O(n). */
 double median_of(double *x, size_t n);
 

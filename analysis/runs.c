@@ -293,6 +293,8 @@ static enum sampler_habit find_habit(const struct runs *r)
     const char *sampler = trace_get(r->trace, "sampler");
     if (sampler)
         return strcmp(sampler, "resumes at once") ? SAMPLER_WAITS : SAMPLER_AT_ONCE;
+    if (r->n < ENOUGH)
+        return SAMPLER_UNKNOWN; /* the halts of few repetitions may all lie alike on the grid */
     size_t off = 0, cut_short = 0, all = 0;
     double wobble = wobble_of(r), tolerance = fmax(GRID_TOLERANCE, 3 * wobble);
     for (size_t k = 0; k < r->n_gaps; k++) {
@@ -306,8 +308,8 @@ static enum sampler_habit find_habit(const struct runs *r)
         cut_short += next < s->first + s->n && r->dt[next] < (float)((1 - GRID_TOLERANCE - 4 * wobble) * r->period);
         all++;
     }
-    if (r->n < ENOUGH || all < ENOUGH)
-        return SAMPLER_UNKNOWN; /* the halts of few repetitions may all lie alike on the grid */
+    if (all < ENOUGH)
+        return SAMPLER_UNKNOWN;
     if ((double)cut_short > 0.25 * (double)all)
         return SAMPLER_AT_ONCE;
     if (tolerance > GRID_LOST)

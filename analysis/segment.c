@@ -13,7 +13,6 @@ enum {
     SHARP = 12             /* samples on each side within which a step must show */
 };
 #define QUANTUM_LEAST 1e-6 /* relative: values as close as this are equal */
-#define QUANTUM_MOST 0.035 /* one tick of the 30 that the shortest usable chain takes */
 #define CANDIDATE_Z 4.0 /* proposals; elimination asks for more */
 
 static inline float transform(float v, bool logarithm)
@@ -51,12 +50,6 @@ static double difference_noise(const float *y, size_t n, size_t lag)
     return isnan(sigma) ? 0 : fmax(sigma, by_mean);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /*
  * Frequencies told in whole ticks are now one value, now the next, as chance has it. Where it is mostly the one, robust
  * measures of noise see none, and a few of the other in a row look like a state. So the noise is taken to be at least
@@ -75,8 +68,7 @@ static double quantum_noise(const float *y, size_t n)
     }
     if (m < ENOUGH)
         return 0;
-    qsort(off, m, sizeof *off, by_value);
-    double quantum = off[m / 2];
+    double quantum = nth_smallest(off, m, m / 2);
     for (size_t i = 0; i < m; i++)
         alike += fabs(off[i] - quantum) < 0.05 * quantum;
     return quantum < QUANTUM_MOST && alike >= ENOUGH && alike * 2 > m ? 0.5 * quantum : 0;
