@@ -25,7 +25,7 @@ LDLIBS  = -lgsl -lgslcblas -ljansson -lpthread -lm
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
-LIB_SRC  := $(wildcard kernels/*.c drivers/*.c probes/*.c analysis/*.c)
+LIB_SRC  := $(wildcard kernels/*.c drivers/*.c probes/*.c analysis/*.c tables/*.c)
 CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 # helpers shared by unit tests: trace generators, not tests themselves

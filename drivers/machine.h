@@ -60,6 +60,11 @@ struct machine_setup {
     int cpu;                  /* logical CPU, -1 = the machine's choice */
     unsigned active_cores;    /* physical cores kept busy, this one included; 0 = all */
     struct payload companion; /* what the other active cores run; kernel NULL = 64add */
+    const int *cpus;          /* the order in which logical CPUs become active, one of a core each; the first is the
+                                 measured one unless `cpu` says otherwise; NULL = the machine's own order */
+    size_t n_cpus;
+    bool siblings;            /* the other hyper-threads of active cores run the companion, too; else they are idle */
+    double fixed_ghz;         /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
     double period_us;         /* sample period */
     const struct counter_spec *counters;
     size_t n_counters;        /* <= MACHINE_COUNTERS_MAX; of those, the ones that the machine offers */
@@ -90,6 +95,11 @@ struct recording {
     unsigned involuntary_switches; /* the thread was taken off its CPU so many times */
     unsigned page_faults;
     bool migrated;            /* ended on another CPU */
+};
+
+/* An energy counter, read: joules and seconds since some origin, both from one moment. */
+struct energy_reading {
+    double joules, seconds;
 };
 
 struct machine;
@@ -123,6 +133,9 @@ struct machine_ops {
     uint64_t (*register_tsc)(const struct machine *m);
     /* the code (counter_spec.event) of an event by its name; NULL: the machine knows no names */
     int (*find_event)(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
+    /* reads the energy that the package of the machine's CPU has used; *source (may be NULL) names the counter, one
+     * line, valid as long as the machine. NULL: the machine has none */
+    int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
 };
 
 struct machine {

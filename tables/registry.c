@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The only list of tables. */
+#include <string.h>
+
+#include "tables/kinds.h"
+#include "tables/tables.h"
+
+static const struct table_kind *const kinds[] = {
+    /* in the order of --all */
+    NULL,
+};
+
+const struct table_kind *const *tables_all(size_t *n)
+{
+    *n = sizeof kinds / sizeof kinds[0] - 1;
+    return kinds;
+}
+
+const struct table_kind *tables_find(const char *name)
+{
+    for (size_t i = 0; kinds[i]; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
