@@ -12,6 +12,8 @@ const char overhead_assumption[] = "performance proportional to frequency";
 
 /* Sections on either side of the slowest one that tell the rate there, and the fewest that do. */
 enum { NEIGHBOURS = 16, NEIGHBOURS_LEAST = 4, READINGS_LEAST = 8 };
+enum { SETTLED_SECTIONS = 3 }; /* in a row: fewer may be alike by chance */
+#define SETTLED 0.01 /* relative: a section at the settled rate takes what the others do but for this */
 #define SLOW 1.5 /* times its neighbours' cost: such a section is looked at whatever they seem to say */
 
 /* ---- down ---- */
@@ -41,29 +43,6 @@ static double mean_ghz(const struct work_curve *c, size_t first, size_t last)
     return centre_of(c->scratch, n, c->scratch + n);
 }
 
-const char *overhead_down(const struct work_curve *c, struct overhead_down *out)
-{
-    if (c->n < c->zero + READINGS_LEAST)
-        return "too few readings";
-    double all = c->work[c->n - 1], end = c->time_us[c->n - 1];
-    if (!(all > 0))
-        return "no work was done";
-    double half = time_of(c, all / 2), three = time_of(c, all * 3 / 4);
-    size_t settled = c->zero + 1;
-    while (settled + 1 < c->n && c->time_us[settled - 1] < half)
-        settled++;
-    *out = (struct overhead_down){
-        .us = half - (end - half),
-        .drift_us = (three - half) - (end - three),
-        .quarter_us = end - three,
-        .high_ghz = c->zero > 0 ? mean_ghz(c, 1, c->zero) : NAN,
-        .low_ghz = mean_ghz(c, settled, c->n - 1),
-    };
-    return NULL;
-}
-
-/* ---- up ---- */
-
 /* Time per instruction of sections first..last, both included, without wild ones. */
 static double cost(const struct work_curve *c, size_t first, size_t last)
 {
@@ -75,7 +54,63 @@ static double cost(const struct work_curve *c, size_t first, size_t last)
     return centre_of(c->scratch, n, c->scratch + n);
 }
 
-/* The same as a plain mean: quick, but an interruption shows in it. */
+/* Time that section i took more than its work takes at `usual` time per instruction. */
+static double lost(const struct work_curve *c, size_t i, double usual)
+{
+    return c->time_us[i] - c->time_us[i - 1] - (c->work[i] - c->work[i - 1]) * usual;
+}
+
+/* When the first of some sections in a row begins that all run at the settled rate. */
+static double settled_from(const struct work_curve *c, double usual)
+{
+    size_t alike = 0;
+    for (size_t i = c->zero + 1; i < c->n; i++) {
+        alike = fabs(lost(c, i, usual)) <= SETTLED * (c->time_us[i] - c->time_us[i - 1]) ? alike + 1 : 0;
+        if (alike == SETTLED_SECTIONS)
+            return c->time_us[i - SETTLED_SECTIONS];
+    }
+    return INFINITY;
+}
+
+static double most_lost(const struct work_curve *c, double usual, double half_us, double settle_us)
+{
+    double most = 0;
+    for (size_t i = c->zero + 1; i < c->n; i++) {
+        double begin = c->time_us[i - 1], into = begin < half_us ? begin : begin - half_us;
+        /* a section that lies in both halves belongs to neither */
+        if (into >= settle_us && (begin >= half_us || c->time_us[i] <= half_us))
+            most = fmax(most, lost(c, i, usual));
+    }
+    return most;
+}
+
+const char *overhead_down(const struct work_curve *c, double settle_us, struct overhead_down *out)
+{
+    if (c->n < c->zero + READINGS_LEAST)
+        return "too few readings";
+    double all = c->work[c->n - 1], end = c->time_us[c->n - 1];
+    if (!(all > 0))
+        return "no work was done";
+    double half = time_of(c, all / 2), three = time_of(c, all * 3 / 4);
+    size_t settled = c->zero + 1;
+    while (settled + 1 < c->n && c->time_us[settled - 1] < half)
+        settled++;
+    double usual = cost(c, settled, c->n - 1);
+    *out = (struct overhead_down){
+        .us = half - (end - half),
+        .drift_us = (three - half) - (end - three),
+        .quarter_us = end - three,
+        .settled_us = settled_from(c, usual),
+        .lost_us = most_lost(c, usual, half, settle_us),
+        .high_ghz = c->zero > 0 ? mean_ghz(c, 1, c->zero) : NAN,
+        .low_ghz = mean_ghz(c, settled, c->n - 1),
+    };
+    return NULL;
+}
+
+/* ---- up ---- */
+
+/* cost() as a plain mean: quick, but an interruption shows in it. */
 static double plain_cost(const struct work_curve *c, size_t first, size_t last)
 {
     return (c->time_us[last] - c->time_us[first - 1]) / (c->work[last] - c->work[first - 1]);

@@ -27,16 +27,23 @@ struct work_curve {
  * Down, from a curve that begins with the switch: the code's work is halved, and what its first half took longer than
  * its second is the cost. That is "the same code twice, first minus second" with nothing in between (5.2.1). The second
  * half must run at the settled level: drift_us tells.
+ *
+ * Interruptions are looked for where either half has run for settle_us, which is after the change: in the change they
+ * cannot be told from it. What is overlooked in the second half then makes up for what is overlooked in the first.
  */
 struct overhead_down {
     double us;
-    double drift_us; /* the third quarter of the work took so much longer than the fourth: 0 when settled */
+    double drift_us;   /* the third quarter of the work took so much longer than the fourth: 0 when settled */
     double quarter_us; /* what the fourth quarter took */
-    double high_ghz; /* before the switch; NaN without readings there */
-    double low_ghz;  /* in the second half */
+    double settled_us; /* from then on the rate is that of the end; INFINITY if it never is */
+    double lost_us;    /* most that a section lost where interruptions are looked for */
+    double high_ghz;   /* before the switch; NaN without readings there */
+    double low_ghz;    /* in the second half */
 };
-/* Returns NULL, or in a few words why the repetition is of no use. */
-const char *overhead_down(const struct work_curve *c, struct overhead_down *out);
+/* An interruption takes longer than this: no handler is that short. */
+#define OVERHEAD_INTERRUPTION_US 1.0
+/* Returns NULL, or in a few words why the repetition is of no use. settle_us: INFINITY = look for no interruptions. */
+const char *overhead_down(const struct work_curve *c, double settle_us, struct overhead_down *out);
 
 /*
  * Up, from a curve that begins when the last code that needed the lower level ends. The sections between the readings
