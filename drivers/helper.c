@@ -278,6 +278,13 @@ static void helper_close(struct machine *m)
     m->state = NULL;
 }
 
+static size_t helper_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct helper *h = m->state;
+
+    return silicon_core_kinds(&h->silicon, out, max);
+}
+
 static const struct machine_ops helper_ops = {
     .info = helper_info,
     .lacks = helper_lacks,
@@ -287,6 +294,7 @@ static const struct machine_ops helper_ops = {
     .close = helper_close,
     .read_register = helper_read_register,
     .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
 };
 
 /* Where register 198H tells no voltage (AMD; most virtual machines) there are no repetitions for it. */
@@ -298,6 +306,7 @@ static const struct machine_ops helper_ops_no_register = {
     .finish = helper_finish,
     .close = helper_close,
     .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
 };
 
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such

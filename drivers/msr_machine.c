@@ -176,8 +176,17 @@ static int msr_find_event(const struct machine *m, const char *name, uint32_t *c
     return w->inner.ops->find_event(&w->inner, name, code, err);
 }
 
+/* Around any machine on silicon, all of which know their cores; where one does not, all are alike. */
+static size_t msr_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct with_registers *w = m->state;
+
+    return w->inner.ops->core_kinds != NULL ? w->inner.ops->core_kinds(&w->inner, out, max) : 0;
+}
+
 #define COMMON_OPS .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, \
-                   .finish = msr_finish, .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc
+                   .finish = msr_finish, .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, \
+                   .core_kinds = msr_core_kinds
 static const struct machine_ops msr_ops = { COMMON_OPS };
 /* around a machine that knows events by name */
 static const struct machine_ops msr_ops_with_events = { COMMON_OPS, .find_event = msr_find_event };
