@@ -110,6 +110,12 @@ struct machine_core_kind {
     char label[60]; /* in what they differ from the others: "P, favoured", "package 1"; "" where all cores are alike */
 };
 
+/* An event as the table of events of the machine's CPU names it. */
+struct machine_event {
+    char name[64];
+    uint32_t code; /* as in counter_spec */
+};
+
 struct machine;
 
 /* What a machine can tell about itself; strings live as long as the machine. */
@@ -143,8 +149,13 @@ struct machine_ops {
     uint64_t (*register_tsc)(const struct machine *m);
     /* the code (counter_spec.event) of an event by its name; NULL: the machine knows no names */
     int (*find_event)(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
-    /* reads the energy that the package of the machine's CPU has used; *source (may be NULL) names the counter, one
-     * line, valid as long as the machine. NULL: the machine has none */
+    /* the events with this event select that the table of the machine's CPU names: at most `max`; *n receives how many
+     * were written, 0 when it names none. MACHINE_CANNOT: no table for this CPU. NULL: the machine knows no names */
+    int (*named_events)(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                        struct machine_error *err);
+    /* reads the energy that the package of the machine's CPU (of the last setup; -1 before) has used since some origin
+     * and when that was; a counter is waited for until it moves. *source (may be NULL) names the counter, one line,
+     * valid as long as the machine. MACHINE_CANNOT: why not, and the remedy. NULL: the machine has none */
     int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
     /* one CPU of each kind of core that there is. Returns how many, at most max; 0, or NULL: not known, they
      * are taken to be alike */

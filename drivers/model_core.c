@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/model_licence.h"
+#include "drivers/model_power.h"
 
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
@@ -137,6 +138,14 @@ static void handle_events(struct model_core *c)
     model_licence_update(c);
 }
 
+/* Nothing is switched while the clock stands still. */
+static void count_energy(struct model_core *c, double cycles, double instructions)
+{
+    if (c->model->has_power && !c->halted)
+        c->totals.joules += model_power_joules(c->model, cycles, instructions, instructions > 0 ? c->nj : 0,
+                                               model_core_volts(c));
+}
+
 /* One stretch of constant state. Returns the payload instructions retired in it. */
 static double stretch(struct model_core *c, double until, double work, bool payload_runs)
 {
@@ -157,6 +166,7 @@ static double stretch(struct model_core *c, double until, double work, bool payl
     }
     double us = end - c->now;
     count_time(c, us, us * cycles, us * cycles * throttle.share);
+    count_energy(c, us * cycles, us * rate);
     c->now = end;
     if (counted_out) {
         c->count_left = 0;
@@ -201,6 +211,7 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
     bool goes_on = c->payload && strcmp(c->payload->name, p->name) == 0;
     c->payload = p;
     c->need = need;
+    c->nj = model_power_instruction(c->model, p);
     if (goes_on) /* a boundary between segments is none to the core: what has been counted stays counted */
         return MACHINE_OK;
     double scatter = 1;

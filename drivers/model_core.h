@@ -29,6 +29,7 @@ struct model_totals {
     double cycles, ref_us, other_instructions;
     double class_cycles[MODEL_CLASSES_MAX];
     double throttle_cycles;
+    double joules; /* of this core; NaN: the file does not tell what the payload takes */
 };
 
 /* A kind of code, for mixtures. */
@@ -49,6 +50,7 @@ struct model_core {
     /* the payload; what it needs now, and later when `count_left` counted instructions are done */
     const struct payload *payload;
     struct model_need need;
+    double nj; /* of each of its instructions, at 1 V */
     unsigned needed;
     double count_left; /* 0: no later need */
     unsigned dirty_width;

@@ -106,6 +106,35 @@ static unsigned count_cores(const char *sys)
     return all.cores;
 }
 
+/* The ways to an energy counter: of a folder laid out like /sys only those in it. */
+static void find_energy(struct silicon *s, const struct cpu_leaves *leaves)
+{
+    struct energy_access *a = &s->energy.access;
+    bool here = strcmp(s->sys, "/sys") == 0;
+
+    snprintf(a->sys, sizeof a->sys, "%s", s->sys);
+    snprintf(a->dev, sizeof a->dev, "%s", here ? "/dev" : "");
+    a->likwid = here ? likwid_load : NULL;
+    msr_part_of(leaves, &a->part);
+    a->guest = s->id.hypervisor;
+    a->edge_us = ENERGY_EDGE_US;
+}
+
+int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err)
+{
+    struct cpu_view view;
+    int cpu = s->cpu;
+
+    if (!s->prepared) {
+        cpu_view_read(s->sys, &view);
+        int status = cpu_choose(&view, -1, &cpu, err);
+        if (status != MACHINE_OK) {
+            return status;
+        }
+    }
+    return energy_read(&s->energy, cpu, out, source, err);
+}
+
 int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
 {
     memset(s, 0, sizeof *s);
@@ -118,6 +147,7 @@ int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *le
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
     s->features = kernel_cpu_features();
     s->cores = count_cores(sys);
+    find_energy(s, leaves);
     return MACHINE_OK;
 }
 
@@ -131,7 +161,7 @@ static void list_kernels(unsigned features, char *out, size_t size)
 
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        if ((k[i].features & ~features) != 0 || k[i].latency_bound || strlen(k[i].name) + used + 6 > size) {
+        if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds || strlen(k[i].name) + used + 6 > size) {
             continue;
         }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", k[i].name);
