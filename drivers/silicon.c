@@ -39,6 +39,14 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
     };
 }
 
+size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max)
+{
+    struct cpu_view view;
+
+    cpu_view_read(s->sys, &view);
+    return cpu_core_kinds(s->sys, &view, out, max);
+}
+
 /* ---- open ---- */
 
 static int find_tsc(struct silicon *s, const struct cpu_leaves *leaves, struct machine_error *err)
