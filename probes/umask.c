@@ -17,7 +17,7 @@ void umask_defaults(struct umask_setup *s, const struct payload *kernel, const s
     s->kernel = *kernel;
     s->base = *base;
     s->machine.cpu = -1;
-    s->runs = 10;
+    s->runs = 20;
     s->warmup_us = 3000;
     memcpy(s->observe_us, observe, sizeof observe);
     memcpy(s->period_us, period, sizeof period);

@@ -24,7 +24,7 @@ struct umask_setup {
     void *data;
 };
 
-/* Defaults: 10 repetitions; 3 ms, more than twice the usual wait for a lower level; 2 ms steady in samples of 20 us,
+/* Defaults: 20 repetitions; 3 ms, more than twice the usual wait for a lower level; 2 ms steady in samples of 20 us,
  * 150 us after base in samples of 1 us, 1.5 ms back at base in samples of 5 us. */
 void umask_defaults(struct umask_setup *s, const struct payload *kernel, const struct payload *base);
 

@@ -33,6 +33,7 @@ struct event {
     uint32_t select;
     size_t n_named;                        /* umasks without cmask, edge and inversion that the CPU's table names */
     struct machine_event named[NAMED_MAX];
+    char other[64];                        /* something else than licences, by that table; "" */
     size_t n_umasks;
     unsigned umasks[UMASKS_MAX];
 };
@@ -85,12 +86,11 @@ static bool about_licences(const char *name)
 static bool may_measure(const struct tables_context *x, const struct event *e, const char *no_table, char *why,
                         size_t size)
 {
-    for (size_t i = 0; i < e->n_named; i++)
-        if (!about_licences(e->named[i].name)) {
-            snprintf(why, size, "event %02XH of %.100s is %s, whose umasks are no licences; --event 0x28 or another "
-                     "undocumented one can be measured", e->select, x->info.cpu, e->named[i].name);
-            return false;
-        }
+    if (e->other[0]) {
+        snprintf(why, size, "event %02XH of %.100s is %s, whose umasks are no licences; --event 0x28 or another "
+                 "undocumented one can be measured", e->select, x->info.cpu, e->other);
+        return false;
+    }
     if (e->n_named || x->options->event)
         return true;
     snprintf(why, size, "what event %02XH counts on %.100s is not known: %.200s; --event 0x%02x measures it all the "
@@ -118,9 +118,12 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
     }
     if (ops->named_events && ops->named_events(x->machine, e->select, all, NAMED_MAX, &n, &err) == MACHINE_OK)
         err.text[0] = '\0';
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (!about_licences(all[i].name))
+            memcpy(e->other, all[i].name, sizeof e->other);
         if (all[i].code <= 0xffff)
             e->named[e->n_named++] = all[i];
+    }
     choose_umasks(e);
     return may_measure(x, e, err.text, why, size);
 }
@@ -182,7 +185,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     struct umask_setup s = experiment(x, &one, &base);
     note_settings(x, &s, t);
     for (size_t k = 0; k < n; k++)
-        for (size_t first = 0; first < e.n_umasks; first += TRANSITION_EVENTS_MAX) {
+        for (size_t first = 0; first < e.n_umasks; first += first < BITS ? TRANSITION_EVENTS_MAX : 1) {
             struct cell *c = cells_add(out, "%02x.%s.%02x", e.select, kernels[k].name, e.umasks[first]);
             if (!c)
                 return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once", "kernel %s twice, or out of "
@@ -216,43 +219,57 @@ static void when_name(enum umask_when when, const char *base, char *out, size_t 
         snprintf(out, size, "%s %s", when == UMASK_FROM_BASE ? "from" : "to", base);
 }
 
-/* What of the cycles of each experiment the events of `s` counted. */
+/* What of the cycles of one experiment an event counted. */
+static struct estimate event_share(const struct transition_result *seen, size_t event, size_t *runs)
+{
+    return shares_counted(&seen->trace, event, 0, INFINITY, runs);
+}
+
+/* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
+static void write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
+                      const struct transition_result *seen, double full_ipc, struct table *rows)
+{
+    char when[40], text[200];
+    size_t runs, unused;
+    unsigned umask = s->events[i].code >> 8 & 0xff;
+    const char *name = documented_name(e, umask);
+    struct estimate share = event_share(&seen[w], i, &runs);
+    when_name(w, s->base.name, when, sizeof when);
+    if (runs)
+        table_add_row(rows);
+    else
+        table_add_missing(rows, "not counted in any repetition: all were spoilt, or something else used the counters");
+    table_put_number(rows, "event", e->select);
+    table_put_number(rows, "umask", umask);
+    table_put_text(rows, "kernel", s->kernel.name);
+    table_put_text(rows, "when", when);
+    if (!runs)
+        return;
+    table_put_limits(rows, "share", share.value, share.lo, share.hi);
+    table_put_number(rows, "n", (double)runs);
+    table_put_number(rows, "slow_share", shares_slow(&seen[w].trace, full_ipc, 0, INFINITY, &unused).value);
+    if (!single_bit(umask) && s->n_events > 1) {
+        double sum = 0;
+        for (size_t bit = 1; bit < s->n_events; bit++)
+            sum += event_share(&seen[w], bit, &unused).value;
+        table_put_number(rows, "bits_sum", sum);
+    }
+    const char *what = name ? reading_document_text(reading_document_of(name)) : "";
+    snprintf(text, sizeof text, "%s%s%s", name ? name : "not documented", what[0] ? ": " : "", what);
+    table_put_text(rows, "documented", text);
+}
+
 static void write_rows(const struct event *e, const struct umask_setup *s, const struct transition_result *seen,
                        struct table *rows)
 {
     double full[UMASK_WHENS];
+    bool combination = !single_bit(s->events[0].code >> 8 & 0xff);
     full[UMASK_STEADY] = full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
     full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0, INFINITY);
-    for (size_t i = 0; i < s->n_events; i++)
-        for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++) {
-            const struct trace *t = &seen[w].trace;
-            char when[40], text[200];
-            size_t runs, slow_runs;
-            if (t->n_extra <= i)
-                continue; /* not asked for: there is no switch from a kernel to itself */
-            unsigned umask = s->events[i].code >> 8 & 0xff;
-            const char *name = documented_name(e, umask);
-            struct estimate share = shares_counted(t, i, 0, INFINITY, &runs);
-            struct estimate slow = shares_slow(t, full[w], 0, INFINITY, &slow_runs);
-            when_name(w, s->base.name, when, sizeof when);
-            if (runs)
-                table_add_row(rows);
-            else
-                table_add_missing(rows, "not counted in any repetition: all were spoilt, or something else used the "
-                                  "counters");
-            table_put_number(rows, "event", e->select);
-            table_put_number(rows, "umask", umask);
-            table_put_text(rows, "kernel", s->kernel.name);
-            table_put_text(rows, "when", when);
-            if (!runs)
-                continue;
-            table_put_limits(rows, "share", share.value, share.lo, share.hi);
-            table_put_number(rows, "n", (double)runs);
-            table_put_number(rows, "slow_share", slow.value);
-            const char *what = name ? reading_document_text(reading_document_of(name)) : "";
-            snprintf(text, sizeof text, "%s%s%s", name ? name : "not documented", what[0] ? ": " : "", what);
-            table_put_text(rows, "documented", text);
-        }
+    for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
+        for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
+            if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
+                write_row(e, s, i, w, seen, full[w], rows);
 }
 
 static void note_discarded(const struct cell *c, const struct transition_result *seen, struct table *rows)
@@ -271,20 +288,40 @@ static void note_discarded(const struct cell *c, const struct transition_result 
     table_set_detail(rows, key, text);
 }
 
-/* The umasks of a cell, as many at once as the machine has counters for. */
+static void add_event(struct umask_setup *s, const struct event *e, unsigned umask)
+{
+    s->events[s->n_events++].code = umask << 8 | e->select;
+}
+
+/* From the cell's i-th umask on, what goes on the counters: single bits, or a combination with its bits where all fit.
+ * Returns how many umasks of the cell that is. */
+static size_t choose_events(const struct event *e, size_t i, size_t end, size_t at_once, struct umask_setup *s)
+{
+    size_t bits = (size_t)__builtin_popcount(e->umasks[i]);
+    s->n_events = 0;
+    if (bits == 1) {
+        for (size_t k = i; k < end && k < i + at_once; k++)
+            add_event(s, e, e->umasks[k]);
+        return s->n_events;
+    }
+    add_event(s, e, e->umasks[i]);
+    for (unsigned bit = 1; bit < 1u << BITS && bits < at_once; bit <<= 1)
+        if (e->umasks[i] & bit)
+            add_event(s, e, bit);
+    return 1;
+}
+
+/* The umasks of a cell, with at most `at_once` events on the counters together. */
 static int measure_some(const struct cell *c, const struct event *e, struct umask_setup *s, size_t at_once,
                         struct watch *w, struct table *rows, struct machine_error *err)
 {
-    size_t first = c->number[0], end = first + TRANSITION_EVENTS_MAX;
-    end = end < e->n_umasks ? end : e->n_umasks;
+    size_t first = c->number[0], end = first < BITS ? first + TRANSITION_EVENTS_MAX : first + 1, these;
     int status = MACHINE_OK;
-    for (size_t i = first; i < end && !status; i += at_once) {
+    for (size_t i = first; i < end && !status; i += these) {
         struct transition_result seen[UMASK_WHENS];
-        s->n_events = 0;
-        for (size_t k = i; k < end && k < i + at_once; k++)
-            s->events[s->n_events++].code = e->umasks[k] << 8 | e->select;
+        these = choose_events(e, i, end, at_once, s);
         w->before = (double)(i - first) / (double)(end - first);
-        w->part = (double)s->n_events / (double)(end - first);
+        w->part = (double)these / (double)(end - first);
         status = umask_run(w->x->machine, s, seen, err);
         if (status)
             break;
@@ -348,24 +385,6 @@ static void collect(const struct table *t, double event, double umask, struct co
     }
 }
 
-/* The shares of the single bits of a combination, in the row's place; NaN where one of them was not measured. */
-static double sum_of_bits(const struct table *t, size_t row)
-{
-    unsigned umask = (unsigned)table_number(t, row, "umask");
-    const char *kernel = table_text(t, row, "kernel"), *when = table_text(t, row, "when");
-    double sum = 0;
-    for (unsigned bit = 1; bit < 1u << BITS; bit <<= 1) {
-        double share = NAN;
-        for (size_t i = 0; i < t->n_rows && umask & bit && isnan(share); i++)
-            if (is_umask(t, i, table_number(t, row, "event"), bit) && strcmp(table_text(t, i, "kernel"), kernel) == 0 &&
-                strcmp(table_text(t, i, "when"), when) == 0)
-                share = table_number(t, i, "share");
-        if (umask & bit)
-            sum += share;
-    }
-    return sum;
-}
-
 static enum reading_document document_of(const char *documented)
 {
     char name[64];
@@ -386,8 +405,6 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     reading_disagreement(&c->input, document_of(documented ? documented : ""), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
-    if (!single_bit((unsigned)umask))
-        table_set_number(t, row, "bits_sum", sum_of_bits(t, row));
 }
 
 static int conclude(struct table *t)
@@ -399,7 +416,7 @@ static int conclude(struct table *t)
         size_t same = 0; /* an earlier row of this umask has the same answer */
         while (same < i && !is_umask(t, same, table_number(t, i, "event"), table_number(t, i, "umask")))
             same++;
-        if (same == i || !single_bit((unsigned)table_number(t, i, "umask"))) {
+        if (same == i) {
             conclude_row(t, i, &c);
             continue;
         }
