@@ -61,7 +61,8 @@ struct machine_setup {
     unsigned active_cores;    /* physical cores kept busy, this one included; 0 = all */
     struct payload companion; /* what the other active cores run; kernel NULL = 64add */
     const int *cpus;          /* the order in which logical CPUs become active, one of a core each; the first is the
-                                 measured one unless `cpu` says otherwise; NULL = the machine's own order */
+                                 measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
+                                 order of all */
     size_t n_cpus;
     bool siblings;            /* the other hyper-threads of active cores run the companion, too; else they are idle */
     double fixed_ghz;         /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
@@ -122,6 +123,8 @@ struct machine_info {
     int cpu_number;
     unsigned active_cores, cores; /* in use; present */
     unsigned features;            /* kernels that can run: enum kernel_feature */
+    bool intel;                   /* the make; with family and model it decides what registers mean */
+    unsigned family, model;       /* 0, 0: not to be believed, or unknown */
     const char *notes;            /* one line of what limits the results ("no SCHED_FIFO: ..."), or "" */
 };
 

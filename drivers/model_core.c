@@ -58,9 +58,15 @@ void model_core_fine(struct model_core *c, bool fine)
         next_clock_step(c);
 }
 
+double model_core_class_ghz(const struct model_core *c, unsigned class_)
+{
+    double ghz = model_ghz(c->model, c->model->classes[class_].level, c->cores);
+    return c->fixed_ghz > 0 ? fmin(ghz, c->fixed_ghz) : ghz;
+}
+
 double model_core_ghz(const struct model_core *c)
 {
-    return model_ghz(c->model, c->model->classes[c->held].level, c->cores);
+    return model_core_class_ghz(c, c->held);
 }
 
 /* ---- what runs ---- */
@@ -233,7 +239,7 @@ double model_core_volts(const struct model_core *c)
     double ghz = model_core_ghz(c);
     /* the voltage rises before the frequency does and falls after it (Gottschlag's dissertation, section 3.2.3) */
     if (c->halted)
-        ghz = fmax(ghz, model_ghz(m, m->classes[c->halt_to].level, c->cores));
+        ghz = fmax(ghz, model_core_class_ghz(c, c->halt_to));
     double volts = model_volts(m, ghz);
     for (size_t i = 0; i < m->n_boosts; i++)
         if (c->boosted[i])

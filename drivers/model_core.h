@@ -41,6 +41,7 @@ struct model_kind {
 struct model_core {
     const struct model *model;
     unsigned cores; /* active */
+    double fixed_ghz; /* no level is faster, 0 = no such limit; set after model_core_start */
     double now;
     struct model_totals totals;
     unsigned off_cpu; /* interrupts that took the thread off its CPU */
@@ -99,6 +100,8 @@ bool model_core_executes(const struct model_core *c);
 void model_core_idle(struct model_core *c, double us);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one where that is lower. */
+double model_core_class_ghz(const struct model_core *c, unsigned class_);
 /* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted). */
 double model_core_volts(const struct model_core *c);
 double model_core_ghz(const struct model_core *c);

@@ -63,10 +63,13 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .tsc_hz = s->model.tsc_hz,
         .tsc_origin = "model file",
         .tsc_error = 0,
-        .cpu_number = s->prepared && s->setup.cpu >= 0 ? s->setup.cpu : 0,
+        .cpu_number = s->prepared ? s->setup.cpu : 0,
         .active_cores = s->prepared ? s->active : s->model.cores,
         .cores = s->model.cores,
         .features = s->model.features,
+        .intel = true,
+        .family = s->model.family,
+        .model = s->model.model,
         .notes = s->notes,
     };
 }
@@ -124,15 +127,51 @@ static int check_counters(struct state *s, const struct machine *m, const struct
     return MACHINE_OK;
 }
 
-static int check_setup(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+static int check_cpu(const struct state *s, int cpu, struct machine_error *err)
 {
     unsigned cores = s->model.cores;
-    if (setup->cpu < -1 || setup->cpu >= (int)cores)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu,
+    if (cpu < 0 || cpu >= (int)cores)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", cpu,
                             s->model.cpu_name, cores - 1);
-    if (setup->active_cores > cores)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u", setup->active_cores,
-                            s->model.cpu_name, cores);
+    return MACHINE_OK;
+}
+
+/* A modelled core has one logical CPU: siblings change nothing, and no two CPUs share a core. */
+static int check_cpus(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    bool listed[MODEL_CORES_MAX] = {false};
+    int status = setup->cpu == -1 ? MACHINE_OK : check_cpu(s, setup->cpu, err);
+    for (size_t i = 0; i < setup->n_cpus && status == MACHINE_OK; i++) {
+        status = check_cpu(s, setup->cpus[i], err);
+        if (status == MACHINE_OK && listed[setup->cpus[i]])
+            status = machine_fail(err, MACHINE_BAD_INPUT, "", "CPU %d is listed twice", setup->cpus[i]);
+        if (status == MACHINE_OK)
+            listed[setup->cpus[i]] = true;
+    }
+    return status;
+}
+
+/* All that there are, or that are listed. */
+static unsigned cores_in_use(const struct state *s, const struct machine_setup *setup)
+{
+    bool extra = setup->cpu >= 0;
+    for (size_t i = 0; i < setup->n_cpus; i++)
+        extra = extra && setup->cpus[i] != setup->cpu;
+    return setup->n_cpus > 0 ? (unsigned)setup->n_cpus + extra : s->model.cores;
+}
+
+static int check_setup(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    int status = check_cpus(s, setup, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (!(setup->fixed_ghz >= 0 && setup->fixed_ghz <= 10))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a fixed frequency of %g GHz: up to 10 GHz would work, or 0 "
+                            "for none", setup->fixed_ghz);
+    if (setup->active_cores > cores_in_use(s, setup))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u%s",
+                            setup->active_cores, s->model.cpu_name, cores_in_use(s, setup),
+                            setup->n_cpus > 0 ? " of those listed" : "");
     if (!(setup->period_us >= 0.05 && setup->period_us <= 1e6))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work",
                             setup->period_us);
@@ -159,7 +198,10 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         return status;
     s->setup = *setup;
     s->setup.counters = s->counters;
-    s->active = setup->active_cores ? setup->active_cores : s->model.cores;
+    s->setup.cpus = NULL; /* the caller's */
+    if (setup->cpu < 0) /* all cores are alike: this is but a name */
+        s->setup.cpu = setup->n_cpus > 0 ? setup->cpus[0] : 0;
+    s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
     s->capacity = setup->max_samples + 1;
     s->energy = (struct energy_reading){0, 0};
@@ -376,6 +418,12 @@ static int check_request(const struct state *s, const struct run_request *r, str
     return MACHINE_OK;
 }
 
+static void start_core(struct state *s, unsigned cores, uint64_t repetition)
+{
+    model_core_start(&s->core, &s->model, cores, s->setup.seed, repetition);
+    s->core.fixed_ghz = s->setup.fixed_ghz;
+}
+
 /* The other active cores have run the companion all the while. */
 static void count_energy(struct state *s)
 {
@@ -401,7 +449,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
                               .zero_reading = SIZE_MAX};
     struct progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (r->repetition + 1);
-    model_core_start(&s->core, &s->model, s->active, s->setup.seed, r->repetition);
+    start_core(s, s->active, r->repetition);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
     if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */
@@ -427,7 +475,7 @@ static int model_register(struct machine *m, uint32_t reg, uint64_t *value, stru
 {
     struct state *s = m->state;
     if (!s->has_run) /* an idle core, at the highest level */
-        model_core_start(&s->core, &s->model, s->prepared ? s->active : s->model.cores, s->setup.seed, 0);
+        start_core(s, s->prepared ? s->active : s->model.cores, 0);
     s->has_run = true;
     if (energy_register(s, reg, value))
         return MACHINE_OK;

@@ -65,6 +65,8 @@ int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t
 /* Undoes it; may be called twice, or without. */
 void silicon_finish(struct silicon *s);
 
+/* MACHINE_CANNOT where a setup asks for a fixed frequency: silicon is fixed by the settings of the system. */
+int silicon_check_fixed(const struct machine_setup *s, struct machine_error *err);
 /* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int silicon_check_features(const struct silicon *s, const struct payload *p, struct machine_error *err);
 /* Whether a repetition makes sense: MACHINE_OK or MACHINE_BAD_INPUT. */

@@ -374,8 +374,10 @@ static int read_voltages(struct machine *m, const struct transition_setup *s, un
 
 static unsigned volt_readings(const struct machine *m, const struct transition_setup *s)
 {
-    if (!m->ops->read_register)
+    if (s->no_volts || !m->ops->read_register)
         return 0;
+    if (s->volt_readings)
+        return s->volt_readings;
     double n = 2 * (s->before_us + s->observe_us) / s->period_us;
     return n > VOLT_READINGS_MAX ? VOLT_READINGS_MAX : n < 1 ? 1 : (unsigned)n;
 }
@@ -407,7 +409,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     int status = MACHINE_OK;
     if (volts)
         status = read_voltages(m, s, s->runs, volts, progress, data, out, err);
-    else
+    else if (!s->no_volts)
         snprintf(out->volts_missing, sizeof out->volts_missing, "this machine reads no registers");
     if (!status && out->volts_missing[0] && trace_set(&out->trace, "volts_missing", out->volts_missing))
         return out_of_memory(err);
@@ -428,9 +430,11 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     size_t n = transition_counters(m, true, s->events, s->n_events, counters);
-    struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .period_us = s->period_us,
-                                  .counters = counters, .n_counters = n, .seed = s->seed};
-    setup.max_samples = (size_t)((s->before_us + transition_run_in_us(s->period_us) + s->observe_us) / s->period_us * 1.1) + 64;
+    struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
+                                  .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
+                                  .period_us = s->period_us, .counters = counters, .n_counters = n, .seed = s->seed};
+    double recorded_us = s->before_us + transition_run_in_us(s->period_us) + s->observe_us;
+    setup.max_samples = (size_t)(recorded_us / s->period_us * 1.1) + 64;
     int status = transition_check_events(m, s->n_events, err);
     if (!status)
         status = m->ops->prepare(m, &setup, err);

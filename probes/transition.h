@@ -26,7 +26,13 @@ struct transition_setup {
     double period_us;
     int cpu;             /* -1: the machine's choice */
     unsigned active_cores; /* 0: all */
+    struct payload companion; /* what the other cores run, and which, as in machine_setup; all 0: the machine's choice */
+    const int *cpus;
+    size_t n_cpus;
+    bool siblings;
     uint64_t seed;
+    bool no_volts;          /* the core voltage is not read: no repetitions for it */
+    unsigned volt_readings; /* how many times it is read, once a repetition; 0: two a sample period, at most 2000 */
     struct transition_event events[TRANSITION_EVENTS_MAX];
     size_t n_events;
 };
