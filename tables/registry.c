@@ -8,6 +8,7 @@
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
     &table_transitions,
+    &table_throttle,
     NULL,
 };
 
