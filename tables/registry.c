@@ -9,6 +9,7 @@ static const struct table_kind *const kinds[] = {
     /* in the order of --all */
     &table_transitions,
     &table_throttle,
+    &table_voltage,
     NULL,
 };
 

@@ -85,12 +85,14 @@ static void print_pairs(FILE *out, const struct table *t, const unsigned *cores,
         }
         fprintf(out, "\n");
     }
-    if (without)
-        fprintf(out, "%zu other pairs show no throttling", without);
-    if (without && table_text(t, any, "detectable"))
-        fprintf(out, "; found would have been (%s -> %s):\n  %s", table_text(t, any, "from"),
-                table_text(t, any, "to"), table_text(t, any, "detectable"));
-    fprintf(out, "%s\n", without ? "" : "No pair is without throttling");
+    if (!without)
+        return;
+    int column = fprintf(out, "%zu other pairs show no throttling.", without);
+    const char *detectable = table_text(t, any, "detectable");
+    if (detectable)
+        column += fprintf(out, " Found would have been (%s -> %s):", table_text(t, any, "from"),
+                          table_text(t, any, "to"));
+    switches_print_wrapped(out, detectable ? detectable : "", column, 2);
 }
 
 /* "75.1 [74.4, 75.8]", "at least 200", ... */
