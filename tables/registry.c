@@ -10,6 +10,8 @@ static const struct table_kind *const kinds[] = {
     &table_transitions,
     &table_overhead,
     &table_umask,
+    &table_throttle,
+    &table_voltage,
     NULL,
 };
 
