@@ -44,8 +44,8 @@ static void apply_options(const struct options *o, struct transition_setup *s)
     if (o->cpu.given) {
         s->cpu = (int)o->cpu.value;
     }
-    if (o->active_cores.given) {
-        s->active_cores = (unsigned)o->active_cores.value;
+    if (o->n_active > 0) {
+        s->active_cores = o->active[0];
     }
     if (o->seed_given) {
         s->seed = o->seed;
