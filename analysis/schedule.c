@@ -225,6 +225,40 @@ static unsigned density_of(const struct table *t, size_t row, const struct sched
     return text || table_has(t, "density") ? 0 : k->density;
 }
 
+static struct schedule_trigger *trigger_of(struct schedule *s, size_t class_index, unsigned density)
+{
+    for (size_t i = 0; i < s->n_triggers; i++)
+        if (s->triggers[i].class_index == class_index && s->triggers[i].density == density)
+            return &s->triggers[i];
+    struct schedule_trigger *new = schedule_grow((void **)&s->triggers, &s->n_triggers, sizeof *new);
+    if (new) {
+        new->class_index = class_index;
+        new->density = density;
+    }
+    return new;
+}
+
+static int by_trigger(const void *a, const void *b)
+{
+    const struct schedule_trigger *x = a, *y = b;
+    if (x->class_index != y->class_index)
+        return x->class_index < y->class_index ? -1 : 1;
+    return (x->density > y->density) - (x->density < y->density);
+}
+
+/* Of kernels of a class that differ: the highest level, the smallest count. */
+static void put_trigger(struct schedule *s, struct schedule_trigger *at, int level, struct schedule_number count)
+{
+    if (count.present && (!at->count.present || count.value < at->count.value))
+        at->count = count;
+    if (level < 0)
+        return;
+    raise_number(&at->level, level);
+    s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
+    if (at->density == 1)
+        raise_number(&s->classes[at->class_index].level, level);
+}
+
 static bool put_triggers(struct schedule *s, const struct table *t, schedule_classifier *classify)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -237,17 +271,13 @@ static bool put_triggers(struct schedule *s, const struct table *t, schedule_cla
             s->n_ignored++;
             continue;
         }
-        struct schedule_trigger *new = schedule_grow((void **)&s->triggers, &s->n_triggers, sizeof *new);
-        if (!new)
+        struct schedule_trigger *at = trigger_of(s, schedule_class_of(s, &k), density);
+        if (!at)
             return false;
-        *new = (struct schedule_trigger){.class_index = schedule_class_of(s, &k), .density = density, .count = count};
-        if (level < 0)
-            continue;
-        new->level = (struct schedule_number){.present = true, .value = level};
-        s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
-        if (density == 1)
-            raise_number(&s->classes[new->class_index].level, level);
+        put_trigger(s, at, level, count);
     }
+    if (s->n_triggers)
+        qsort(s->triggers, s->n_triggers, sizeof *s->triggers, by_trigger);
     return true;
 }
 
@@ -295,7 +325,7 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         int cpu = as_whole(t, row, "cpu", 0, UINT16_MAX, -1);
         int level = schedule_level_field(t, row, "level");
         double ghz = table_number(t, row, "freq_ghz");
-        if (cpu < 0 || !cores || level < 0 || !(ghz > 0 && ghz * 1e3 <= SCHEDULE_MHZ_MAX)) {
+        if (cpu < 0 || !cores || level < 0 || !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)) {
             s->n_ignored++;
             continue;
         }

@@ -17,7 +17,8 @@
 
 enum {
     SCHEDULE_LEVELS_MAX = 8,
-    SCHEDULE_MHZ_MAX = 16000, /* the fixed-point arithmetic of the header is dimensioned for it */
+    /* the fixed-point arithmetic of the header is dimensioned for these */
+    SCHEDULE_MHZ_MIN = 250, SCHEDULE_MHZ_MAX = 16000,
     /* Turbo frequencies come in steps of the 100 MHz bus clock (MSR 1ADH): a quarter of it is the same frequency. */
     SCHEDULE_SAME_MHZ = 25,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scheduler parameters that stand between two classes or levels: costs, waits, throttling; and the levels' events. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/schedule_parts.h"
@@ -134,6 +135,51 @@ static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *
     return a->present && b->present && a->value != b->value;
 }
 
+static int by_pair(size_t from_a, size_t to_a, size_t from_b, size_t to_b)
+{
+    if (from_a != from_b)
+        return from_a < from_b ? -1 : 1;
+    return (to_a > to_b) - (to_a < to_b);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct schedule_cost *x = a, *y = b;
+    int pair = by_pair(x->from, x->to, y->from, y->to);
+    return pair ? pair : (x->active_cores > y->active_cores) - (x->active_cores < y->active_cores);
+}
+
+static int by_relaxation(const void *a, const void *b)
+{
+    const struct schedule_relaxation *x = a, *y = b;
+    int pair = by_pair(x->from, x->to, y->from, y->to);
+    return pair ? pair : (x->mode > y->mode) - (x->mode < y->mode);
+}
+
+static int by_throttle(const void *a, const void *b)
+{
+    const struct schedule_throttle *x = a, *y = b;
+    int pair = by_pair(x->from, x->to, y->from, y->to);
+    if (pair || x->active_cores == y->active_cores)
+        return pair ? pair : (x->phase > y->phase) - (x->phase < y->phase);
+    return x->active_cores < y->active_cores ? -1 : 1;
+}
+
+static void sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+    if (n)
+        qsort(list, n, size, order);
+}
+
+static void sort_pairs(struct schedule *s)
+{
+    sort(s->costs, s->n_costs, sizeof *s->costs, by_cost);
+    sort(s->level_costs, s->n_level_costs, sizeof *s->level_costs, by_cost);
+    sort(s->relaxations, s->n_relaxations, sizeof *s->relaxations, by_relaxation);
+    sort(s->level_relaxations, s->n_level_relaxations, sizeof *s->level_relaxations, by_relaxation);
+    sort(s->throttles, s->n_throttles, sizeof *s->throttles, by_throttle);
+}
+
 bool schedule_put_level_pairs(struct schedule *s)
 {
     bool done = true;
@@ -147,6 +193,7 @@ bool schedule_put_level_pairs(struct schedule *s)
         if (levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
             done = put_relaxation(&s->level_relaxations, &s->n_level_relaxations, &r);
     }
+    sort_pairs(s);
     return done;
 }
 
