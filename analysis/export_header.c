@@ -12,7 +12,7 @@
 
 enum { TEXT_MAX = 400, LINE_MAX_LENGTH = 110, INVERSE_BITS = 22 };
 
-/* Text for a comment or a string of C: printable ASCII on one line that ends no comment, no string and is no trigraph. */
+/* Text for a comment or a string of C: printable ASCII on one line that ends neither and is no trigraph. */
 static const char *harmless(const char *text, char out[TEXT_MAX])
 {
     size_t n = 0;
