@@ -283,7 +283,7 @@ const char *table_setting(const struct table *t, const char *key)
 
 void table_set_detail(struct table *t, const char *key, const char *json)
 {
-    set_pair(t, &t->details, &t->n_details, key, json);
+    set_pair(t, &t->details, &t->n_details, key, json ? json : "null");
 }
 
 const char *table_detail(const struct table *t, const char *key)

@@ -182,6 +182,14 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     return MACHINE_OK;
 }
 
+static int timing_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                              struct machine_error *err)
+{
+    struct timing *t = m->state;
+
+    return silicon_read_energy(&t->common, out, source, err);
+}
+
 /* ---- open and close ---- */
 
 static void timing_close(struct machine *m)
@@ -198,6 +206,7 @@ static const struct machine_ops timing_ops = {
     .run = timing_run,
     .finish = timing_finish,
     .close = timing_close,
+    .read_energy = timing_read_energy,
 };
 
 int timing_open_at(const char *sys, struct machine *out, struct machine_error *err)

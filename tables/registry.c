@@ -7,6 +7,8 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
+    &table_transitions,
+    &table_overhead,
     NULL,
 };
 

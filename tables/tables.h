@@ -142,10 +142,18 @@ struct tables_store {
     void *data;
 };
 struct tables_watch {
-    /* cells done of the table, how many there are, seconds of silicon time left in this table; non-zero: stop */
+    /* cells done of the table, how many there are, and how much of the table's time is spent (0..1, by the cells'
+     * expected seconds); non-zero: stop */
     int (*progress)(void *data, const struct table_kind *k, size_t done, size_t n, double part);
+    /* a cell is about to be measured (false: what the store had of it was taken); may be NULL */
+    void (*cell)(void *data, const struct table_kind *k, const struct cell *c, bool measured);
     void *data;
 };
+/*
+ * The cells of a table and their expected seconds, without measuring: for the time left.
+ */
+int tables_plan(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct cells *out,
+                struct machine_error *err);
 /*
  * Measures a whole table: plan, each cell that the store does not have yet, conclude. *out is initialised and has
  * metadata (cpu, machine, source, modelled, date, version) and settings. Returns MACHINE_OK, or fills *err and returns
