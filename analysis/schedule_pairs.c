@@ -95,6 +95,9 @@ static bool relaxation_row(struct schedule *s, const struct table *t, size_t row
 static bool throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
 {
     double phase = table_number(t, row, "phase");
+    const char *part = table_text(t, row, "part");
+    if (part && strcmp(part, "phase") != 0)
+        return true; /* how far throttling reaches */
     struct schedule_throttle p = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row),
                                   .duration_ns = schedule_field(t, row, "duration_us", 1e3),
                                   .ratio_permille = schedule_field(t, row, "ipc_ratio", 1e3)};
@@ -210,8 +213,9 @@ static bool event_fits(const struct schedule *s, const struct table *t, schedule
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "kernel");
         double share = table_number(t, row, "share");
+        const char *when = table_text(t, row, "when");
         struct schedule_kernel k;
-        if (table_number(t, row, "event") != event || table_number(t, row, "umask") != umask || !name ||
+        if ((when && strcmp(when, "steady") != 0) || table_number(t, row, "event") != event || table_number(t, row, "umask") != umask || !name ||
             !classify(name, &k) || !k.plain || k.density != 1 || !isfinite(share))
             continue;
         size_t at = schedule_class_of(s, &k);
