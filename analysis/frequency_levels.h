@@ -23,6 +23,7 @@ struct frequency_point {
     size_t kernel;          /* below FREQUENCY_KERNELS_MAX */
     unsigned cores;
     double ghz, half_width; /* of the 95 % limits; NaN: not known */
+    size_t row;             /* the caller's own */
     double share[3];        /* of the cycles counted at licence level 0, 1, 2; NaN: not counted */
     /* filled in by frequency_analyse() */
     int level;              /* -1: the data do not tell */
