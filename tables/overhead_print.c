@@ -98,7 +98,7 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
     }
     for (size_t row = 0; row < t->n_rows; row++)
         if (isfinite(table_number(t, row, "breakeven_us"))) {
-            fprintf(out, "Break-even times assume: %s. high, low: measured frequencies in GHz.\n",
+            fprintf(out, "Break-even times assume: %s. high, low: measured, in GHz.\n",
                     overhead_assumption);
             break;
         }
