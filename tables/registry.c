@@ -7,6 +7,7 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
+    &table_trigger,
     NULL,
 };
 
