@@ -7,7 +7,7 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
-    &table_trigger,
+    &table_trigger, &table_relaxation,
     NULL,
 };
 
