@@ -14,6 +14,7 @@
 #define LOST_LEAST_US 0.6   /* the shortest interrupts take about 1 us */
 #define LOST_SIGMAS 6.0
 #define HALT_LEAST_US 0.4
+#define UNCOVERED_US 20.0
 #define WITHIN 0.1          /* of a wait: modes of one and of two are far apart */
 #define FIRST_OVER 1.15     /* the first wait is over */
 #define REJECT 6.0
@@ -155,6 +156,12 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
         out->at_us = place(&w, k, slow);
     if (k > 0)
         find_interruptions(&w, rises ? k - 1 : k, median_rate(&w, 0, k), out);
+    double covered = w.n ? w.end[w.n - 1] : 0;
+    if (!rises && to_us - from_us - covered > UNCOVERED_US) { /* so long that the window was over after it */
+        if (!out->interruptions++)
+            out->first_us = covered;
+        out->last_us = covered;
+    }
     free(w.begin);
     return 0;
 }

@@ -25,8 +25,10 @@
 #define BELOW 0.9        /* of the wait: duty periods of toggling ... */
 #define ABOVE 1.15       /* ... long enough for the halt and the rise to show */
 #define SHORTEST_US (4 * BURST_US) /* a shorter wait would not leave room for a burst in its middle */
+#define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
+#define READ_US 0.05     /* a reading takes less */
 #define REJECT 6.0
-enum { PILOTS = 8, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8, TOGGLES = 7,
+enum { PILOTS = 8, ALONE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8, TOGGLES = 7,
        SPOILT_MOST = 3 };
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
@@ -164,8 +166,11 @@ static int pilot(struct rig *r, const char *by, bool *found, struct machine_erro
     struct relaxation_rise *rise = rises(r, 0, PILOT_US);
     if (!rise)
         return out_of_memory(err);
-    /* interrupted ones, too: it need only be roughly right; the least is the one that nothing has lengthened */
+    size_t alone = 0;
     for (size_t i = 0; i < r->n; i++)
+        alone += !rise[i].interruptions && !isnan(rise[i].at_us);
+    /* where hardly any was left alone: it need only be roughly right, and not all interruptions lengthen the wait */
+    for (size_t i = 0; i < r->n && alone < ALONE_LEAST; i++)
         rise[i].interruptions = 0;
     bool bad = relaxation_waits(rise, r->n, &waits);
     free(rise);
@@ -309,13 +314,31 @@ static double slope_of(const double *x, const double *y, size_t n)
     return xy / xx;
 }
 
+/*
+ * Where, after `expected`, the next kernel began: at a switch of kernels a reading is taken. A machine may count the
+ * segment's time from its planned start or from its actual one; a switch that came late (a halt) is taken for planned.
+ */
+static double switch_time(const struct rig *r, size_t run, double expected, double planned)
+{
+    double from = expected > planned + LATE_US ? planned : expected;
+    for (size_t i = r->span[run].first; i < r->span[run].last; i++)
+        if (r->trace.time_us[i] > from - READ_US)
+            return r->trace.time_us[i];
+    return from;
+}
+
 static int look_at_run(const struct rig *r, size_t run, double duty_us, struct toggles *t)
 {
     double number[TOGGLES], wait[TOGGLES];
+    double begin = 0;
     size_t m = 0;
     for (int k = 0; k < TOGGLES; k++) {
-        double begin = k * (duty_us + AGAIN_US);
         struct relaxation_rise rise;
+        if (k > 0) {
+            double planned = k * (duty_us + AGAIN_US), again = planned - AGAIN_US;
+            begin = switch_time(r, run, begin + duty_us, again);
+            begin = switch_time(r, run, begin + AGAIN_US, planned);
+        }
         if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
             return -1;
         if (rise.interruptions) {
