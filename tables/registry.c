@@ -13,6 +13,7 @@ static const struct table_kind *const kinds[] = {
     &table_umask,
     &table_throttle,
     &table_voltage,
+    &table_trigger, &table_relaxation,
     NULL,
 };
 
