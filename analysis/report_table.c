@@ -34,11 +34,41 @@ static bool is_limit(const struct table *t, size_t column)
     return false;
 }
 
+/* Words that all rows repeat; they are told once below the table. */
+static const char *same_words(const struct table *t, size_t column)
+{
+    const char *first = t->n_rows > 1 ? t->values[column].text : NULL;
+    if (t->columns[column].type != TABLE_TEXT || t->columns[column].key || !first || strlen(first) <= 16)
+        return NULL;
+    for (size_t row = 1; row < t->n_rows; row++) {
+        const char *text = t->values[row * t->n_columns + column].text;
+        if (!text || strcmp(text, first) != 0)
+            return NULL;
+    }
+    return first;
+}
+
+static void tell_same_words(FILE *out, const struct table *t)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        const char *words = same_words(t, i);
+        char name[120];
+        if (!words)
+            continue;
+        report_column_name(&t->columns[i], name, sizeof name);
+        fputs("<p class=\"note\">In all rows, ", out);
+        html_text(out, name);
+        fputs(": ", out);
+        html_text(out, words);
+        fputs("</p>\n", out);
+    }
+}
+
 static size_t shown_columns(const struct table *t, struct shown_column *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++)
-        if (!is_limit(t, i))
+        if (!is_limit(t, i) && !same_words(t, i))
             out[n++] = (struct shown_column){i, find_limit(t, i, "_lo"), find_limit(t, i, "_hi")};
     return n;
 }
@@ -176,6 +206,7 @@ void report_table(FILE *out, const struct table *t, const char *caption, const c
         fputs("</tbody>\n", out);
     }
     fputs("</table>\n</div>\n</div>\n", out);
+    tell_same_words(out, t);
     if (in_page < t->n_rows)
         too_long(out, t, csv);
 }

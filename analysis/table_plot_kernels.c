@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Plots of the tables whose rows are about one kernel: frequency, trigger, umask, energy. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/table_plot_parts.h"
@@ -104,24 +105,68 @@ void plot_frequency(const struct table *t, struct chart *c)
 
 /* ---- trigger ---- */
 
+enum { DENSITIES_MAX = 40 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One in how many instructions; a share of the instructions is as good as its inverse. NaN: the row tells no level. */
+static double one_in(const struct table *t, size_t row)
+{
+    double density = table_number(t, row, "density");
+    bool told = table_text(t, row, "kernel") && density > 0 && isfinite(table_number(t, row, "level"));
+    return told ? density < 1 ? 1 / density : density : NAN;
+}
+
+/* The columns: all densities that have a level, dense ones first. */
+static void density_names(const struct table *t, struct chart *c, struct chart_panel *p)
+{
+    double found[DENSITIES_MAX];
+    char name[40];
+    size_t n = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double density = one_in(t, row);
+        size_t i = 0;
+        while (i < n && found[i] != density)
+            i++;
+        if (isfinite(density) && i == n && n < DENSITIES_MAX)
+            found[n++] = density;
+    }
+    qsort(found, n, sizeof *found, ascending);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "1/%.4g", found[i]);
+        chart_name(c, &p->columns, name);
+    }
+}
+
 static void trigger_levels(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Level that the core asks for, by density");
-    snprintf(p->x_label, sizeof p->x_label, "density: one such instruction in every N");
-    snprintf(p->y_label, sizeof p->y_label, "level");
-    p->log_x = p->one_in_x = true;
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "Level that the core asks for, by density: one such "
+                                                            "instruction in every N");
+    char name[40];
+    snprintf(p->y_label, sizeof p->y_label, "density");
+    snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
+    p->scale_hi = fmax(plot_largest(t, "level"), 2);
+    density_names(t, c, p);
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (isfinite(one_in(t, row)))
+            chart_name(c, &p->categories, table_text(t, row, "kernel"));
+    chart_make_cells(c, p);
     for (size_t row = 0; row < t->n_rows; row++) {
-        const char *kernel = table_text(t, row, "kernel");
-        double density = table_number(t, row, "density"), level = table_number(t, row, "level");
-        if (!kernel || !(density > 0) || !isfinite(level))
+        if (!isfinite(one_in(t, row)))
             continue;
-        /* a share of the instructions is as good as its inverse */
-        struct chart_series *s = chart_series(c, p, kernel);
-        double shift = s ? 0.035 * (double)((s - p->series) % PLOT_ROWS_MAX) : 0;
-        chart_add_point(c, s, density < 1 ? 1 / density : density, level + shift, NAN, NAN);
+        snprintf(name, sizeof name, "1/%.4g", one_in(t, row));
+        struct chart_cell *cell = chart_cell(p, chart_find_name(&p->categories, table_text(t, row, "kernel")),
+                                             chart_find_name(&p->columns, name));
+        if (!cell)
+            continue;
+        cell->state = CELL_VALUE;
+        cell->value = table_number(t, row, "level");
+        snprintf(cell->text, sizeof cell->text, "%.3g", cell->value);
     }
-    if (p->n_series > 1)
-        snprintf(p->note, sizeof p->note, "Kernels are drawn a little apart from each other, so that none is hidden.");
 }
 
 static void trigger_counts(const struct table *t, struct chart *c)
@@ -166,7 +211,7 @@ static void umask_cell(struct chart_panel *p, size_t row, size_t column, double 
         return;
     cell->state = CELL_VALUE;
     cell->value = share;
-    snprintf(cell->text, sizeof cell->text, share > 0 && share < 0.005 ? "<.01" : "%.2f", share);
+    snprintf(cell->text, sizeof cell->text, fabs(share) < 0.0005 ? "0" : fabs(share) < 0.005 ? "<.01" : "%.2f", share);
 }
 
 static void umask_name(const struct table *t, size_t row, char *out, size_t size)

@@ -205,7 +205,7 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
     size_t omitted = 0;
     snprintf(p->x_label, sizeof p->x_label, "active cores");
     snprintf(p->y_label, sizeof p->y_label, "\xC2\xB5s");
-    p->whole_x = true;
+    p->whole_x = p->apart = p->log_x = true;
     p->log_y = log_y;
     p->from_zero = !log_y;
     for (size_t row = 0; row < t->n_rows; row++) {
