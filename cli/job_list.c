@@ -37,6 +37,7 @@ static int list_kernels(void)
         print_kernel(&kernels[i], features);
     }
     printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
+           "          (one after the other in the kernels NAME-chain, else independent);\n"
            "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
     return DONE;
 }

@@ -7,6 +7,11 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
+    &table_transitions,
+    &table_overhead,
+    &table_umask,
+    &table_throttle,
+    &table_voltage,
     NULL,
 };
 
