@@ -147,7 +147,7 @@ static void print_curve(const struct canvas *k, const struct chart_series *s, si
         *comma = ", \\\n  ";
     }
     if (has_limits(s)) {
-        fprintf(k->out, "%s$s%zu using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.2 lc rgb '%s'", *comma, i, colour);
+        fprintf(k->out, "%s$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", *comma, i, colour);
         *comma = ", \\\n  ";
     }
     if (s->mark >= 0) {

@@ -179,7 +179,7 @@ static void begin(const struct canvas *k)
     fprintf(k->out, "set encoding utf8\nset terminal svg size %d,%d noenhanced dynamic font 'sans-serif,13' "
                     "background '%s'\n", CHART_WIDTH, k->height, plot_colours[PLOT_PAPER].plain);
     fprintf(k->out, "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
-                    "set grid lc rgb '%s' lw 1 dt 1 back\nset errorbars small\nset pointintervalbox 0\nset style fill solid 1.0 noborder\n",
+                    "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
             ink, muted, plot_colours[PLOT_GRID].plain);
     fprintf(k->out, "set xlabel offset 0,0.4 tc rgb '%s'\nset ylabel tc rgb '%s'\n", ink, ink);
 }

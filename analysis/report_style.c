@@ -67,6 +67,6 @@ const char report_style[] =
     "@media print{@page{size:A4;margin:14mm}body{font-size:10pt}body>*{max-width:none;padding:0}"
     "nav,.opener{display:none}a{color:inherit;text-decoration:none}h2,h3,caption{break-after:avoid}"
     "figure,tr,.banner,dl.facts div{break-inside:avoid}section.table{break-before:page}thead{display:table-header-group}"
-    ".scroll{overflow:visible;margin:.5rem 0}svg.plot{min-width:0;max-width:100%;max-height:230mm}"
+    ".scroll{overflow:visible;margin:.5rem 0}svg.plot{min-width:0;max-width:100%;max-height:170mm}"
     "table{font-size:7.5pt;width:100%}th,td{white-space:normal;padding-right:.5rem}.limits{font-size:7pt;"
-    "white-space:nowrap}.long{min-width:0}.banner{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
+    "white-space:nowrap}.long{min-width:34mm}.banner{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
