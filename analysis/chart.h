@@ -63,8 +63,8 @@ struct chart_panel {
     char title[CHART_NAME_MAX];
     char x_label[80], y_label[80];
     char note[300];          /* a line below the panel */
-    bool log_x, log_y, from_zero, whole_x;
-    bool one_in_x;           /* x is a density: tics as 1/N */
+    bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
+    bool apart;              /* series stand a few pixels beside each other, so that equal ones are seen */
     size_t n_series, series_capacity;
     struct chart_series *series;
     struct chart_names categories; /* rows of bars and cells, from the top */

@@ -141,7 +141,7 @@ void chart_draw_bars(const struct canvas *k, const struct chart_panel *p, const 
         comma = ", \\\n  ";
     }
     if (any_limits(p)) {
-        fprintf(k->out, "%s$limits using 1:2:3:4 with xerrorbars pt 0 ps 0 lw 1.2 lc rgb '%s'", comma,
+        fprintf(k->out, "%s$limits using 3:2:($4-$3):(0) with vectors nohead lw 1.6 lc rgb '%s'", comma,
                 plot_colours[PLOT_INK].plain);
         comma = ", \\\n  ";
     }

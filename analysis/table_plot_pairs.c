@@ -25,8 +25,11 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
     if (!kind && !isfinite(latency))
         sign = overhead > 0 ? "t" : signs[0][1];
     if (sign || !(whole > 0)) {
+        char time[CHART_TEXT_MAX - 4] = "";
+        if (whole > 0)
+            chart_number(whole, time, sizeof time);
         cell->state = CELL_PLAIN;
-        snprintf(cell->text, sizeof cell->text, "%s", sign ? sign : "?");
+        snprintf(cell->text, sizeof cell->text, "%s%s%s", sign ? sign : "?", *time ? " " : "", time);
         return;
     }
     cell->state = CELL_VALUE;
@@ -116,7 +119,7 @@ static void throttle_durations(const struct table *t, struct chart *c)
     for (size_t row = 0; end && row < t->n_rows; row++) {
         struct plot_value v = plot_value(t, row, "duration_us");
         double ratio = table_number(t, row, "ipc_ratio");
-        if (!(v.value > 0) || isfinite(table_number(t, row, "distance")))
+        if (!(v.value > 0) || isfinite(table_number(t, row, "distance")) || !plot_is(t, row, "part", "phase"))
             continue;
         plot_pair(t, row, true, name, sizeof name);
         if (chart_find_name(&p->categories, name) == p->categories.n && p->categories.n >= PLOT_ROWS_MAX) {
@@ -139,6 +142,16 @@ static void throttle_durations(const struct table *t, struct chart *c)
     free(end);
 }
 
+/* "512or-chain@1/64, 16 cores" without the density, which is the distance. */
+static void cut_density(char *name)
+{
+    char *at = strstr(name, "@1/");
+    if (at) {
+        size_t length = 3 + strspn(at + 3, "0123456789");
+        memmove(at, at + length, strlen(at + length) + 1);
+    }
+}
+
 static void throttle_distance(const struct table *t, struct chart *c)
 {
     struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar additions with one wide instruction in "
@@ -146,13 +159,15 @@ static void throttle_distance(const struct table *t, struct chart *c)
     char name[200];
     snprintf(p->x_label, sizeof p->x_label, "distance N between wide instructions");
     snprintf(p->y_label, sizeof p->y_label, "share of full rate");
-    p->log_x = p->whole_x = p->from_zero = true;
+    p->log_x = p->whole_x = p->from_zero = p->apart = true;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct plot_value v = plot_value(t, row, "ipc_ratio");
         double distance = table_number(t, row, "distance");
-        if (distance > 0 && (p->n_series < LINES_MAX))
-            chart_add_point(c, chart_series(c, p, plot_pair(t, row, true, name, sizeof name)), distance, v.value,
-                            v.lo, v.hi);
+        if (!(distance > 0) || !plot_is(t, row, "part", "distance") || p->n_series >= LINES_MAX)
+            continue;
+        plot_pair(t, row, true, name, sizeof name);
+        cut_density(name);
+        chart_add_point(c, chart_series(c, p, name), distance, v.value, v.lo, v.hi);
     }
 }
 
@@ -205,7 +220,7 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
     size_t omitted = 0;
     snprintf(p->x_label, sizeof p->x_label, "active cores");
     snprintf(p->y_label, sizeof p->y_label, "\xC2\xB5s");
-    p->whole_x = true;
+    p->whole_x = p->apart = p->log_x = true;
     p->log_y = log_y;
     p->from_zero = !log_y;
     for (size_t row = 0; row < t->n_rows; row++) {
