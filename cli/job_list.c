@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --list: what there is to choose from; and what this version does not do yet. */
+/* --list: what there is to choose from. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "drivers/machine.h"
 #include "drivers/model.h"
 #include "kernels/kernels.h"
+#include "tables/tables.h"
 
 enum { CHOICES_MAX = 8 };
 
@@ -36,6 +37,7 @@ static int list_kernels(void)
         print_kernel(&kernels[i], features);
     }
     printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
+           "          (one after the other in the kernels NAME-chain, else independent);\n"
            "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
     return DONE;
 }
@@ -104,8 +106,12 @@ static int list_skus(void)
 
 static int list_tables(void)
 {
-    printf("No tables are measured by this version; --transition FROM:TO measures one transition.\n"
-           "Planned: frequency transitions throttle trigger relaxation overhead umask energy voltage\n");
+    size_t n;
+    const struct table_kind *const *tables = tables_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        printf("%-12s %s\n", tables[i]->name, tables[i]->about);
+    }
+    printf("\n--table NAME measures one, --all every one of them.\n");
     return DONE;
 }
 
@@ -121,11 +127,4 @@ int job_list(const struct options *o)
     default:
         return list_tables();
     }
-}
-
-int job_later(const struct options *o)
-{
-    complain("%s%s%s: this version measures transitions only; --transition FROM:TO works", o->job_option,
-             o->job_argument != NULL ? " " : "", o->job_argument != NULL ? o->job_argument : "");
-    return CANNOT;
 }

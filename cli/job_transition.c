@@ -44,8 +44,8 @@ static void apply_options(const struct options *o, struct transition_setup *s)
     if (o->cpu.given) {
         s->cpu = (int)o->cpu.value;
     }
-    if (o->active_cores.given) {
-        s->active_cores = (unsigned)o->active_cores.value;
+    if (o->n_active > 0) {
+        s->active_cores = o->active[0];
     }
     if (o->seed_given) {
         s->seed = o->seed;
@@ -117,7 +117,7 @@ static void runnable_kernels(unsigned features, char *out, size_t size)
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(kernels[i].name);
-        if ((kernels[i].features & ~features) != 0 || kernels[i].latency_bound || used + length + 2 > size) {
+        if ((kernels[i].features & ~features) != 0 || kernels[i].latency_bound || kernels[i].chained_adds || used + length + 2 > size) {
             continue;
         }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);

@@ -9,7 +9,9 @@ int job_transition(const struct options *o);
 int job_analyze(const struct options *o);
 int job_list(const struct options *o);
 int job_restore(const struct options *o);
-/* Jobs that this version knows of but cannot do. */
-int job_later(const struct options *o);
+int job_table(const struct options *o);
+int job_all(const struct options *o);
+int job_validate(const struct options *o);
+int job_export(const struct options *o);
 
 #endif

@@ -21,8 +21,16 @@ static int run_job(const struct options *o)
         return job_list(o);
     case JOB_RESTORE:
         return job_restore(o);
+    case JOB_TABLE:
+        return job_table(o);
+    case JOB_ALL:
+        return job_all(o);
+    case JOB_VALIDATE:
+        return job_validate(o);
+    case JOB_EXPORT:
+        return job_export(o);
     default:
-        return job_later(o);
+        return FAILED; /* options_parse() lets no other through */
     }
 }
 

@@ -8,14 +8,17 @@
 #include <stdint.h>
 
 #include "kernels/kernels.h"
+#include "tables/tables.h"
 
-enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_LATER };
+enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_TABLE, JOB_ALL, JOB_VALIDATE,
+           JOB_EXPORT };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
 
 /* A raw event, by its code or by a name that the machine has to know. */
 struct given_event {
     const char *text;
     bool is_code;
+    bool select_only; /* an event without umask: what --table umask takes */
     uint32_t code; /* drivers/event_code.h */
 };
 enum { EVENTS_GIVEN_MAX = 4 };
@@ -34,13 +37,27 @@ struct options {
     enum list list;           /* JOB_LIST */
 
     const char *machine; /* NULL: auto */
-    struct given_number runs, period_us, warmup_us, observe_us, cpu, active_cores;
+    struct given_number runs, period_us, warmup_us, observe_us, cpu;
+    size_t n_active;          /* --active-cores; 0 in it = all */
+    unsigned active[TABLES_CORES_MAX];
     bool turbo_given, turbo_on;      /* --turbo */
     struct given_number fixed_ghz;   /* --fixed-frequency */
     bool seed_given;
     uint64_t seed;
     struct given_event events[EVENTS_GIVEN_MAX];
     size_t n_events;
+
+    /* tables */
+    const struct table_kind *table; /* JOB_TABLE */
+    size_t n_kernels, n_cpus;
+    struct payload kernels[TABLES_KERNELS_MAX];
+    unsigned cpus[TABLES_CORES_MAX];
+    bool companion_given, companion_same;
+    struct payload companion;
+    bool siblings_given, siblings; /* true: busy */
+    bool brief, resume;
+    const char *input; /* --input */
+    const char *file;  /* of --export; NULL: standard output */
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

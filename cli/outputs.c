@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/atomic_file.h"
 #include "analysis/gnuplot.h"
@@ -15,11 +13,6 @@
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what plot_script.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, WHY_SIZE = 1000 };
-
-static bool to_stdout(const char *name)
-{
-    return name != NULL && strcmp(name, "-") == 0;
-}
 
 static int out_of_memory(void)
 {
@@ -41,13 +34,6 @@ void outputs_stem(const char *from, const char *to, char *stem, size_t size)
     }
 }
 
-static char *in_directory(const char *directory, const char *stem, const char *ending)
-{
-    char *name = NULL;
-    const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    return asprintf(&name, "%s%s%s%s", directory, slash, stem, ending) < 0 ? NULL : name;
-}
-
 /* The single file if one is named, else one in the directory if there is one. Returns 0, or -1: out of memory. */
 static int choose_file(const char *named, const char *directory, const char *stem, const char *ending, char **out)
 {
@@ -55,42 +41,11 @@ static int choose_file(const char *named, const char *directory, const char *ste
     if (named != NULL) {
         *out = strdup(named);
     } else if (directory != NULL) {
-        *out = in_directory(directory, stem, ending);
+        *out = file_in(directory, stem, ending);
     } else {
         return 0;
     }
     return *out != NULL ? 0 : -1;
-}
-
-/* Makes a directory with those above it, and remembers what it made. */
-static int make_directories(struct outputs *out, const char *directory)
-{
-    char path[4096];
-    if (strlen(directory) >= sizeof(path)) {
-        complain("--output: the name is too long");
-        return BAD_USAGE;
-    }
-    for (size_t i = 1; i <= strlen(directory); i++) {
-        if (directory[i] != '/' && directory[i] != '\0') {
-            continue;
-        }
-        memcpy(path, directory, i);
-        path[i] = '\0';
-        if (mkdir(path, 0777) == 0) {
-            if (out->n_created < sizeof(out->created) / sizeof(out->created[0])) {
-                out->created[out->n_created++] = strdup(path);
-            }
-        } else if (errno != EEXIST) {
-            complain("cannot make the directory %s: %s; --output DIR names another", path, strerror(errno));
-            return FAILED;
-        }
-    }
-    struct stat s;
-    if (stat(directory, &s) != 0 || !S_ISDIR(s.st_mode)) {
-        complain("cannot write into %s: %s; --output DIR names another", directory, strerror(ENOTDIR));
-        return FAILED;
-    }
-    return DONE;
 }
 
 int outputs_choose(const struct options *o, const char *stem, const char *directory, struct outputs *out)
@@ -109,13 +64,13 @@ int outputs_choose(const struct options *o, const char *stem, const char *direct
         complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
         return CANNOT;
     }
-    return into != NULL ? make_directories(out, into) : DONE;
+    return into != NULL ? directories_make(into, "--output", &out->directories) : DONE;
 }
 
 static int check_file(const char *name, uint64_t bytes)
 {
     char why[WHY_SIZE];
-    if (name == NULL || to_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0) {
+    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0) {
         return DONE;
     }
     complain("%s", why);
@@ -138,62 +93,29 @@ int outputs_check(struct outputs *out, uint64_t samples)
 
 FILE *outputs_screen(const struct outputs *out)
 {
-    return to_stdout(out->csv) || to_stdout(out->json) ? stderr : stdout;
+    return file_is_stdout(out->csv) || file_is_stdout(out->json) ? stderr : stdout;
 }
 
-/* The two forms of text, to any stream. Return 0, or -1 with errno. */
-static int print_trace(FILE *stream, const struct trace *t, const struct phases *p)
+static int print_trace(FILE *stream, const void *trace)
 {
-    (void)p;
-    return trace_write_csv(stream, t);
+    return trace_write_csv(stream, trace);
 }
 
-static int print_phases(FILE *stream, const struct trace *t, const struct phases *p)
+static int print_phases(FILE *stream, const void *phases)
 {
-    (void)t;
-    char *json = phases_to_json(p);
+    char *json = phases_to_json(phases);
     if (json == NULL) {
         errno = ENOMEM;
         return -1;
     }
-    int status = fputs(json, stream) == EOF ? -1 : 0;
+    int status = file_print_text(stream, json);
     free(json);
     return status;
 }
 
-typedef int print_function(FILE *stream, const struct trace *t, const struct phases *p);
-
-static int write_text(const char *name, print_function *print, const struct trace *t, const struct phases *p)
-{
-    char why[WHY_SIZE];
-    struct atomic_file file;
-    if (to_stdout(name)) {
-        if (print(stdout, t, p) == 0 && fflush(stdout) == 0) {
-            return DONE;
-        }
-        complain("cannot write to standard output: %s", strerror(errno));
-        return FAILED;
-    }
-    if (atomic_open(&file, name, why, sizeof(why)) != 0) {
-        complain("%s", why);
-        return FAILED;
-    }
-    errno = 0;
-    if (print(file.stream, t, p) != 0) {
-        complain("cannot write %s: %s", name, strerror(errno != 0 ? errno : EIO));
-        atomic_abandon(&file);
-        return FAILED;
-    }
-    if (atomic_commit(&file, why, sizeof(why)) != 0) {
-        complain("%s", why);
-        return FAILED;
-    }
-    return DONE;
-}
-
 static void tell(FILE *screen, bool *first, const char *name, const char *what)
 {
-    if (!to_stdout(name)) {
+    if (!file_is_stdout(name)) {
         fprintf(screen, "%-12s %s (%s)\n", *first ? "Written" : "", name, what);
         *first = false;
     }
@@ -233,7 +155,7 @@ int outputs_write(const struct outputs *out, const struct trace *t, const struct
 {
     bool first = true;
     if (out->csv != NULL) {
-        if (interrupted(out->csv) || write_text(out->csv, print_trace, t, p) != DONE) {
+        if (interrupted(out->csv) || file_write(out->csv, print_trace, t) != DONE) {
             return FAILED;
         }
         tell(screen, &first, out->csv, "trace");
@@ -242,7 +164,7 @@ int outputs_write(const struct outputs *out, const struct trace *t, const struct
         return DONE;
     }
     if (out->json != NULL) {
-        if (interrupted(out->json) || write_text(out->json, print_phases, t, p) != DONE) {
+        if (interrupted(out->json) || file_write(out->json, print_phases, p) != DONE) {
             return FAILED;
         }
         tell(screen, &first, out->json, "phases");
@@ -255,13 +177,7 @@ int outputs_write(const struct outputs *out, const struct trace *t, const struct
 
 void outputs_free(struct outputs *out)
 {
-    while (out->n_created > 0) {
-        char *made = out->created[--out->n_created];
-        if (made != NULL) {
-            (void)rmdir(made); /* refuses, as it should, when something is in it */
-        }
-        free(made);
-    }
+    directories_tidy(&out->directories);
     free(out->csv);
     free(out->json);
     free(out->plot);

@@ -9,6 +9,7 @@
 
 #include "analysis/phases.h"
 #include "analysis/trace.h"
+#include "cli/files.h"
 #include "cli/options.h"
 
 /* The directory that --transition writes to when nothing else is said. */
@@ -18,8 +19,7 @@ struct outputs {
     char *csv, *json, *plot;  /* NULL: not written; "-": standard output */
     bool plot_asked;          /* by --plot, not by default */
     bool plot_possible;       /* gnuplot is there */
-    char *created[32];        /* directories made for this, outermost first */
-    unsigned n_created;
+    struct directories directories; /* made for this */
 };
 
 /*

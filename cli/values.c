@@ -66,3 +66,17 @@ const char *value_number(const char *text, double lo, double hi, double *out)
     *out = value;
     return NULL;
 }
+
+const char *value_byte(const char *text, uint64_t *out)
+{
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (!hex) {
+        return value_whole(text, 0, 255, out);
+    }
+    size_t digits = strspn(text + 2, "0123456789abcdefABCDEF");
+    if (digits == 0 || digits > 2 || text[2 + digits] != '\0') {
+        return "is not a number of two hexadecimal digits";
+    }
+    *out = strtoull(text + 2, NULL, 16);
+    return NULL;
+}

@@ -56,7 +56,7 @@ unsigned model_dirty_class(const struct model *m, unsigned width)
     return 0;
 }
 
-/* "512fma-lat" and "512fma" share one entry. */
+/* "512fma-lat", "512fma-chain" and "512fma" share one entry. */
 static const struct model_kernel *find_kernel(const struct model *m, const char *name)
 {
     size_t length = strcspn(name, "-@");
@@ -118,7 +118,7 @@ int model_need(const struct model *m, const struct payload *p, struct model_need
     double per_counted = p->kernel->latency_bound ? k->latency : 1 / k->throughput;
     double n = spacing(p);
     /* one counted instruction and n - 1 scalar adds: whichever of the unit, the adds and the issue takes longest */
-    double cycles = fmax(per_counted, n / m->issue_width);
+    double cycles = fmax(fmax(per_counted, n / m->issue_width), p->kernel->chained_adds ? n - 1 : 0);
     *out = (struct model_need){.ipc = n / cycles, .counted_ipc = 1 / cycles};
     const struct model_demand *d = find_demand(m, p->kernel);
     if (!d)

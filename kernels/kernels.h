@@ -49,6 +49,7 @@ struct kernel {
     unsigned features;         /* enum kernel_feature, or-ed */
     bool latency_bound;        /* one dependent chain */
     bool has_density;          /* may be named with @1/N */
+    bool chained_adds;         /* the adds of a density depend on each other: at most one a cycle */
     const char *mnemonic;      /* of the counted instruction, as objdump prints it */
     const char *description;   /* a few words for --list kernels */
     /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
@@ -74,7 +75,7 @@ struct payload {
 const struct kernel *kernel_registry(size_t *count);
 
 /*
- * Parses a full name: WIDTH OP [-lat] [@1/N] [-dirty], or pause, chain, amx. Returns 0 and fills *out, or -1 and writes
+ * Parses a full name: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. Returns 0 and fills *out, or -1 and writes
  * one line to `why` (what is wrong, the nearest known name, what would work).
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel names: WIDTH OP [-lat] [@1/N] [-dirty], or pause, chain, amx. */
+/* Kernel names: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

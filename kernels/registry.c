@@ -10,7 +10,7 @@
     extern const uint32_t kernel_##symbol##_bytes[];
 
 /*
- * X(symbol, name, width, weight, features, latency bound, has densities, mnemonic, description)
+ * X(symbol, name, width, weight, features, latency bound, has densities, chained adds, mnemonic, description)
  *
  * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
  * would vanish behind the latency of the chain.
@@ -25,8 +25,14 @@
 
 /* an operation as throughput and as latency kernel */
 #define BOTH(X, symbol, width, weight, features, density, mnemonic, description)                                       \
-    X(symbol, #symbol, width, weight, features, false, density, mnemonic, description)                                 \
-    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, mnemonic, description ", one dependent chain")
+    X(symbol, #symbol, width, weight, features, false, density, false, mnemonic, description)                          \
+    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, false, mnemonic,                             \
+      description ", one dependent chain")
+
+/* an operation whose densities are filled with adds that depend on each other */
+#define CHAINED(X, symbol, width, weight, features, mnemonic, description)                                             \
+    X(symbol##_chain, #symbol "-chain", width, weight, features, false, true, true, mnemonic,                          \
+      description ", adds of a density in one chain")
 
 #define REGISTRY(X)                                                                                                    \
     BOTH(X, 64fma, 64, HEAVY, FMA, true, "vfmadd231sd", "scalar double multiply-add")                                  \
@@ -39,28 +45,32 @@
     BOTH(X, 128mul, 128, HEAVY, AVX, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                          \
     BOTH(X, 256fma, 256, HEAVY, FMA, true, "vfmadd231pd", "packed double multiply-add")                                \
     BOTH(X, 256or, 256, LIGHT, AVX2, true, "vpor", "bitwise or")                                                       \
+    CHAINED(X, 256or, 256, LIGHT, AVX2, "vpor", "bitwise or")                                                          \
     BOTH(X, 256add, 256, LIGHT, AVX2, true, "vpaddq", "add of 64-bit lanes")                                           \
     BOTH(X, 256mul, 256, HEAVY, AVX2, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                         \
     BOTH(X, 256perm, 256, LIGHT, AVX2, true, "vpermd", "permutation of 32-bit lanes across the register")              \
     BOTH(X, 512fma, 512, HEAVY, AVX512, true, "vfmadd231pd", "packed double multiply-add")                             \
     BOTH(X, 512or, 512, LIGHT, AVX512, true, "vporq", "bitwise or")                                                    \
+    CHAINED(X, 512or, 512, LIGHT, AVX512, "vporq", "bitwise or")                                                       \
     BOTH(X, 512add, 512, LIGHT, AVX512, true, "vpaddq", "add of 64-bit lanes")                                         \
     BOTH(X, 512mul, 512, HEAVY, AVX512, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                       \
     BOTH(X, 512perm, 512, LIGHT, AVX512, true, "vpermd", "permutation of 32-bit lanes across the register")            \
-    X(amx, "amx", 8192, HEAVY, AMX, false, false, "tdpbf16ps", "bf16 dot product of tiles")                            \
-    X(pause, "pause", 64, LIGHT, 0, false, false, "pause", "spin-wait hint")                                           \
-    X(chain, "chain", 64, LIGHT, 0, true, false, "add", "dependent scalar adds: one a cycle")
+    X(amx, "amx", 8192, HEAVY, AMX, false, false, false, "tdpbf16ps", "bf16 dot product of tiles")                     \
+    X(pause, "pause", 64, LIGHT, 0, false, false, false, "pause", "spin-wait hint")                                    \
+    X(chain, "chain", 64, LIGHT, 0, true, false, false, "add", "dependent scalar adds: one a cycle")
 
-#define DECLARE_ENTRY(symbol, name, width, weight, features, lat, density, mnemonic, description) DECLARE(symbol)
+#define DECLARE_ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)             \
+    DECLARE(symbol)
 REGISTRY(DECLARE_ENTRY)
 
-#define ENTRY(symbol, name, width, weight, features, lat, density, mnemonic, description)                              \
+#define ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)                     \
     {name,                                                                                                             \
      width,                                                                                                            \
      weight,                                                                                                           \
      features,                                                                                                         \
      lat,                                                                                                              \
      density,                                                                                                          \
+     chained,                                                                                                          \
      mnemonic,                                                                                                         \
      description,                                                                                                      \
      kernel_##symbol##_variants,                                                                                       \

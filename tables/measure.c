@@ -141,6 +141,13 @@ static int plan(struct run *r, struct cells *cells, struct table *out, struct ma
 {
     memset(err, 0, sizeof *err);
     int status = r->kind->plan(&r->context, cells, out, err);
+    if (status == MACHINE_CANNOT) { /* a table of which nothing can be measured is a table, too */
+        char why[sizeof err->text + sizeof err->remedy + 4];
+        snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+        table_add_missing(out, why);
+        cells_free(cells);
+        status = MACHINE_OK;
+    }
     return status == MACHINE_OK && out->failed ? out_of_memory(err) : status;
 }
 

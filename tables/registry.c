@@ -7,7 +7,13 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
-    &table_trigger, &table_relaxation,
+    &table_transitions,
+    &table_overhead,
+    &table_umask,
+    &table_throttle,
+    &table_trigger,
+    &table_relaxation,
+    &table_voltage,
     NULL,
 };
 

@@ -25,6 +25,8 @@ struct block {
     unsigned density;
     uint64_t begin, end, control; /* addresses: first instruction, behind the jump, the dec */
     unsigned instructions, counted, misplaced, loop_control;
+    char add_destination[16]; /* of the first add between */
+    bool other_adds;          /* adds between go to other registers, too */
     char destinations[ACCS_MAX][16]; /* of the counted instructions */
     unsigned n_destinations;
     char strange[160]; /* the first instruction that is of no expected kind */
@@ -157,7 +159,9 @@ static void see_instruction(struct block *b, uint64_t address, const char *mnemo
             note_destination(b, operand[n - 1]);
     } else if (!place && strcmp(mnemonic, "add") == 0 && n == 2 && scalar_register(operand[0]) &&
                scalar_register(operand[1]) && strcmp(operand[0], operand[1]) != 0) {
-        /* an add between */
+        if (b->add_destination[0] == '\0')
+            snprintf(b->add_destination, sizeof b->add_destination, "%s", operand[1]);
+        b->other_adds |= strcmp(b->add_destination, operand[1]) != 0;
     } else if (b->strange[0] == '\0') {
         snprintf(b->strange, sizeof b->strange, "%s %s at %llx", mnemonic, text, (unsigned long long)address);
     }
@@ -206,6 +210,8 @@ static void check_block(struct listing *l, const struct block *b)
         complain(l, b, "counted, from the density", b->counted, (PLAIN_COUNTED + n - 1) / n);
     if (b->n_destinations != expected_chains(k, b->counted))
         complain(l, b, "independent chains", b->n_destinations, expected_chains(k, b->counted));
+    if (n > 2 && b->other_adds == k->chained_adds)
+        complain(l, b, "registers of the adds: several", b->other_adds, !k->chained_adds);
     if (b->begin % 16 != 0)
         complain(l, b, "alignment", b->begin % 16, 0);
     /* such a jump would not be kept in Skylake's micro-op cache */

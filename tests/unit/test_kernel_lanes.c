@@ -33,6 +33,7 @@ static uint64_t mix(unsigned table, unsigned reg, unsigned lane)
 struct shape {
     enum table table; /* the operation */
     bool gpr;
+    bool chained; /* the adds are one chain */
     unsigned lanes;   /* 64-bit lanes */
     unsigned accs, groups, density;
 };
@@ -51,6 +52,7 @@ static struct shape shape_of(const struct kernel *k, unsigned density)
             s.table = operations[i].table;
     s.gpr = k->width == 64 && s.table != TABLE_FMA;
     s.lanes = k->width / 64;
+    s.chained = k->chained_adds;
     if (!k->latency_bound) {
         s.accs = s.gpr ? 6 : 12;
         s.groups = (120 + density - 1) / density;
@@ -168,7 +170,7 @@ static void compute(const struct shape *s, uint64_t blocks, uint8_t state[KERNEL
                 step(s, lanes, acc, i / s->accs);
         memcpy(state + 64 * acc, lanes, 8 * s->lanes);
     }
-    unsigned fillers = s->density > 1 ? (s->gpr ? 5 : 6) : 0, adds = s->groups * (s->density - 1);
+    unsigned fillers = s->density == 1 ? 0 : s->chained ? 1 : s->gpr ? 5 : 6, adds = s->groups * (s->density - 1);
     uint64_t addend = s->gpr ? (mix(TABLE_GPR, 6, 0) & ~(uint64_t)7) | 5 : mix(TABLE_FILLER, 6, 0) | 1;
     for (unsigned f = 0; f < fillers; f++) {
         uint64_t per_block = adds / fillers + (f < adds % fillers ? 1 : 0);

@@ -30,7 +30,7 @@ static bool runnable(const struct kernel *k)
     return (k->features & ~kernel_cpu_features()) == 0 && kernel_request_permission(k->features, why, sizeof why) == 0;
 }
 
-/* Every width with every operation, as throughput and as latency kernel, and the three others. */
+/* Every width with every operation, as throughput and as latency kernel, two with chained adds, three others. */
 static void test_registry_holds_what_was_asked(void **state)
 {
     (void)state;
@@ -57,6 +57,12 @@ static void test_registry_holds_what_was_asked(void **state)
             expected += 2;
         }
     }
+    static const char *const chained[] = {"256or-chain", "512or-chain"};
+    for (size_t i = 0; i < 2; i++, expected++) {
+        assert_true(entry(chained[i])->chained_adds && entry(chained[i])->has_density);
+        assert_false(entry(chained[i])->latency_bound);
+    }
+    assert_false(entry("512or")->chained_adds);
     entry("amx");
     entry("pause");
     entry("chain");

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/transition_summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/findings.h"
+#include "analysis/robust.h"
+
+enum { FRACTIONS = 10 };
+#define FRACTION_WITHIN 0.02
+
+static const struct estimate unknown = {NAN, NAN, NAN};
+
+const char *switch_kind_name(enum switch_kind k)
+{
+    static const char *const names[SWITCH_KINDS] = {"none", "frequency", "throttle only", "halt only", "voltage only",
+                                                    "undecided"};
+    return k < SWITCH_KINDS ? names[k] : "undecided";
+}
+
+size_t first_phase_after_switch(const struct phases *p)
+{
+    size_t i = 0;
+    while (i < p->n_phases && p->phases[i].start_us + p->phases[i].duration_us.value / 2 < 0)
+        i++;
+    return i;
+}
+
+void ratio_text(double ratio, char *out, size_t size)
+{
+    double inverse = round(1 / ratio);
+    if (inverse >= 2 && inverse <= FRACTIONS && fabs(ratio * inverse - 1) <= FRACTION_WITHIN)
+        snprintf(out, size, "1/%.0f", inverse);
+    else
+        snprintf(out, size, "%.2f", ratio);
+}
+
+static double half_of(const struct estimate *e)
+{
+    double half = 0.5 * (e->hi - e->lo);
+    return isfinite(half) ? half : 0;
+}
+
+static struct estimate around(double value, double half)
+{
+    return (struct estimate){value, value - half, value + half};
+}
+
+/* ---- in words ---- */
+
+__attribute__((format(printf, 3, 4))) static void add_text(char *out, size_t size, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    if (used + 1 < size)
+        vsnprintf(out + used, size - used, format, args);
+    va_end(args);
+}
+
+static void add_phase(const struct phase *p, char *out, size_t size)
+{
+    char ratio[16];
+    add_text(out, size, "%s%s", out[0] ? ", " : "", phase_kind_name(p->kind));
+    if (p->kind == PHASE_THROTTLE && !isnan(p->ipc_ratio)) {
+        ratio_text(p->ipc_ratio, ratio, sizeof ratio);
+        add_text(out, size, " %s", ratio);
+    }
+    add_text(out, size, " %.1f us", p->duration_us.value);
+    for (size_t m = 1; m < p->n_modes; m++)
+        add_text(out, size, " (in %.0f %% of the repetitions %.1f us)", 100 * p->modes[m].share,
+                 p->modes[m].duration_us);
+    if (p->kind == PHASE_UNKNOWN)
+        add_text(out, size, " (%s)", p->why);
+}
+
+static void describe_phases(const struct phases *p, size_t first, struct transition_summary *out)
+{
+    size_t last = p->n_phases;
+    while (last > first && is_base(&p->phases[last - 1]) && last == p->n_phases)
+        last--;
+    for (size_t i = first; i < last; i++)
+        add_phase(&p->phases[i], out->phases, sizeof out->phases);
+}
+
+static void describe_limits(const struct phases *p, struct transition_summary *out)
+{
+    char *text = out->detectable;
+    size_t size = sizeof out->detectable;
+    if (!isnan(p->detectable_freq))
+        add_text(text, size, "a frequency step of %.2g %% for %.3g us", 100 * p->detectable_freq,
+                 p->detectable_freq_us);
+    if (!isnan(p->detectable_throttle))
+        add_text(text, size, "%sthrottling below %.2f of the rate for %.3g us", text[0] ? ", " : "",
+                 p->detectable_throttle, p->detectable_throttle_us);
+    if (!isnan(p->detectable_halt_us))
+        add_text(text, size, "%sa halt of %.2g us", text[0] ? ", " : "", p->detectable_halt_us);
+    if (text[0] && p->n_phases) {
+        const struct phase *last = &p->phases[p->n_phases - 1];
+        add_text(text, size, ", within %.0f us", last->start_us + last->duration_us.value);
+    }
+}
+
+/* ---- ratios ---- */
+
+/* Mean IPC, weighted by cycles, of the samples of one repetition (begin .. end of the trace) that lie within a phase.
+ * `edge`: so far from its ends, us. NaN: there are none. */
+static double mean_ipc(const struct trace *t, size_t begin, size_t end, const struct phase *p, double edge)
+{
+    const float *ipc = t->channel[TRACE_IPC], *freq = t->channel[TRACE_FREQ];
+    double from = p->start_us + edge, to = p->start_us + p->duration_us.value - edge, cycles = 0, done = 0;
+    for (size_t i = begin + 1; i < end; i++) {
+        double us = t->time_us[i] - t->time_us[i - 1];
+        if (t->time_us[i - 1] < from || t->time_us[i] > to || isnan(ipc[i]) || !(us > 0))
+            continue;
+        double weight = us * (freq && !isnan(freq[i]) ? (double)freq[i] : 1);
+        cycles += weight;
+        done += weight * (double)ipc[i];
+    }
+    return cycles > 0 ? done / cycles : NAN;
+}
+
+static bool was_discarded(const struct phases *p, uint32_t run)
+{
+    for (size_t i = 0; i < p->n_discarded; i++)
+        if (p->discarded[i].run == run)
+            return true;
+    return false;
+}
+
+static size_t fastest_behind(const struct phases *phases, size_t p)
+{
+    size_t best = p;
+    for (size_t i = p + 1; i < phases->n_phases; i++)
+        if (phases->phases[i].kind != PHASE_HALT && (best == p || phases->phases[i].ipc > phases->phases[best].ipc))
+            best = i;
+    return best;
+}
+
+struct estimate throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
+{
+    const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_behind(phases, p)];
+    struct estimate fallback = {slow->ipc_ratio, NAN, NAN};
+    if (full == slow || !t->channel[TRACE_IPC] || !t->run)
+        return fallback;
+    double *x = calloc(phases->runs + 1, sizeof *x);
+    if (!x)
+        return fallback;
+    /* an eighth off either end: repetitions do not all begin and end it at the same time */
+    double edge[2] = {slow->duration_us.value / 8, fmin(full->duration_us.value / 8, 5)};
+    size_t n = 0;
+    for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
+        for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
+            ;
+        if (was_discarded(phases, t->run[begin]))
+            continue;
+        double ratio = mean_ipc(t, begin, end, slow, edge[0]) / mean_ipc(t, begin, end, full, edge[1]);
+        if (isfinite(ratio))
+            x[n++] = ratio;
+    }
+    struct estimate e = mean_estimate(x, n, 5, 0, NULL);
+    free(x);
+    return n < 2 ? fallback : e;
+}
+
+/* ---- sums over the phases ---- */
+
+static struct estimate sum_latency(const struct phases *p)
+{
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < p->n_transitions; i++) {
+        sum += p->transitions[i].latency_us.value;
+        square += pow(half_of(&p->transitions[i].latency_us), 2);
+    }
+    return p->n_transitions ? around(sum, sqrt(square)) : unknown;
+}
+
+static struct estimate sum_wait(const struct phases *p, size_t first)
+{
+    double sum = 0, square = 0;
+    for (size_t i = first; i < p->n_phases; i++)
+        if (p->phases[i].kind == PHASE_SLOW) {
+            sum += p->phases[i].duration_us.value;
+            square += pow(half_of(&p->phases[i].duration_us), 2);
+        }
+    return sum > 0 ? around(sum, sqrt(square)) : unknown;
+}
+
+static double relative_half(const struct estimate *e)
+{
+    return half_of(e) / e->value;
+}
+
+static struct estimate sum_overhead(const struct trace *t, const struct phases *p, size_t first)
+{
+    const struct estimate *final = &p->phases[p->n_phases - 1].freq_ghz;
+    double sum = 0, square = 0, work = 0;
+    for (size_t i = first; i + 1 < p->n_phases; i++) {
+        const struct phase *ph = &p->phases[i];
+        double us = ph->duration_us.value, rate = 0;
+        if (ph->kind == PHASE_SLOW)
+            continue;
+        if (ph->kind != PHASE_HALT) {
+            struct estimate ratio = is_base(ph) ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
+            rate = ratio.value * ph->freq_ghz.value / final->value;
+            square += pow(us * rate, 2) *
+                      (pow(relative_half(&ratio), 2) + pow(relative_half(&ph->freq_ghz), 2));
+        }
+        work += us * rate;
+        sum += us * (1 - rate);
+        square += pow((1 - rate) * half_of(&ph->duration_us), 2);
+    }
+    square += pow(work * relative_half(final), 2); /* the final frequency is one and the same in all terms */
+    return isnan(sum) ? unknown : around(sum, sqrt(square));
+}
+
+/* ---- what it is ---- */
+
+static enum switch_kind kind_of(const struct phases *p, size_t first)
+{
+    bool throttled = false, halted = false;
+    if (first == 0 || first >= p->n_phases || !is_base(&p->phases[p->n_phases - 1]) ||
+        !is_base(&p->phases[first - 1]))
+        return SWITCH_UNDECIDED;
+    for (size_t i = first; i < p->n_phases; i++) {
+        if (p->phases[i].kind == PHASE_UNKNOWN)
+            return SWITCH_UNDECIDED;
+        throttled |= p->phases[i].kind == PHASE_THROTTLE;
+        halted |= p->phases[i].kind == PHASE_HALT;
+    }
+    for (size_t i = first; i < p->n_phases; i++) /* there and back is a change, too */
+        if (is_base(&p->phases[i]) && p->phases[i].level != p->phases[first - 1].level)
+            return SWITCH_FREQUENCY;
+    if (throttled || halted)
+        return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
+    return p->n_transitions || p->n_volt_steps ? SWITCH_VOLTAGE_ONLY : SWITCH_NONE;
+}
+
+static size_t agreeing(const struct phases *p)
+{
+    size_t n = p->runs_used;
+    for (size_t i = 0; i < p->n_transitions; i++)
+        n = p->transitions[i].agreeing_runs < n ? p->transitions[i].agreeing_runs : n;
+    return n;
+}
+
+void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
+{
+    size_t first = first_phase_after_switch(p);
+    memset(out, 0, sizeof *out);
+    out->latency_us = out->wait_us = out->overhead_us = out->from_ghz = out->to_ghz = unknown;
+    out->kind = kind_of(p, first);
+    out->n = agreeing(p);
+    describe_limits(p, out);
+    if (out->kind != SWITCH_NONE)
+        describe_phases(p, first, out);
+    if (first > 0 && is_base(&p->phases[first - 1]))
+        out->from_ghz = p->phases[first - 1].freq_ghz;
+    if (out->kind == SWITCH_UNDECIDED)
+        return;
+    out->to_ghz = p->phases[p->n_phases - 1].freq_ghz;
+    if (out->kind == SWITCH_NONE)
+        return;
+    for (size_t i = first; i < p->n_phases; i++)
+        out->halts += p->phases[i].kind == PHASE_HALT;
+    out->latency_us = sum_latency(p);
+    out->wait_us = sum_wait(p, first);
+    out->overhead_us = sum_overhead(trace, p, first);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files and directories that jobs write, with one line said about what does not work. */
+#ifndef CHARACTERIZE_CLI_FILES_H
+#define CHARACTERIZE_CLI_FILES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Writes to any stream. Returns 0, or -1 with errno. */
+typedef int file_printer(FILE *stream, const void *data);
+
+/* "-" is standard output. */
+bool file_is_stdout(const char *name);
+/* Writes a file, which is there whole or not at all; "-" is standard output. DONE, or FAILED after a line. */
+int file_write(const char *name, file_printer *print, const void *data);
+/* A printer for text: `data` is a NUL-terminated string. */
+int file_print_text(FILE *stream, const void *data);
+/* All of a file, NUL-terminated, malloc'ed; NULL with errno. *length may be NULL. */
+char *file_read(const char *name, size_t *length);
+
+/* Directories that were made, outermost first, to be removed again if nothing came to be in them. */
+struct directories {
+    char *made[32];
+    unsigned n;
+};
+/* Makes a directory with those above it; `made` may be NULL. DONE, or an exit status after a line that names `option`,
+ * with which another could be chosen. */
+int directories_make(const char *directory, const char *option, struct directories *made);
+/* Removes those that are empty, and frees. */
+void directories_tidy(struct directories *made);
+
+/* DIRECTORY/NAME ENDING; NULL: out of memory. */
+char *file_in(const char *directory, const char *name, const char *ending);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --all: every table into one directory, resumable, with a report. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/jobs.h"
+#include "cli/measuring.h"
+#include "cli/messages.h"
+#include "cli/report_page.h"
+#include "cli/run_directory.h"
+#include "cli/stop.h"
+#include "cli/table_files.h"
+
+#define ALL_DIRECTORY "characterize-all"
+
+struct all {
+    const char *path;
+    struct measuring measuring;
+    struct run_directory directory;
+    const struct table_kind *const *kinds;
+    size_t n, done;
+    struct table tables[MEASURING_TABLES_MAX];                 /* those that were measured, `done` of them */
+    const struct table_kind *measured[MEASURING_TABLES_MAX];
+    bool failed; /* a table could not be measured for other reasons than what the machine is */
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* DIR/tables/NAME.csv, .json and .txt */
+static int write_table(const struct all *a, const struct table_kind *k, const struct table *t)
+{
+    static const char *const endings[] = {".csv", ".json", ".txt"};
+    char *directory = file_in(a->path, "tables", "");
+    int status = directory == NULL ? FAILED : directories_make(directory, "--output", NULL);
+    for (size_t i = 0; i < 3 && status == DONE; i++) {
+        char *path = file_in(directory, k->name, endings[i]);
+        status = path == NULL ? FAILED : table_write_form(path, k, t, endings[i]);
+        free(path);
+    }
+    free(directory);
+    return status;
+}
+
+static int measure_one(struct all *a, size_t i)
+{
+    const struct table_kind *k = a->kinds[i];
+    const struct tables_store store = run_directory_store(&a->directory);
+    struct table *t = &a->tables[a->done];
+    double begin = seconds();
+    int status = measuring_table(&a->measuring, k, &store, t);
+    if (status != DONE) {
+        return status;
+    }
+    a->measured[a->done++] = k;
+    status = write_table(a, k, t);
+    if (status == DONE && !a->measuring.quiet) {
+        printf("%-12s %6zu row%s", k->name, t->n_rows, t->n_rows == 1 ? " " : "s");
+        if (t->n_missing > 0) {
+            printf(", %zu not measured", t->n_missing);
+        }
+        printf(", %.1f s\n", seconds() - begin);
+        (void)fflush(stdout);
+    }
+    return status;
+}
+
+/* One table that fails does not keep the others from being measured. */
+static int measure_all(struct all *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        int status = stop_asked() ? FAILED : measure_one(a, i);
+        if (stop_asked()) {
+            complain("interrupted in table %s; the finished cells are kept in %s: --resume goes on with them",
+                     a->kinds[i]->name, a->path);
+            return FAILED;
+        }
+        a->failed = a->failed || status != DONE;
+    }
+    return DONE;
+}
+
+/* The report, and on the screen what it begins with. */
+static int conclude(struct all *a, const struct options *o)
+{
+    int status = report_page_write(a->path, o, a->measured, a->tables, a->done);
+    if (stop_asked()) {
+        complain("interrupted while the report was written; --resume writes it");
+        return FAILED;
+    }
+    if (status != DONE) {
+        return status;
+    }
+    if (!a->measuring.quiet) {
+        putchar('\n');
+    }
+    for (size_t i = 0; i < a->done; i++) {
+        char *findings = report_findings(a->measured[i], &a->tables[i]);
+        if (findings != NULL) {
+            printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
+        }
+        free(findings);
+    }
+    if (!a->measuring.quiet) {
+        printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
+    }
+    return a->failed ? FAILED : DONE;
+}
+
+int job_all(const struct options *o)
+{
+    struct all *a = calloc(1, sizeof(*a));
+    if (a == NULL) {
+        complain("out of memory");
+        return FAILED;
+    }
+    a->path = o->output != NULL ? o->output : ALL_DIRECTORY;
+    a->kinds = tables_all(&a->n);
+    int status = measuring_open(o, &a->measuring);
+    if (status == DONE) {
+        status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
+        if (status == DONE) {
+            status = measuring_plan(&a->measuring, a->kinds, a->n);
+        }
+        if (status == DONE) {
+            status = measure_all(a);
+        }
+        int closed = measuring_close(&a->measuring);
+        status = status == DONE ? closed : status;
+        if (status == DONE) {
+            status = conclude(a, o);
+        }
+        run_directory_close(&a->directory);
+    }
+    for (size_t i = 0; i < a->done; i++) {
+        table_free(&a->tables[i]);
+    }
+    free(a);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/measuring.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/changed_settings.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+
+/* Seconds between two updates of the line: more often would only disturb what is measured. */
+static const double UPDATE_SECONDS = 0.25;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int machine_complaint(const char *about, const struct machine_error *e)
+{
+    char text[600];
+    snprintf(text, sizeof(text), "%s%s%s", about, about[0] != '\0' ? ": " : "", e->text);
+    complain_with_remedy(text, e->remedy);
+    return e->status == MACHINE_OK ? FAILED : (int)e->status;
+}
+
+void measuring_options(const struct options *o, struct tables_options *out)
+{
+    tables_options_default(out);
+    out->cpu = o->cpu.given ? (int)o->cpu.value : -1;
+    out->n_cpus = o->n_cpus;
+    for (size_t i = 0; i < o->n_cpus; i++) {
+        out->cpus[i] = (int)o->cpus[i];
+    }
+    out->n_kernels = o->n_kernels;
+    memcpy(out->kernels, o->kernels, sizeof(out->kernels));
+    out->n_active = o->n_active;
+    memcpy(out->active, o->active, sizeof(out->active));
+    out->companion_same = o->companion_same;
+    out->companion = o->companion;
+    out->siblings = o->siblings;
+    out->runs = o->runs.given ? (unsigned)o->runs.value : 0;
+    out->period_us = o->period_us.given ? o->period_us.value : 0;
+    out->warmup_us = o->warmup_us.given ? o->warmup_us.value : 0;
+    out->observe_us = o->observe_us.given ? o->observe_us.value : 0;
+    out->seed = o->seed;
+    out->event = o->n_events > 0 ? o->events[0].code & 0xff : 0;
+    out->brief = o->brief;
+}
+
+/* --active-cores and --cpus against what the machine has: refused here, since tables only take what fits. */
+static int check_cores(const struct measuring *m)
+{
+    struct machine_info info;
+    m->machine.ops->info(&m->machine, &info);
+    for (size_t i = 0; i < m->options.n_active; i++) {
+        if (m->options.active[i] > info.cores) {
+            complain("--active-cores %u: %s has %u core%s", m->options.active[i], info.cpu, info.cores,
+                     info.cores == 1 ? "" : "s");
+            return BAD_USAGE;
+        }
+        if (m->options.n_cpus > 0 && m->options.active[i] > m->options.n_cpus) {
+            complain("--active-cores %u: --cpus names %zu", m->options.active[i], m->options.n_cpus);
+            return BAD_USAGE;
+        }
+    }
+    return DONE;
+}
+
+int measuring_open(const struct options *o, struct measuring *m)
+{
+    struct machine_error error;
+    memset(m, 0, sizeof(*m));
+    memset(&error, 0, sizeof(error));
+    m->quiet = o->quiet;
+    measuring_options(o, &m->options);
+    int status = changed_settings_begin(o, &m->changed);
+    if (status != DONE) {
+        return status;
+    }
+    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->told, sizeof(m->told), &error) !=
+        MACHINE_OK) {
+        status = machine_complaint("", &error);
+    } else {
+        m->open = true;
+        status = check_cores(m);
+    }
+    if (status != DONE) {
+        (void)measuring_close(m);
+        return status;
+    }
+    snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
+    return DONE;
+}
+
+int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n)
+{
+    struct machine_error error;
+    m->n_kinds = n;
+    for (size_t i = 0; i < n && i < MEASURING_TABLES_MAX; i++) {
+        struct cells cells;
+        int status = tables_plan(kinds[i], &m->machine, &m->options, &cells, &error);
+        if (status != MACHINE_OK) {
+            return machine_complaint(kinds[i]->name, &error);
+        }
+        m->kinds[i] = kinds[i];
+        m->expected[i] = 0;
+        for (size_t k = 0; k < cells.n; k++) {
+            m->expected[i] += cells.cell[k].seconds;
+        }
+        cells_free(&cells);
+    }
+    m->shown = !m->quiet && isatty(STDERR_FILENO) != 0;
+    m->begin = m->last = now();
+    return DONE;
+}
+
+/* Seconds left by what has been measured so far; NaN while that tells nothing. */
+static double time_left(const struct measuring *m, double part, double elapsed)
+{
+    double passed = part * m->expected[m->current], rest = 0;
+    for (size_t i = 0; i < m->current; i++) {
+        passed += m->expected[i];
+    }
+    for (size_t i = 0; i < m->n_kinds; i++) {
+        rest += m->expected[i];
+    }
+    rest -= passed;
+    passed -= m->found;
+    return passed > 0 && elapsed > 1 ? elapsed / passed * rest : NAN;
+}
+
+static void time_text(double seconds, char *out, size_t size)
+{
+    if (!isfinite(seconds)) {
+        out[0] = '\0';
+    } else if (seconds < 90) {
+        snprintf(out, size, ", %.0f s left", ceil(seconds));
+    } else if (seconds < 5400) {
+        snprintf(out, size, ", %.0f min left", ceil(seconds / 60));
+    } else {
+        snprintf(out, size, ", %.1f h left", seconds / 3600);
+    }
+}
+
+static int on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+{
+    struct measuring *m = data;
+    double t = m->shown ? now() : 0;
+    m->cells_done = done;
+    m->cells = n;
+    if (m->shown && t - m->last >= UPDATE_SECONDS && done < n) {
+        char line[100], left[40];
+        m->last = t;
+        time_text(time_left(m, part, t - m->begin), left, sizeof(left));
+        int length = snprintf(line, sizeof(line), "%s: cell %zu of %zu%s", k->name, done + 1, n, left);
+        fprintf(stderr, "\r%s%*s", line, length < 70 ? 70 - length : 0, "");
+        fflush(stderr);
+    }
+    return stop_asked();
+}
+
+static void on_cell(void *data, const struct table_kind *k, const struct cell *c, bool measured)
+{
+    struct measuring *m = data;
+    (void)k;
+    if (!measured) {
+        m->found += c->seconds;
+    } else if (m->told[0] != '\0' && !m->quiet) {
+        fprintf(stderr, "%s\n", m->told);
+        m->told[0] = '\0';
+    }
+}
+
+static void end_line(struct measuring *m)
+{
+    if (m->shown && m->last > m->begin) {
+        fprintf(stderr, "\r%75s\r", "");
+        fflush(stderr);
+    }
+}
+
+int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
+                    struct table *out)
+{
+    struct machine_error error;
+    const struct tables_watch watch = {on_progress, on_cell, m};
+    memset(&error, 0, sizeof(error));
+    for (size_t i = 0; i < m->n_kinds; i++) {
+        m->current = m->kinds[i] == k ? i : m->current;
+    }
+    stop_only_asks(true); /* what the machine has changed must be put back */
+    int status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
+    end_line(m);
+    if (status == MACHINE_OK) {
+        if (m->settings_text[0] != '\0') {
+            table_set_setting(out, "settings", m->settings_text);
+        }
+        return DONE;
+    }
+    return stop_asked() ? FAILED : machine_complaint(k->name, &error);
+}
+
+int measuring_close(struct measuring *m)
+{
+    if (m->open) {
+        m->machine.ops->close(&m->machine);
+    }
+    m->open = false;
+    int status = m->changed != NULL ? changed_settings_end(m->changed) : DONE;
+    m->changed = NULL;
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the options to measured tables: the machine, the settings changed for it, progress, interruption. */
+#ifndef CHARACTERIZE_CLI_MEASURING_H
+#define CHARACTERIZE_CLI_MEASURING_H
+
+#include <stdbool.h>
+
+#include "cli/options.h"
+#include "drivers/machine.h"
+#include "drivers/settings.h"
+#include "tables/tables.h"
+
+enum { MEASURING_TABLES_MAX = 32 };
+
+struct measuring {
+    struct machine machine;
+    bool open;
+    struct settings *changed;
+    char settings_text[200];
+    struct tables_options options;
+    bool quiet;
+    char told[1000];          /* what `auto` took; said with the first cell */
+    /* progress */
+    bool shown;
+    double begin, last;       /* seconds, CLOCK_MONOTONIC */
+    size_t n_kinds;           /* tables that will be measured, with their expected seconds */
+    const struct table_kind *kinds[MEASURING_TABLES_MAX];
+    double expected[MEASURING_TABLES_MAX];
+    size_t current;
+    double found;             /* expected seconds of cells that were there already */
+    size_t cells_done, cells; /* of the table at hand */
+};
+
+/* The options of tables from those of the command line. */
+void measuring_options(const struct options *o, struct tables_options *out);
+/* Opens the machine. DONE, or an exit status after a line. */
+int measuring_open(const struct options *o, struct measuring *m);
+/* The tables that will be measured, so that the time left can be told. DONE, or an exit status after a line. */
+int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
+/* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
+int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
+                    struct table *out);
+/* Puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */
+int measuring_close(struct measuring *m);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/option_conflicts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/messages.h"
+
+enum {
+    TRANSITION = 1u << JOB_TRANSITION,
+    ANALYZE = 1u << JOB_ANALYZE,
+    TABLE = 1u << JOB_TABLE,
+    ALL = 1u << JOB_ALL,
+    VALIDATE = 1u << JOB_VALIDATE,
+    EXPORT = 1u << JOB_EXPORT,
+    TABLES = TABLE | ALL | VALIDATE | EXPORT,
+    MEASURING = TRANSITION | TABLES
+};
+
+/* The jobs by name, for messages. */
+static const struct {
+    unsigned job;
+    const char *example;
+} jobs[] = {{TRANSITION, "--transition FROM:TO"}, {TABLE, "--table NAME"},     {ALL, "--all"},
+            {VALIDATE, "--validate SKU"},         {EXPORT, "--export header"}, {ANALYZE, "--analyze FILE"}};
+
+static int belongs_elsewhere(const struct options *o, const char *option, unsigned with)
+{
+    char names[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        if ((with & jobs[i].job) != 0) {
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? " or " : "",
+                                     jobs[i].example);
+        }
+    }
+    if (o->job == JOB_NONE) {
+        complain("%s without a job: add %s", option, names);
+    } else if ((MEASURING & 1u << o->job) == 0 && with != TABLES && (with & MEASURING) == with) {
+        complain("%s has no use with %s, which measures nothing", option, o->job_option);
+    } else {
+        complain("%s has no use with %s; it goes with %s", option, o->job_option, names);
+    }
+    return -1;
+}
+
+static int check_jobs(const struct options *o)
+{
+    const struct {
+        bool given;
+        const char *name;
+        unsigned with; /* jobs */
+    } extras[] = {{o->machine != NULL, "--machine", MEASURING},
+                  {o->cpu.given, "--cpu", MEASURING},
+                  {o->n_active > 0, "--active-cores", MEASURING},
+                  {o->runs.given, "--runs", MEASURING},
+                  {o->period_us.given, "--period", MEASURING},
+                  {o->warmup_us.given, "--warmup", MEASURING},
+                  {o->observe_us.given, "--observe", MEASURING},
+                  {o->turbo_given, "--turbo", MEASURING},
+                  {o->fixed_ghz.given, "--fixed-frequency", MEASURING},
+                  {o->n_events > 0, "--event", TRANSITION | TABLE | ALL},
+                  {o->n_kernels > 0, "--kernels", TABLES},
+                  {o->n_cpus > 0, "--cpus", TABLES},
+                  {o->companion_given, "--companion", TABLES},
+                  {o->siblings_given, "--siblings", TABLES},
+                  {o->brief, "--brief", TABLES},
+                  {o->resume, "--resume", ALL},
+                  {o->input != NULL, "--input", VALIDATE | EXPORT},
+                  {o->seed_given, "--seed", MEASURING | ANALYZE},
+                  {o->csv != NULL, "--csv", TRANSITION | TABLE | VALIDATE | ANALYZE},
+                  {o->json != NULL, "--json", TRANSITION | TABLE | VALIDATE | ANALYZE},
+                  {o->plot != NULL, "--plot", TRANSITION | TABLE | ANALYZE},
+                  {o->output != NULL, "--output", TRANSITION | TABLE | ALL | ANALYZE}};
+    for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++) {
+        if (extras[i].given && (extras[i].with & 1u << o->job) == 0) {
+            return belongs_elsewhere(o, extras[i].name, extras[i].with);
+        }
+    }
+    if (o->job == JOB_NONE) {
+        complain("nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; --help "
+                 "explains");
+        return -1;
+    }
+    return 0;
+}
+
+static int check_machine(const struct options *o)
+{
+    bool changes = o->turbo_given || o->fixed_ghz.given;
+    const char *change = o->turbo_given ? "--turbo" : "--fixed-frequency";
+    if (changes && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0) {
+        complain("%s would change this machine and has no use with --machine %s", change, o->machine);
+        return -1;
+    }
+    if (o->input != NULL && o->machine != NULL) {
+        complain("--input takes tables that were measured before: --machine has no use with it");
+        return -1;
+    }
+    if (o->input != NULL && changes) {
+        complain("--input takes tables that were measured before: %s has no use with it", change);
+        return -1;
+    }
+    if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0]) {
+        complain("--cpu %u is not the first of --cpus, which is the one that is measured; leave --cpu out",
+                 (unsigned)o->cpu.value);
+        return -1;
+    }
+    return 0;
+}
+
+/* What has one meaning for a transition and another for tables. */
+static int check_forms(const struct options *o)
+{
+    if (o->job == JOB_TRANSITION && o->n_active > 1) {
+        complain("--active-cores: --transition takes one number; --table and --all take a list");
+        return -1;
+    }
+    for (size_t i = 0; i < o->n_events; i++) {
+        if (o->job == JOB_TRANSITION && o->events[i].select_only) {
+            complain("--event: '%s' has no umask; allowed: EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a "
+                     "name", o->events[i].text);
+            return -1;
+        }
+    }
+    if (o->job == JOB_TABLE && o->n_events > 0 && strcmp(o->job_argument, "umask") != 0) {
+        complain("--event has no use with --table %s; it goes with --table umask", o->job_argument);
+        return -1;
+    }
+    if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 1) {
+        complain("--event: one event's umasks are tried at a time");
+        return -1;
+    }
+    if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 0 && !o->events[0].is_code) {
+        complain("--event: '%s': give the event's code, as in 0x28, whose umasks are to be tried", o->events[0].text);
+        return -1;
+    }
+    return 0;
+}
+
+/* Two outputs of one name would overwrite each other. */
+static int check_names(const struct options *o)
+{
+    const char *names[] = {o->csv, o->json, o->plot}, *options[] = {"--csv", "--json", "--plot"};
+    for (int i = 0; i < 3; i++) {
+        for (int j = i + 1; j < 3; j++) {
+            if (names[i] != NULL && names[j] != NULL && strcmp(names[i], names[j]) == 0) {
+                complain("%s and %s both name '%s'", options[i], options[j], names[i]);
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+int option_conflicts_check(const struct options *o)
+{
+    return check_jobs(o) != 0 || check_machine(o) != 0 || check_forms(o) != 0 || check_names(o) != 0 ? -1 : 0;
+}

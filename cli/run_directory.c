@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/run_directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+#include "cli/run_identity.h"
+
+static int out_of_memory(void)
+{
+    complain("out of memory");
+    return FAILED;
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *directory = opendir(path);
+    bool empty = true;
+    for (struct dirent *e; directory != NULL && (e = readdir(directory)) != NULL;) {
+        empty = empty && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
+    }
+    if (directory != NULL) {
+        (void)closedir(directory);
+    }
+    return empty;
+}
+
+/* One run at a time. The lock goes with the process, however that ends. */
+static int lock(struct run_directory *d)
+{
+    d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (d->fd < 0) {
+        complain("cannot open %s: %s", d->path, strerror(errno));
+        return FAILED;
+    }
+    if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        complain("another run is at work in %s; wait for it, or --output DIR names another", d->path);
+        return FAILED;
+    }
+    return DONE;
+}
+
+static int print_identity(FILE *stream, const void *identity)
+{
+    return json_dumpf(identity, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 || putc('\n', stream) == EOF ? -1
+                                                                                                                   : 0;
+}
+
+/* Whether what is there may be gone on with. */
+static int compare(const char *path, const char *file, const char *text, size_t length, const json_t *identity)
+{
+    char why[400];
+    json_error_t error;
+    json_t *there = json_loadb(text, length, 0, &error);
+    if (there == NULL) {
+        complain("%s:%d: %s; --output DIR names another directory", file, error.line, error.text);
+        return BAD_USAGE;
+    }
+    int differs = run_identity_differs(identity, there, why, sizeof(why));
+    json_decref(there);
+    if (differs) {
+        complain("%s belongs to another run: %s; repeat that run's options, or --output DIR names another directory",
+                 path, why);
+        return BAD_USAGE;
+    }
+    return DONE;
+}
+
+static int begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
+{
+    size_t length = 0;
+    errno = 0;
+    char *text = file_read(file, &length);
+    if (text == NULL && errno != ENOENT) {
+        complain("cannot read %s: %s", file, strerror(errno));
+        return FAILED;
+    }
+    if (text == NULL && !is_empty(d->path)) {
+        complain("%s is not empty and not of --all; --output DIR names another directory", d->path);
+        return BAD_USAGE;
+    }
+    if (text == NULL) {
+        return file_write(file, print_identity, identity);
+    }
+    int status = DONE;
+    if (!resume) {
+        complain("%s holds a run already; --resume goes on with it, or --output DIR names another directory", d->path);
+        status = BAD_USAGE;
+    } else {
+        status = compare(d->path, file, text, length, identity);
+    }
+    free(text);
+    return status;
+}
+
+int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
+                       struct run_directory *d)
+{
+    memset(d, 0, sizeof(*d));
+    d->path = path;
+    d->fd = -1;
+    d->quiet = o->quiet;
+    int status = directories_make(path, "--output", &d->directories);
+    if (status != DONE) {
+        return status;
+    }
+    json_t *identity = run_identity(o, m);
+    char *file = file_in(path, "run", ".json");
+    status = identity == NULL || file == NULL ? out_of_memory() : lock(d);
+    if (status == DONE) {
+        status = begin(d, resume, file, identity);
+    }
+    free(file);
+    json_decref(identity);
+    return status;
+}
+
+/* ---- cells ---- */
+
+static char *cell_file(const struct run_directory *d, const struct table_kind *k, const struct cell *c)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/cells/%s/%s.json", d->path, k->name, c->id) < 0 ? NULL : path;
+}
+
+/* What is there and can be read; anything else is measured again. */
+static char *load(void *data, const struct table_kind *k, const struct cell *c)
+{
+    struct run_directory *d = data;
+    char *file = cell_file(d, k, c), why[400];
+    size_t length = 0;
+    char *text = file != NULL ? file_read(file, &length) : NULL;
+    struct table t;
+    if (text != NULL && table_from_json(text, length, file, &t, why, sizeof(why)) != 0) {
+        if (!d->quiet) {
+            complain("%s: this cell is measured again", why);
+        }
+        free(text);
+        text = NULL;
+    } else if (text != NULL) {
+        table_free(&t);
+    }
+    free(file);
+    return text;
+}
+
+static int store(void *data, const struct table_kind *k, const struct cell *c, const char *json,
+                 struct machine_error *err)
+{
+    struct run_directory *d = data;
+    char *directory = NULL, *file = cell_file(d, k, c);
+    int status = FAILED;
+    if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0) {
+        status = directories_make(directory, "--output", NULL);
+    }
+    if (status == DONE) {
+        status = file_write(file, file_print_text, json);
+    }
+    free(directory);
+    free(file);
+    return status == DONE ? MACHINE_OK
+                          : machine_fail(err, MACHINE_FAILED, "", "cell %s could not be kept", c->id);
+}
+
+struct tables_store run_directory_store(struct run_directory *d)
+{
+    return (struct tables_store){load, store, d};
+}
+
+void run_directory_close(struct run_directory *d)
+{
+    directories_tidy(&d->directories);
+    if (d->fd >= 0) {
+        (void)close(d->fd);
+    }
+    d->fd = -1;
+}

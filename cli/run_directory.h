@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The directory of --all. run.json says which machine and which options it belongs to; each finished cell is a file
+ * under cells/, there whole or not at all, so that a run that was cut off at any point goes on with the next cell.
+ */
+#ifndef CHARACTERIZE_CLI_RUN_DIRECTORY_H
+#define CHARACTERIZE_CLI_RUN_DIRECTORY_H
+
+#include <stdbool.h>
+
+#include "cli/files.h"
+#include "cli/measuring.h"
+#include "cli/options.h"
+
+struct run_directory {
+    const char *path;
+    int fd; /* holds the lock; -1: none */
+    bool quiet;
+    struct directories directories;
+};
+
+/*
+ * Makes the directory and writes run.json, or with `resume` finds out whether it belongs to this machine and these
+ * options (an empty or missing directory is begun). DONE, or an exit status after a line: BAD_USAGE where it holds
+ * something else, FAILED where another run is at work in it or it cannot be written.
+ */
+int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
+                       struct run_directory *out);
+/* Its cells, for tables_measure(). */
+struct tables_store run_directory_store(struct run_directory *d);
+void run_directory_close(struct run_directory *d);
+
+#endif

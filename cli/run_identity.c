@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/run_identity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cli/files.h"
+
+/* FNV-1a, 64 bits (draft-eastlake-fnv): files like /etc/machine-id are confidential and are not copied. */
+static void put_hash(json_t *o, const char *key, const char *bytes, size_t n)
+{
+    char text[20];
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    }
+    snprintf(text, sizeof(text), "%016" PRIx64, h);
+    json_object_set_new(o, key, json_string(text));
+}
+
+/* What tells one piece of silicon from another of the same brand string, as far as anybody can read it. */
+static void put_host(json_t *o)
+{
+    struct utsname name;
+    size_t length = 0;
+    char *id = file_read("/etc/machine-id", &length);
+    if (id != NULL && length > 0) {
+        put_hash(o, "machine_id_hash", id, length);
+    } else if (uname(&name) == 0) {
+        put_hash(o, "host_name_hash", name.nodename, strlen(name.nodename));
+    }
+    free(id);
+    char *cpuinfo = file_read("/proc/cpuinfo", NULL);
+    char *microcode = cpuinfo != NULL ? strstr(cpuinfo, "microcode") : NULL;
+    if (microcode != NULL && strchr(microcode, ':') != NULL) {
+        microcode = strchr(microcode, ':') + 1;
+        microcode += strspn(microcode, " \t");
+        microcode[strcspn(microcode, "\n")] = '\0';
+        json_object_set_new(o, "microcode", json_string(microcode));
+    }
+    free(cpuinfo);
+}
+
+/* A model's parameters are its identity: a file that was changed is another machine. */
+static void put_model(json_t *o, const char *spec)
+{
+    size_t length = 0;
+    const char *name = strchr(spec, ':') + 1;
+    char *text = strpbrk(name, "./") != NULL ? file_read(name, &length) : NULL;
+    if (text != NULL) {
+        put_hash(o, "model_file_hash", text, length);
+    }
+    free(text);
+}
+
+static json_t *machine_object(const struct options *o, const struct measuring *m)
+{
+    struct machine_info info;
+    m->machine.ops->info(&m->machine, &info);
+    json_t *object = json_pack("{s:s, s:s, s:b, s:i}", "machine", info.name, "cpu", info.cpu, "modelled",
+                               (int)info.modelled, "cores", (int)info.cores);
+    if (object != NULL && !info.modelled) {
+        put_host(object);
+    } else if (object != NULL && o->machine != NULL) {
+        put_model(object, o->machine);
+    }
+    return object;
+}
+
+static json_t *number(const struct given_number *n)
+{
+    return n->given ? json_real(n->value) : json_null();
+}
+
+static json_t *number_list(const unsigned *values, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(list, json_integer(values[i]));
+    }
+    return list;
+}
+
+static json_t *options_object(const struct options *o)
+{
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < o->n_kernels; i++) {
+        json_array_append_new(kernels, json_string(o->kernels[i].name));
+    }
+    const char *companion = o->companion_same ? "same" : o->companion_given ? o->companion.name : "64add";
+    const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
+    char seed[24];
+    snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels", kernels,
+                     "--cpus", number_list(o->cpus, o->n_cpus), "--active-cores", number_list(o->active, o->n_active),
+                     "--cpu", number(&o->cpu), "--runs", number(&o->runs), "--period", number(&o->period_us),
+                     "--warmup", number(&o->warmup_us), "--observe", number(&o->observe_us), "--companion", companion,
+                     "--siblings", o->siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->brief, "--event",
+                     (int)(o->n_events > 0 ? o->events[0].code & 0xff : 0), "--turbo", turbo, "--fixed-frequency",
+                     number(&o->fixed_ghz));
+}
+
+json_t *run_identity(const struct options *o, const struct measuring *m)
+{
+    json_t *machine = machine_object(o, m), *options = options_object(o);
+    return json_pack("{s:s, s:s, s:o, s:o}", "format", "characterize-run/1", "version", VERSION, "machine", machine,
+                     "options", options);
+}
+
+static void show(const json_t *v, char *out, size_t size)
+{
+    char *text = v != NULL ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) : NULL;
+    snprintf(out, size, "%.80s", text != NULL ? text : "not stated");
+    free(text);
+}
+
+static int differing(const char *key, const json_t *here, const json_t *there, char *why, size_t size)
+{
+    char mine[100], theirs[100];
+    if (here != NULL && there != NULL && json_equal(here, there)) {
+        return 0;
+    }
+    show(here, mine, sizeof(mine));
+    show(there, theirs, sizeof(theirs));
+    snprintf(why, size, "%s is %s there and %s here", key, theirs, mine);
+    return 1;
+}
+
+static int differing_members(const json_t *here, const json_t *there, char *why, size_t size)
+{
+    const char *key;
+    json_t *v;
+    json_object_foreach((json_t *)here, key, v) {
+        if (differing(key, v, json_object_get(there, key), why, size)) {
+            return 1;
+        }
+    }
+    json_object_foreach((json_t *)there, key, v) {
+        if (differing(key, json_object_get(here, key), v, why, size)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int run_identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
+{
+    return differing("format", json_object_get(here, "format"), json_object_get(there, "format"), why, size) ||
+           differing("version", json_object_get(here, "version"), json_object_get(there, "version"), why, size) ||
+           differing_members(json_object_get(here, "machine"), json_object_get(there, "machine"), why, size) ||
+           differing_members(json_object_get(here, "options"), json_object_get(there, "options"), why, size);
+}

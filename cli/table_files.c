@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/table_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/atomic_file.h"
+#include "analysis/gnuplot.h"
+#include "analysis/plot.h"
+#include "analysis/table_plot.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+
+enum { TABLE_BYTES = 1000000, WHY_SIZE = 1000 };
+
+static int check(const char *name)
+{
+    char why[WHY_SIZE];
+    if (name == NULL || file_is_stdout(name) || atomic_check(name, TABLE_BYTES, why, sizeof(why)) == 0) {
+        return DONE;
+    }
+    complain("%s", why);
+    return FAILED;
+}
+
+/* The file that is named, else one in the directory. Returns 0, or -1: out of memory. */
+static int choose(const char *named, const char *directory, const char *name, const char *ending, char **out)
+{
+    *out = named != NULL ? strdup(named) : directory != NULL ? file_in(directory, name, ending) : NULL;
+    return *out != NULL || (named == NULL && directory == NULL) ? 0 : -1;
+}
+
+int table_files_choose(const struct options *o, const char *name, const char *directory, struct table_files *f)
+{
+    bool single = o->csv != NULL || o->json != NULL || o->plot != NULL;
+    const char *into = o->output != NULL ? o->output : single ? NULL : directory;
+    memset(f, 0, sizeof(*f));
+    f->plot_asked = o->plot != NULL;
+    enum plot_form form = PLOT_SVG;
+    if (f->plot_asked && (plot_form_of(o->plot, &form) != 0 || form != PLOT_SVG)) {
+        complain("--plot: '%s': tables are drawn as .svg", o->plot);
+        return BAD_USAGE;
+    }
+    if (f->plot_asked && plot_possible() == 0) {
+        complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
+        return CANNOT;
+    }
+    if (choose(o->csv, into, name, ".csv", &f->csv) != 0 || choose(o->json, into, name, ".json", &f->json) != 0 ||
+        choose(NULL, into, name, ".txt", &f->text) != 0 || choose(o->plot, into, name, ".svg", &f->plot) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    if (into != NULL) {
+        int status = directories_make(into, "--output", &f->directories);
+        if (status != DONE) {
+            return status;
+        }
+    }
+    int status = check(f->csv);
+    status = status == DONE ? check(f->json) : status;
+    status = status == DONE ? check(f->text) : status;
+    return status == DONE ? check(f->plot) : status;
+}
+
+FILE *table_files_screen(const struct table_files *f)
+{
+    return file_is_stdout(f->csv) || file_is_stdout(f->json) ? stderr : stdout;
+}
+
+void table_show(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
+{
+    if (k != NULL && k->print != NULL) {
+        k->print(out, colour, t);
+    } else {
+        table_print(out, colour, t, k != NULL ? k->title : NULL);
+    }
+    if (k != NULL && k->findings != NULL && t->n_rows > 0) {
+        putc('\n', out);
+        k->findings(out, t);
+    }
+}
+
+struct shown {
+    const struct table_kind *kind;
+    const struct table *table;
+};
+
+static int print_csv(FILE *stream, const void *data)
+{
+    return table_write_csv(stream, ((const struct shown *)data)->table);
+}
+
+static int print_json(FILE *stream, const void *data)
+{
+    char *json = table_to_json(((const struct shown *)data)->table);
+    if (json == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int status = file_print_text(stream, json);
+    free(json);
+    return status;
+}
+
+static int print_text(FILE *stream, const void *data)
+{
+    const struct shown *s = data;
+    table_show(stream, false, s->kind, s->table);
+    return ferror(stream) != 0 ? -1 : 0;
+}
+
+int table_write_form(const char *path, const struct table_kind *k, const struct table *t, const char *ending)
+{
+    const struct shown s = {k, t};
+    return file_write(path, strcmp(ending, ".csv") == 0    ? print_csv
+                            : strcmp(ending, ".json") == 0 ? print_json
+                                                           : print_text, &s);
+}
+
+static int write_one(const char *name, const char *what, const char *ending, const struct table_kind *k,
+                     const struct table *t, FILE *screen, bool *first)
+{
+    if (name == NULL) {
+        return DONE;
+    }
+    if (stop_asked()) {
+        complain("interrupted: %s was not written", name);
+        return FAILED;
+    }
+    int status = table_write_form(name, k, t, ending);
+    if (status == DONE && !file_is_stdout(name)) {
+        fprintf(screen, "%s%-12s %s (%s)\n", *first ? "\n" : "", *first ? "Written" : "", name, what);
+        *first = false;
+    }
+    return status;
+}
+
+/* A plot that was not asked for and cannot be drawn is told of, and no failure. */
+static int write_plot(const struct table_files *f, const struct table_kind *k, const struct table *t, FILE *screen,
+                      bool first)
+{
+    char why[WHY_SIZE];
+    char *svg = stop_asked() ? NULL : table_plot_svg(t, k->title, why, sizeof(why));
+    if (stop_asked()) {
+        free(svg);
+        complain("interrupted: %s was not written", f->plot);
+        return FAILED;
+    }
+    if (svg == NULL && f->plot_asked) {
+        complain("no plot: %s", why);
+        return FAILED;
+    }
+    int status = svg != NULL ? file_write(f->plot, file_print_text, svg) : DONE;
+    if (svg == NULL) {
+        fprintf(screen, "%s%-12s no plot was drawn: %s\n", first ? "\n" : "", first ? "Written" : "", why);
+    } else if (status == DONE) {
+        fprintf(screen, "%s%-12s %s (plot)\n", first ? "\n" : "", first ? "Written" : "", f->plot);
+    }
+    free(svg);
+    return status;
+}
+
+int table_files_write(const struct table_files *f, const struct table_kind *k, const struct table *t, FILE *screen)
+{
+    bool first = true;
+    int status = write_one(f->csv, "CSV", ".csv", k, t, screen, &first);
+    status = status == DONE ? write_one(f->json, "JSON", ".json", k, t, screen, &first) : status;
+    status = status == DONE ? write_one(f->text, "text", ".txt", k, t, screen, &first) : status;
+    return status == DONE && f->plot != NULL ? write_plot(f, k, t, screen, first) : status;
+}
+
+void table_files_free(struct table_files *f)
+{
+    directories_tidy(&f->directories);
+    free(f->csv);
+    free(f->json);
+    free(f->text);
+    free(f->plot);
+    memset(f, 0, sizeof(*f));
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All ordered pairs of kernels, down and up: what happens when code changes from one to the other. */
+#include <math.h>
+#include <string.h>
+
+#include "tables/kinds.h"
+#include "tables/switches.h"
+#include "tables/transition_matrix.h"
+
+enum { RUNS = 50, RUNS_BRIEF = 12 };
+
+#define LIMITS(name, unit, decimals)                                                                                   \
+    {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
+        {name "_hi", unit, TABLE_REAL, false, decimals}
+
+static const struct table_column columns[] = {
+    {"from", "", TABLE_TEXT, true, 0},
+    {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"kind", "", TABLE_TEXT, false, 0},
+    LIMITS("latency_us", "us", 1),
+    LIMITS("wait_us", "us", 1),
+    LIMITS("overhead_us", "us", 1),
+    {"halts", "", TABLE_WHOLE, false, 0},
+    LIMITS("from_ghz", "GHz", 3),
+    LIMITS("to_ghz", "GHz", 3),
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"runs", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},
+    {"phases", "", TABLE_TEXT, false, 0},
+    {"detectable", "", TABLE_TEXT, false, 0},
+    {"note", "", TABLE_TEXT, false, 0},
+};
+
+static struct switches_wish wish(const struct tables_context *x)
+{
+    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS};
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    unsigned cores[TABLES_CORES_MAX];
+    const char *names[TABLES_KERNELS_MAX];
+    struct switches_wish w = wish(x);
+    size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
+    n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
+                          : tables_kernels(x, names, n, kernels, t);
+    n = switches_each_once(kernels, n);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    if (n_cores && !x->options->n_active) { /* all of them */
+        cores[0] = cores[n_cores - 1];
+        n_cores = 1;
+    }
+    if (x->options->n_kernels && n == 1)
+        return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
+                            "transitions need two kernels; of those named only %s can run here", kernels[0].name);
+    switches_note(x, &w, t);
+    table_set_setting(t, "voltage", "not read for this table; see the table voltage");
+    return switches_add_all(x, out, kernels, n, cores, n_cores, &w) ? machine_fail(err, MACHINE_FAILED, "",
+                                                                                   "out of memory")
+                                                                    : MACHINE_OK;
+}
+
+static void put(struct table *rows, const char *column, const struct estimate *e)
+{
+    table_put_limits(rows, column, e->value, e->lo, e->hi);
+}
+
+static void put_row(struct table *rows, const struct cell *c, const struct switches_seen *s)
+{
+    struct transition_summary sum;
+    transition_summarize(&s->result.trace, &s->phases, &sum);
+    table_add_row(rows);
+    switches_put_keys(rows, c, s);
+    table_put_text(rows, "kind", switch_kind_name(sum.kind));
+    put(rows, "latency_us", &sum.latency_us);
+    put(rows, "wait_us", &sum.wait_us);
+    put(rows, "overhead_us", &sum.overhead_us);
+    put(rows, "from_ghz", &sum.from_ghz);
+    put(rows, "to_ghz", &sum.to_ghz);
+    if (sum.kind != SWITCH_UNDECIDED)
+        table_put_number(rows, "halts", sum.halts);
+    table_put_number(rows, "n", (double)sum.n);
+    if (sum.phases[0])
+        table_put_text(rows, "phases", sum.phases);
+    if (sum.detectable[0] && (sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED))
+        table_put_text(rows, "detectable", sum.detectable);
+    if (s->phases.n_warnings)
+        table_put_text(rows, "note", s->phases.warnings[0]);
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct switches_seen seen;
+    struct switches_wish w = wish(x);
+    int status = switches_measure(x, table_transitions.name, c, &w, &seen, err);
+    if (status)
+        return status;
+    put_row(rows, c, &seen);
+    status = switches_put_detail(rows, c, &seen, err);
+    switches_free(&seen);
+    return status;
+}
+
+/* ---- for a person ---- */
+
+static void print(FILE *out, bool colour, const struct table *t)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
+    table_print_head(out, colour, t, table_transitions.title);
+    for (size_t i = 0; i < n; i++)
+        transition_matrix_print(out, colour, t, cores[i]);
+    table_print_missing(out, colour, t);
+}
+
+static bool is_kind(const struct table *t, size_t row, enum switch_kind k)
+{
+    const char *kind = table_text(t, row, "kind");
+    return kind && strcmp(kind, switch_kind_name(k)) == 0;
+}
+
+/* The row of the largest value in a column, among those with (or without) a wait; n_rows: there is none. */
+static size_t largest(const struct table *t, const char *column, bool wait)
+{
+    size_t best = t->n_rows;
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (isfinite(table_number(t, row, "wait_us")) == wait && isfinite(table_number(t, row, column)) &&
+            (best == t->n_rows || table_number(t, row, column) > table_number(t, best, column)))
+            best = row;
+    return best;
+}
+
+static void tell_down(FILE *out, const struct table *t)
+{
+    size_t row = largest(t, "latency_us", false);
+    if (row == t->n_rows)
+        return;
+    fprintf(out, "Longest transition: %s to %s, %.1f us [%.1f, %.1f] with %u active cores (%s)",
+            table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "latency_us"),
+            table_number(t, row, "latency_us_lo"), table_number(t, row, "latency_us_hi"), switches_cores(t, row),
+            table_text(t, row, "phases"));
+    if (is_kind(t, row, SWITCH_FREQUENCY))
+        fprintf(out, ", %.3f to %.3f GHz", table_number(t, row, "from_ghz"), table_number(t, row, "to_ghz"));
+    if (isfinite(table_number(t, row, "overhead_us")))
+        fprintf(out, "; it costs %.1f us", table_number(t, row, "overhead_us"));
+    fprintf(out, ".\n");
+}
+
+static void tell_up(FILE *out, const struct table *t)
+{
+    size_t row = largest(t, "wait_us", true);
+    if (row < t->n_rows)
+        fprintf(out, "Back up: %s to %s waits %.0f us at the lower frequency, then takes %.1f us.\n",
+                table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "wait_us"),
+                table_number(t, row, "latency_us"));
+}
+
+static void findings(FILE *out, const struct table *t)
+{
+    size_t count[SWITCH_KINDS] = {0}, none = t->n_rows;
+    for (size_t row = 0; row < t->n_rows; row++)
+        for (enum switch_kind k = 0; k < SWITCH_KINDS; k++)
+            count[k] += is_kind(t, row, k);
+    for (size_t row = t->n_rows; row-- > 0;)
+        none = is_kind(t, row, SWITCH_NONE) ? row : none;
+    if (!t->n_rows)
+        return;
+    tell_down(out, t);
+    tell_up(out, t);
+    fprintf(out, "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, "
+            "%zu do nothing", t->n_rows, count[SWITCH_FREQUENCY],
+            count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY], count[SWITCH_NONE] + count[SWITCH_VOLTAGE_ONLY]);
+    if (count[SWITCH_UNDECIDED])
+        fprintf(out, ", %zu are undecided", count[SWITCH_UNDECIDED]);
+    if (none < t->n_rows && count[SWITCH_NONE] == t->n_rows && table_text(t, none, "detectable"))
+        fprintf(out, "; would have been found: %s", table_text(t, none, "detectable"));
+    fprintf(out, ".\n");
+}
+
+const struct table_kind table_transitions = {
+    .name = "transitions",
+    .title = "Transitions: what happens when code changes from one kernel to another",
+    .about = "all ordered pairs of kernels: phases, latency, overhead, halts, frequencies",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .print = print,
+    .findings = findings,
+};
