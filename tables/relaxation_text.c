@@ -143,7 +143,7 @@ static void rearming_found(FILE *out, const struct table *t)
             fprintf(out, "%s%s", said > 1 ? ", " : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by);
         }
         if (said)
-            fprintf(out, yes ? "; " : ".\n");
+            fprintf(out, ".\n");
     }
 }
 
