@@ -118,8 +118,8 @@ static void print_reach(FILE *out, const struct table *t, size_t reach)
     int column = 0;
     if (!to)
         return;
-    fprintf(out, "\nOne instruction of %s in N, then dependent adds: rate of all while throttled, %u active cores\n",
-            to, switches_cores(t, reach));
+    fprintf(out, "\nOne %s in N, the rest dependent adds: rate while throttled; %u active cores\n", to,
+            switches_cores(t, reach));
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "to");
         double ratio = table_number(t, row, "ipc_ratio");
@@ -132,8 +132,9 @@ static void print_reach(FILE *out, const struct table *t, size_t reach)
                                   : fprintf(out, "  %3.0f: none ", table_number(t, row, "distance"));
     }
     reach_text(t, reach, text, sizeof text);
-    fprintf(out, "\nReach of the throttling behind a wide instruction: %s%s%s\n", text, note ? "; " : "",
-            note ? note : "");
+    fprintf(out, "\n");
+    int begun = fprintf(out, "Reach of the throttling behind a wide instruction: %s%s", text, note ? ";" : "");
+    switches_print_wrapped(out, note ? note : "", begun, 4);
 }
 
 void throttle_print(FILE *out, bool colour, const struct table *t)
