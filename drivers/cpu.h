@@ -80,20 +80,47 @@ void cpu_view_read(const char *root, struct cpu_view *out);
  */
 int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err);
 
+/* Whether a CPU is online and allowed. */
+bool cpu_usable(const struct cpu_view *v, int cpu);
+/* Fills *err with MACHINE_BAD_INPUT, which it returns; the CPUs that can be used follow `remedy`. */
+__attribute__((format(printf, 4, 5)))
+int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *remedy, const char *text, ...);
+
+/* The number of the first logical CPU of a CPU's physical core; its own number where sysfs does not tell. */
+int cpu_core_of(const char *root, int cpu);
+/* The package of a CPU; 0 where sysfs does not tell. */
+int cpu_package_of(const char *root, int cpu);
+
+/*
+ * What a setup says of CPUs, where the machine is this computer: the CPU to measure on is `cpu` of the setup, or the
+ * first of its list, or as cpu_choose() says. Returns as cpu_choose().
+ */
+int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err);
+
 /* Which other CPUs to keep busy. */
 struct cpu_companions {
-    int *cpus;            /* one per physical core; free() it */
+    int *cpus;            /* logical CPUs: of each active core but the measured one, then siblings; free() it */
     size_t n;
+    unsigned active;      /* physical cores that are active with them, the measured one included */
     unsigned available;   /* physical cores that may be used, the measured one included */
     unsigned cores;       /* physical cores online */
 };
 /*
- * Picks a logical CPU of each of `active_cores` - 1 other physical cores (0: of all): first those of the same kind and
- * package as `cpu`, then in order of their numbers. Siblings of busy cores are left idle. Returns MACHINE_OK,
- * MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text), or MACHINE_FAILED when out of memory.
+ * Picks a logical CPU of each of the setup's active_cores - 1 other physical cores (0: of all): where the setup lists
+ * CPUs, of those, in its order; else first those of the same kind and package as `cpu`, which is measured, then in order
+ * of their numbers. Hyper-threads of active cores are left idle, unless the setup asks for siblings: then all that may be used
+ * follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text) or the list holds
+ * a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED when out of memory.
  */
-int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, unsigned active_cores,
+int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
                         struct cpu_companions *out, struct machine_error *err);
+
+/*
+ * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and
+ * dies, and cores that are favoured (a higher highest_perf of CPPC, or cpuinfo_max_freq, than others of their kind and
+ * die). The highest-numbered one of each, in falling order. Returns how many, at most `max`; 0: out of memory.
+ */
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
 
 /* Affinity of the calling thread. Return 0 or -1 with errno set. */
 int cpu_get_affinity(struct cpu_mask *out);

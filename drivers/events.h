@@ -67,4 +67,7 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
  */
 const struct events_entry *events_by_name(const struct events_table *t, const char *name, struct machine_error *err);
 
+/* The events of a table with this event select (7:0 of the code): at most `max`. Returns how many were written. */
+size_t events_by_select(const struct events_table *t, uint32_t select, struct machine_event *out, size_t max);
+
 #endif

@@ -124,3 +124,16 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
                  "no event '%.60s' in the table of %s", name, t->title);
     return NULL;
 }
+
+size_t events_by_select(const struct events_table *t, uint32_t select, struct machine_event *out, size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_entries && n < max; i++) {
+        if ((t->entries[i].code & 0xff) == select) {
+            snprintf(out[n].name, sizeof out[n].name, "%s", t->entries[i].name);
+            out[n++].code = t->entries[i].code;
+        }
+    }
+    return n;
+}

@@ -266,6 +266,24 @@ static int helper_read_register(struct machine *m, uint32_t reg, uint64_t *value
     return read_msr(h, reg, h->silicon.cpu, value, err);
 }
 
+/* Registers for the energy counter, as drivers/energy.h wants them. */
+static int energy_register_read(void *context, int cpu, uint32_t reg, uint64_t *value)
+{
+    struct machine_error ignored;
+
+    return read_msr(context, reg, cpu, value, &ignored) == MACHINE_OK ? 0 : EIO;
+}
+
+static int helper_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                              struct machine_error *err)
+{
+    struct helper *h = m->state;
+
+    h->silicon.energy.access.read_register = energy_register_read;
+    h->silicon.energy.access.context = h;
+    return silicon_read_energy(&h->silicon, out, source, err);
+}
+
 /* ---- open and close ---- */
 
 static void helper_close(struct machine *m)
@@ -278,6 +296,13 @@ static void helper_close(struct machine *m)
     m->state = NULL;
 }
 
+static size_t helper_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct helper *h = m->state;
+
+    return silicon_core_kinds(&h->silicon, out, max);
+}
+
 static const struct machine_ops helper_ops = {
     .info = helper_info,
     .lacks = helper_lacks,
@@ -287,6 +312,9 @@ static const struct machine_ops helper_ops = {
     .close = helper_close,
     .read_register = helper_read_register,
     .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
+    .named_events = helper_named_events,
+    .read_energy = helper_read_energy,
 };
 
 /* Where register 198H tells no voltage (AMD; most virtual machines) there are no repetitions for it. */
@@ -298,6 +326,9 @@ static const struct machine_ops helper_ops_no_register = {
     .finish = helper_finish,
     .close = helper_close,
     .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
+    .named_events = helper_named_events,
+    .read_energy = helper_read_energy,
 };
 
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such

@@ -121,3 +121,11 @@ int helper_find_event(const struct machine *m, const char *name, uint32_t *code,
     }
     return part_events_by_name(&h->events, name, code, err);
 }
+
+int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                        struct machine_error *err)
+{
+    const struct helper *h = m->state;
+
+    return part_events_named(&h->events, select, out, max, n, err);
+}

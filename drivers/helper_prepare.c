@@ -37,7 +37,7 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, "
                             "at least 1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
-    return MACHINE_OK;
+    return silicon_check_fixed(s, err);
 }
 
 /* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
@@ -88,14 +88,14 @@ static int place_companions(struct helper *h, const struct cpu_view *view, struc
     }
     int status = helper_check_kernel(h, &companion, err);
     if (status == MACHINE_OK) {
-        status = cpu_pick_companions(h->silicon.sys, view, h->silicon.cpu, h->silicon.setup.active_cores, &chosen, err);
+        status = cpu_pick_companions(h->silicon.sys, view, h->silicon.cpu, &h->silicon.setup, &chosen, err);
     }
     if (status != MACHINE_OK) {
         return status;
     }
     if (chosen.n > CHARACTERIZE_COMPANIONS) {
         free(chosen.cpus);
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d cores busy",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d CPUs busy",
                             CHARACTERIZE_COMPANIONS + 1);
     }
     p->companion = helper_payload(&companion);
@@ -103,7 +103,7 @@ static int place_companions(struct helper *h, const struct cpu_view *view, struc
     for (size_t i = 0; i < chosen.n; i++) {
         p->companion_cpu[i] = (uint16_t)chosen.cpus[i];
     }
-    h->silicon.active_cores = (unsigned)chosen.n + 1;
+    h->silicon.active_cores = chosen.active;
     h->silicon.cores = chosen.cores;
     free(chosen.cpus);
     return MACHINE_OK;
@@ -186,7 +186,8 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
         status = calibrate_chain(h, m, err);
     }
     p.readings = s->max_samples < CHARACTERIZE_READINGS_MAX ? (uint32_t)s->max_samples : CHARACTERIZE_READINGS_MAX;
-    if (h->hello.can & CHARACTERIZE_CAN_MWAIT) {
+    /* what is to be busy must not be parked */
+    if (h->hello.can & CHARACTERIZE_CAN_MWAIT && !s->siblings) {
         p.flags |= CHARACTERIZE_PARK_SIBLING;
     }
     place_counters(h, s, &p);
@@ -263,7 +264,7 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     memcpy(h->silicon.counters, s->counters, s->n_counters * sizeof *s->counters);
     h->silicon.setup.counters = h->silicon.counters;
     cpu_view_read(h->silicon.sys, &view);
-    status = cpu_choose(&view, s->cpu, &h->silicon.cpu, err);
+    status = cpu_choose_measured(&view, s, &h->silicon.cpu, err);
     if (status == MACHINE_OK) {
         perf_find_pmu(h->silicon.sys, h->silicon.cpu, &pmu);
         status = part_events_check_pmu(&h->events, &pmu, h->silicon.cpu, err);

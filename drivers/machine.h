@@ -61,7 +61,8 @@ struct machine_setup {
     unsigned active_cores;    /* physical cores kept busy, this one included; 0 = all */
     struct payload companion; /* what the other active cores run; kernel NULL = 64add */
     const int *cpus;          /* the order in which logical CPUs become active, one of a core each; the first is the
-                                 measured one unless `cpu` says otherwise; NULL = the machine's own order */
+                                 measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
+                                 order of all */
     size_t n_cpus;
     bool siblings;            /* the other hyper-threads of active cores run the companion, too; else they are idle */
     double fixed_ghz;         /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
@@ -102,6 +103,19 @@ struct energy_reading {
     double joules, seconds;
 };
 
+/* Cores that are alike. */
+enum { MACHINE_CORE_KINDS_MAX = 64 };
+struct machine_core_kind {
+    int cpu;        /* a logical CPU of one of them */
+    char label[60]; /* in what they differ from the others: "P, favoured", "package 1"; "" where all cores are alike */
+};
+
+/* An event as the table of events of the machine's CPU names it. */
+struct machine_event {
+    char name[64];
+    uint32_t code; /* as in counter_spec */
+};
+
 struct machine;
 
 /* What a machine can tell about itself; strings live as long as the machine. */
@@ -115,7 +129,10 @@ struct machine_info {
     double tsc_error;       /* relative */
     int cpu_number;
     unsigned active_cores, cores; /* in use; present */
+    unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
+    bool intel;                   /* the make; with family and model it decides what registers mean */
+    unsigned family, model;       /* 0, 0: not to be believed, or unknown */
     const char *notes;            /* one line of what limits the results ("no SCHED_FIFO: ..."), or "" */
 };
 
@@ -133,9 +150,17 @@ struct machine_ops {
     uint64_t (*register_tsc)(const struct machine *m);
     /* the code (counter_spec.event) of an event by its name; NULL: the machine knows no names */
     int (*find_event)(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
-    /* reads the energy that the package of the machine's CPU has used; *source (may be NULL) names the counter, one
-     * line, valid as long as the machine. NULL: the machine has none */
+    /* the events with this event select that the table of the machine's CPU names: at most `max`; *n receives how many
+     * were written, 0 when it names none. MACHINE_CANNOT: no table for this CPU. NULL: the machine knows no names */
+    int (*named_events)(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                        struct machine_error *err);
+    /* reads the energy that the package of the machine's CPU (of the last setup; -1 before) has used since some origin
+     * and when that was; a counter is waited for until it moves. *source (may be NULL) names the counter, one line,
+     * valid as long as the machine. MACHINE_CANNOT: why not, and the remedy. NULL: the machine has none */
     int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
+    /* one CPU of each kind of core that there is. Returns how many, at most max; 0, or NULL: not known, they
+     * are taken to be alike */
+    size_t (*core_kinds)(const struct machine *m, struct machine_core_kind *out, size_t max);
 };
 
 struct machine {

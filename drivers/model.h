@@ -31,6 +31,7 @@ enum {
     MODEL_POINTS_MAX = 16,
     MODEL_BOOSTS_MAX = 16,
     MODEL_KERNELS_MAX = 64,
+    MODEL_ENERGIES_MAX = 16,
     MODEL_INTERRUPTS_MAX = 4,
     MODEL_CORES_MAX = 1024
 };
@@ -135,6 +136,14 @@ struct model_interrupt {
     unsigned line;
 };
 
+/* What one instruction of a width and weight takes. */
+struct model_energy {
+    unsigned width;
+    enum kernel_weight weight;
+    double nj; /* at 1 V */
+    unsigned line;
+};
+
 enum model_turbo_layout {
     MODEL_TURBO_GROUPS, /* MSR 1ADH: ratios of core groups, 1AEH: their core counts */
     MODEL_TURBO_CORES,  /* MSR 1ADH: byte k is the limit for k + 1 active cores; no 1AEH */
@@ -177,6 +186,12 @@ struct model {
     double loop_instructions; /* per block */
     size_t n_kernels;
     struct model_kernel kernels[MODEL_KERNELS_MAX];
+    /* [power] */
+    bool has_power;
+    double idle_watts; /* of the package, whatever its cores do */
+    double cycle_nj;   /* of each cycle of an active core, at 1 V */
+    size_t n_energies;
+    struct model_energy energies[MODEL_ENERGIES_MAX];
     /* [pmu] */
     bool counts_licences, counts_throttle, counts_kernel_mode;
     double noise_cycles;

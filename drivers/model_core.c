@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/model_licence.h"
+#include "drivers/model_power.h"
 
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
@@ -57,9 +58,15 @@ void model_core_fine(struct model_core *c, bool fine)
         next_clock_step(c);
 }
 
+double model_core_class_ghz(const struct model_core *c, unsigned class_)
+{
+    double ghz = model_ghz(c->model, c->model->classes[class_].level, c->cores);
+    return c->fixed_ghz > 0 ? fmin(ghz, c->fixed_ghz) : ghz;
+}
+
 double model_core_ghz(const struct model_core *c)
 {
-    return model_ghz(c->model, c->model->classes[c->held].level, c->cores);
+    return model_core_class_ghz(c, c->held);
 }
 
 /* ---- what runs ---- */
@@ -131,6 +138,14 @@ static void handle_events(struct model_core *c)
     model_licence_update(c);
 }
 
+/* Nothing is switched while the clock stands still. */
+static void count_energy(struct model_core *c, double cycles, double instructions)
+{
+    if (c->model->has_power && !c->halted)
+        c->totals.joules += model_power_joules(c->model, cycles, instructions, instructions > 0 ? c->nj : 0,
+                                               model_core_volts(c));
+}
+
 /* One stretch of constant state. Returns the payload instructions retired in it. */
 static double stretch(struct model_core *c, double until, double work, bool payload_runs)
 {
@@ -151,6 +166,7 @@ static double stretch(struct model_core *c, double until, double work, bool payl
     }
     double us = end - c->now;
     count_time(c, us, us * cycles, us * cycles * throttle.share);
+    count_energy(c, us * cycles, us * rate);
     c->now = end;
     if (counted_out) {
         c->count_left = 0;
@@ -195,6 +211,7 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
     bool goes_on = c->payload && strcmp(c->payload->name, p->name) == 0;
     c->payload = p;
     c->need = need;
+    c->nj = model_power_instruction(c->model, p);
     if (goes_on) /* a boundary between segments is none to the core: what has been counted stays counted */
         return MACHINE_OK;
     double scatter = 1;
@@ -222,7 +239,7 @@ double model_core_volts(const struct model_core *c)
     double ghz = model_core_ghz(c);
     /* the voltage rises before the frequency does and falls after it (Gottschlag's dissertation, section 3.2.3) */
     if (c->halted)
-        ghz = fmax(ghz, model_ghz(m, m->classes[c->halt_to].level, c->cores));
+        ghz = fmax(ghz, model_core_class_ghz(c, c->halt_to));
     double volts = model_volts(m, ghz);
     for (size_t i = 0; i < m->n_boosts; i++)
         if (c->boosted[i])

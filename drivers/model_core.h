@@ -29,6 +29,7 @@ struct model_totals {
     double cycles, ref_us, other_instructions;
     double class_cycles[MODEL_CLASSES_MAX];
     double throttle_cycles;
+    double joules; /* of this core; NaN: the file does not tell what the payload takes */
 };
 
 /* A kind of code, for mixtures. */
@@ -40,6 +41,7 @@ struct model_kind {
 struct model_core {
     const struct model *model;
     unsigned cores; /* active */
+    double fixed_ghz; /* no level is faster, 0 = no such limit; set after model_core_start */
     double now;
     struct model_totals totals;
     unsigned off_cpu; /* interrupts that took the thread off its CPU */
@@ -48,6 +50,7 @@ struct model_core {
     /* the payload; what it needs now, and later when `count_left` counted instructions are done */
     const struct payload *payload;
     struct model_need need;
+    double nj; /* of each of its instructions, at 1 V */
     unsigned needed;
     double count_left; /* 0: no later need */
     unsigned dirty_width;
@@ -97,6 +100,8 @@ bool model_core_executes(const struct model_core *c);
 void model_core_idle(struct model_core *c, double us);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one where that is lower. */
+double model_core_class_ghz(const struct model_core *c, unsigned class_);
 /* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted). */
 double model_core_volts(const struct model_core *c);
 double model_core_ghz(const struct model_core *c);

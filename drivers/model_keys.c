@@ -420,6 +420,40 @@ static const struct model_key ipc_keys[] = {
     NUMBER("loop_instructions", true, model, loop_instructions, 0, 64),
 };
 
+/* ---- [power] ---- */
+
+static int enter_power(struct model_parser *p, char *words[], size_t n)
+{
+    (void)words;
+    p->model->has_power = true;
+    p->instance = p->model;
+    return n == 1 ? 0 : wrong_header(p);
+}
+
+/* nj.WIDTH.WEIGHT = NANOJOULES */
+static int store_energy(struct model_parser *p, const char *key, const char *value)
+{
+    struct model *m = p->model;
+    char width[MODEL_KEY_SIZE];
+    const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
+    if (!weight || strlen(key) >= sizeof width)
+        return model_fail(p, p->line, key, "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT "
+                          "would work");
+    if (m->n_energies == MODEL_ENERGIES_MAX)
+        return model_fail(p, p->line, key, "more than %d kinds of instructions", MODEL_ENERGIES_MAX);
+    struct model_energy *e = &m->energies[m->n_energies++];
+    e->line = p->line;
+    snprintf(width, sizeof width, "%.*s", (int)(weight - key - 3), key + 3);
+    if (model_width(p, key, width, &e->width) != 0 || model_weight(p, key, weight + 1, &e->weight) != 0)
+        return -1;
+    return model_number(p, key, value, 0, 1e4, &e->nj);
+}
+
+static const struct model_key power_keys[] = {
+    NUMBER("idle_watts", true, model, idle_watts, 0, 1e4),
+    NUMBER("cycle_nj", true, model, cycle_nj, 0, 1e3),
+};
+
 /* ---- [pmu], [clock], [interrupt NAME] ---- */
 
 static int store_counts(struct model_parser *p, const char *key, const char *value)
@@ -486,6 +520,7 @@ const struct model_section model_sections[] = {
     {"voltage", "[voltage]", true, KEYS(voltage_keys), "point.N", store_point, NULL, NULL},
     {"boost", "[boost FROM TO]", false, KEYS(boost_keys), NULL, NULL, enter_boost, NULL},
     {"ipc", "[ipc]", true, KEYS(ipc_keys), "KERNEL", store_kernel, NULL, NULL},
+    {"power", "[power]", false, KEYS(power_keys), "nj.WIDTH.WEIGHT", store_energy, enter_power, NULL},
     {"pmu", "[pmu]", true, KEYS(pmu_keys), NULL, NULL, NULL, NULL},
     {"clock", "[clock]", true, KEYS(clock_keys), NULL, NULL, NULL, NULL},
     {"interrupt", "[interrupt NAME]", false, KEYS(interrupt_keys), NULL, NULL, enter_interrupt, leave_interrupt},

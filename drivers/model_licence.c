@@ -125,7 +125,7 @@ static unsigned wanted_class(const struct model_core *c)
 static bool change_class(struct model_core *c, unsigned class_)
 {
     const struct model *m = c->model;
-    double before = model_core_ghz(c), after = model_ghz(m, m->classes[class_].level, c->cores);
+    double before = model_core_ghz(c), after = model_core_class_ghz(c, class_);
     if (before == after || m->halt_us <= 0) {
         c->held = class_;
         return false;

@@ -11,7 +11,9 @@
 #include "drivers/events.h"
 #include "drivers/model.h"
 #include "drivers/model_core.h"
+#include "drivers/model_power.h"
 #include "drivers/model_registers.h"
+#include "drivers/msr_decode.h"
 
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
@@ -31,6 +33,7 @@ struct state {
     size_t capacity; /* readings */
     struct model_core core; /* after the last run, as it stands then */
     bool has_run;
+    struct energy_reading energy; /* since prepare */
 };
 
 /* One repetition in progress. */
@@ -60,10 +63,14 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .tsc_hz = s->model.tsc_hz,
         .tsc_origin = "model file",
         .tsc_error = 0,
-        .cpu_number = s->prepared && s->setup.cpu >= 0 ? s->setup.cpu : 0,
+        .cpu_number = s->prepared ? s->setup.cpu : 0,
         .active_cores = s->prepared ? s->active : s->model.cores,
         .cores = s->model.cores,
+        .usable_cores = s->model.cores,
         .features = s->model.features,
+        .intel = true,
+        .family = s->model.family,
+        .model = s->model.model,
         .notes = s->notes,
     };
 }
@@ -121,15 +128,51 @@ static int check_counters(struct state *s, const struct machine *m, const struct
     return MACHINE_OK;
 }
 
-static int check_setup(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+static int check_cpu(const struct state *s, int cpu, struct machine_error *err)
 {
     unsigned cores = s->model.cores;
-    if (setup->cpu < -1 || setup->cpu >= (int)cores)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", setup->cpu,
+    if (cpu < 0 || cpu >= (int)cores)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "no CPU %d: the modelled %s has CPUs 0 to %u", cpu,
                             s->model.cpu_name, cores - 1);
-    if (setup->active_cores > cores)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u", setup->active_cores,
-                            s->model.cpu_name, cores);
+    return MACHINE_OK;
+}
+
+/* A modelled core has one logical CPU: siblings change nothing, and no two CPUs share a core. */
+static int check_cpus(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    bool listed[MODEL_CORES_MAX] = {false};
+    int status = setup->cpu == -1 ? MACHINE_OK : check_cpu(s, setup->cpu, err);
+    for (size_t i = 0; i < setup->n_cpus && status == MACHINE_OK; i++) {
+        status = check_cpu(s, setup->cpus[i], err);
+        if (status == MACHINE_OK && listed[setup->cpus[i]])
+            status = machine_fail(err, MACHINE_BAD_INPUT, "", "CPU %d is listed twice", setup->cpus[i]);
+        if (status == MACHINE_OK)
+            listed[setup->cpus[i]] = true;
+    }
+    return status;
+}
+
+/* All that there are, or that are listed. */
+static unsigned cores_in_use(const struct state *s, const struct machine_setup *setup)
+{
+    bool extra = setup->cpu >= 0;
+    for (size_t i = 0; i < setup->n_cpus; i++)
+        extra = extra && setup->cpus[i] != setup->cpu;
+    return setup->n_cpus > 0 ? (unsigned)setup->n_cpus + extra : s->model.cores;
+}
+
+static int check_setup(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    int status = check_cpus(s, setup, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (!(setup->fixed_ghz >= 0 && setup->fixed_ghz <= 10))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a fixed frequency of %g GHz: up to 10 GHz would work, or 0 "
+                            "for none", setup->fixed_ghz);
+    if (setup->active_cores > cores_in_use(s, setup))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u%s",
+                            setup->active_cores, s->model.cpu_name, cores_in_use(s, setup),
+                            setup->n_cpus > 0 ? " of those listed" : "");
     if (!(setup->period_us >= 0.05 && setup->period_us <= 1e6))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work",
                             setup->period_us);
@@ -156,9 +199,13 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         return status;
     s->setup = *setup;
     s->setup.counters = s->counters;
-    s->active = setup->active_cores ? setup->active_cores : s->model.cores;
+    s->setup.cpus = NULL; /* the caller's */
+    if (setup->cpu < 0) /* all cores are alike: this is but a name */
+        s->setup.cpu = setup->n_cpus > 0 ? setup->cpus[0] : 0;
+    s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
     s->capacity = setup->max_samples + 1;
+    s->energy = (struct energy_reading){0, 0};
     if (setup->max_samples < SIZE_MAX / 16 / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)
@@ -372,6 +419,27 @@ static int check_request(const struct state *s, const struct run_request *r, str
     return MACHINE_OK;
 }
 
+static void start_core(struct state *s, unsigned cores, uint64_t repetition)
+{
+    model_core_start(&s->core, &s->model, cores, s->setup.seed, repetition);
+    s->core.fixed_ghz = s->setup.fixed_ghz;
+}
+
+/* The other active cores have run the companion all the while. */
+static void count_energy(struct state *s)
+{
+    const struct model *m = &s->model;
+    struct payload companion = s->setup.companion;
+    char why[200];
+    if (!companion.kernel && kernel_parse("64add", &companion, why, sizeof why) != 0)
+        return;
+    double seconds = s->core.now * 1e-6, watts = m->idle_watts;
+    if (s->active > 1)
+        watts += (s->active - 1) * model_power_steady_core(m, &companion, s->active, s->setup.fixed_ghz);
+    s->energy.joules += s->core.totals.joules + watts * seconds;
+    s->energy.seconds += seconds;
+}
+
 static int model_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     struct state *s = m->state;
@@ -382,46 +450,94 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
                               .zero_reading = SIZE_MAX};
     struct progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (r->repetition + 1);
-    model_core_start(&s->core, &s->model, s->active, s->setup.seed, r->repetition);
+    start_core(s, s->active, r->repetition);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
     if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */
         out->zero_reading = out->n;
     s->core.payload = NULL; /* it belongs to the caller */
     s->has_run = status == MACHINE_OK;
+    count_energy(s);
     out->involuntary_switches = s->core.off_cpu;
     return status;
+}
+
+/* 606H and 611H: energy in units of 2^-14 J, as of Skylake-SP (Intel SDM volume 4), in 32 bits. */
+static bool energy_register(const struct state *s, uint32_t reg, uint64_t *value)
+{
+    const unsigned unit = 14;
+    if (!s->model.has_power || isnan(s->energy.joules) || (reg != MSR_RAPL_UNIT && reg != MSR_PACKAGE_ENERGY))
+        return false;
+    *value = reg == MSR_RAPL_UNIT ? unit << 8 : (uint64_t)ldexp(s->energy.joules, unit) & UINT32_MAX;
+    return true;
 }
 
 static int model_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
     struct state *s = m->state;
     if (!s->has_run) /* an idle core, at the highest level */
-        model_core_start(&s->core, &s->model, s->prepared ? s->active : s->model.cores, s->setup.seed, 0);
+        start_core(s, s->prepared ? s->active : s->model.cores, 0);
     s->has_run = true;
+    if (energy_register(s, reg, value))
+        return MACHINE_OK;
     return model_register_read(&s->core, reg, value, err);
 }
 
-static int model_find_event(const struct machine *machine, const char *name, uint32_t *code, struct machine_error *err)
+static int model_energy(struct machine *machine, struct energy_reading *out, const char **source,
+                        struct machine_error *err)
 {
     const struct state *s = machine->state;
+    if (!s->model.has_power)
+        return machine_fail(err, MACHINE_CANNOT, "add a section [power] to its model file, or choose a model that has "
+                            "one (xeon-gold-6130)", "nothing is known of the power of the modelled %s: its model file "
+                            "has no section [power]", s->model.cpu_name);
+    if (isnan(s->energy.joules))
+        return machine_fail(err, MACHINE_CANNOT, "add nj.WIDTH.WEIGHT to section [power] of its model file",
+                            "the model file of %s does not tell the energy of the instructions that ran",
+                            s->model.cpu_name);
+    if (source)
+        *source = "modelled: section [power] of the model file";
+    *out = s->energy;
+    return MACHINE_OK;
+}
+
+/* The table of events of the modelled CPU, to be freed; NULL: *err says why not. */
+static struct events_table *find_table(const struct state *s, struct machine_error *err)
+{
     const struct model *m = &s->model;
     struct cpu_identity id = {.vendor = "GenuineIntel", .family = m->family, .model = m->model,
                               .stepping = m->stepping};
     struct events_table *table = malloc(sizeof *table);
-    if (!table)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
-    int status = events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err);
-    if (status == MACHINE_OK) {
-        const struct events_entry *e = events_by_name(table, name, err);
-        status = e ? MACHINE_OK : (int)err->status;
-        *code = e ? e->code : 0;
-    } else if (status == MACHINE_CANNOT) {
-        snprintf(err->remedy, sizeof err->remedy, "give its code: --event 0x28:0x08");
+    if (!table) {
+        machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    } else if (events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err) != MACHINE_OK) {
+        free(table);
+        table = NULL;
     }
+    return table;
+}
+
+static int model_find_event(const struct machine *machine, const char *name, uint32_t *code, struct machine_error *err)
+{
+    struct events_table *table = find_table(machine->state, err);
+    if (!table && err->status == MACHINE_CANNOT)
+        snprintf(err->remedy, sizeof err->remedy, "give its code: --event 0x28:0x08");
+    if (!table)
+        return (int)err->status;
+    const struct events_entry *e = events_by_name(table, name, err);
+    *code = e ? e->code : 0;
     free(table);
-    return status;
+    return e ? MACHINE_OK : (int)err->status;
+}
+
+static int model_named_events(const struct machine *machine, uint32_t select, struct machine_event *out, size_t max,
+                              size_t *n, struct machine_error *err)
+{
+    struct events_table *table = find_table(machine->state, err);
+    *n = table ? events_by_select(table, select, out, max) : 0;
+    free(table);
+    return table ? MACHINE_OK : (int)err->status;
 }
 
 static void model_close(struct machine *m)
@@ -443,6 +559,8 @@ static const struct machine_ops model_ops = {
     .close = model_close,
     .read_register = model_register,
     .find_event = model_find_event,
+    .named_events = model_named_events,
+    .read_energy = model_energy,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

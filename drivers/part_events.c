@@ -72,6 +72,17 @@ int part_events_by_name(struct part_events *p, const char *name, uint32_t *code,
     return e != NULL ? MACHINE_OK : (int)err->status;
 }
 
+int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                      struct machine_error *err)
+{
+    *n = 0;
+    if (!p->has_table) {
+        return machine_fail(err, MACHINE_CANNOT, "", "no event has a name here: %s", p->no_table);
+    }
+    *n = events_by_select(&p->table, select, out, max);
+    return MACHINE_OK;
+}
+
 int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err)
 {
     if (p->named && strcmp(pmu->name, p->pmu.name) != 0) {

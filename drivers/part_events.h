@@ -43,6 +43,10 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
 /* As machine_ops.find_event. */
 int part_events_by_name(struct part_events *p, const char *name, uint32_t *code, struct machine_error *err);
 
+/* As machine_ops.named_events. */
+int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                      struct machine_error *err);
+
 /* A name stands for another code on the other kind of core: MACHINE_OK, or MACHINE_CANNOT on a PMU `pmu`. */
 int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err);
 

@@ -263,6 +263,22 @@ static int perf_find_event(const struct machine *m, const char *name, uint32_t *
     return part_events_by_name(&t->events, name, code, err);
 }
 
+static int perf_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                             struct machine_error *err)
+{
+    const struct perf *t = m->state;
+
+    return part_events_named(&t->events, select, out, max, n, err);
+}
+
+static int perf_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                            struct machine_error *err)
+{
+    struct perf *t = m->state;
+
+    return silicon_read_energy(&t->common, out, source, err);
+}
+
 /* ---- open and close ---- */
 
 static void perf_close(struct machine *m)
@@ -270,6 +286,13 @@ static void perf_close(struct machine *m)
     perf_finish(m);
     free(m->state);
     m->state = NULL;
+}
+
+static size_t perf_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct perf *t = m->state;
+
+    return silicon_core_kinds(&t->common, out, max);
 }
 
 static const struct machine_ops perf_ops = {
@@ -280,6 +303,9 @@ static const struct machine_ops perf_ops = {
     .finish = perf_finish,
     .close = perf_close,
     .find_event = perf_find_event,
+    .core_kinds = perf_core_kinds,
+    .named_events = perf_named_events,
+    .read_energy = perf_read_energy,
 };
 
 static void find_events(struct perf *t, int cpu)

@@ -31,9 +31,21 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
         .cpu_number = s->prepared ? s->cpu : -1,
         .active_cores = s->active_cores,
         .cores = s->cores,
+        .usable_cores = s->usable_cores,
         .features = s->features,
+        .intel = s->id.intel,
+        .family = s->contradicts ? 0 : s->id.family,
+        .model = s->contradicts ? 0 : s->id.model,
         .notes = s->notes,
     };
+}
+
+size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max)
+{
+    struct cpu_view view;
+
+    cpu_view_read(s->sys, &view);
+    return cpu_core_kinds(s->sys, &view, out, max);
 }
 
 /* ---- open ---- */
@@ -77,21 +89,52 @@ static void describe(struct silicon *s, const struct cpu_leaves *leaves)
     }
 }
 
-/* Physical cores online, for info before anything is prepared. */
-static unsigned count_cores(const char *sys)
+/* Physical cores, for info before anything is prepared. */
+static void count_cores(struct silicon *s)
 {
     struct cpu_view view;
     struct cpu_companions all;
+    const struct machine_setup everything = { .cpu = -1 };
     struct machine_error ignored;
     int cpu;
 
-    cpu_view_read(sys, &view);
+    cpu_view_read(s->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
-        cpu_pick_companions(sys, &view, cpu, 0, &all, &ignored) != MACHINE_OK) {
-        return 0;
+        cpu_pick_companions(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
+        return;
     }
     free(all.cpus);
-    return all.cores;
+    s->cores = all.cores;
+    s->usable_cores = all.available;
+}
+
+/* The ways to an energy counter: of a folder laid out like /sys only those in it. */
+static void find_energy(struct silicon *s, const struct cpu_leaves *leaves)
+{
+    struct energy_access *a = &s->energy.access;
+    bool here = strcmp(s->sys, "/sys") == 0;
+
+    snprintf(a->sys, sizeof a->sys, "%s", s->sys);
+    snprintf(a->dev, sizeof a->dev, "%s", here ? "/dev" : "");
+    a->likwid = here ? likwid_load : NULL;
+    msr_part_of(leaves, &a->part);
+    a->guest = s->id.hypervisor;
+    a->edge_us = ENERGY_EDGE_US;
+}
+
+int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err)
+{
+    struct cpu_view view;
+    int cpu = s->cpu;
+
+    if (!s->prepared) {
+        cpu_view_read(s->sys, &view);
+        int status = cpu_choose(&view, -1, &cpu, err);
+        if (status != MACHINE_OK) {
+            return status;
+        }
+    }
+    return energy_read(&s->energy, cpu, out, source, err);
 }
 
 int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
@@ -105,7 +148,8 @@ int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *le
     }
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
     s->features = kernel_cpu_features();
-    s->cores = count_cores(sys);
+    count_cores(s);
+    find_energy(s, leaves);
     return MACHINE_OK;
 }
 
@@ -170,17 +214,26 @@ static int start_companions(struct silicon *s, const struct cpu_view *view, stru
     }
     int status = silicon_check_features(s, &companion, err);
     if (status == MACHINE_OK) {
-        status = cpu_pick_companions(s->sys, view, s->cpu, s->setup.active_cores, &chosen, err);
+        status = cpu_pick_companions(s->sys, view, s->cpu, &s->setup, &chosen, err);
     }
     if (status != MACHINE_OK) {
         return status;
     }
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
     status = companions_start(chosen.cpus, chosen.n, &companion, slice, &s->companions, err);
-    s->active_cores = (unsigned)chosen.n + 1;
+    s->active_cores = chosen.active;
     s->cores = chosen.cores;
     free(chosen.cpus);
     return status;
+}
+
+int silicon_check_fixed(const struct machine_setup *s, struct machine_error *err)
+{
+    if (s->fixed_ghz == 0) {
+        return MACHINE_OK;
+    }
+    return machine_fail(err, MACHINE_CANNOT, "--fixed-frequency does it, as root", "no frequency can be fixed by a "
+                        "machine on silicon: it only measures");
 }
 
 static int check_setup(const struct machine_setup *s, struct machine_error *err)
@@ -195,7 +248,7 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
                             "1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
-    return MACHINE_OK;
+    return silicon_check_fixed(s, err);
 }
 
 static void remark_idle(struct silicon *s, const struct cpu_view *view)
@@ -225,7 +278,7 @@ int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t
     memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
     s->setup.counters = s->counters;
     cpu_view_read(s->sys, &view);
-    status = cpu_choose(&view, setup->cpu, &s->cpu, err);
+    status = cpu_choose_measured(&view, setup, &s->cpu, err);
     if (status != MACHINE_OK) {
         return status;
     }

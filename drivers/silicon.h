@@ -13,6 +13,7 @@
 
 #include "drivers/companions.h"
 #include "drivers/cpu.h"
+#include "drivers/energy.h"
 #include "drivers/machine.h"
 #include "drivers/pace.h"
 #include "drivers/place.h"
@@ -30,6 +31,7 @@ struct silicon {
     char machine_notes[400]; /* the part of notes that holds before prepare as well */
     struct tsc_rate tsc;
     unsigned cores;          /* physical, online */
+    unsigned usable_cores;   /* of those, allowed to this process */
     unsigned features;       /* enum kernel_feature */
 
     bool prepared;
@@ -41,6 +43,7 @@ struct silicon {
     struct companions *companions;
     struct pace_lane lanes[SILICON_LANES_MAX];
     size_t n_lanes;
+    struct energy energy;
 };
 
 /* Adds to a line of notes, behind "; ". What does not fit is cut off; an empty text adds nothing. */
@@ -55,6 +58,9 @@ int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *le
 /* All but the name and the source. */
 void silicon_info(const struct silicon *s, struct machine_info *out);
 
+/* As machine_ops.core_kinds. */
+size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max);
+
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->place.locked)
  * and starts the companions. Returns MACHINE_OK, or fills *err, returns its status and leaves everything as it was.
@@ -63,6 +69,8 @@ int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t
 /* Undoes it; may be called twice, or without. */
 void silicon_finish(struct silicon *s);
 
+/* MACHINE_CANNOT where a setup asks for a fixed frequency: silicon is fixed by the settings of the system. */
+int silicon_check_fixed(const struct machine_setup *s, struct machine_error *err);
 /* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int silicon_check_features(const struct silicon *s, const struct payload *p, struct machine_error *err);
 /* Whether a repetition makes sense: MACHINE_OK or MACHINE_BAD_INPUT. */
@@ -92,6 +100,9 @@ struct silicon_watch {
 void silicon_begin(struct silicon *s, const struct run_request *r, struct silicon_watch *w);
 /* Fills what *out says of the thread. */
 void silicon_end(struct silicon *s, const struct silicon_watch *w, struct recording *out);
+
+/* As machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
+int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err);
 
 /* Lets the core forget what it ran: twice the longest time after which a licence is said to lapse. */
 void silicon_relax(void);

@@ -182,6 +182,14 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     return MACHINE_OK;
 }
 
+static int timing_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                              struct machine_error *err)
+{
+    struct timing *t = m->state;
+
+    return silicon_read_energy(&t->common, out, source, err);
+}
+
 /* ---- open and close ---- */
 
 static void timing_close(struct machine *m)
@@ -191,6 +199,13 @@ static void timing_close(struct machine *m)
     m->state = NULL;
 }
 
+static size_t timing_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct timing *t = m->state;
+
+    return silicon_core_kinds(&t->common, out, max);
+}
+
 static const struct machine_ops timing_ops = {
     .info = timing_info,
     .lacks = timing_lacks,
@@ -198,6 +213,8 @@ static const struct machine_ops timing_ops = {
     .run = timing_run,
     .finish = timing_finish,
     .close = timing_close,
+    .core_kinds = timing_core_kinds,
+    .read_energy = timing_read_energy,
 };
 
 int timing_open_at(const char *sys, struct machine *out, struct machine_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Logical CPUs and physical cores: which exist, which may be used, which to measure on and which to keep busy.
+ * Logical CPUs and physical cores: which exist, which may be used, which to measure on.
  */
 #include "drivers/cpu.h"
 
@@ -160,13 +160,12 @@ void cpu_view_read(const char *root, struct cpu_view *out)
     }
 }
 
-static bool usable(const struct cpu_view *v, int cpu)
+bool cpu_usable(const struct cpu_view *v, int cpu)
 {
     return cpu_mask_has(&v->online, cpu) && cpu_mask_has(&v->allowed, cpu);
 }
 
-__attribute__((format(printf, 4, 5)))
-static int refuse(const struct cpu_view *v, struct machine_error *err, const char *remedy, const char *text, ...)
+int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *remedy, const char *text, ...)
 {
     struct cpu_mask can;
     char list[120];
@@ -174,7 +173,7 @@ static int refuse(const struct cpu_view *v, struct machine_error *err, const cha
 
     cpu_mask_clear(&can);
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        if (usable(v, cpu)) {
+        if (cpu_usable(v, cpu)) {
             cpu_mask_add(&can, cpu);
         }
     }
@@ -191,13 +190,13 @@ static int choose_default(const struct cpu_view *v, int *cpu, struct machine_err
 {
     for (int big = !cpu_mask_empty(&v->big); big >= 0; big--) {
         for (int c = CPU_LIMIT - 1; c >= 0; c--) {
-            if (usable(v, c) && (!big || cpu_mask_has(&v->big, c))) {
+            if (cpu_usable(v, c) && (!big || cpu_mask_has(&v->big, c))) {
                 *cpu = c;
                 return MACHINE_OK;
             }
         }
     }
-    return refuse(v, err, "", "no CPU is both online and allowed to this process");
+    return cpu_refuse(v, err, "", "no CPU is both online and allowed to this process");
 }
 
 int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err)
@@ -206,23 +205,22 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
         return choose_default(v, cpu, err);
     }
     if (!cpu_mask_has(&v->present, wanted)) {
-        return refuse(v, err, "", "CPU %d does not exist on this machine", wanted);
+        return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", wanted);
     }
     if (!cpu_mask_has(&v->online, wanted)) {
         char remedy[100];
         snprintf(remedy, sizeof remedy, "as root: echo 1 > /sys/devices/system/cpu/cpu%d/online; ", wanted);
-        return refuse(v, err, remedy, "CPU %d is offline", wanted);
+        return cpu_refuse(v, err, remedy, "CPU %d is offline", wanted);
     }
     if (!cpu_mask_has(&v->allowed, wanted)) {
-        return refuse(v, err, "widen it with taskset or the cgroup's cpuset; ",
+        return cpu_refuse(v, err, "widen it with taskset or the cgroup's cpuset; ",
                       "CPU %d is not allowed to this process (its affinity or cgroup excludes it)", wanted);
     }
     *cpu = wanted;
     return MACHINE_OK;
 }
 
-/* The number of the first logical CPU of a CPU's physical core; its own number where sysfs does not tell. */
-static int core_of(const char *root, int cpu)
+int cpu_core_of(const char *root, int cpu)
 {
     char path[96], text[1024];
     struct cpu_mask siblings;
@@ -239,87 +237,10 @@ static int core_of(const char *root, int cpu)
     return first;
 }
 
-static int package_of(const char *root, int cpu)
+int cpu_package_of(const char *root, int cpu)
 {
     char path[96], text[32];
 
     snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
     return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
-}
-
-struct candidate {
-    int cpu;
-    int distance; /* 0: same kind of core and package as the measured one */
-};
-
-static int nearer(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    return x->distance != y->distance ? x->distance - y->distance : x->cpu - y->cpu;
-}
-
-static int distance(const char *root, const struct cpu_view *v, int cpu, int other)
-{
-    int kind = cpu_mask_has(&v->big, cpu) != cpu_mask_has(&v->big, other);
-    return 2 * kind + (package_of(root, cpu) != package_of(root, other));
-}
-
-/* One usable logical CPU of every physical core but that of `cpu`. Counts the cores online as well. */
-static size_t list_candidates(const char *root, const struct cpu_view *v, int cpu, struct candidate *list,
-                              unsigned *cores)
-{
-    struct cpu_mask seen, taken;
-    int own = core_of(root, cpu);
-    size_t n = 0;
-
-    cpu_mask_clear(&seen);
-    cpu_mask_clear(&taken);
-    cpu_mask_add(&taken, own);
-    *cores = 0;
-    for (int c = 0; c < CPU_LIMIT; c++) {
-        if (!cpu_mask_has(&v->online, c)) {
-            continue;
-        }
-        int core = core_of(root, c);
-        *cores += !cpu_mask_has(&seen, core);
-        cpu_mask_add(&seen, core);
-        if (usable(v, c) && !cpu_mask_has(&taken, core)) {
-            cpu_mask_add(&taken, core);
-            list[n++] = (struct candidate){ c, distance(root, v, cpu, c) };
-        }
-    }
-    return n;
-}
-
-int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, unsigned active_cores,
-                        struct cpu_companions *out, struct machine_error *err)
-{
-    struct candidate *list = calloc(CPU_LIMIT, sizeof *list);
-
-    memset(out, 0, sizeof *out);
-    out->cpus = calloc(CPU_LIMIT, sizeof *out->cpus);
-    if (list == NULL || out->cpus == NULL) {
-        free(list);
-        free(out->cpus);
-        out->cpus = NULL;
-        *err = (struct machine_error){ .status = MACHINE_FAILED, .text = "out of memory for the list of cores" };
-        return MACHINE_FAILED;
-    }
-    size_t n = list_candidates(root, v, cpu, list, &out->cores);
-    out->available = (unsigned)n + 1;
-    if (active_cores > out->available) {
-        free(list);
-        free(out->cpus);
-        out->cpus = NULL;
-        return refuse(v, err, "ask for fewer active cores, or 0 for all; ",
-                      "%u active cores wanted, but this process may use %u physical core%s", active_cores,
-                      out->available, out->available == 1 ? "" : "s");
-    }
-    qsort(list, n, sizeof *list, nearer);
-    out->n = active_cores == 0 ? n : active_cores - 1;
-    for (size_t i = 0; i < out->n; i++) {
-        out->cpus[i] = list[i].cpu;
-    }
-    free(list);
-    return MACHINE_OK;
 }

@@ -18,7 +18,6 @@
 
 enum { VOLT_READINGS_MAX = 2000, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */
-enum { USUAL_COUNTERS = 7, ALL_COUNTERS = USUAL_COUNTERS + TRANSITION_EVENTS_MAX };
 #define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -135,10 +134,7 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
 
 static int out_of_memory(struct machine_error *err)
 {
-    err->status = MACHINE_FAILED;
-    snprintf(err->text, sizeof err->text, "out of memory");
-    err->remedy[0] = '\0';
-    return MACHINE_FAILED;
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 static int note_number(struct trace *t, const char *key, double value)
@@ -149,20 +145,20 @@ static int note_number(struct trace *t, const char *key, double value)
 }
 
 /* Which column is which event, for those that were asked for by name. */
-static int note_events(struct trace *t, const struct transition_setup *s)
+static int note_events(struct trace *t, const struct transition_event *events, size_t n)
 {
     char text[TRANSITION_EVENTS_MAX * (EVENT_COLUMN_MAX + 70)] = "", column[EVENT_COLUMN_MAX];
-    for (size_t i = 0; i < s->n_events; i++) {
-        if (!s->events[i].name[0])
+    for (size_t i = 0; i < n; i++) {
+        if (!events[i].name[0])
             continue;
-        event_code_column(s->events[i].code, column);
+        event_code_column(events[i].code, column);
         size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s = %.63s", used ? "; " : "", column, s->events[i].name);
+        snprintf(text + used, sizeof text - used, "%s%s = %.63s", used ? "; " : "", column, events[i].name);
     }
     return text[0] ? trace_set(t, "events", text) : 0;
 }
 
-static int note(struct trace *t, const struct transition_setup *s, const struct machine_info *info)
+static int note_machine(struct trace *t, const struct machine_info *info, uint64_t seed)
 {
     char date[40];
     time_t now = time(NULL);
@@ -171,19 +167,22 @@ static int note(struct trace *t, const struct transition_setup *s, const struct 
     int bad = trace_set(t, "format", "characterize-trace/1") | trace_set(t, "cpu", info->cpu) |
               trace_set(t, "machine", info->name) | trace_set(t, "source", info->source) |
               note_number(t, "tsc_hz", info->tsc_hz) | trace_set(t, "tsc_origin", info->tsc_origin) |
-              trace_set(t, "from", s->from.name) | trace_set(t, "to", s->to.name) |
-              note_number(t, "period_us", s->period_us) | note_number(t, "warmup_us", s->warmup_us) |
-              note_number(t, "observe_us", s->observe_us) | note_number(t, "repetitions", s->runs) |
               note_number(t, "cpu_number", info->cpu_number) | note_number(t, "active_cores", info->active_cores) |
-              trace_set(t, "sampler", "resumes at once") |
-              trace_set(t, "version", VERSION);
+              trace_set(t, "sampler", "resumes at once") | trace_set(t, "version", VERSION);
     if (info->modelled)
-        bad |= trace_set(t, "modelled", "yes") | note_number(t, "seed", (double)s->seed);
+        bad |= trace_set(t, "modelled", "yes") | note_number(t, "seed", (double)seed);
     else
         bad |= trace_set(t, "date", date); /* a model's output depends on nothing but its settings */
     if (info->notes && *info->notes)
         bad |= trace_set(t, "notes", info->notes);
-    return bad | note_events(t, s);
+    return bad;
+}
+
+static int note(struct trace *t, const struct transition_setup *s)
+{
+    return trace_set(t, "from", s->from.name) | trace_set(t, "to", s->to.name) |
+           note_number(t, "period_us", s->period_us) | note_number(t, "warmup_us", s->warmup_us) |
+           note_number(t, "observe_us", s->observe_us) | note_number(t, "repetitions", s->runs);
 }
 
 static int spoil(struct transition_result *out, unsigned run, const char *format, unsigned value)
@@ -203,52 +202,48 @@ static int spoil(struct transition_result *out, unsigned run, const char *format
 }
 
 /* The first samples of a recording run the sampling loop itself in, which costs payload: recorded, and left out. */
-static double settle_us(const struct transition_setup *s)
+double transition_run_in_us(double period_us)
 {
-    return fmax(SETTLE_US, SETTLE_PERIODS * s->period_us);
+    return fmax(SETTLE_US, SETTLE_PERIODS * period_us);
 }
 
-/* Keeps a recording, or says why not. */
-static int keep(struct transition_result *out, unsigned run, const struct recording *rec,
-                const struct counter_spec *counters, size_t n, double tsc_hz, double from_us)
+int transition_keep(struct transition_result *out, unsigned run, const struct recording *rec,
+                    const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us, bool *kept)
 {
+    *kept = false;
     if (rec->migrated)
         return spoil(out, run, "the thread ended on another CPU", 0);
     if (rec->involuntary_switches)
         return spoil(out, run, "taken off its CPU %u time(s) by the scheduler", rec->involuntary_switches);
     if (rec->page_faults)
         return spoil(out, run, "%u page fault(s)", rec->page_faults);
-    return transition_append(&out->trace, run, rec, counters, n, tsc_hz, from_us);
+    *kept = true;
+    return transition_append(&out->trace, run, rec, counters, n_counters, tsc_hz, from_us);
 }
 
-static size_t choose_counters(const struct machine *m, const struct transition_setup *s,
-                              struct counter_spec out[ALL_COUNTERS])
+size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
+                           size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX])
 {
-    static const enum counter_id wanted[USUAL_COUNTERS] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
-                                                           COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,
-                                                           COUNTER_THROTTLE};
+    static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES, COUNTER_LVL0,
+                                             COUNTER_LVL1, COUNTER_LVL2, COUNTER_THROTTLE};
     size_t n = 0;
-    for (size_t i = 0; i < USUAL_COUNTERS; i++)
-        if (!m->ops->lacks(m, wanted[i], NULL))
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if ((licences || wanted[i] < COUNTER_LVL0) && !m->ops->lacks(m, wanted[i], NULL))
             out[n++] = (struct counter_spec){wanted[i], 0};
-    for (size_t i = 0; i < s->n_events; i++)
-        out[n++] = (struct counter_spec){COUNTER_EVENT, s->events[i].code};
+    for (size_t i = 0; i < n_events; i++)
+        out[n++] = (struct counter_spec){COUNTER_EVENT, events[i].code};
     return n;
 }
 
-/* Events are asked for by name: a machine that counts none must not leave their columns empty. */
-static int check_events(const struct machine *m, const struct transition_setup *s, struct machine_error *err)
+int transition_check_events(const struct machine *m, size_t n_events, struct machine_error *err)
 {
     struct machine_info info;
-    const char *remedy = NULL, *why = s->n_events ? m->ops->lacks(m, COUNTER_EVENT, &remedy) : NULL;
+    const char *remedy = NULL, *why = n_events ? m->ops->lacks(m, COUNTER_EVENT, &remedy) : NULL;
     if (!why)
         return MACHINE_OK;
     m->ops->info(m, &info);
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    snprintf(err->text, sizeof err->text, "machine %.80s counts no events: %.250s", info.name, why);
-    snprintf(err->remedy, sizeof err->remedy, "%s", remedy ? remedy : "");
-    return MACHINE_CANNOT;
+    return machine_fail(err, MACHINE_CANNOT, remedy ? remedy : "", "machine %.80s counts no events: %.250s", info.name,
+                        why);
 }
 
 static int add_channels(struct trace *t, const struct counter_spec *counters, size_t n)
@@ -264,6 +259,17 @@ static int add_channels(struct trace *t, const struct counter_spec *counters, si
             bad |= trace_add_extra(t, column);
         }
     return bad;
+}
+
+int transition_begin_trace(struct trace *t, const struct machine_info *info, const struct counter_spec *counters,
+                           size_t n_counters, const struct transition_event *events, size_t n_events, uint64_t seed)
+{
+    bool clock = slot_of(counters, n_counters, COUNTER_CYCLES) >= 0;
+    return add_channels(t, counters, n_counters) | note_machine(t, info, seed) | note_events(t, events, n_events) |
+                   /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
+                   (!clock && trace_set(t, "frequency", "instantaneous"))
+               ? -1
+               : 0;
 }
 
 /*
@@ -382,13 +388,11 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     struct machine_info info;
     unsigned volts = volt_readings(m, s), total = s->runs + volts;
     m->ops->info(m, &info);
-    bool clock = slot_of(counters, n, COUNTER_CYCLES) >= 0;
-    if (add_channels(&out->trace, counters, n) || note(&out->trace, s, &info) ||
-        /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
-        (!clock && trace_set(&out->trace, "frequency", "instantaneous")))
+    if (transition_begin_trace(&out->trace, &info, counters, n, s->events, s->n_events, s->seed) ||
+        note(&out->trace, s))
         return out_of_memory(err);
     const struct segment segments[3] = {
-        {s->from, s->warmup_us, false}, {s->from, s->before_us + settle_us(s), true}, {s->to, s->observe_us, true}};
+        {s->from, s->warmup_us, false}, {s->from, s->before_us + transition_run_in_us(s->period_us), true}, {s->to, s->observe_us, true}};
     for (unsigned run = 0; run < s->runs; run++) {
         struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = shift(run),
                                       .repetition = run};
@@ -396,7 +400,8 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         int status = m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
-        if (keep(out, run, &rec, counters, n, info.tsc_hz, -s->before_us))
+        bool kept;
+        if (transition_keep(out, run, &rec, counters, n, info.tsc_hz, -s->before_us, &kept))
             return out_of_memory(err);
         if (progress && progress(data, run + 1, total))
             return MACHINE_OK;
@@ -411,8 +416,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     return status;
 }
 
-/* What the machine has found out on the way. */
-static int note_remarks(const struct machine *m, struct transition_result *out, struct machine_error *err)
+int transition_note_remarks(const struct machine *m, struct transition_result *out, struct machine_error *err)
 {
     struct machine_info info;
     m->ops->info(m, &info);
@@ -422,22 +426,23 @@ static int note_remarks(const struct machine *m, struct transition_result *out, 
 int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,
                    struct transition_result *out, struct machine_error *err)
 {
-    struct counter_spec counters[ALL_COUNTERS];
+    struct counter_spec counters[TRANSITION_COUNTERS_MAX];
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
-    size_t n = choose_counters(m, s, counters);
+    size_t n = transition_counters(m, true, s->events, s->n_events, counters);
     struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
                                   .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
                                   .period_us = s->period_us, .counters = counters, .n_counters = n, .seed = s->seed};
-    setup.max_samples = (size_t)((s->before_us + settle_us(s) + s->observe_us) / s->period_us * 1.1) + 64;
-    int status = check_events(m, s, err);
+    double recorded_us = s->before_us + transition_run_in_us(s->period_us) + s->observe_us;
+    setup.max_samples = (size_t)(recorded_us / s->period_us * 1.1) + 64;
+    int status = transition_check_events(m, s->n_events, err);
     if (!status)
         status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
     status = measure(m, s, counters, n, progress, data, out, err);
     if (!status)
-        status = note_remarks(m, out, err);
+        status = transition_note_remarks(m, out, err);
     m->ops->finish(m);
     if (status)
         transition_result_free(out);

@@ -5,6 +5,8 @@
 #ifndef CHARACTERIZE_PROBE_TRANSITION_H
 #define CHARACTERIZE_PROBE_TRANSITION_H
 
+#include <stdbool.h>
+
 #include "analysis/trace.h"
 #include "drivers/machine.h"
 
@@ -53,7 +55,8 @@ struct transition_result {
 /* Called now and then with the repetitions done; may be NULL. Returning non-zero stops the experiment. */
 typedef int transition_progress(void *data, unsigned done, unsigned wanted);
 
-/* Runs it. Returns MACHINE_OK or fills *err and returns its status. */
+/* Runs it. Returns MACHINE_OK or fills *err and returns its status. What it found out on the way is in the trace's
+ * metadata. */
 int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,
                    struct transition_result *out, struct machine_error *err);
 void transition_result_free(struct transition_result *r);
@@ -65,5 +68,28 @@ void transition_result_free(struct transition_result *r);
  */
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
                       size_t n_counters, double tsc_hz, double from_us);
+
+/* ---- for other probes: the steps of which an experiment consists ---- */
+
+/* What is counted: the cycles or the chain; with `licences` the shares of the levels and throttling, all as far as the
+ * machine has them; then the events. Returns how many. */
+enum { TRANSITION_COUNTERS_MAX = 7 + TRANSITION_EVENTS_MAX };
+size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
+                           size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX]);
+/* Events are asked for by name: a machine that counts none must not leave their columns empty. MACHINE_OK or
+ * MACHINE_CANNOT. */
+int transition_check_events(const struct machine *m, size_t n_events, struct machine_error *err);
+/* An empty trace for these counters: its columns, and of its metadata those about the machine, the counters and the
+ * seed. 0, or -1: out of memory. */
+int transition_begin_trace(struct trace *t, const struct machine_info *info, const struct counter_spec *counters,
+                           size_t n_counters, const struct transition_event *events, size_t n_events, uint64_t seed);
+/* Appends a recording (transition_append), or, where the machine knows that it is spoilt, adds it to out->spoilt with
+ * the reason; *kept tells which. 0, or -1: out of memory. */
+int transition_keep(struct transition_result *out, unsigned run, const struct recording *rec,
+                    const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us, bool *kept);
+/* How much of a recording is left out because the sampling loop runs itself in, us. */
+double transition_run_in_us(double period_us);
+/* What the machine has remarked on the way, into the metadata. MACHINE_OK or MACHINE_FAILED. */
+int transition_note_remarks(const struct machine *m, struct transition_result *out, struct machine_error *err);
 
 #endif

@@ -19,7 +19,7 @@ help=$tmp/help
 cp "$out" "$help"
 verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
 groups_and_examples() {
-    for text in 'Jobs' 'What --transition measures on' 'Output' 'Examples' 'characterize --transition 128fma:512fma' \
+    for text in 'Jobs' 'What --transition and the tables measure on' 'What tables measure' 'Output' 'Examples' 'characterize --transition 128fma:512fma' \
         'characterize --analyze' 'characterize --list kernels' 'Exit status'; do
         grep -q -- "$text" "$help" || { echo "    missing: $text"; return 1; }
     done
@@ -97,11 +97,39 @@ refuses "an unknown machine" 2 'unknown machine.*timming.*timing' $t $p --machin
 refuses "an unknown model" 2 'no model .*xeon' $t $p --machine model:xeon
 refuses "an unknown list" 2 "unknown 'cpus'; one of: kernels, machines, skus, tables" --list cpus
 
-# what comes later is named, and refused honestly
-for later in '--table frequency' '--table umask' --all '--validate 6130' '--export header'; do
+# tables
+for option in '--kernels 128fma' '--cpus 0' '--companion same' '--siblings busy' --brief --resume '--input x'; do
+    # shellcheck disable=SC2086 # option and value
+    refuses "--transition with $option" 2 "${option%% *} has no use with --transition; it goes with --" $t $p $option
     # shellcheck disable=SC2086
-    refuses "$later" 3 "${later%% *}.* this version measures transitions only; --transition FROM:TO works" $later
+    refuses "$option without a job" 2 "${option%% *} without a job: add --" $option
 done
+f='--table frequency'
+m='--machine model:xeon-gold-6130'
+for list in '' , 128fma, 128fma,,512fma 128fmx 128fma,128fma; do
+    # shellcheck disable=SC2086
+    refuses "--kernels '$list'" 2 '^characterize: --kernels: ' $f $m --kernels "$list"
+done
+for list in '' , 1, 1-, 3-1 1,1 2-4,3 x 1.5 -1 9000; do
+    # shellcheck disable=SC2086
+    refuses "--cpus '$list'" 2 '^characterize: --cpus: ' $f $m --cpus "$list"
+    # shellcheck disable=SC2086
+    refuses "--active-cores '$list'" 2 '^characterize: --active-cores: ' $f $m --active-cores "$list"
+done
+# shellcheck disable=SC2086
+{
+    refuses "more active cores than there are" 2 '17: .* has 16 cores' $f $m --active-cores 1,17
+    refuses "--cpu that is not the first of --cpus" 2 'not the first of --cpus' $f $m --cpu 1 --cpus 0,1
+    refuses "--companion unknown" 2 '--companion: .*or same' $f $m --companion samme
+    refuses "--siblings unknown" 2 "'some' is neither; allowed: idle, busy" $f $m --siblings some
+    refuses "a list of core counts for a transition" 2 'takes one number' $t $p --active-cores 1,2
+    refuses "an event for another table" 2 '--event has no use with --table frequency' $f $m --event 0x28
+    refuses "a transition's event without umask" 2 'has no umask' $t $p $m --event 0x28
+    refuses "a table with --resume" 2 '--resume has no use with --table; it goes with --all' $f $m --resume
+    refuses "--input and a machine" 2 '--machine has no use with it' --export header x.h --input d $m
+    refuses "a second file" 2 "unexpected argument 'y.h'" --export header x.h y.h
+    refuses "--all with --csv" 2 '--csv has no use with --all' --all $m --csv x.csv
+}
 refuses "an unknown table" 2 "--table: unknown 'x'" --table x
 refuses "an unknown export" 2 "--export: unknown 'yaml'" --export yaml
 

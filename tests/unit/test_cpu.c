@@ -226,18 +226,23 @@ static void look(struct rig *r, const char *allowed)
     r->view.allowed = mask(allowed);
 }
 
+static const struct machine_setup all = { .cpu = -1 };
+
 static void expect_companions(struct rig *r, int cpu, unsigned active, const char *expected, unsigned available)
 {
+    const struct machine_setup s = { .active_cores = active };
     struct machine_error err;
     struct cpu_companions c;
     char got[128] = "";
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, cpu, active, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_companions(r->root, &r->view, cpu, &s, &c, &err), MACHINE_OK);
     for (size_t i = 0; i < c.n; i++) {
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
     }
     free(c.cpus);
     assert_string_equal(got, expected);
     assert_int_equal(c.available, available);
+    assert_int_equal(c.active, active ? active : available);
+    assert_int_equal(c.n, c.active - 1);
 }
 
 static void test_companions_are_other_cores_of_the_same_package_first(void **state)
@@ -255,13 +260,96 @@ static void test_companions_only_where_allowed(void **state)
     struct rig *r = *state;
     look(r, "2,3,10,11,13");
     expect_companions(r, 10, 0, "3 13", 3); /* one of 3 and 11; 2 is the sibling of 10 */
+    const struct machine_setup four = { .active_cores = 4 };
     struct machine_error err;
     struct cpu_companions c;
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, 10, 4, &c, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(cpu_pick_companions(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "4 active cores wanted"));
     assert_non_null(strstr(err.text, "may use 3 physical cores"));
     assert_non_null(strstr(err.remedy, "2-3,10-11,13"));
+}
+
+static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, unsigned active, bool siblings,
+                          const char *expected)
+{
+    const struct machine_setup s = { .cpu = cpu, .active_cores = active, .cpus = cpus, .n_cpus = n,
+                                     .siblings = siblings };
+    struct machine_error err;
+    struct cpu_companions c;
+    char got[128] = "";
+    int measured;
+    assert_int_equal(cpu_choose_measured(&r->view, &s, &measured, &err), MACHINE_OK);
+    assert_int_equal(measured, cpu >= 0 ? cpu : cpus[0]);
+    assert_int_equal(cpu_pick_companions(r->root, &r->view, measured, &s, &c, &err), MACHINE_OK);
+    for (size_t i = 0; i < c.n; i++) {
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
+    }
+    free(c.cpus);
+    assert_string_equal(got, expected);
+    assert_int_equal(c.active, active ? active : n);
+    assert_int_equal(c.cores, 8);
+}
+
+static void test_cpus_become_active_in_the_order_that_is_given(void **state)
+{
+    struct rig *r = *state;
+    const int order[] = { 13, 2, 7, 8 };
+    look(r, "0-15");
+    expect_listed(r, -1, order, 4, 1, false, "");
+    expect_listed(r, -1, order, 4, 3, false, "2 7");
+    expect_listed(r, -1, order, 4, 4, false, "2 7 8");
+    expect_listed(r, -1, order, 4, 0, false, "2 7 8"); /* all are those of the list */
+    expect_listed(r, 7, order, 4, 3, false, "13 2"); /* another one is measured */
+    expect_listed(r, 7, order, 4, 0, false, "13 2 8");
+    expect_listed(r, 1, order, 4, 3, false, "13 2");
+}
+
+static void test_siblings_are_busy_only_where_asked_for(void **state)
+{
+    struct rig *r = *state;
+    const int order[] = { 13, 2, 7, 10, 5 };
+    look(r, "0-15");
+    expect_listed(r, -1, order, 3, 1, true, "5"); /* of the measured core, too */
+    expect_listed(r, -1, order, 3, 3, true, "2 7 5 10 15");
+    expect_listed(r, -1, order, 5, 3, true, "2 7 5 10 15"); /* 10 and 5 are no other cores */
+    look(r, "2,5,7,10,13");
+    expect_listed(r, -1, order, 3, 3, true, "2 7 5 10"); /* 15 is not allowed */
+}
+
+static void refuse_list(struct rig *r, int cpu, int a, int b, const char *why)
+{
+    const int order[] = { a, b };
+    const struct machine_setup s = { .cpu = cpu, .active_cores = 2, .cpus = order, .n_cpus = 2 };
+    struct machine_error err;
+    struct cpu_companions c;
+    int measured;
+    int status = cpu_choose_measured(&r->view, &s, &measured, &err);
+    if (status == MACHINE_OK) {
+        status = cpu_pick_companions(r->root, &r->view, measured, &s, &c, &err);
+    }
+    assert_int_equal(status, MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, why));
+}
+
+static void test_bad_lists_of_cpus_are_refused(void **state)
+{
+    struct rig *r = *state;
+    look(r, "0-12");
+    refuse_list(r, -1, 3, 16, "CPU 16 does not exist");
+    refuse_list(r, -1, -1, 3, "CPU -1 does not exist");
+    refuse_list(r, -1, 3, -1, "CPU -1 does not exist");
+    refuse_list(r, -1, 3, 13, "CPU 13 is not allowed");
+    refuse_list(r, -1, 3, 3, "CPU 3 is listed twice");
+    refuse_list(r, 0, 3, 3, "CPU 3 is listed twice");
+    refuse_list(r, -1, 3, 11, "CPU 11 shares its core");
+    refuse_list(r, 0, 3, 8, "CPU 8 shares its core");
+    const int order[] = { 3, 0 };
+    const struct machine_setup three = { .cpu = -1, .active_cores = 3, .cpus = order, .n_cpus = 2 };
+    struct machine_error err;
+    struct cpu_companions c;
+    assert_int_equal(cpu_pick_companions(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "3 active cores wanted, but the list of CPUs holds 2 physical cores"));
 }
 
 static void test_cores_online_are_counted_whoever_may_use_them(void **state)
@@ -271,7 +359,7 @@ static void test_cores_online_are_counted_whoever_may_use_them(void **state)
     struct cpu_companions c;
     write_file(r, "devices/system/cpu/online", "0-5,8-13");
     look(r, "1");
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, 1, 0, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_companions(r->root, &r->view, 1, &all, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.cores, 6);
     assert_int_equal(c.available, 1);
@@ -320,6 +408,104 @@ static void test_performance_cores_come_first(void **state)
     write_file(r, "devices/cpu_core/cpus", "");
 }
 
+static void expect_kinds(const struct rig *r, const char *expected)
+{
+    struct machine_core_kind kinds[8];
+    char got[300] = "";
+    size_t n = cpu_core_kinds(r->root, &r->view, kinds, 8);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d:%s", i > 0 ? "; " : "", kinds[i].cpu,
+                 kinds[i].label);
+    }
+    assert_string_equal(got, expected);
+}
+
+static void write_number(const struct rig *r, int cpu, const char *file, int value)
+{
+    char path[128], text[16];
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/%s", cpu, file);
+    snprintf(text, sizeof text, "%d", value);
+    write_file(r, path, text);
+}
+
+/* One package of eight CPUs on eight cores, or `threads` on each. */
+static void make_desktop(struct rig *r, int cpus, int threads)
+{
+    char list[16];
+    snprintf(r->root, sizeof r->root, "/tmp/characterize-cpu-XXXXXX");
+    assert_non_null(mkdtemp(r->root));
+    snprintf(list, sizeof list, "0-%d", cpus - 1);
+    write_file(r, "devices/system/cpu/present", list);
+    write_file(r, "devices/system/cpu/online", list);
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        int first = cpu / threads * threads;
+        snprintf(list, sizeof list, "%d-%d", first, first + threads - 1);
+        place_cpu(r, cpu, list, 0);
+    }
+    look(r, "0-63");
+}
+
+static void remove_desktop(const struct rig *r)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", r->root);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_kinds_of_cores(void **state)
+{
+    struct rig *server = *state, desktop;
+    look(server, "0-15");
+    expect_kinds(server, "15:package 1; 11:package 0");
+    look(server, "0-6");
+    expect_kinds(server, "6:package 1; 3:package 0");
+    look(server, "1,2,10");
+    expect_kinds(server, "10:"); /* what cannot be used differs from nothing */
+
+    make_desktop(&desktop, 8, 2);
+    expect_kinds(&desktop, "7:");
+    for (int cpu = 0; cpu < 8; cpu++) {
+        write_number(&desktop, cpu, "topology/die_id", cpu / 4);
+    }
+    expect_kinds(&desktop, "7:die 1; 3:die 0");
+    remove_desktop(&desktop);
+}
+
+static void test_favoured_cores(void **state)
+{
+    struct rig desktop;
+    (void)state;
+    make_desktop(&desktop, 8, 1);
+    for (int cpu = 0; cpu < 8; cpu++) {
+        write_number(&desktop, cpu, "cpufreq/cpuinfo_max_freq", 4500000);
+    }
+    expect_kinds(&desktop, "7:");
+    write_number(&desktop, 2, "cpufreq/cpuinfo_max_freq", 4700000);
+    write_number(&desktop, 5, "cpufreq/cpuinfo_max_freq", 4700000);
+    expect_kinds(&desktop, "7:not favoured; 5:favoured");
+    /* CPPC tells it more finely */
+    for (int cpu = 0; cpu < 8; cpu++) {
+        write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 3 ? 40 : 30 + cpu);
+    }
+    expect_kinds(&desktop, "7:not favoured; 3:favoured");
+    remove_desktop(&desktop);
+}
+
+static void test_kinds_of_a_hybrid_part(void **state)
+{
+    struct rig desktop;
+    (void)state;
+    make_desktop(&desktop, 16, 1);
+    write_file(&desktop, "devices/cpu_core/cpus", "0-3");
+    write_file(&desktop, "devices/cpu_atom/cpus", "4-11");
+    write_file(&desktop, "devices/cpu_lowpower/cpus", "12-15");
+    for (int cpu = 0; cpu < 16; cpu++) {
+        write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 1 ? 70 : cpu < 4 ? 65 : 40);
+    }
+    expect_kinds(&desktop, "15:LP-E; 11:E; 3:P, not favoured; 1:P, favoured");
+    remove_desktop(&desktop);
+}
+
 static void test_without_sysfs_the_affinity_decides(void **state)
 {
     (void)state;
@@ -331,7 +517,7 @@ static void test_without_sysfs_the_affinity_decides(void **state)
     assert_int_equal(cpu_choose(&v, -1, &cpu, &err), MACHINE_OK);
     assert_true(cpu_mask_has(&v.allowed, cpu));
     /* every CPU is then a core of its own */
-    assert_int_equal(cpu_pick_companions("/nonexistent", &v, cpu, 0, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_companions("/nonexistent", &v, cpu, &all, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.available, CPU_COUNT_S(sizeof v.allowed, v.allowed.set));
 }
@@ -368,9 +554,15 @@ int main(void)
         cmocka_unit_test(test_long_lists_end_in_dots),
         cmocka_unit_test(test_companions_are_other_cores_of_the_same_package_first),
         cmocka_unit_test(test_companions_only_where_allowed),
+        cmocka_unit_test(test_cpus_become_active_in_the_order_that_is_given),
+        cmocka_unit_test(test_siblings_are_busy_only_where_asked_for),
+        cmocka_unit_test(test_bad_lists_of_cpus_are_refused),
         cmocka_unit_test(test_cores_online_are_counted_whoever_may_use_them),
         cmocka_unit_test(test_cpu_is_chosen_or_refused_with_one_of_three_reasons),
         cmocka_unit_test(test_performance_cores_come_first),
+        cmocka_unit_test(test_kinds_of_cores),
+        cmocka_unit_test(test_favoured_cores),
+        cmocka_unit_test(test_kinds_of_a_hybrid_part),
         cmocka_unit_test(test_without_sysfs_the_affinity_decides),
         cmocka_unit_test(test_affinity_is_set_and_restored),
     };

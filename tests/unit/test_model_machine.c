@@ -360,6 +360,74 @@ static void impossible_setups_are_refused(void **state)
     assert_int_equal(prepared(&m, s, &err), MACHINE_OK);
 }
 
+static void lists_of_cpus(void **state)
+{
+    (void)state;
+    static const int order[4] = {7, 0, 15, 3}, twice[3] = {7, 0, 7}, beyond[2] = {7, 16}, below[2] = {-1, 3};
+    struct model m = loaded("xeon-gold-6130");
+    struct machine machine;
+    struct machine_error err;
+    struct machine_info info;
+    struct machine_setup s = {.cpu = -1, .period_us = 1, .cpus = order, .n_cpus = 4, .siblings = true};
+    assert_int_equal(prepared(&m, (struct machine_setup){.cpu = -1, .cpus = twice, .n_cpus = 3}, &err),
+                     MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "CPU 7 is listed twice");
+    assert_int_equal(prepared(&m, (struct machine_setup){.cpu = -1, .cpus = beyond, .n_cpus = 2}, &err),
+                     MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "no CPU 16"));
+    assert_int_equal(prepared(&m, (struct machine_setup){.cpu = 2, .cpus = below, .n_cpus = 2}, &err),
+                     MACHINE_BAD_INPUT);
+    s.active_cores = 5;
+    assert_int_equal(prepared(&m, s, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "4 of those listed"));
+    static const struct { int cpu, number; unsigned active, all; } cases[] = {
+        {-1, 7, 2, 4}, {15, 15, 4, 4}, {2, 2, 5, 5}};
+    assert_int_equal(machine_open_parsed_model(&m, "model:x", &machine, &err), MACHINE_OK);
+    for (size_t i = 0; i < 3; i++)
+        for (int all = 0; all < 2; all++) {
+            s.cpu = cases[i].cpu;
+            s.active_cores = all ? 0 : cases[i].active;
+            assert_int_equal(machine.ops->prepare(&machine, &s, &err), MACHINE_OK);
+            machine.ops->info(&machine, &info);
+            assert_int_equal(info.cpu_number, cases[i].number);
+            assert_int_equal(info.active_cores, all ? cases[i].all : cases[i].active);
+        }
+    machine.ops->finish(&machine);
+    machine.ops->close(&machine);
+}
+
+/* The frequency of the last samples of a long run. */
+static double settled_ghz(const struct model *m, const char *kernel, unsigned cores, double fixed)
+{
+    struct rig r;
+    struct machine_error err;
+    rig_open(&r, m, cores, 10, 1);
+    r.setup.fixed_ghz = fixed;
+    assert_int_equal(r.machine.ops->prepare(&r.machine, &r.setup, &err), MACHINE_OK);
+    struct recording rec = rig_switch(&r, kernel, kernel, 1000, 0);
+    double ghz = rig_sample(&r, &rec, rec.n - 2).ghz;
+    rig_close(&r);
+    return ghz;
+}
+
+static void a_fixed_frequency_bounds_every_level(void **state)
+{
+    (void)state;
+    static const char *const kernels[3] = {"128fma", "256fma", "512fma"};
+    struct model m = loaded("xeon-gold-6130");
+    struct machine_error err;
+    rig_silence(&m);
+    for (unsigned level = 0; level < 3; level++)
+        for (unsigned cores = 1; cores <= 16; cores += 15)
+            for (double fixed = 0; fixed < 4; fixed += 1.3) {
+                double limit = model_ghz(&m, level, cores);
+                double expected = fixed > 0 && fixed < limit ? fixed : limit;
+                assert_true(fabs(settled_ghz(&m, kernels[level], cores, fixed) - expected) < 1e-3);
+            }
+    assert_int_equal(prepared(&m, (struct machine_setup){.fixed_ghz = -1}, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(prepared(&m, (struct machine_setup){.fixed_ghz = (double)NAN}, &err), MACHINE_BAD_INPUT);
+}
+
 static void impossible_runs_are_refused(void **state)
 {
     (void)state;
@@ -422,6 +490,8 @@ int main(void)
         cmocka_unit_test(registers_tell_ratios_and_voltage),
         cmocka_unit_test(voltage_readings_scatter_by_the_noise),
         cmocka_unit_test(impossible_setups_are_refused),
+        cmocka_unit_test(lists_of_cpus),
+        cmocka_unit_test(a_fixed_frequency_bounds_every_level),
         cmocka_unit_test(impossible_runs_are_refused),
         cmocka_unit_test(a_hundred_repetitions_take_well_below_half_a_second),
     };

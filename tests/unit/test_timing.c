@@ -304,6 +304,9 @@ static void test_setups_that_cannot_be(void **state)
     s = setup_of(1);
     s.max_samples = 0;
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "0 samples");
+    s = setup_of(1);
+    s.fixed_ghz = 2;
+    refuses_setup(m, &s, MACHINE_CANNOT, "no frequency can be fixed");
 }
 
 static void refuses_run(struct machine *m, const struct run_request *r, int status, const char *text)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/model_power.h"
+
+#include <math.h>
+
+static double energy_of(const struct model *m, unsigned width, enum kernel_weight weight)
+{
+    for (size_t i = 0; i < m->n_energies; i++)
+        if (m->energies[i].width == width && m->energies[i].weight == weight)
+            return m->energies[i].nj;
+    return NAN;
+}
+
+double model_power_instruction(const struct model *m, const struct payload *p)
+{
+    double counted = p->instructions ? (double)p->counted / p->instructions : 1;
+    double nj = energy_of(m, p->kernel->width, p->kernel->weight);
+    return counted < 1 ? counted * nj + (1 - counted) * energy_of(m, 64, KERNEL_LIGHT) : nj;
+}
+
+double model_power_joules(const struct model *m, double cycles, double instructions, double nj_instruction,
+                          double volts)
+{
+    return (cycles * m->cycle_nj + instructions * nj_instruction) * 1e-9 * volts * volts;
+}
+
+double model_power_steady_core(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz)
+{
+    struct model_need need;
+    struct machine_error ignored;
+    if (model_need(m, p, &need, &ignored) != MACHINE_OK)
+        return NAN;
+    unsigned level = m->classes[need.later].level;
+    double ghz = model_ghz(m, level, cores), hz = model_mean_ghz(m, level, cores) * 1e9;
+    if (fixed_ghz > 0 && ghz > fixed_ghz) {
+        hz *= fixed_ghz / ghz;
+        ghz = fixed_ghz;
+    }
+    return model_power_joules(m, hz, hz * need.ipc, model_power_instruction(m, p), model_volts(m, ghz));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/overhead.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/robust.h"
+
+enum { COUNTERS_MAX = 3, NUMBERS = 6 }; /* a curve has three arrays and scratch for three */
+/* A chain that took longer than this times the usual was stopped on its way: frequencies differ by less. */
+#define STOPPED 2.0
+
+/* Where a counter stands in a reading; 0: not counted. */
+static size_t word_of(const struct counter_spec *counters, size_t n, enum counter_id id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (counters[i].id == id)
+            return 2 + i;
+    return 0;
+}
+
+static double difference(const struct recording *rec, size_t i, size_t word)
+{
+    uint64_t now = rec->words[i * rec->stride + word], before = rec->words[(i - 1) * rec->stride + word];
+    return now == COUNTER_MISSING || before == COUNTER_MISSING ? NAN : (double)(int64_t)(now - before);
+}
+
+/* Ticks of the reading that ends section i: of its chain, unless the core was stopped in it. */
+static double reading_ticks(const struct recording *rec, size_t i, size_t ticks_word, size_t cycles_word, double usual)
+{
+    double ticks = difference(rec, i, ticks_word), cycles = difference(rec, i, cycles_word);
+    double most = STOPPED * usual * cycles;
+    return ticks > most ? usual * cycles : ticks;
+}
+
+static double usual_ticks_per_cycle(const struct recording *rec, size_t ticks_word, size_t cycles_word,
+                                    double *scratch)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < rec->n; i++)
+        scratch[n++] = difference(rec, i, ticks_word) / difference(rec, i, cycles_word);
+    return median_of(scratch, n);
+}
+
+bool overhead_curve(const struct recording *rec, const struct counter_spec *counters, size_t n_counters, double tsc_hz,
+                    struct work_curve *out)
+{
+    size_t cycles = word_of(counters, n_counters, COUNTER_CYCLES);
+    size_t chain_ticks = word_of(counters, n_counters, COUNTER_CHAIN_TICKS);
+    size_t chain_cycles = word_of(counters, n_counters, COUNTER_CHAIN_CYCLES);
+    bool chained = chain_ticks && chain_cycles;
+    if (rec->n < 2 || rec->zero_reading >= rec->n)
+        return false;
+    double usual = chained ? usual_ticks_per_cycle(rec, chain_ticks, chain_cycles, out->scratch) : NAN;
+    out->n = rec->n;
+    out->zero = rec->zero_reading;
+    out->time_us[0] = out->work[0] = 0;
+    out->ghz[0] = NAN;
+    for (size_t i = 1; i < rec->n; i++) {
+        double ticks = difference(rec, i, 0), own = ticks, hz = NAN;
+        if (cycles) {
+            hz = difference(rec, i, cycles) / ticks * tsc_hz;
+        } else if (chained) {
+            double reading = reading_ticks(rec, i, chain_ticks, chain_cycles, usual);
+            own = ticks - reading;
+            hz = difference(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz;
+        }
+        out->time_us[i] = out->time_us[i - 1] + own / tsc_hz * 1e6;
+        out->work[i] = out->work[i - 1] + difference(rec, i, 1);
+        out->ghz[i] = hz * 1e-9;
+    }
+    double zero_us = out->time_us[out->zero], zero_work = out->work[out->zero];
+    for (size_t i = 0; i < rec->n; i++) {
+        out->time_us[i] -= zero_us;
+        out->work[i] -= zero_work;
+    }
+    return true;
+}
+
+static size_t choose_counters(const struct machine *m, struct counter_spec out[COUNTERS_MAX])
+{
+    static const enum counter_id wanted[COUNTERS_MAX] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES};
+    size_t n = 0;
+    for (size_t i = 0; i < COUNTERS_MAX; i++)
+        if (!m->ops->lacks(m, wanted[i], NULL))
+            out[n++] = (struct counter_spec){wanted[i], 0};
+    return n;
+}
+
+static const char *spoilt_by(const struct recording *rec)
+{
+    if (rec->migrated)
+        return "the thread ended on another CPU";
+    if (rec->involuntary_switches)
+        return "taken off its CPU by the scheduler";
+    return rec->page_faults ? "page faults" : NULL;
+}
+
+/* All repetitions on a prepared machine. numbers: room for NUMBERS * capacity. */
+static int repeat(struct machine *m, const struct overhead_setup *s, const struct counter_spec *counters, size_t n,
+                  double *numbers, size_t capacity, overhead_sink *sink, void *data, struct machine_error *err)
+{
+    struct machine_info info;
+    struct work_curve curve = {.time_us = numbers, .work = numbers + capacity, .ghz = numbers + 2 * capacity,
+                               .scratch = numbers + 3 * capacity};
+    struct segment segments[3] = {{s->first, s->warmup_us, false}, {s->first, s->before_us, true},
+                                  {s->second, s->observe_us, true}};
+    if (!(s->before_us > 0))
+        segments[1] = segments[2];
+    size_t n_segments = s->before_us > 0 ? 3 : 2;
+    m->ops->info(m, &info);
+    for (unsigned run = 0; run < s->runs; run++) {
+        /* multiples of the golden ratio fill a period evenly however many there are (Knuth, TAOCP 3, section 6.4) */
+        struct run_request request = {.segments = segments, .n_segments = n_segments, .zero_segment = n_segments - 1,
+                                      .phase = fmod(run * 0.6180339887498949, 1.0), .repetition = run};
+        struct recording rec;
+        int status = m->ops->run(m, &request, &rec, err);
+        if (status)
+            return status;
+        const char *why = spoilt_by(&rec);
+        if (!why && (rec.n > capacity || !overhead_curve(&rec, counters, n, info.tsc_hz, &curve)))
+            why = "the recording is not complete";
+        if (sink(data, run, why ? NULL : &curve, why))
+            break;
+    }
+    return MACHINE_OK;
+}
+
+int overhead_run(struct machine *m, const struct overhead_setup *s, overhead_sink *sink, void *data,
+                 struct machine_error *err)
+{
+    struct counter_spec counters[COUNTERS_MAX];
+    struct machine_setup setup = s->machine;
+    setup.period_us = s->period_us;
+    setup.counters = counters;
+    setup.n_counters = choose_counters(m, counters);
+    setup.max_samples = (size_t)((s->before_us + s->observe_us) / s->period_us * 1.1) + 64;
+    size_t capacity = setup.max_samples + 1;
+    double *numbers = malloc(NUMBERS * capacity * sizeof *numbers);
+    if (!numbers)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int status = m->ops->prepare(m, &setup, err);
+    if (status == MACHINE_OK) {
+        status = repeat(m, s, counters, setup.n_counters, numbers, capacity, sink, data, err);
+        m->ops->finish(m);
+    }
+    free(numbers);
+    return status;
+}

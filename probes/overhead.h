@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The overhead experiment: repetitions of one kernel, then another, as curves of work done against time.
+ *
+ * Down: the kernel that runs at the high level, then the one that asks for the lower, long enough for twice the same
+ * work. Up: the kernel that needs the lower level, then the other, observed until the core has come back up. What the
+ * curves say, analysis/overhead.h finds out.
+ */
+#ifndef CHARACTERIZE_PROBE_OVERHEAD_H
+#define CHARACTERIZE_PROBE_OVERHEAD_H
+
+#include "analysis/overhead.h"
+#include "drivers/machine.h"
+
+struct overhead_setup {
+    struct machine_setup machine; /* CPU, active cores, companion, seed; period, counters and samples are set here */
+    struct payload first, second; /* time 0 is the switch between them */
+    unsigned runs;
+    double warmup_us;  /* of the first kernel, not recorded */
+    double before_us;  /* of the first kernel, recorded; 0: none */
+    double observe_us; /* of the second kernel */
+    double period_us;  /* between readings: the length of a section */
+};
+
+/*
+ * Takes the curve of a repetition, valid during the call; or NULL and, in `spoilt`, what the machine knows to have
+ * spoilt the repetition. Non-zero: no more repetitions.
+ */
+typedef int overhead_sink(void *data, unsigned run, const struct work_curve *curve, const char *spoilt);
+
+/*
+ * Runs it. Time that the machine tells to have spent in its readings (the dependent chain) is no time of the code; time
+ * that the core stood still in one is. Returns MACHINE_OK or fills *err and returns its status.
+ */
+int overhead_run(struct machine *m, const struct overhead_setup *s, overhead_sink *sink, void *data,
+                 struct machine_error *err);
+
+/*
+ * A curve from one recording (space for rec->n readings is the caller's). Returns false where the recording does not
+ * hold its time 0.
+ */
+bool overhead_curve(const struct recording *rec, const struct counter_spec *counters, size_t n_counters, double tsc_hz,
+                    struct work_curve *out);
+
+#endif

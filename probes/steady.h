@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The steady experiment: one kernel for so long that the core has settled at its frequency, then samples of it, in
+ * several repetitions. Halts and frequency changes of the first milliseconds are not in it.
+ */
+#ifndef CHARACTERIZE_PROBE_STEADY_H
+#define CHARACTERIZE_PROBE_STEADY_H
+
+#include "probes/transition.h"
+
+struct steady_setup {
+    struct payload kernel;
+    /* cpu, active_cores, companion, cpus, siblings, fixed_ghz and seed are the caller's; the counters, their number, the
+     * period and max_samples are set by the probe */
+    struct machine_setup machine;
+    unsigned runs;     /* repetitions wanted, >= 1 */
+    double settle_us;  /* of the kernel before the first repetition */
+    double before_us;  /* of the kernel in each repetition before it is recorded: the machine may rest between two */
+    double observe_us; /* recorded */
+    double period_us;
+    bool licences;     /* count licence levels and throttling, too, where the machine has them */
+    struct transition_event events[TRANSITION_EVENTS_MAX];
+    size_t n_events;
+    transition_progress *progress; /* may be NULL; non-zero: no more repetitions. What was recorded is kept */
+    void *data;
+};
+
+/*
+ * Defaults: 5 repetitions; 20 ms to settle, more than the 2 ms that the Intel manual gives for a licence and the
+ * milliseconds in which the power control follows the number of active cores; 5 ms in each repetition and 4 ms recorded
+ * in samples of 20 us, together less than the 10 ms for which the kernel helper masks interrupts. `machine` is zeroed
+ * but for cpu = -1.
+ */
+void steady_defaults(struct steady_setup *s, const struct payload *kernel);
+
+/*
+ * Runs it: prepares the machine, and finishes it again. The trace has a run for each repetition, time 0 where its
+ * recording starts, frequency, IPC, and what else was asked for, in the columns that transition_append fills; its key
+ * "kernel" names the kernel. Repetitions that the machine itself knows to be spoilt (out->spoilt) are made up for by
+ * others, up to three for each one wanted; how many are in the trace the caller sees there. out->volts_missing is not
+ * used. Returns MACHINE_OK, or fills *err and returns its status; then *out is empty. Free with
+ * transition_result_free().
+ */
+int steady_run(struct machine *m, const struct steady_setup *s, struct transition_result *out,
+               struct machine_error *err);
+
+#endif

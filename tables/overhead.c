@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a change of the frequency costs, down and up, for each number of active cores, and after which time a change up
+ * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/kinds.h"
+#include "tables/overhead_measure.h"
+#include "tables/overhead_print.h"
+
+static const struct table_column columns[] = {
+    {"from", "", TABLE_TEXT, true, 0},
+    {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"down_us", "us", TABLE_REAL, false, 1},
+    {"down_us_lo", "us", TABLE_REAL, false, 1},
+    {"down_us_hi", "us", TABLE_REAL, false, 1},
+    {"up_us", "us", TABLE_REAL, false, 1},
+    {"up_us_lo", "us", TABLE_REAL, false, 1},
+    {"up_us_hi", "us", TABLE_REAL, false, 1},
+    {"breakeven_us", "us", TABLE_REAL, false, 0},
+    {"breakeven_us_lo", "us", TABLE_REAL, false, 0},
+    {"breakeven_us_hi", "us", TABLE_REAL, false, 0},
+    {"high_ghz", "GHz", TABLE_REAL, false, 3},
+    {"high_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"high_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"low_ghz", "GHz", TABLE_REAL, false, 3},
+    {"low_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"low_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"down_median_us", "us", TABLE_REAL, false, 1},
+    {"down_p95_us", "us", TABLE_REAL, false, 1},
+    {"up_median_us", "us", TABLE_REAL, false, 1},
+    {"up_p95_us", "us", TABLE_REAL, false, 1},
+    {"n", "", TABLE_WHOLE, false, 0},       /* repetitions down that were used */
+    {"up_n", "", TABLE_WHOLE, false, 0},
+    {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details tell why */
+    {"assumption", "", TABLE_TEXT, false, 0},
+};
+
+/* ---- plan ---- */
+
+/* Those whose transitions were published, 256or for throttling alone, and tiles. */
+static const char *const usual[] = {"128fma", "256or", "256fma", "512or", "512fma", "amx"};
+
+/* By default pairs begin with one of these. */
+static bool usual_first(const struct payload *p)
+{
+    return strcmp(p->name, "128fma") == 0 || strcmp(p->name, "256fma") == 0;
+}
+
+/* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
+static int by_demand(const void *a, const void *b)
+{
+    const struct payload *x = a, *y = b;
+    if (x->kernel->width != y->kernel->width)
+        return x->kernel->width < y->kernel->width ? -1 : 1;
+    if (x->kernel->weight != y->kernel->weight)
+        return x->kernel->weight < y->kernel->weight ? -1 : 1;
+    if (x->density != y->density)
+        return x->density > y->density ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static int add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
+                     struct cells *out)
+{
+    static unsigned const most = TABLES_CORES_MAX;
+    struct overhead_method how = overhead_method(x->options);
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = tables_active_cores(x, false, cores, most);
+    for (size_t i = 0; i < n; i++) {
+        if (x->options->brief && !x->options->n_active && i > 0 && i + 1 < n)
+            continue;
+        struct cell *c = cells_add(out, "%s_%s_%u", from->name, to->name, cores[i]);
+        if (!c)
+            return -1;
+        c->a = *from;
+        c->b = *to;
+        c->active_cores = cores[i];
+        c->seconds = 0.02 + how.runs * 1e-6 * (2 * how.warmup_us + how.before_us + how.down_observe_us +
+                                               how.up_observe_us);
+    }
+    return 0;
+}
+
+static bool wanted(const struct tables_context *x, const struct payload *from, const struct payload *to)
+{
+    if (x->options->n_kernels)
+        return true;
+    if (x->options->brief && (!strcmp(to->name, "256or") || !strcmp(from->name, "256fma")))
+        return false;
+    return usual_first(from) && (to->kernel->width > from->kernel->width);
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    struct overhead_method how = overhead_method(x->options);
+    size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
+    qsort(kernels, n, sizeof *kernels, by_demand);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            if (strcmp(kernels[a].name, kernels[b].name) != 0 && wanted(x, &kernels[a], &kernels[b]) &&
+                add_cells(x, &kernels[a], &kernels[b], out))
+                return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    table_set_setting_number(t, "runs", how.runs);
+    table_set_setting_number(t, "warmup_us", how.warmup_us);
+    table_set_setting_number(t, "period_us", how.up_period_us);
+    table_set_setting_number(t, "observe_us", how.up_observe_us);
+    table_set_setting_number(t, "down_period_us", how.down_period_us);
+    table_set_setting_number(t, "down_observe_us", how.down_observe_us);
+    table_set_setting_number(t, "outliers_us", OVERHEAD_FAR_US);
+    return MACHINE_OK;
+}
+
+/* ---- measure ---- */
+
+static void put_estimate(struct table *t, const char *column, const struct estimate *e)
+{
+    table_put_limits(t, column, e->value, e->lo, e->hi);
+}
+
+static void put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                    const struct estimate *breakeven)
+{
+    table_add_row(t);
+    table_put_text(t, "from", c->a.name);
+    table_put_text(t, "to", c->b.name);
+    table_put_number(t, "active_cores", c->active_cores);
+    if (!o->unsettled) {
+        put_estimate(t, "down_us", &o->down.spread.mean);
+        table_put_number(t, "down_median_us", o->down.spread.median);
+        table_put_number(t, "down_p95_us", o->down.spread.p95);
+    }
+    put_estimate(t, "up_us", &o->up.spread.mean);
+    table_put_number(t, "up_median_us", o->up.spread.median);
+    table_put_number(t, "up_p95_us", o->up.spread.p95);
+    put_estimate(t, "high_ghz", &o->high_ghz);
+    put_estimate(t, "low_ghz", &o->low_ghz);
+    table_put_number(t, "n", (double)o->down.spread.n);
+    if (o->levels_differ)
+        table_put_number(t, "up_n", (double)o->up.spread.n);
+    table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
+    put_estimate(t, "breakeven_us", breakeven);
+    if (isfinite(breakeven->value))
+        table_put_text(t, "assumption", overhead_assumption);
+}
+
+/* Why there is no break-even time. */
+static void tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                         const struct estimate *breakeven)
+{
+    if (o->unsettled)
+        tables_cell_missing(t, c, "no settled level after the switch: the rate still changed however long it was "
+                            "observed, so that there is no cost down");
+    else if (!o->down.spread.n)
+        tables_cell_missing(t, c, "no repetition was free of interruptions; a less busy machine would help");
+    if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
+        tables_cell_missing(t, c, "the frequency was not measured: no cost up and no break-even time");
+    else if (o->second_faster)
+        tables_cell_missing(t, c, "the core runs faster with the second kernel: name it first");
+    else if (!o->levels_differ)
+        tables_cell_missing(t, c, "no change of frequency: nothing to come back from, no cost up, no break-even time");
+    else if (!o->up.spread.n)
+        tables_cell_missing(t, c, "the core did not come back up while it was observed: no cost up and no break-even "
+                            "time; a longer --observe would help");
+    else if (!o->unsettled && o->down.spread.n && !isfinite(breakeven->value))
+        tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct overhead_cell o;
+    int status = overhead_cell_measure(x, c, &o, err);
+    if (status == MACHINE_OK) {
+        struct estimate breakeven = {NAN, NAN, NAN};
+        if (o.levels_differ && !o.unsettled)
+            breakeven = overhead_breakeven(&o.down.spread.mean, &o.up.spread.mean, &o.high_ghz, &o.low_ghz);
+        put_row(rows, c, &o, &breakeven);
+        tell_missing(rows, c, &o, &breakeven);
+        char *json = overhead_cell_json(&o);
+        if (json)
+            table_set_detail(rows, c->id, json);
+        else
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        free(json);
+    }
+    overhead_cell_free(&o);
+    return status;
+}
+
+static void print(FILE *out, bool colour, const struct table *t)
+{
+    overhead_print(out, colour, t, table_overhead.title, NULL, 0);
+}
+
+const struct table_kind table_overhead = {
+    .name = "overhead",
+    .title = "Overhead of a change of the frequency, and break-even times",
+    .about = "what a change of the frequency costs, down and up, and after which time it has paid",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof *columns,
+    .plan = plan,
+    .measure = measure,
+    .print = print,
+    .findings = overhead_findings,
+};

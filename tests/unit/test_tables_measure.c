@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tables/: choosing kernels and core counts, cells, and measuring a table with and without a store. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/model.h"
+#include "tables/tables.h"
+#include "tests/unit/model_rig.h"
+
+/* ---- a table of its own: three cells, of which the second cannot be measured ---- */
+
+static const struct table_column columns[] = {
+    {.name = "kernel", .unit = "", .type = TABLE_TEXT, .key = true},
+    {.name = "active_cores", .unit = "", .type = TABLE_WHOLE, .key = true},
+    {.name = "value", .unit = "", .type = TABLE_REAL, .decimals = 2},
+};
+
+static int fake_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    (void)err;
+    static const char *const names[] = {"64add", "128fma", "512fma", "amx"};
+    struct payload kernels[TABLES_KERNELS_MAX];
+    size_t n = tables_kernels(x, names, 4, kernels, t);
+    for (size_t i = 0; i < n; i++) {
+        struct cell *c = cells_add(out, "%s", kernels[i].name);
+        assert_non_null(c);
+        c->a = kernels[i];
+        c->active_cores = 1;
+    }
+    table_set_setting_number(t, "runs", 1);
+    return MACHINE_OK;
+}
+
+static int fake_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                        struct machine_error *err)
+{
+    if (strcmp(c->id, "128fma") == 0)
+        return machine_fail(err, MACHINE_CANNOT, "buy another", "this one cannot");
+    if (tables_stop(x, 0.5))
+        return machine_fail(err, MACHINE_FAILED, "", "stopped");
+    struct machine_setup s = tables_setup(x, "fake", c);
+    table_add_row(rows);
+    table_put_text(rows, "kernel", c->a.name);
+    table_put_number(rows, "active_cores", s.active_cores);
+    table_put_number(rows, "value", (double)(s.seed % 1000003) / 7);
+    return MACHINE_OK;
+}
+
+static int fake_conclude(struct table *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        table_set_number(t, i, "value", table_number(t, i, "value") + 0.5);
+    return 0;
+}
+
+static const struct table_kind fake = {
+    .name = "fake", .title = "Fake", .about = "for tests", .columns = columns, .n_columns = 3,
+    .plan = fake_plan, .measure = fake_measure, .conclude = fake_conclude};
+
+/* ---- a store in memory ---- */
+
+struct memory {
+    char *text[8];
+    char id[8][TABLES_CELL_ID_MAX];
+    size_t n, loads, stores;
+};
+
+static char *memory_load(void *data, const struct table_kind *k, const struct cell *c)
+{
+    struct memory *m = data;
+    (void)k;
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->id[i], c->id) == 0) {
+            m->loads++;
+            return strdup(m->text[i]);
+        }
+    return NULL;
+}
+
+static int memory_store(void *data, const struct table_kind *k, const struct cell *c, const char *json,
+                        struct machine_error *err)
+{
+    struct memory *m = data;
+    (void)k;
+    (void)err;
+    snprintf(m->id[m->n], sizeof m->id[0], "%s", c->id);
+    m->text[m->n++] = strdup(json);
+    m->stores++;
+    return MACHINE_OK;
+}
+
+static void memory_free(struct memory *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free(m->text[i]);
+}
+
+static void open_model(const char *name, struct machine *m)
+{
+    struct machine_error error;
+    assert_int_equal(machine_open_model(name, "data", m, &error), MACHINE_OK);
+}
+
+static int stop_after(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+{
+    (void)k;
+    assert_true(part >= 0 && part <= 1 + 1e-9);
+    assert_true(done <= n);
+    return done >= *(size_t *)data;
+}
+
+static void a_table_is_measured(void **state)
+{
+    struct machine m;
+    struct tables_options o;
+    struct table t;
+    struct machine_error error;
+    (void)state;
+    open_model("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    assert_int_equal(tables_measure(&fake, &m, &o, NULL, NULL, &t, &error), MACHINE_OK);
+    assert_int_equal(t.n_rows, 2);
+    assert_string_equal(table_text(&t, 1, "kernel"), "512fma");
+    assert_int_equal(t.n_missing, 2); /* amx at once, 128fma when it was tried */
+    assert_string_equal(table_missing_text(&t, 0, "kernel"), "amx");
+    assert_non_null(strstr(t.missing[0].why, "amx"));
+    assert_string_equal(t.missing[1].why, "this one cannot; buy another");
+    assert_true(table_modelled(&t));
+    assert_null(table_meta(&t, "date")); /* a model's output depends on its settings alone */
+    assert_string_equal(table_setting(&t, "seed"), "0");
+    table_free(&t);
+    m.ops->close(&m);
+}
+
+static void cells_found_are_not_measured_again(void **state)
+{
+    struct machine m;
+    struct tables_options o;
+    struct table whole, resumed;
+    struct machine_error error;
+    struct memory memory = {.n = 0};
+    size_t stop = 2;
+    const struct tables_store store = {memory_load, memory_store, &memory};
+    const struct tables_watch watch = {.progress = stop_after, .data = &stop};
+    (void)state;
+    open_model("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    assert_int_equal(tables_measure(&fake, &m, &o, NULL, NULL, &whole, &error), MACHINE_OK);
+    assert_int_equal(tables_measure(&fake, &m, &o, &store, &watch, &resumed, &error), MACHINE_FAILED);
+    assert_int_equal(memory.stores, 2);
+    assert_int_equal(tables_measure(&fake, &m, &o, &store, NULL, &resumed, &error), MACHINE_OK);
+    assert_int_equal(memory.loads, 2);
+    assert_int_equal(memory.stores, 3);
+    char *a = table_to_json(&whole), *b = table_to_json(&resumed);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    table_free(&whole);
+    table_free(&resumed);
+    memory_free(&memory);
+    m.ops->close(&m);
+}
+
+static void a_broken_cell_is_an_error(void **state)
+{
+    struct machine m;
+    struct tables_options o;
+    struct table t;
+    struct machine_error error;
+    struct memory memory = {.n = 1, .id = {"64add"}};
+    const struct tables_store store = {memory_load, memory_store, &memory};
+    (void)state;
+    memory.text[0] = strdup("{\"format\": ");
+    open_model("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    assert_int_equal(tables_measure(&fake, &m, &o, &store, NULL, &t, &error), MACHINE_FAILED);
+    assert_non_null(strstr(error.text, "64add"));
+    memory_free(&memory);
+    m.ops->close(&m);
+}
+
+static void seeds_depend_on_the_cell_alone(void **state)
+{
+    struct tables_options o;
+    struct tables_context x = {.options = &o};
+    struct cell a = {.id = "512fma-16"}, b = {.id = "512fma-8"};
+    (void)state;
+    tables_options_default(&o);
+    uint64_t seed = tables_cell_seed(&x, "frequency", &a);
+    assert_true(seed == tables_cell_seed(&x, "frequency", &a));
+    assert_true(seed != tables_cell_seed(&x, "frequency", &b));
+    assert_true(seed != tables_cell_seed(&x, "overhead", &a));
+    o.seed = 1;
+    assert_true(seed != tables_cell_seed(&x, "frequency", &a));
+}
+
+static void core_counts_are_chosen(void **state)
+{
+    struct tables_options o;
+    struct tables_context x = {.options = &o, .info = {.cores = 12}};
+    unsigned n[64];
+    (void)state;
+    tables_options_default(&o);
+    assert_int_equal(tables_active_cores(&x, true, n, 64), 12);
+    assert_int_equal(tables_active_cores(&x, false, n, 64), 5); /* 1 2 4 8 12 */
+    assert_int_equal(n[3], 8);
+    assert_int_equal(n[4], 12);
+    o.n_active = 4;
+    const unsigned given[] = {0, 3, 12, 99};
+    memcpy(o.active, given, sizeof given);
+    assert_int_equal(tables_active_cores(&x, true, n, 64), 2); /* 3 and 12: all is 12, 99 there are not */
+    assert_int_equal(n[0], 3);
+    assert_int_equal(n[1], 12);
+    x.info.cores = 1;
+    o.n_active = 0;
+    assert_int_equal(tables_active_cores(&x, true, n, 64), 1);
+    assert_int_equal(tables_active_cores(&x, false, n, 64), 1);
+    x.info.cores = 12;
+    o.n_cpus = 3; /* only three may be used */
+    assert_int_equal(tables_active_cores(&x, true, n, 64), 3);
+}
+
+static void cell_names_are_harmless_and_unique(void **state)
+{
+    struct cells c = {0};
+    (void)state;
+    struct cell *first = cells_add(&c, "%s", "512fma@1/8:x y");
+    assert_non_null(first);
+    assert_string_equal(first->id, "512fma@1-8-x-y");
+    assert_int_equal(first->cpu, -1);
+    assert_null(cells_add(&c, "%s", "512fma@1/8:x y"));
+    for (int i = 0; i < 500; i++)
+        assert_non_null(cells_add(&c, "%d", i));
+    assert_int_equal(c.n, 501);
+    cells_free(&c);
+}
+
+/* Every table that is listed is complete and has the columns that design.md demands. */
+static void the_registry_is_complete(void **state)
+{
+    static const char *const demanded[][10] = {
+        {"frequency", "cpu", "kernel", "active_cores", "level", "freq_ghz", NULL},
+        {"transitions", "from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz",
+         "phases"},
+        {"throttle", "from", "to", "active_cores", "phase", "duration_us", "ipc_ratio", NULL},
+        {"trigger", "kernel", "density", "count", "level", NULL},
+        {"relaxation", "from", "to", "wait_us", "mode", "share", NULL},
+        {"overhead", "from", "to", "active_cores", "down_us", "up_us", "breakeven_us", NULL},
+        {"umask", "event", "umask", "kernel", "share", "documented", "reading", NULL},
+        {"energy", "kernel", "freq_ghz", "watts", "nj_per_op", NULL},
+        {"voltage", "from", "to", "time_us", "volts", NULL},
+    };
+    size_t n;
+    const struct table_kind *const *kinds = tables_all(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        struct table t;
+        bool found = false;
+        assert_true(kinds[i]->name && kinds[i]->title && kinds[i]->about && kinds[i]->plan && kinds[i]->measure);
+        assert_true(tables_find(kinds[i]->name) == kinds[i]);
+        table_init(&t, kinds[i]->name, kinds[i]->columns, kinds[i]->n_columns);
+        assert_false(t.failed);
+        for (size_t d = 0; d < sizeof demanded / sizeof demanded[0]; d++) {
+            if (strcmp(demanded[d][0], kinds[i]->name) != 0)
+                continue;
+            found = true;
+            for (size_t c = 1; c < 10 && demanded[d][c]; c++)
+                if (!table_has(&t, demanded[d][c]))
+                    fail_msg("table %s has no column %s", kinds[i]->name, demanded[d][c]);
+        }
+        assert_true(found);
+        assert_true(table_has(&t, "n"));
+        table_free(&t);
+    }
+    assert_null(tables_find("nonsense"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_is_measured),
+        cmocka_unit_test(cells_found_are_not_measured_again),
+        cmocka_unit_test(a_broken_cell_is_an_error),
+        cmocka_unit_test(seeds_depend_on_the_cell_alone),
+        cmocka_unit_test(core_counts_are_chosen),
+        cmocka_unit_test(cell_names_are_harmless_and_unique),
+        cmocka_unit_test(the_registry_is_complete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
