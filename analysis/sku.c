@@ -59,29 +59,43 @@ static int copy(struct parser *p, char *to, size_t size, const char *from, const
 
 /* ---- numbers ---- */
 
+/* Digits, perhaps a point and more digits; strtod alone would take the first point of 8..20, too. */
+static bool decimal(const char *text, const char **end, double *out)
+{
+    static const char digits[] = "0123456789";
+    char number[40];
+    size_t sign = *text == '-', n = sign + strspn(text + sign, digits);
+    if (n == sign)
+        return false;
+    if (text[n] == '.' && isdigit((unsigned char)text[n + 1]))
+        n += 1 + strspn(text + n + 1, digits);
+    if (n >= sizeof number)
+        return false;
+    memcpy(number, text, n);
+    number[n] = '\0';
+    *out = strtod(number, NULL);
+    *end = text + n;
+    return true;
+}
+
 /* Decimal, or hexadecimal as 0x28, or a fraction; *end is behind it. False: none is there. */
 static bool one_number(const char *text, const char **end, double *out)
 {
-    char *after;
-    if (!isdigit((unsigned char)*text) && *text != '-')
-        return false;
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+    if (text[0] == '0' && text[1] == 'x') {
+        char *after;
         *out = (double)strtoul(text, &after, 16);
         *end = after;
         return isxdigit((unsigned char)text[2]);
     }
-    *out = strtod(text, &after);
-    if (after == text)
+    if (!decimal(text, end, out))
         return false;
-    if (*after == '/') {
-        const char *below = after + 1;
-        double denominator = isdigit((unsigned char)*below) ? strtod(below, &after) : 0;
-        *out /= denominator;
-        if (!(denominator > 0))
-            return false;
-    }
-    *end = after;
-    return isfinite(*out);
+    if (**end != '/')
+        return true;
+    double below;
+    if (!decimal(*end + 1, end, &below) || !(below > 0))
+        return false;
+    *out /= below;
+    return true;
 }
 
 /* A number, or two with `separator` between them. */
