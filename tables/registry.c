@@ -10,6 +10,7 @@ static const struct table_kind *const kinds[] = {
     &table_transitions,
     &table_overhead,
     &table_umask,
+    &table_energy,
     NULL,
 };
 
