@@ -293,6 +293,18 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- for a person ---- */
 
+/* A value with its limits, if it has any. */
+static void format_limits(const struct table *t, size_t row, const char *column, int decimals, char out[60])
+{
+    char lo[40], hi[40];
+    snprintf(lo, sizeof lo, "%s_lo", column);
+    snprintf(hi, sizeof hi, "%s_hi", column);
+    int n = snprintf(out, 60, "%.*f", decimals, table_number(t, row, column));
+    if (!isnan(table_number(t, row, lo)))
+        snprintf(out + n, 60 - (size_t)n, " [%.*f, %.*f]", decimals, table_number(t, row, lo), decimals,
+                 table_number(t, row, hi));
+}
+
 static void print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, table_energy.title);
@@ -302,10 +314,8 @@ static void print(FILE *out, bool colour, const struct table *t)
                 "[95 % limits]", "[95 % limits]", "nJ", "W");
     for (size_t i = 0; i < t->n_rows; i++) {
         char watts[60], nj[60];
-        snprintf(watts, sizeof watts, "%.2f [%.2f, %.2f]", table_number(t, i, "watts"), table_number(t, i, "watts_lo"),
-                 table_number(t, i, "watts_hi"));
-        snprintf(nj, sizeof nj, "%.3f [%.3f, %.3f]", table_number(t, i, "nj_per_op"),
-                 table_number(t, i, "nj_per_op_lo"), table_number(t, i, "nj_per_op_hi"));
+        format_limits(t, i, "watts", 2, watts);
+        format_limits(t, i, "nj_per_op", 3, nj);
         fprintf(out, "%-12s %5.0f %-9s %6.3f %22s %22s %8.3f %8.1f\n", table_text(t, i, "kernel"),
                 table_number(t, i, "active_cores"), table_text(t, i, "mode"), table_number(t, i, "freq_ghz"), watts, nj,
                 table_number(t, i, "nj_per_lane"), table_number(t, i, "idle_watts"));
