@@ -16,6 +16,7 @@ static const struct table_kind *const kinds[] = {
     &table_relaxation,
     &table_voltage,
     &table_trigger, &table_relaxation,
+    &table_energy,
     NULL,
 };
 
