@@ -132,9 +132,8 @@ void chart_draw_bars(const struct canvas *k, const struct chart_panel *p, const 
     bars_data(k, p, p->log_x ? lo : -INFINITY);
     chart_axis(k, 'x', lo, hi, p->log_x);
     names_at_rows(k, &p->categories);
-    fputs("unset ylabel\nset grid noytics\nset xlabel ", k->out);
-    gnuplot_text(k->out, p->x_label, 100);
-    fputs("\n", k->out);
+    fputs("set grid noytics\n", k->out);
+    chart_x_label(k, p->x_label);
     bar_texts(k, p, (at->right - at->left) / (hi - lo));
     if (any_bar(p, false)) {
         fprintf(k->out, "%s$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder", comma);
@@ -282,7 +281,7 @@ void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const
     size_t absent = cell_data(k, p, CELL_ABSENT, "absent");
     const char *comma = "plot ";
     names_at_rows(k, &p->categories);
-    fprintf(k->out, "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset ylabel\nunset border\n"
+    fprintf(k->out, "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset border\n"
                     "unset grid\n", (double)p->columns.n - 0.5);
     cell_texts(k, p, side);
     cell_names(k, p, at, side);

@@ -204,7 +204,7 @@ static void settings(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_settings; i++) {
         fputs(i ? "; " : "<p class=\"note\">Settings: ", out);
         html_text(out, t->settings[i].key);
-        putc(' ', out);
+        fputs(" = ", out);
         html_text(out, t->settings[i].value);
     }
     fputs(t->n_settings ? "</p>\n" : "", out);
@@ -238,7 +238,6 @@ static void table_section(FILE *out, const struct report_part *p, size_t number)
     element(out, "h2", "", title_of(p));
     if (table_modelled(t))
         fputs("<p class=\"note\"><strong>Modelled, not measured.</strong></p>\n", out);
-    element(out, "p", "class=\"method\"", method_of(p));
     if (p->findings && *p->findings) {
         fputs("<p class=\"found\">", out);
         html_lines(out, p->findings);
@@ -255,6 +254,8 @@ static void table_section(FILE *out, const struct report_part *p, size_t number)
     if (t->n_missing > 0)
         fprintf(out, "<p class=\"note\">Not measured: %zu entr%s; <a href=\"#missing\">why, and what it would "
                      "need</a>.</p>\n", t->n_missing, t->n_missing == 1 ? "y" : "ies");
+    if (method_of(p))
+        fputs("<p class=\"note\"><a href=\"#method\">How it was measured</a></p>\n", out);
     settings(out, t);
     files_of(out, p);
     fputs("</section>\n", out);

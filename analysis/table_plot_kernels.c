@@ -9,7 +9,7 @@
 /* ---- frequency ---- */
 
 /* What the processor states as its limit, where a table has it. */
-static const char stated_column[] = "stated_ghz";
+static const char stated_column[] = "turbo_limit_ghz";
 
 /* Kernels of one level share colour, mark and one entry of the legend. */
 static void join_levels(struct chart_panel *p, const int *level)
