@@ -51,7 +51,8 @@ static void page_title(FILE *out, const struct report_head *h)
 {
     fputs("<header>\n", out);
     element(out, "h1", "", h->cpu && *h->cpu ? h->cpu : "Unknown processor");
-    fprintf(out, "<p class=\"sub\">What wide SIMD does to this processor\xE2\x80\x99s frequency%s", h->date ? ", " : "");
+    fprintf(out, "<p class=\"sub\">What wide SIMD does to this processor\xE2\x80\x99s frequency%s",
+            h->date ? ", " : "");
     html_text(out, h->date);
     fputs("</p>\n</header>\n", out);
     if (!h->modelled)
@@ -234,7 +235,7 @@ static void table_section(FILE *out, const struct report_part *p, size_t number)
 {
     const struct table *t = p->table;
     char id[40], caption[400];
-    fprintf(out, "<section class=\"table\" id=\"table-%zu\">\n", number);
+    fprintf(out, "<section class=\"table%s\" id=\"table-%zu\">\n", report_table_is_wide(t) ? " wide" : "", number);
     element(out, "h2", "", title_of(p));
     if (table_modelled(t))
         fputs("<p class=\"note\"><strong>Modelled, not measured.</strong></p>\n", out);
@@ -268,9 +269,9 @@ static void method(FILE *out, const struct report_part *parts, size_t n)
     size_t n_sources, cited = 0;
     const struct report_source *s = report_sources(&n_sources);
     fputs("<section id=\"method\">\n<h2>How it was done</h2>\n"
-          "<p>A figure is a mean or median of n repetitions; [low, high] beside it are its 95&nbsp;% limits. Repetitions "
-          "that an interrupt or a stolen core disturbed are discarded and counted. A dash is a value that was not "
-          "measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n", out);
+          "<p>A figure is a mean or median of n repetitions; [low, high] beside it are its 95&nbsp;% limits. "
+          "Repetitions that an interrupt or a stolen core disturbed are discarded and counted. A dash is a value that "
+          "was not measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n", out);
     for (size_t i = 0; i < n; i++)
         if (method_of(&parts[i]))
             fact(out, title_of(&parts[i]), method_of(&parts[i]));

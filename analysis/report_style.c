@@ -64,9 +64,12 @@ const char report_style[] =
     "footer{margin-top:3rem;padding-block:1rem 2rem;border-top:1px solid var(--grid)}\n"
     "@media (max-width:40rem){h1{font-size:1.4rem}dl.facts{grid-template-columns:1fr;gap:0}dl.facts dd{margin:0 0 "
     ".5rem}}\n"
-    "@media print{@page{size:A4;margin:14mm}body{font-size:10pt}body>*{max-width:none;padding:0}"
+    "@page{size:A4;margin:14mm}@page wide{size:A4 landscape}\n"
+    "@media print{section.wide{page:wide}body{font-size:10pt}body>*{max-width:none;padding:0}"
     "nav,.opener{display:none}a{color:inherit;text-decoration:none}h2,h3,caption{break-after:avoid}"
-    "figure,tr,.banner,dl.facts div{break-inside:avoid}section.table{break-before:page}thead{display:table-header-group}"
+    "figure,tr,.banner,dl.facts div{break-inside:avoid}section.table{break-before:page}"
+    "thead{display:table-header-group}"
     ".scroll{overflow:visible;margin:.5rem 0}svg.plot{min-width:0;max-width:100%;max-height:170mm}"
-    "table{font-size:7.5pt;width:100%}th,td{white-space:normal;padding-right:.5rem}.limits{font-size:7pt;"
-    "white-space:nowrap}.long{min-width:34mm}.banner{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
+    "section.wide svg.plot{max-height:112mm}"
+    "table{font-size:7pt;line-height:1.25;width:100%}th,td{white-space:normal;padding:.06rem .4rem .06rem 0}.limits{font-size:6.5pt;"
+    "white-space:nowrap}.long{min-width:30mm}.banner{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";

@@ -254,9 +254,9 @@ void sample_table_empty(struct table *t, const char *name)
     table_set_setting_number(t, "seed", 7);
 }
 
-void sample_table(struct table *t, const char *name, size_t n, unsigned cores)
+void sample_table(struct table *t, const char *name, size_t n_kernels, unsigned cores)
 {
-    n = n > COUNT(kernels) ? COUNT(kernels) : n;
+    size_t n = n_kernels > COUNT(kernels) ? COUNT(kernels) : n_kernels;
     sample_table_empty(t, name);
     if (strcmp(name, "frequency") == 0)
         fill_frequency(t, n, cores);
