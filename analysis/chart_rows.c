@@ -89,7 +89,7 @@ static void bars_data(const struct canvas *k, const struct chart_panel *p, doubl
     fputs("END\n", k->out);
 }
 
-/* A bar's text stands behind it, or in it where another one begins there. */
+/* A bar's text stands behind it; or in it, at its beginning, where another bar may begin at its end. */
 static void bar_texts(const struct canvas *k, const struct chart_panel *p, double pixels_per_unit)
 {
     for (size_t i = 0; i < p->n_bars; i++) {
@@ -102,8 +102,8 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
         fputs("set label ", k->out);
         gnuplot_text(k->out, b->text, CHART_TEXT_MAX);
         fprintf(k->out, " at first %.10g, first %.10g %s font ',12' tc rgb '%s' front\n",
-                b->inside ? (b->from + b->to) / 2 : end, bar_middle(b),
-                b->inside ? "center" : "left offset character 0.8,0",
+                b->inside ? b->from : end, bar_middle(b),
+                b->inside ? "left offset character 0.5,0" : "left offset character 0.8,0",
                 plot_colours[b->inside ? PLOT_PAPER : PLOT_INK].plain);
     }
 }

@@ -108,7 +108,7 @@ static void fact_named(FILE *out, const struct table_pair *p)
 static bool told_elsewhere(const struct report_part *parts, size_t n, const struct table_pair *p)
 {
     static const char *const known[] = {"cpu", "machine", "source", "modelled", "date", "version", "seed", "command",
-                                        "format", "table"};
+                                        "format", "table", "notes"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(p->key, known[i]) == 0)
             return true;

@@ -71,5 +71,6 @@ const char report_style[] =
     "thead{display:table-header-group}"
     ".scroll{overflow:visible;margin:.5rem 0}svg.plot{min-width:0;max-width:100%;max-height:170mm}"
     "section.wide svg.plot{max-height:112mm}"
-    "table{font-size:7pt;line-height:1.25;width:100%}th,td{white-space:normal;padding:.06rem .4rem .06rem 0}.limits{font-size:6.5pt;"
+    "table{font-size:7pt;line-height:1.25;width:100%}th,td{white-space:normal;padding:.06rem .4rem .06rem 0}"
+    ".limits{font-size:6.5pt;"
     "white-space:nowrap}.long{min-width:30mm}.banner{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";

@@ -259,11 +259,13 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
         bool known = false;
         for (size_t i = 0; i < p->n_series && !known; i++)
             known = strcmp(p->series[i].name, name) == 0;
-        if (!isfinite(v.value) || (!known && p->n_series >= LINES_MAX)) {
+        if (!known && p->n_series >= LINES_MAX) {
             omitted += isfinite(v.value);
             continue;
         }
-        chart_add_point(c, chart_series(c, p, name), table_number(t, row, "active_cores"), v.value, v.lo, v.hi);
+        /* also where it has no value here: a transition has one colour in all panels */
+        struct chart_series *s = chart_series(c, p, name);
+        chart_add_point(c, s, table_number(t, row, "active_cores"), v.value, v.lo, v.hi);
     }
     if (omitted)
         snprintf(p->note, sizeof p->note, "The first %d transitions; the table has all.", LINES_MAX);
