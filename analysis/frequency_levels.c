@@ -102,7 +102,7 @@ static void judge_again(const struct frequency_again *again, size_t n, struct fr
     for (size_t i = 0; i < n; i++)
         moved += !frequency_same(again[i].before, again[i].before_half, again[i].after, again[i].after_half);
     if ((double)moved > AGAIN_MOST * (double)n)
-        floats(out, moved, n, "frequencies that were measured again a little later had changed");
+        floats(out, moved, n, "frequencies had changed when measured again");
 }
 
 static void judge_rises(const struct view *v, struct frequency_levels *out)
@@ -130,7 +130,7 @@ static void judge_order(const struct view *v, struct frequency_levels *out)
             opposite += c.above < c.below ? c.above : c.below;
         }
     if (opposite >= 2 && (double)opposite > OPPOSITE_MOST * (double)all)
-        floats(out, opposite, all, "comparisons of two kernels contradict those at other numbers of active cores");
+        floats(out, opposite, all, "comparisons of two kernels contradict others");
 }
 
 static bool all_alike(const struct view *v)
