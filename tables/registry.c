@@ -10,6 +10,10 @@ static const struct table_kind *const kinds[] = {
     &table_frequency,
     &table_transitions,
     &table_overhead,
+    &table_umask,
+    &table_throttle,
+    &table_voltage,
+    &table_trigger, &table_relaxation,
     NULL,
 };
 

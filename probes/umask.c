@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A kernel runs steadily (probes/steady.h), and at its two switches, from another kernel and back to it. Each
+ * repetition of a switch begins anew with a warm-up, as in the transition experiment.
+ */
+#include "probes/umask.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ATTEMPTS = 4 }; /* for each repetition wanted, the first included */
+
+void umask_defaults(struct umask_setup *s, const struct payload *kernel, const struct payload *base)
+{
+    static const double observe[UMASK_WHENS] = {2000, 150, 1500}, period[UMASK_WHENS] = {20, 1, 5};
+    memset(s, 0, sizeof *s);
+    s->kernel = *kernel;
+    s->base = *base;
+    s->machine.cpu = -1;
+    s->runs = 20;
+    s->warmup_us = 3000;
+    memcpy(s->observe_us, observe, sizeof observe);
+    memcpy(s->period_us, period, sizeof period);
+}
+
+/* Progress of all experiments together. */
+struct counted {
+    const struct umask_setup *setup;
+    unsigned before, all;
+    bool stopped;
+};
+
+static int report(void *data, unsigned done, unsigned wanted)
+{
+    struct counted *c = data;
+    (void)wanted;
+    if (c->setup->progress && c->setup->progress(c->setup->data, c->before + done, c->all))
+        c->stopped = true;
+    return c->stopped;
+}
+
+static int steady(struct machine *m, const struct umask_setup *s, struct counted *c, struct transition_result *out,
+                  struct machine_error *err)
+{
+    struct steady_setup setup;
+    steady_defaults(&setup, &s->kernel);
+    setup.machine = s->machine;
+    setup.runs = s->runs;
+    setup.settle_us = setup.before_us = s->warmup_us;
+    setup.observe_us = s->observe_us[UMASK_STEADY];
+    setup.period_us = s->period_us[UMASK_STEADY];
+    setup.licences = false;
+    memcpy(setup.events, s->events, sizeof setup.events);
+    setup.n_events = s->n_events;
+    setup.progress = report;
+    setup.data = c;
+    return steady_run(m, &setup, out, err);
+}
+
+/* The repetitions of one switch, on a prepared machine. */
+static int repeat(struct machine *m, const struct umask_setup *s, const struct segment segments[3],
+                  const struct counter_spec *counters, size_t n, struct counted *c, struct transition_result *out,
+                  struct machine_error *err)
+{
+    struct machine_info info;
+    unsigned done = 0;
+    m->ops->info(m, &info);
+    if (transition_begin_trace(&out->trace, &info, counters, n, s->events, s->n_events, s->machine.seed))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (unsigned run = 0; done < s->runs && run < ATTEMPTS * s->runs; run++) {
+        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = run};
+        struct recording rec;
+        bool kept;
+        int status = m->ops->run(m, &request, &rec, err);
+        if (status)
+            return status;
+        /* from the sample on that ends at time 0, for the time at which the next one begins */
+        if (transition_keep(out, run, &rec, counters, n, info.tsc_hz, -0.1, &kept))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        done += kept;
+        if (report(c, done, s->runs))
+            break;
+    }
+    return MACHINE_OK;
+}
+
+static int record_switch(struct machine *m, const struct umask_setup *s, enum umask_when when, struct counted *c,
+                         struct transition_result *out, struct machine_error *err)
+{
+    const struct payload *from = when == UMASK_FROM_BASE ? &s->base : &s->kernel;
+    const struct payload *to = when == UMASK_FROM_BASE ? &s->kernel : &s->base;
+    double run_in = transition_run_in_us(s->period_us[when]);
+    const struct segment segments[3] = {
+        {*from, s->warmup_us, false}, {*from, run_in, true}, {*to, s->observe_us[when], true}};
+    struct counter_spec counters[TRANSITION_COUNTERS_MAX];
+    struct machine_setup setup = s->machine;
+    setup.period_us = s->period_us[when];
+    setup.counters = counters;
+    setup.n_counters = transition_counters(m, false, s->events, s->n_events, counters);
+    setup.max_samples = (size_t)((run_in + s->observe_us[when]) / setup.period_us * 1.1) + 64;
+    trace_init(&out->trace);
+    int status = m->ops->prepare(m, &setup, err);
+    if (status)
+        return status;
+    status = repeat(m, s, segments, counters, setup.n_counters, c, out, err);
+    m->ops->finish(m);
+    return status;
+}
+
+int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_WHENS],
+              struct machine_error *err)
+{
+    bool switches = strcmp(s->kernel.name, s->base.name) != 0;
+    struct counted c = {.setup = s, .all = s->runs * (switches ? UMASK_WHENS : 1)};
+    memset(out, 0, UMASK_WHENS * sizeof *out);
+    for (int w = 0; w < UMASK_WHENS; w++)
+        trace_init(&out[w].trace);
+    int status = steady(m, s, &c, &out[UMASK_STEADY], err);
+    for (enum umask_when w = UMASK_FROM_BASE; w < UMASK_WHENS && !status && switches && !c.stopped; w++) {
+        c.before += s->runs;
+        status = record_switch(m, s, w, &c, &out[w], err);
+    }
+    for (int w = 0; w < UMASK_WHENS && status; w++)
+        transition_result_free(&out[w]);
+    return status;
+}
