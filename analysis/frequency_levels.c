@@ -10,6 +10,7 @@
 /* Shares of what may be disturbed before a frequency is said to float: see the header. */
 #define AGAIN_MOST 0.25
 #define RISES_MOST (1.0 / 7)
+#define UNSTEADY_MOST 0.25
 #define OPPOSITE_MOST 0.15
 
 static double or_zero(double x)
@@ -105,6 +106,15 @@ static void judge_again(const struct frequency_again *again, size_t n, struct fr
         floats(out, moved, n, "frequencies had changed when measured again");
 }
 
+static void judge_limits(const struct view *v, struct frequency_levels *out)
+{
+    size_t unsteady = 0;
+    for (size_t i = 0; i < v->n; i++)
+        unsteady += v->points[i].half_width > FREQUENCY_UNSTEADY * v->points[i].ghz;
+    if ((double)unsteady > UNSTEADY_MOST * (double)v->n)
+        floats(out, unsteady, v->n, "frequencies differ from repetition to repetition");
+}
+
 static void judge_rises(const struct view *v, struct frequency_levels *out)
 {
     size_t rises = 0, all = 0;
@@ -150,6 +160,8 @@ static void judge(const struct view *v, const struct frequency_again *again, siz
         return;
     }
     judge_again(again, n_again, out);
+    if (out->verdict == FREQUENCY_STEPS)
+        judge_limits(v, out);
     if (out->verdict == FREQUENCY_STEPS)
         judge_rises(v, out);
     if (out->verdict == FREQUENCY_STEPS)

@@ -274,6 +274,26 @@ static void test_what_floats_has_no_steps(void **state)
     }
 }
 
+static void test_what_is_not_steady_has_no_steps(void **state)
+{
+    (void)state;
+    struct made m;
+    struct frequency_levels l;
+    make_published(&m);
+    make_points(&m, NULL, 0);
+    for (size_t i = 0; i < m.n; i++)
+        m.points[i].half_width = i % 4 ? 0.001 : 0.05; /* a quarter */
+    assert_int_equal(frequency_analyse(m.points, m.n, NULL, 0, &l), 0);
+    assert_int_equal(l.verdict, FREQUENCY_STEPS);
+    frequency_levels_free(&l);
+    for (size_t i = 0; i < m.n; i++)
+        m.points[i].half_width = i % 3 ? 0.001 : 0.05;
+    assert_int_equal(frequency_analyse(m.points, m.n, NULL, 0, &l), 0);
+    assert_int_equal(l.verdict, FREQUENCY_FLOATS);
+    assert_string_equal(l.why, "22 of 64 frequencies differ from repetition to repetition");
+    frequency_levels_free(&l);
+}
+
 static void test_same(void **state)
 {
     (void)state;
@@ -333,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_random_tables_with_noise),
         cmocka_unit_test(test_one_disturbed_frequency),
         cmocka_unit_test(test_what_floats_has_no_steps),
+        cmocka_unit_test(test_what_is_not_steady_has_no_steps),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_steady_mean),
     };
