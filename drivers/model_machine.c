@@ -68,7 +68,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .cores = s->model.cores,
         .usable_cores = s->model.cores,
         .features = s->model.features,
-        .intel = true,
+        .intel = s->model.family == 6,
         .family = s->model.family,
         .model = s->model.model,
         .notes = s->notes,
