@@ -78,7 +78,9 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_down d;
-    const char *why = curve ? overhead_down(curve, t->settle_us, &d) : spoilt;
+    const char *why = spoilt;
+    if (!why)
+        why = overhead_down(curve, t->settle_us, &d);
     if (why) {
         drop(c, why, 1);
     } else {
@@ -98,7 +100,9 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_up u;
-    const char *why = curve ? overhead_up(curve, t->least_gain, &u) : spoilt;
+    const char *why = spoilt;
+    if (!why)
+        why = overhead_up(curve, t->least_gain, &u);
     if (why)
         drop(c, why, 1);
     else
@@ -172,7 +176,7 @@ static void summarise(struct overhead_costs *c)
 }
 
 /* Keeps the repetitions whose value is below the bound. */
-static void keep_below(struct intake *t, double *value, double bound, const char *why)
+static void keep_below(struct intake *t, const double *value, double bound, const char *why)
 {
     struct overhead_costs *c = t->costs;
     size_t kept = 0;
