@@ -86,8 +86,9 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
 /* The assumption in one line. */
 extern const char overhead_assumption[];
 
-/* Whether there is a step between two levels: one that with its limits is above this part of the frequency. */
-#define OVERHEAD_SAME_LEVEL 0.004
+/* Whether there is a step between two levels: one that with its limits is above this part of the frequency. A step is
+ * at least 100 MHz, 2 % of 5 GHz; what code does to the chain that tells the frequency is up to 1 %. */
+#define OVERHEAD_SAME_LEVEL 0.01
 bool overhead_levels_differ(const struct estimate *high, const struct estimate *step);
 
 #endif

@@ -15,6 +15,7 @@ enum {
 #define DRIFT_MOST 0.01    /* of the time: more is no settled level */
 #define DRIFT_LEAST_US 0.3 /* ... and less than that is none */
 #define LEVEL_REJECT 4.0   /* scaled MADs: frequencies farther from the median are of repetitions that did not settle */
+#define LEVEL_SIGMAS 6.0   /* levels so far apart are told from one repetition: half the way is three */
 #define SIDE 0.8            /* quantile: repetitions on one side of the others */
 #define MOST 0.9            /* quantile: most repetitions */
 #define DOWN_SHARE 0.3     /* of the time of a cell */
@@ -196,7 +197,9 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
     /* what most repetitions lose is not due to interruptions */
     if (quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US)
         keep_below(t, t->lost, OVERHEAD_INTERRUPTION_US, "interrupted");
-    if (!cell->levels_differ)
+    /* a repetition by itself must tell the two levels apart */
+    double sigma = mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
+    if (!cell->levels_differ || cell->high_ghz.value - cell->low_ghz.value < LEVEL_SIGMAS * sigma)
         return;
     for (size_t i = 0; i < c->n; i++)
         t->scratch[i] = -t->high[i];
