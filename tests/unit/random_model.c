@@ -248,7 +248,8 @@ static void draw_rest(struct draft *d)
 
 void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
 {
-    struct draft d = {.out = out};
+    struct draft d = {0};
+    d.out = out;
     rng_init(&d.rng, seed, 0x6d6f64656cu); /* a stream of its own: "model" */
     draw_cpu(&d, seed);
     draw_levels(&d);
