@@ -316,7 +316,8 @@ static struct trace make_trace(const double *means, size_t runs)
         for (int i = 0; i < 40; i++) {
             assert_int_equal(trace_append(&t, (uint32_t)run, i), 0);
             /* one sample in 20 holds something else, one is missing */
-            t.channel[TRACE_FREQ][t.n - 1] = (float)(i % 20 == 7 ? 0.3 : i == 3 ? NAN : means[run] + (i % 2 ? 1e-3 : -1e-3));
+            double ghz = means[run] + (i % 2 ? 1e-3 : -1e-3);
+            t.channel[TRACE_FREQ][t.n - 1] = (float)(i % 20 == 7 ? 0.3 : i == 3 ? NAN : ghz);
         }
     return t;
 }
