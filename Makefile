@@ -5,6 +5,7 @@
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck
 # make accuracy   the analysis on random traces and nulls  make fuzz   its readers, FUZZ_SECONDS for each target
 # make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
+# make test-resume   --all killed at 100 random moments and resumed
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
 
 VERSION := 0.1.0
@@ -81,6 +82,10 @@ test-vm: all
 test-vm-avx512: all
 	OUT='$(OUT)' tests/vm/run-bochs.sh
 
+# Some minutes; make test does it a few times.
+test-resume: all
+	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh 100
+
 sanitize:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
@@ -142,6 +147,6 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls fuzz lint install \
+.PHONY: all unit test test-resume test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls fuzz lint install \
         uninstall clean
 .SECONDARY:

@@ -15,6 +15,27 @@
 
 const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
+void gnuplot_text(FILE *out, const char *text, size_t most)
+{
+    char plain[1024];
+    plain_text(text, plain, sizeof(plain));
+    size_t characters = 0;
+    fputc('\'', out);
+    for (const char *c = plain; *c != '\0'; c++) {
+        characters += ((unsigned char)*c & 0xC0) != 0x80;
+        if (characters > most) {
+            fputs("...", out);
+            break;
+        }
+        if (*c == '\'' || *c == '`') {
+            fputs("\xE2\x80\x99", out);
+        } else {
+            fputc(*c, out);
+        }
+    }
+    fputc('\'', out);
+}
+
 static int is_program(const char *path)
 {
     struct stat s;

@@ -4,12 +4,20 @@
 #define CHARACTERIZE_GNUPLOT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* The line that tells how to get it; without a full stop. */
 extern const char gnuplot_remedy[];
 
 /* Looks for gnuplot in PATH. Returns 0 and its path in `path`, or -1. */
 int gnuplot_find(char *path, size_t size);
+
+/*
+ * Writes text of unknown origin, at most `most` characters of it, as a string of a gnuplot script, quotes included:
+ * between single quotes nothing is interpreted but the quote itself, and no command is substituted (gnuplot 5.4 manual,
+ * "Quotes", "Substitution"). Quotes and backquotes in it become typographic ones.
+ */
+void gnuplot_text(FILE *out, const char *text, size_t most);
 
 /*
  * Runs the script (`size` bytes) with its standard output on image_fd, without reading the user's start-up files.

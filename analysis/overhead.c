@@ -14,6 +14,7 @@ const char overhead_assumption[] = "performance proportional to frequency";
 enum { NEIGHBOURS = 16, NEIGHBOURS_LEAST = 4, READINGS_LEAST = 8 };
 enum { SETTLED_SECTIONS = 3 }; /* in a row: fewer may be alike by chance */
 #define SETTLED 0.01 /* relative: a section at the settled rate takes what the others do but for this */
+#define RUN_IN_US 5.0 /* the first sections run the sampling loop itself in, which costs work */
 #define SLOW 1.5 /* times its neighbours' cost: such a section is looked at whatever they seem to say */
 
 /* ---- down ---- */
@@ -126,10 +127,13 @@ static bool promising(const struct work_curve *c, size_t first, size_t i, size_t
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out)
 {
     bool found = false;
+    size_t begin = c->zero + 1;
     if (c->n < c->zero + READINGS_LEAST)
         return "too few readings";
-    for (size_t i = c->zero + 1 + NEIGHBOURS_LEAST; i + NEIGHBOURS_LEAST < c->n; i++) {
-        size_t first = i > c->zero + NEIGHBOURS ? i - NEIGHBOURS : c->zero + 1;
+    while (begin < c->n && c->time_us[begin - 1] < RUN_IN_US)
+        begin++;
+    for (size_t i = begin + NEIGHBOURS_LEAST; i + NEIGHBOURS_LEAST < c->n; i++) {
+        size_t first = i >= begin + NEIGHBOURS ? i - NEIGHBOURS : begin;
         size_t last = i + NEIGHBOURS < c->n ? i + NEIGHBOURS : c->n - 1;
         if (!promising(c, first, i, last, least_gain))
             continue;
@@ -187,14 +191,12 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
     double by_high = -low->value / (step * step), by_low = high->value / (step * step);
     double width = hypot(factor * hypot(half_width(down), half_width(up)),
                          total * hypot(by_high * half_width(high), by_low * half_width(low)));
-    e.value = factor * total;
-    e.lo = e.value - width;
-    e.hi = e.value + width;
+    if (factor * total - width > 0)
+        e = (struct estimate){factor * total, factor * total - width, factor * total + width};
     return e;
 }
 
-bool overhead_levels_differ(const struct estimate *high, const struct estimate *low)
+bool overhead_levels_differ(const struct estimate *high, const struct estimate *step)
 {
-    double step = high->value - low->value;
-    return step > OVERHEAD_SAME_LEVEL * high->value && step > hypot(half_width(high), half_width(low));
+    return step->lo > OVERHEAD_SAME_LEVEL * high->value;
 }

@@ -77,17 +77,16 @@ void overhead_spread(double *x, size_t n, double far_us, struct overhead_spread 
  * The time after which a change up has paid for itself and the change down that must follow (5.2.3, equation 5.2):
  * p_high T / (p_high - p_low), T = down + up, where the performance p is proportional to the frequency: the assumption
  * (code that is never stalled by memory, s = 0 in equation 4.3). The limits follow from those of the four, which are
- * taken as independent (propagation of errors, first order). NaN where low is not below high.
+ * taken as independent (propagation of errors, first order). NaN where low is not below high, or where its limits
+ * include 0: then the costs are lost in the noise.
  */
 struct estimate overhead_breakeven(const struct estimate *down, const struct estimate *up, const struct estimate *high,
                                    const struct estimate *low);
 /* The assumption in one line. */
 extern const char overhead_assumption[];
 
-/*
- * Whether two settled frequencies differ: by more than OVERHEAD_SAME_LEVEL (relative) and by more than their limits.
- */
+/* Whether there is a step between two levels: one that with its limits is above this part of the frequency. */
 #define OVERHEAD_SAME_LEVEL 0.004
-bool overhead_levels_differ(const struct estimate *high, const struct estimate *low);
+bool overhead_levels_differ(const struct estimate *high, const struct estimate *step);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/plain_text.h"
+#include "analysis/gnuplot.h"
 #include "analysis/plot.h"
 #include "analysis/plot_layout.h"
 #include "analysis/plot_series.h"
@@ -29,31 +29,6 @@ static double screen_x(int pixels)
 static double screen_y(const struct layout *l, double pixels_from_top)
 {
     return 1 - pixels_from_top / l->height;
-}
-
-/*
- * Text as a gnuplot string: between single quotes nothing is interpreted but the quote itself, and no command is
- * substituted (gnuplot 5.4 manual, "Quotes", "Substitution"). Quotes and backquotes become typographic ones.
- */
-static void quoted(FILE *out, const char *s, size_t most)
-{
-    char plain[1024];
-    plain_text(s, plain, sizeof(plain));
-    size_t characters = 0;
-    fputc('\'', out);
-    for (const char *c = plain; *c != '\0'; c++) {
-        characters += ((unsigned char)*c & 0xC0) != 0x80;
-        if (characters > most) {
-            fputs("...", out);
-            break;
-        }
-        if (*c == '\'' || *c == '`') {
-            fputs("\xE2\x80\x99", out);
-        } else {
-            fputc(*c, out);
-        }
-    }
-    fputc('\'', out);
 }
 
 static bool has_values(const struct layout *l, enum trace_channel c)
@@ -149,7 +124,7 @@ static void print_terminal(const struct layout *l, enum plot_form form, FILE *ou
 static void print_label(FILE *out, const char *text, size_t most, double x, double y, const char *style)
 {
     fputs("set label ", out);
-    quoted(out, text, most);
+    gnuplot_text(out, text, most);
     fprintf(out, " at screen %.6f, screen %.6f %s noenhanced\n", x, y, style);
 }
 

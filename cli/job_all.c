@@ -7,6 +7,7 @@
 #include "cli/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
+#include "cli/report_page.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
 #include "cli/table_files.h"
@@ -19,8 +20,8 @@ struct all {
     struct run_directory directory;
     const struct table_kind *const *kinds;
     size_t n, done;
-    struct table tables[MEASURING_TABLES_MAX];
-    bool measured[MEASURING_TABLES_MAX];
+    struct table tables[MEASURING_TABLES_MAX];                 /* those that were measured, `done` of them */
+    const struct table_kind *measured[MEASURING_TABLES_MAX];
     bool failed; /* a table could not be measured for other reasons than what the machine is */
 };
 
@@ -50,17 +51,18 @@ static int measure_one(struct all *a, size_t i)
 {
     const struct table_kind *k = a->kinds[i];
     const struct tables_store store = run_directory_store(&a->directory);
+    struct table *t = &a->tables[a->done];
     double begin = seconds();
-    int status = measuring_table(&a->measuring, k, &store, &a->tables[i]);
+    int status = measuring_table(&a->measuring, k, &store, t);
     if (status != DONE) {
         return status;
     }
-    a->measured[i] = true;
-    status = write_table(a, k, &a->tables[i]);
+    a->measured[a->done++] = k;
+    status = write_table(a, k, t);
     if (status == DONE && !a->measuring.quiet) {
-        printf("%-12s %6zu row%s", k->name, a->tables[i].n_rows, a->tables[i].n_rows == 1 ? " " : "s");
-        if (a->tables[i].n_missing > 0) {
-            printf(", %zu not measured", a->tables[i].n_missing);
+        printf("%-12s %6zu row%s", k->name, t->n_rows, t->n_rows == 1 ? " " : "s");
+        if (t->n_missing > 0) {
+            printf(", %zu not measured", t->n_missing);
         }
         printf(", %.1f s\n", seconds() - begin);
         (void)fflush(stdout);
@@ -83,12 +85,29 @@ static int measure_all(struct all *a)
     return DONE;
 }
 
-static int conclude(struct all *a)
+/* The report, and on the screen what it begins with. */
+static int conclude(struct all *a, const struct options *o)
 {
-    for (size_t i = 0; i < a->n; i++) {
-        if (a->measured[i] && a->kinds[i]->findings != NULL && a->tables[i].n_rows > 0) {
-            a->kinds[i]->findings(stdout, &a->tables[i]);
+    int status = report_page_write(a->path, o, a->measured, a->tables, a->done);
+    if (stop_asked()) {
+        complain("interrupted while the report was written; --resume writes it");
+        return FAILED;
+    }
+    if (status != DONE) {
+        return status;
+    }
+    if (!a->measuring.quiet) {
+        putchar('\n');
+    }
+    for (size_t i = 0; i < a->done; i++) {
+        char *findings = report_findings(a->measured[i], &a->tables[i]);
+        if (findings != NULL) {
+            printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
         }
+        free(findings);
+    }
+    if (!a->measuring.quiet) {
+        printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
     }
     return a->failed ? FAILED : DONE;
 }
@@ -114,14 +133,12 @@ int job_all(const struct options *o)
         int closed = measuring_close(&a->measuring);
         status = status == DONE ? closed : status;
         if (status == DONE) {
-            status = conclude(a);
+            status = conclude(a, o);
         }
         run_directory_close(&a->directory);
     }
-    for (size_t i = 0; i < a->n; i++) {
-        if (a->measured[i]) {
-            table_free(&a->tables[i]);
-        }
+    for (size_t i = 0; i < a->done; i++) {
+        table_free(&a->tables[i]);
     }
     free(a);
     return status;

@@ -8,6 +8,7 @@
 #include "analysis/atomic_file.h"
 #include "analysis/gnuplot.h"
 #include "analysis/plot.h"
+#include "analysis/table_plot.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 
@@ -36,6 +37,11 @@ int table_files_choose(const struct options *o, const char *name, const char *di
     const char *into = o->output != NULL ? o->output : single ? NULL : directory;
     memset(f, 0, sizeof(*f));
     f->plot_asked = o->plot != NULL;
+    enum plot_form form = PLOT_SVG;
+    if (f->plot_asked && (plot_form_of(o->plot, &form) != 0 || form != PLOT_SVG)) {
+        complain("--plot: '%s': tables are drawn as .svg", o->plot);
+        return BAD_USAGE;
+    }
     if (f->plot_asked && plot_possible() == 0) {
         complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
         return CANNOT;
@@ -124,9 +130,34 @@ static int write_one(const char *name, const char *what, const char *ending, con
     }
     int status = table_write_form(name, k, t, ending);
     if (status == DONE && !file_is_stdout(name)) {
-        fprintf(screen, "%-12s %s (%s)\n", *first ? "\nWritten" : "", name, what);
+        fprintf(screen, "%s%-12s %s (%s)\n", *first ? "\n" : "", *first ? "Written" : "", name, what);
         *first = false;
     }
+    return status;
+}
+
+/* A plot that was not asked for and cannot be drawn is told of, and no failure. */
+static int write_plot(const struct table_files *f, const struct table_kind *k, const struct table *t, FILE *screen,
+                      bool first)
+{
+    char why[WHY_SIZE];
+    char *svg = stop_asked() ? NULL : table_plot_svg(t, k->title, why, sizeof(why));
+    if (stop_asked()) {
+        free(svg);
+        complain("interrupted: %s was not written", f->plot);
+        return FAILED;
+    }
+    if (svg == NULL && f->plot_asked) {
+        complain("no plot: %s", why);
+        return FAILED;
+    }
+    int status = svg != NULL ? file_write(f->plot, file_print_text, svg) : DONE;
+    if (svg == NULL) {
+        fprintf(screen, "%s%-12s no plot was drawn: %s\n", first ? "\n" : "", first ? "Written" : "", why);
+    } else if (status == DONE) {
+        fprintf(screen, "%s%-12s %s (plot)\n", first ? "\n" : "", first ? "Written" : "", f->plot);
+    }
+    free(svg);
     return status;
 }
 
@@ -135,7 +166,8 @@ int table_files_write(const struct table_files *f, const struct table_kind *k, c
     bool first = true;
     int status = write_one(f->csv, "CSV", ".csv", k, t, screen, &first);
     status = status == DONE ? write_one(f->json, "JSON", ".json", k, t, screen, &first) : status;
-    return status == DONE ? write_one(f->text, "text", ".txt", k, t, screen, &first) : status;
+    status = status == DONE ? write_one(f->text, "text", ".txt", k, t, screen, &first) : status;
+    return status == DONE && f->plot != NULL ? write_plot(f, k, t, screen, first) : status;
 }
 
 void table_files_free(struct table_files *f)

@@ -115,6 +115,13 @@ struct cpu_companions {
 int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
                         struct cpu_companions *out, struct machine_error *err);
 
+/*
+ * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and
+ * dies, and cores that are favoured (a higher highest_perf of CPPC, or cpuinfo_max_freq, than others of their kind and
+ * die). The highest-numbered one of each, in falling order. Returns how many, at most `max`; 0: out of memory.
+ */
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
+
 /* Affinity of the calling thread. Return 0 or -1 with errno set. */
 int cpu_get_affinity(struct cpu_mask *out);
 int cpu_set_affinity(const struct cpu_mask *m);

@@ -296,6 +296,13 @@ static void helper_close(struct machine *m)
     m->state = NULL;
 }
 
+static size_t helper_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct helper *h = m->state;
+
+    return silicon_core_kinds(&h->silicon, out, max);
+}
+
 static const struct machine_ops helper_ops = {
     .info = helper_info,
     .lacks = helper_lacks,
@@ -305,6 +312,7 @@ static const struct machine_ops helper_ops = {
     .close = helper_close,
     .read_register = helper_read_register,
     .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };
@@ -318,6 +326,7 @@ static const struct machine_ops helper_ops_no_register = {
     .finish = helper_finish,
     .close = helper_close,
     .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };

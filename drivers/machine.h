@@ -103,6 +103,13 @@ struct energy_reading {
     double joules, seconds;
 };
 
+/* Cores that are alike. */
+enum { MACHINE_CORE_KINDS_MAX = 64 };
+struct machine_core_kind {
+    int cpu;        /* a logical CPU of one of them */
+    char label[60]; /* in what they differ from the others: "P, favoured", "package 1"; "" where all cores are alike */
+};
+
 /* An event as the table of events of the machine's CPU names it. */
 struct machine_event {
     char name[64];
@@ -122,6 +129,7 @@ struct machine_info {
     double tsc_error;       /* relative */
     int cpu_number;
     unsigned active_cores, cores; /* in use; present */
+    unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
     bool intel;                   /* the make; with family and model it decides what registers mean */
     unsigned family, model;       /* 0, 0: not to be believed, or unknown */
@@ -150,6 +158,9 @@ struct machine_ops {
      * and when that was; a counter is waited for until it moves. *source (may be NULL) names the counter, one line,
      * valid as long as the machine. MACHINE_CANNOT: why not, and the remedy. NULL: the machine has none */
     int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
+    /* one CPU of each kind of core that there is. Returns how many, at most max; 0, or NULL: not known, they
+     * are taken to be alike */
+    size_t (*core_kinds)(const struct machine *m, struct machine_core_kind *out, size_t max);
 };
 
 struct machine {

@@ -66,6 +66,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .cpu_number = s->prepared ? s->setup.cpu : 0,
         .active_cores = s->prepared ? s->active : s->model.cores,
         .cores = s->model.cores,
+        .usable_cores = s->model.cores,
         .features = s->model.features,
         .intel = true,
         .family = s->model.family,

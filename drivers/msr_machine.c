@@ -176,6 +176,14 @@ static int msr_find_event(const struct machine *m, const char *name, uint32_t *c
     return w->inner.ops->find_event(&w->inner, name, code, err);
 }
 
+/* Around any machine on silicon, all of which know their cores; where one does not, all are alike. */
+static size_t msr_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct with_registers *w = m->state;
+
+    return w->inner.ops->core_kinds != NULL ? w->inner.ops->core_kinds(&w->inner, out, max) : 0;
+}
+
 static int msr_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                             struct machine_error *err)
 {
@@ -198,7 +206,7 @@ static int msr_read_energy(struct machine *m, struct energy_reading *out, const 
 
 #define COMMON_OPS .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, \
                    .finish = msr_finish, .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, \
-                   .read_energy = msr_read_energy
+                   .core_kinds = msr_core_kinds, .read_energy = msr_read_energy
 static const struct machine_ops msr_ops = { COMMON_OPS };
 /* around a machine that knows events by name */
 static const struct machine_ops msr_ops_with_events = { COMMON_OPS, .find_event = msr_find_event,

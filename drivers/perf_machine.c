@@ -288,6 +288,13 @@ static void perf_close(struct machine *m)
     m->state = NULL;
 }
 
+static size_t perf_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct perf *t = m->state;
+
+    return silicon_core_kinds(&t->common, out, max);
+}
+
 static const struct machine_ops perf_ops = {
     .info = perf_info,
     .lacks = perf_lacks,
@@ -296,6 +303,7 @@ static const struct machine_ops perf_ops = {
     .finish = perf_finish,
     .close = perf_close,
     .find_event = perf_find_event,
+    .core_kinds = perf_core_kinds,
     .named_events = perf_named_events,
     .read_energy = perf_read_energy,
 };

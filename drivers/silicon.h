@@ -31,6 +31,7 @@ struct silicon {
     char machine_notes[400]; /* the part of notes that holds before prepare as well */
     struct tsc_rate tsc;
     unsigned cores;          /* physical, online */
+    unsigned usable_cores;   /* of those, allowed to this process */
     unsigned features;       /* enum kernel_feature */
 
     bool prepared;
@@ -56,6 +57,9 @@ int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *le
 
 /* All but the name and the source. */
 void silicon_info(const struct silicon *s, struct machine_info *out);
+
+/* As machine_ops.core_kinds. */
+size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max);
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->place.locked)

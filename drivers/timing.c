@@ -199,6 +199,13 @@ static void timing_close(struct machine *m)
     m->state = NULL;
 }
 
+static size_t timing_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct timing *t = m->state;
+
+    return silicon_core_kinds(&t->common, out, max);
+}
+
 static const struct machine_ops timing_ops = {
     .info = timing_info,
     .lacks = timing_lacks,
@@ -206,6 +213,7 @@ static const struct machine_ops timing_ops = {
     .run = timing_run,
     .finish = timing_finish,
     .close = timing_close,
+    .core_kinds = timing_core_kinds,
     .read_energy = timing_read_energy,
 };
 

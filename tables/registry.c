@@ -7,9 +7,13 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
+    &table_frequency,
     &table_transitions,
     &table_overhead,
     &table_umask,
+    &table_throttle,
+    &table_voltage,
+    &table_trigger, &table_relaxation,
     &table_energy,
     NULL,
 };

@@ -188,3 +188,20 @@ size_t switches_core_counts(const struct table *t, unsigned *out, size_t max)
     }
     return n;
 }
+
+void switches_print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column + 1 + (int)word > SWITCHES_SCREEN) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            column += fprintf(out, " ");
+        }
+        column += (int)word;
+        fprintf(out, "%.*s", (int)word, text);
+        text += word + (text[word] == ' ');
+    }
+    fprintf(out, "\n");
+}

@@ -11,6 +11,8 @@
 #include "probes/transition.h"
 #include "tables/tables.h"
 
+enum { SWITCHES_SCREEN = 100 }; /* columns of a table for a person */
+
 /* What a table wants of the machine; the options go before the defaults. */
 struct switches_wish {
     unsigned runs;          /* repetitions */
@@ -63,10 +65,13 @@ void switches_put_keys(struct table *rows, const struct cell *c, const struct sw
 int switches_put_detail(struct table *rows, const struct cell *c, const struct switches_seen *s,
                         struct machine_error *err);
 
-/* "16", or for several tables of one row each: the number of active cores of a row, 0 if absent. */
+/* The number of active cores of a row, 0 if absent. */
 unsigned switches_cores(const struct table *t, size_t row);
 
 /* The different numbers of active cores of the rows, ascending. Returns how many, at most `max`. */
 size_t switches_core_counts(const struct table *t, unsigned *out, size_t max);
+
+/* Prints words from a column on, within the screen's width; further lines are indented. Ends the line. */
+void switches_print_wrapped(FILE *out, const char *text, int column, int indent);
 
 #endif

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/transition_summary.h"
-#include "kernels/kernels.h"
+#include "tables/switches.h"
 
-enum { KERNELS = 64, WIDTH = 100, FIELD = 9, PHASES_LISTED = 30 };
+enum { KERNELS = 64, WIDTH = SWITCHES_SCREEN, FIELD = 9, PHASES_LISTED = 30 };
 #define NO_ROW SIZE_MAX
 #define SAME_GHZ 0.01
 #define SAME_LATENCY 0.05
@@ -194,23 +193,6 @@ static void print_groups(FILE *out, const struct matrix *m)
     }
 }
 
-static void print_wrapped(FILE *out, const char *text, int column, int indent)
-{
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + 1 + (int)word > WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            column += fprintf(out, " ");
-        }
-        column += (int)word;
-        fprintf(out, "%.*s", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fprintf(out, "\n");
-}
-
 static void print_phases(FILE *out, const struct matrix *m)
 {
     size_t listed = 0;
@@ -230,7 +212,7 @@ static void print_phases(FILE *out, const struct matrix *m)
             if (isfinite(cost))
                 snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %.1f us", cost);
             int column = fprintf(out, "  %s -> %s:", m->name[m->first[from]], m->name[m->first[to]]);
-            print_wrapped(out, text, column, 6);
+            switches_print_wrapped(out, text, column, 6);
         }
 }
 
@@ -265,7 +247,7 @@ static void print_counts(FILE *out, const struct matrix *m)
         return;
     int column = fprintf(out, ".: nothing found. It would have been (%s to %s):", table_text(m->table, none, "from"),
                          table_text(m->table, none, "to"));
-    print_wrapped(out, table_text(m->table, none, "detectable"), column, 3);
+    switches_print_wrapped(out, table_text(m->table, none, "detectable"), column, 3);
 }
 
 void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores)

@@ -408,6 +408,104 @@ static void test_performance_cores_come_first(void **state)
     write_file(r, "devices/cpu_core/cpus", "");
 }
 
+static void expect_kinds(const struct rig *r, const char *expected)
+{
+    struct machine_core_kind kinds[8];
+    char got[300] = "";
+    size_t n = cpu_core_kinds(r->root, &r->view, kinds, 8);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d:%s", i > 0 ? "; " : "", kinds[i].cpu,
+                 kinds[i].label);
+    }
+    assert_string_equal(got, expected);
+}
+
+static void write_number(const struct rig *r, int cpu, const char *file, int value)
+{
+    char path[128], text[16];
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/%s", cpu, file);
+    snprintf(text, sizeof text, "%d", value);
+    write_file(r, path, text);
+}
+
+/* One package of eight CPUs on eight cores, or `threads` on each. */
+static void make_desktop(struct rig *r, int cpus, int threads)
+{
+    char list[16];
+    snprintf(r->root, sizeof r->root, "/tmp/characterize-cpu-XXXXXX");
+    assert_non_null(mkdtemp(r->root));
+    snprintf(list, sizeof list, "0-%d", cpus - 1);
+    write_file(r, "devices/system/cpu/present", list);
+    write_file(r, "devices/system/cpu/online", list);
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        int first = cpu / threads * threads;
+        snprintf(list, sizeof list, "%d-%d", first, first + threads - 1);
+        place_cpu(r, cpu, list, 0);
+    }
+    look(r, "0-63");
+}
+
+static void remove_desktop(const struct rig *r)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", r->root);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_kinds_of_cores(void **state)
+{
+    struct rig *server = *state, desktop;
+    look(server, "0-15");
+    expect_kinds(server, "15:package 1; 11:package 0");
+    look(server, "0-6");
+    expect_kinds(server, "6:package 1; 3:package 0");
+    look(server, "1,2,10");
+    expect_kinds(server, "10:"); /* what cannot be used differs from nothing */
+
+    make_desktop(&desktop, 8, 2);
+    expect_kinds(&desktop, "7:");
+    for (int cpu = 0; cpu < 8; cpu++) {
+        write_number(&desktop, cpu, "topology/die_id", cpu / 4);
+    }
+    expect_kinds(&desktop, "7:die 1; 3:die 0");
+    remove_desktop(&desktop);
+}
+
+static void test_favoured_cores(void **state)
+{
+    struct rig desktop;
+    (void)state;
+    make_desktop(&desktop, 8, 1);
+    for (int cpu = 0; cpu < 8; cpu++) {
+        write_number(&desktop, cpu, "cpufreq/cpuinfo_max_freq", 4500000);
+    }
+    expect_kinds(&desktop, "7:");
+    write_number(&desktop, 2, "cpufreq/cpuinfo_max_freq", 4700000);
+    write_number(&desktop, 5, "cpufreq/cpuinfo_max_freq", 4700000);
+    expect_kinds(&desktop, "7:not favoured; 5:favoured");
+    /* CPPC tells it more finely */
+    for (int cpu = 0; cpu < 8; cpu++) {
+        write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 3 ? 40 : 30 + cpu);
+    }
+    expect_kinds(&desktop, "7:not favoured; 3:favoured");
+    remove_desktop(&desktop);
+}
+
+static void test_kinds_of_a_hybrid_part(void **state)
+{
+    struct rig desktop;
+    (void)state;
+    make_desktop(&desktop, 16, 1);
+    write_file(&desktop, "devices/cpu_core/cpus", "0-3");
+    write_file(&desktop, "devices/cpu_atom/cpus", "4-11");
+    write_file(&desktop, "devices/cpu_lowpower/cpus", "12-15");
+    for (int cpu = 0; cpu < 16; cpu++) {
+        write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 1 ? 70 : cpu < 4 ? 65 : 40);
+    }
+    expect_kinds(&desktop, "15:LP-E; 11:E; 3:P, not favoured; 1:P, favoured");
+    remove_desktop(&desktop);
+}
+
 static void test_without_sysfs_the_affinity_decides(void **state)
 {
     (void)state;
@@ -462,6 +560,9 @@ int main(void)
         cmocka_unit_test(test_cores_online_are_counted_whoever_may_use_them),
         cmocka_unit_test(test_cpu_is_chosen_or_refused_with_one_of_three_reasons),
         cmocka_unit_test(test_performance_cores_come_first),
+        cmocka_unit_test(test_kinds_of_cores),
+        cmocka_unit_test(test_favoured_cores),
+        cmocka_unit_test(test_kinds_of_a_hybrid_part),
         cmocka_unit_test(test_without_sysfs_the_affinity_decides),
         cmocka_unit_test(test_affinity_is_set_and_restored),
     };

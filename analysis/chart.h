@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A picture of a table before it is drawn (private to analysis/table_plot*.c): panels one below the other, each with
+ * lines, horizontal bars, or a matrix of coloured cells. table_plot*.c make it of a table, chart_script.c makes the
+ * gnuplot script of it.
+ */
+#ifndef CHARACTERIZE_CHART_H
+#define CHARACTERIZE_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { CHART_PANELS_MAX = 8, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160 };
+
+/* Shape of a panel. */
+enum chart_kind { CHART_LINES, CHART_BARS, CHART_CELLS };
+
+struct chart_point {
+    double x, y, lo, hi; /* limits of y; NaN: none */
+};
+
+struct chart_series {
+    char name[CHART_NAME_MAX];
+    int colour;              /* 0..: of the series' colours, -1: muted */
+    int mark;                /* number of the point's shape, -1: no points */
+    bool line, faint, in_legend;
+    size_t n, capacity;
+    struct chart_point *points;
+};
+
+/* A horizontal bar (or point) of a category. */
+struct chart_bar {
+    size_t category;
+    int lane, lanes;         /* several bars of one category beside each other */
+    double from, to, lo, hi;
+    int colour;
+    bool dot;                /* a point at `to` instead of a bar */
+    bool inside;             /* the text stands in the bar, for another one may begin where it ends */
+    char text[CHART_TEXT_MAX];
+};
+
+enum cell_state { CELL_ABSENT, CELL_VALUE, CELL_PLAIN };
+
+struct chart_cell {
+    enum cell_state state;
+    double value;            /* decides the colour of CELL_VALUE */
+    char text[CHART_TEXT_MAX];
+};
+
+struct chart_names {
+    size_t n, capacity;
+    char **name;
+};
+
+struct chart_legend {
+    char name[CHART_NAME_MAX];
+    int colour, mark;        /* mark -1: a box */
+};
+
+struct chart_panel {
+    enum chart_kind kind;
+    char title[CHART_NAME_MAX];
+    char x_label[80], y_label[80];
+    char note[300];          /* a line below the panel */
+    bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
+    bool apart;              /* series stand a few pixels beside each other, so that equal ones are seen */
+    size_t n_series, series_capacity;
+    struct chart_series *series;
+    struct chart_names categories; /* rows of bars and cells, from the top */
+    struct chart_names remarks;    /* at the right of the rows of cells; none, or one for each category */
+    struct chart_names columns;    /* of cells */
+    size_t n_bars, bars_capacity;
+    struct chart_bar *bars;
+    struct chart_cell *cells;      /* categories x columns */
+    double scale_lo, scale_hi;     /* of the cells' colours; found from the values where both are 0 */
+    bool log_scale;
+    char scale_label[60];
+    size_t n_legend, legend_capacity;
+    struct chart_legend *legend;
+};
+
+struct chart {
+    char title[CHART_NAME_MAX];
+    char subtitle[300];
+    bool modelled;
+    size_t n_panels;
+    struct chart_panel panels[CHART_PANELS_MAX];
+    bool failed;             /* out of memory */
+};
+
+void chart_free(struct chart *c);
+
+/* A new panel, NULL when there are CHART_PANELS_MAX. */
+struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title);
+
+/* The series of this name, made if it is new (colour and mark by its number); NULL: out of memory. Pointers to series
+ * hold until the next one is made. */
+struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const char *name);
+void chart_add_point(struct chart *c, struct chart_series *s, double x, double y, double lo, double hi);
+
+/* Lists of names: one more; freed. */
+void chart_add_name(struct chart *c, struct chart_names *names, const char *name);
+void chart_free_names(struct chart_names *names);
+/* The number of a name in a list, made if it is new. */
+size_t chart_name(struct chart *c, struct chart_names *names, const char *name);
+/* The same without making it; names->n: it is not there. */
+size_t chart_find_name(const struct chart_names *names, const char *name);
+
+/* Bars are put with everything but `text` given; value_text is written into it, cut off where it does not fit. */
+void chart_add_bar(struct chart *c, struct chart_panel *p, struct chart_bar bar, const char *value_text);
+
+/* Allocates the cells for the categories and columns there are, all absent. */
+void chart_make_cells(struct chart *c, struct chart_panel *p);
+struct chart_cell *chart_cell(struct chart_panel *p, size_t category, size_t column);
+
+/* An entry of the legend; series have their own. */
+void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, int colour);
+
+/* Whether there is a value to draw. */
+bool chart_panel_empty(const struct chart_panel *p);
+
+/* Writes the script; panels without values are left out. Returns 0, or -1: no panel has a value. */
+int chart_script(const struct chart *c, FILE *out);
+
+/* A number in at most four characters or so: 9.1, 27, 670, 1.3k. */
+void chart_number(double value, char *out, size_t size);
+
+/* ---- chart_scale.c ---- */
+
+/* 1, 2 and 5 times powers of ten from lo to hi (lo > 0), at most `max` of them; returns how many. */
+size_t chart_log_tics(double lo, double hi, double *out, size_t max);
+
+/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether black text is readable on it. */
+unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Text of unknown origin put into an HTML page. */
+#ifndef CHARACTERIZE_HTML_H
+#define CHARACTERIZE_HTML_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Text for an element or a quoted attribute: made plain (plain_text.h), with & < > " and ' as character references
+ * (HTML, section 13.1.4). NULL writes nothing.
+ */
+void html_text(FILE *out, const char *text);
+
+/* The first `length` bytes of it. */
+void html_text_part(FILE *out, const char *text, size_t length);
+
+/* Text whose line ends are kept, as <br>; empty lines are left out. */
+void html_lines(FILE *out, const char *text);
+
+/*
+ * A name of a file beside the page as the value of href: relative whatever it holds, for all but letters, digits and
+ * "-._~/" are percent-encoded (RFC 3986, section 2.1), and slashes at its beginning are left out.
+ */
+void html_file_name(FILE *out, const char *name);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How long a core stays slow after the code that slowed it has ended: found in each repetition by itself, because the
+ * distribution is what is asked for. Pure: from traces of sequences that end in plain code.
+ */
+#ifndef CHARACTERIZE_RELAXATION_H
+#define CHARACTERIZE_RELAXATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/trigger.h"
+
+/* The frequencies before and after, GHz. */
+struct relaxation_levels {
+    double slow, fast;
+};
+/*
+ * From the first and the last 100 us of a window of all repetitions: medians. Returns NULL, or why there is nothing to
+ * wait for: no samples, or frequencies that differ by less than 1 %.
+ */
+const char *relaxation_levels(const struct trace *t, const struct trigger_span *s, size_t n, double from_us,
+                              double to_us, struct relaxation_levels *out);
+
+/* When one repetition left the low frequency. */
+struct relaxation_rise {
+    double at_us;          /* from the start of the window to the beginning of the halt, or to the rise without one;
+                              NaN: it did not rise in the window */
+    size_t interruptions;  /* before that: time lost to something else */
+    double first_us, last_us; /* when the first and the last of them began; NaN: none */
+};
+/*
+ * The place that splits the samples of the window best (least squares) into slow ones and faster ones; a rise by a
+ * third of the way from slow to fast is one, so that a rise by way of a level between counts when it begins. The
+ * sample with the halt tells by the instructions it holds when the halt began. Returns 0, or -1: out of memory.
+ */
+int relaxation_find(const struct trace *t, struct trigger_span s, double from_us, double to_us,
+                    const struct relaxation_levels *levels, struct relaxation_rise *out);
+
+/* The distribution of the waits of repetitions that only waited. */
+struct relaxation_mode {
+    size_t n;
+    struct estimate wait_us, share;
+    double sd_us;
+};
+struct relaxation_waits {
+    struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare */
+    size_t others;      /* of neither length */
+    size_t interrupted; /* discarded: something may have started the wait anew */
+    size_t never;       /* did not rise in the window, uninterrupted */
+    /* of those interrupted once, early: whether the wait began anew then */
+    size_t rearmed, not_rearmed;
+    struct estimate after_interrupt_us; /* from the interruption to the rise, of the rearmed */
+};
+/*
+ * Waits within 10 % of once or twice belong to these modes. The share of a mode is that among the repetitions that
+ * nothing interrupted until the first wait was over, whatever came later: longer waits are interrupted more often, and
+ * leaving those out would make them look rarer than they are. Limits: means by Student's t, shares by Clopper and
+ * Pearson. Returns 0, or -1: out of memory.
+ */
+int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
+
+/*
+ * Whether a burst of other code in the waiting time started it anew. at_us: the rise, after the burst; done_us: how
+ * much of the wait had passed at the burst's end. 1: anew; 0: not; -1: neither once nor twice the wait fits.
+ */
+int relaxation_rearmed(double at_us, double done_us, double wait_us);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/report_page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report_html.h"
+#include "analysis/table_plot.h"
+#include "cli/files.h"
+#include "cli/measuring.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+
+enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 16, COMMAND_SIZE = 2000 };
+
+/* What a part of the report needs while the page is written. */
+struct part_texts {
+    char *findings, *svg;
+    char why[WHY_SIZE], csv[NAME_SIZE], json[NAME_SIZE], plot[NAME_SIZE];
+};
+
+struct page {
+    struct report_head head;
+    size_t n;
+    struct report_part parts[MEASURING_TABLES_MAX];
+    struct part_texts texts[MEASURING_TABLES_MAX];
+    const char *notes[NOTES_MAX];
+    char command[COMMAND_SIZE];
+};
+
+char *report_findings(const struct table_kind *k, const struct table *t)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = k->findings != NULL && t->n_rows > 0 ? open_memstream(&text, &size) : NULL;
+    if (out == NULL) {
+        return NULL;
+    }
+    k->findings(out, t);
+    if (fclose(out) != 0 || size == 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* ---- the head ---- */
+
+struct command {
+    char *text;
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct command *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(c->text + c->used, COMMAND_SIZE - c->used, format, arguments);
+    va_end(arguments);
+    c->used += n > 0 ? (size_t)n : 0;
+    c->used = c->used < COMMAND_SIZE ? c->used : COMMAND_SIZE - 1;
+}
+
+static void add_numbers(struct command *c, const char *option, const unsigned *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0) {
+            add(c, " %s ", option);
+        } else {
+            add(c, ",");
+        }
+        if (values[i] == 0 && strcmp(option, "--active-cores") == 0) {
+            add(c, "all");
+        } else {
+            add(c, "%u", values[i]);
+        }
+    }
+}
+
+static void add_number(struct command *c, const char *option, const struct given_number *n)
+{
+    if (n->given) {
+        add(c, " %s %.10g", option, n->value);
+    }
+}
+
+/* The command that measures this again: what it was called with, but for where it wrote to and whether it resumed. */
+static void command_line(const struct options *o, const char *machine, char *text)
+{
+    struct command c = {text, 0};
+    add(&c, "characterize --all --machine %s", machine);
+    for (size_t i = 0; i < o->n_kernels; i++) {
+        add(&c, "%s%s", i == 0 ? " --kernels " : ",", o->kernels[i].name);
+    }
+    add_numbers(&c, "--active-cores", o->active, o->n_active);
+    add_numbers(&c, "--cpus", o->cpus, o->n_cpus);
+    add_number(&c, "--cpu", &o->cpu);
+    add_number(&c, "--runs", &o->runs);
+    add_number(&c, "--period", &o->period_us);
+    add_number(&c, "--warmup", &o->warmup_us);
+    add_number(&c, "--observe", &o->observe_us);
+    add_number(&c, "--fixed-frequency", &o->fixed_ghz);
+    if (o->companion_given) {
+        add(&c, " --companion %s", o->companion_same ? "same" : o->companion.name);
+    }
+    add(&c, "%s%s", o->siblings ? " --siblings busy" : "", o->brief ? " --brief" : "");
+    if (o->turbo_given) {
+        add(&c, " --turbo %s", o->turbo_on ? "on" : "off");
+    }
+    if (o->n_events > 0) {
+        add(&c, " --event 0x%02x", o->events[0].code & 0xff);
+    }
+    if (o->seed_given) {
+        add(&c, " --seed %llu", (unsigned long long)o->seed);
+    }
+}
+
+static void add_note(struct page *p, const char *note)
+{
+    for (size_t i = 0; i < p->head.n_notes; i++) {
+        if (strcmp(p->notes[i], note) == 0) {
+            return;
+        }
+    }
+    if (p->head.n_notes < NOTES_MAX) {
+        p->notes[p->head.n_notes++] = note;
+    }
+}
+
+static void fill_head(struct page *p, const struct options *o, const struct table *tables, size_t n)
+{
+    static const char *const files[] = {"run.json", NULL};
+    const struct table *t = &tables[0];
+    const char *machine = table_meta(t, "machine");
+    p->head = (struct report_head){.cpu = table_meta(t, "cpu"), .machine = machine,
+                                   .source = table_meta(t, "source"), .modelled = table_modelled(t),
+                                   .date = table_meta(t, "date"), .version = table_meta(t, "version"),
+                                   .seed = table_setting(t, "seed"), .command = p->command, .notes = p->notes,
+                                   .files = files, .n_files = 1};
+    command_line(o, machine != NULL ? machine : "auto", p->command);
+    for (size_t i = 0; i < n; i++) {
+        if (table_meta(&tables[i], "notes") != NULL) {
+            add_note(p, table_meta(&tables[i], "notes"));
+        }
+        if (table_setting(&tables[i], "settings") != NULL) {
+            add_note(p, table_setting(&tables[i], "settings"));
+        }
+    }
+}
+
+/* ---- the parts ---- */
+
+static int write_svg(const char *directory, const char *name, const char *svg)
+{
+    char *plots = file_in(directory, "plots", "");
+    char *file = plots != NULL ? file_in(plots, name, ".svg") : NULL;
+    int status = file != NULL ? directories_make(plots, "--output", NULL) : FAILED;
+    if (status == DONE) {
+        status = file_write(file, file_print_text, svg);
+    }
+    free(plots);
+    free(file);
+    return status;
+}
+
+static int fill_part(struct page *p, const char *directory, const struct table_kind *k, const struct table *t)
+{
+    struct part_texts *x = &p->texts[p->n];
+    struct report_part *part = &p->parts[p->n++];
+    x->findings = report_findings(k, t);
+    x->svg = table_plot_svg(t, k->title, x->why, sizeof(x->why));
+    snprintf(x->csv, sizeof(x->csv), "tables/%.40s.csv", k->name);
+    snprintf(x->json, sizeof(x->json), "tables/%.40s.json", k->name);
+    snprintf(x->plot, sizeof(x->plot), "plots/%.40s.svg", k->name);
+    *part = (struct report_part){.table = t, .title = k->title, .findings = x->findings, .svg = x->svg,
+                                 .svg_why = x->svg != NULL ? NULL : x->why,
+                                 .files = {x->csv, x->json, x->svg != NULL ? x->plot : NULL, NULL}};
+    return x->svg != NULL ? write_svg(directory, k->name, x->svg) : DONE;
+}
+
+static int print_page(FILE *out, const void *data)
+{
+    const struct page *p = data;
+    return report_html(out, &p->head, p->parts, p->n);
+}
+
+int report_page_write(const char *directory, const struct options *o, const struct table_kind *const *kinds,
+                      const struct table *tables, size_t n)
+{
+    struct page *p = calloc(1, sizeof(*p));
+    char *file = file_in(directory, "report", ".html");
+    int status = p != NULL && file != NULL && n > 0 && n <= MEASURING_TABLES_MAX ? DONE : FAILED;
+    if (status != DONE) {
+        complain("no report: %s", n == 0 ? "no table was measured" : "out of memory");
+    } else {
+        fill_head(p, o, tables, n);
+    }
+    for (size_t i = 0; i < n && status == DONE; i++) {
+        status = stop_asked() ? FAILED : fill_part(p, directory, kinds[i], &tables[i]);
+    }
+    if (status == DONE) {
+        status = file_write(file, print_page, p);
+    }
+    for (size_t i = 0; p != NULL && i < p->n; i++) {
+        free(p->texts[i].findings);
+        free(p->texts[i].svg);
+    }
+    free(p);
+    free(file);
+    return status;
+}

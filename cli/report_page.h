@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The plots and report.html of a finished run. */
+#ifndef CHARACTERIZE_CLI_REPORT_PAGE_H
+#define CHARACTERIZE_CLI_REPORT_PAGE_H
+
+#include "analysis/table.h"
+#include "cli/options.h"
+#include "tables/tables.h"
+
+/* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
+char *report_findings(const struct table_kind *k, const struct table *t);
+
+/*
+ * Writes DIR/plots/NAME.svg of each table and DIR/report.html. `tables` and `kinds` are n long. DONE, or an exit status
+ * after a line; interrupted when stop_asked().
+ */
+int report_page_write(const char *directory, const struct options *o, const struct table_kind *const *kinds,
+                      const struct table *tables, size_t n);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The experiment of the trigger and relaxation tables: kernels one after the other in any order, again and again, the
+ * last of them sampled. Which sequence comes next may depend on what the one before showed, so it is run one repetition
+ * at a time between begin and end.
+ */
+#ifndef CHARACTERIZE_PROBE_SEQUENCE_H
+#define CHARACTERIZE_PROBE_SEQUENCE_H
+
+#include "analysis/trace.h"
+#include "drivers/machine.h"
+
+/* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/plan.h). */
+enum { SEQUENCE_SEGMENTS_MAX = 16, SEQUENCE_COUNTERS_MAX = 7 };
+
+struct sequence {
+    struct machine *machine;
+    struct counter_spec counters[SEQUENCE_COUNTERS_MAX];
+    size_t n_counters;
+    double tsc_hz;
+    uint32_t repetition; /* number of the next one, and of its run in the trace */
+};
+
+/* What is known of one repetition beside its samples. */
+struct sequence_run {
+    uint32_t run;        /* in the trace */
+    double begin_us;     /* when the recording began: 0 or before it */
+    double instructions; /* of the payload, executed between then and time 0; exact */
+    double cycles;       /* of the core, likewise; NaN where they are not counted */
+    char spoilt[120];    /* why the machine knows it to be spoilt; "" if it does not */
+};
+
+/*
+ * Prepares the machine: cpu, active_cores, companion, cpus, siblings, seed and period_us are taken from `setup`, the
+ * counters (what the machine offers of clock and licence levels) and the room for samples are set here. `sampled_us`:
+ * the longest recording that will be asked for. MACHINE_OK, or *err is filled and its status returned.
+ */
+int sequence_begin(struct sequence *s, struct machine *m, const struct machine_setup *setup, double sampled_us,
+                   struct machine_error *err);
+/* Gives an empty trace the channels and metadata of this machine. 0, or -1: out of memory. */
+int sequence_trace(const struct sequence *s, struct trace *t);
+/*
+ * One repetition: n segments, of which the sampled ones follow one another; time 0 is the first instruction of number
+ * `zero`. Its samples are appended to the trace (NULL: not kept), except when it is spoilt. MACHINE_OK, or *err is
+ * filled and its status returned.
+ */
+int sequence_record(struct sequence *s, const struct segment *segments, size_t n, size_t zero, struct trace *t,
+                    struct sequence_run *out, struct machine_error *err);
+/* Hands the machine back. */
+void sequence_end(struct sequence *s);
+
+#endif

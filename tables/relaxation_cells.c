@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The cells of the relaxation table. Each begins with a pilot of its own, which shows how long the wait is about: what
+ * is measured then is cut to fit.
+ */
+#include "tables/relaxation.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/relaxation.h"
+#include "analysis/robust.h"
+#include "analysis/threshold.h"
+#include "probes/sequence.h"
+
+#define FROM_US 500.0    /* of the code that slows the core: a transition takes up to about 100 us (G 3.2.2) */
+#define BURST_US 20.0    /* of the code that may start the wait anew */
+#define AGAIN_US 150.0   /* of the code that slows the core, when it toggles */
+#define PILOT_US 5000.0  /* twice the 2 ms that the Intel manual gives (G 3.2.2), and room */
+#define PERIOD_US 2.0
+#define OBSERVED 2.3     /* waits: twice one, and room to see the frequency after it */
+#define BELOW 0.9        /* of the wait: duty periods of toggling ... */
+#define ABOVE 1.15       /* ... long enough for the halt and the rise to show */
+#define SHORTEST_US (4 * BURST_US) /* a shorter wait would not leave room for a burst in its middle */
+#define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
+#define READ_US 0.05     /* a reading takes less */
+#define REJECT 6.0
+enum { PILOTS = 8, ALONE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8, TOGGLES = 7,
+       SPOILT_MOST = 3 };
+
+const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
+const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
+
+struct rig {
+    const struct tables_context *context;
+    const struct cell *cell;
+    struct table *rows;
+    struct sequence sequence;
+    struct trace trace;
+    size_t n;                    /* repetitions in the trace */
+    struct trigger_span *span;   /* of each */
+    size_t spoilt;               /* by what the machine itself could tell */
+    char spoilt_why[120];
+    struct relaxation_levels levels;
+    double wait_us;              /* by the pilot */
+};
+
+static int out_of_memory(struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+static int forget(struct rig *r)
+{
+    trace_free(&r->trace);
+    trace_init(&r->trace);
+    r->n = 0;
+    free(r->span);
+    r->span = NULL;
+    return sequence_trace(&r->sequence, &r->trace);
+}
+
+/* So many repetitions that count; those of before are forgotten. */
+static int record(struct rig *r, const struct segment *segments, size_t n, size_t zero, size_t runs, double done,
+                  struct machine_error *err)
+{
+    size_t tries = 0;
+    if (forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
+        return out_of_memory(err);
+    for (; r->n < runs && tries < SPOILT_MOST * runs + 3; tries++) {
+        struct sequence_run run;
+        int status = sequence_record(&r->sequence, segments, n, zero, &r->trace, &run, err);
+        if (status != MACHINE_OK)
+            return status;
+        if (tables_stop(r->context, done + (1 - done) * (double)r->n / (double)runs))
+            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+        if (run.spoilt[0]) {
+            r->spoilt++;
+            memcpy(r->spoilt_why, run.spoilt, sizeof r->spoilt_why);
+            continue;
+        }
+        r->span[r->n++] = trigger_span(&r->trace, run.run);
+    }
+    if (r->n < runs / 2 + 1)
+        return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
+                            "%zu of %zu repetitions were spoilt: %.100s", tries - r->n, tries, r->spoilt_why);
+    return MACHINE_OK;
+}
+
+/* The rises in one window of all repetitions; malloc'ed, or NULL. */
+static struct relaxation_rise *rises(const struct rig *r, double from_us, double to_us)
+{
+    struct relaxation_rise *rise = calloc(r->n + 1, sizeof *rise);
+    for (size_t i = 0; rise && i < r->n; i++)
+        if (relaxation_find(&r->trace, r->span[i], from_us, to_us, &r->levels, &rise[i])) {
+            free(rise);
+            return NULL;
+        }
+    return rise;
+}
+
+/* ---- rows ---- */
+
+static const char *what_of(const struct cell *c)
+{
+    static const char *const what[] = {"wait", "rearm", "toggle"};
+    return what[c->number[0]];
+}
+
+static void name_row(const struct rig *r, const char *by)
+{
+    table_put_text(r->rows, "from", r->cell->a.name);
+    table_put_text(r->rows, "to", r->cell->b.name);
+    table_put_number(r->rows, "active_cores", r->cell->active_cores);
+    table_put_text(r->rows, "what", what_of(r->cell));
+    table_put_text(r->rows, "by", by);
+}
+
+static void add_row(const struct rig *r, const char *by, size_t n, size_t discarded)
+{
+    table_add_row(r->rows);
+    name_row(r, by);
+    table_put_number(r->rows, "n", (double)n);
+    table_put_number(r->rows, "discarded", (double)(discarded + r->spoilt));
+    table_put_number(r->rows, "slow_ghz", r->levels.slow);
+    table_put_number(r->rows, "fast_ghz", r->levels.fast);
+}
+
+static void put_estimate(const struct rig *r, const char *column, struct estimate e)
+{
+    table_put_limits(r->rows, column, e.value, e.lo, e.hi);
+}
+
+__attribute__((format(printf, 3, 4)))
+static void add_missing(const struct rig *r, const char *by, const char *format, ...)
+{
+    char why[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    table_add_missing(r->rows, why);
+    name_row(r, by);
+}
+
+/* ---- the pilot ---- */
+
+/* Finds the levels and about how long the wait is; *found: there is one. */
+static int pilot(struct rig *r, const char *by, bool *found, struct machine_error *err)
+{
+    const struct segment segments[2] = {{r->cell->a, FROM_US, false}, {r->cell->b, PILOT_US, true}};
+    struct relaxation_waits waits;
+    *found = false;
+    int status = record(r, segments, 2, 1, PILOTS, 0, err);
+    if (status != MACHINE_OK)
+        return status;
+    const char *why = relaxation_levels(&r->trace, r->span, r->n, 0, PILOT_US, &r->levels);
+    if (why) {
+        add_missing(r, by, "no wait after %s: %s (%.3f GHz at first, %.3f GHz after 5 ms)", r->cell->a.name, why,
+                    r->levels.slow, r->levels.fast);
+        return MACHINE_OK;
+    }
+    struct relaxation_rise *rise = rises(r, 0, PILOT_US);
+    if (!rise)
+        return out_of_memory(err);
+    size_t alone = 0;
+    for (size_t i = 0; i < r->n; i++)
+        alone += !rise[i].interruptions && !isnan(rise[i].at_us);
+    /* where hardly any was left alone: it need only be roughly right, and not all interruptions lengthen the wait */
+    for (size_t i = 0; i < r->n && alone < ALONE_LEAST; i++)
+        rise[i].interruptions = 0;
+    bool bad = relaxation_waits(rise, r->n, &waits);
+    free(rise);
+    if (bad)
+        return out_of_memory(err);
+    r->wait_us = waits.mode[0].wait_us.value;
+    *found = waits.mode[0].n >= 2 && r->wait_us > SHORTEST_US;
+    if (!*found)
+        add_missing(r, by, "after %s the frequency rises (%.3f to %.3f GHz), but %d repetitions do not agree when; stop "
+                    "other programs, or choose another CPU with --cpu", r->cell->a.name, r->levels.slow,
+                    r->levels.fast, PILOTS);
+    return MACHINE_OK;
+}
+
+/* ---- the wait and its distribution ---- */
+
+static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
+{
+    for (int k = 0; k < 2; k++) {
+        const struct relaxation_mode *m = &w->mode[k];
+        if (!m->n)
+            continue;
+        add_row(r, "nothing", m->n, w->interrupted);
+        table_put_number(r->rows, "mode", k + 1);
+        put_estimate(r, "wait_us", m->wait_us);
+        put_estimate(r, "share", m->share);
+        table_put_number(r->rows, "sd_us", m->sd_us);
+        table_put_number(r->rows, "others", (double)(w->others + w->never));
+    }
+    size_t interrupts = w->rearmed + w->not_rearmed;
+    if (!interrupts)
+        return;
+    add_row(r, "interrupt", interrupts, 0);
+    table_put_text(r->rows, "what", "rearm");
+    put_estimate(r, "wait_us", w->after_interrupt_us);
+    put_estimate(r, "share", share_estimate(w->rearmed, interrupts));
+    table_put_text(r->rows, "rearmed", 2 * w->rearmed > interrupts ? "yes" : "no");
+}
+
+static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
+{
+    double observe = fmin(OBSERVED * r->wait_us + 60, PILOT_US);
+    const struct segment segments[2] = {{r->cell->a, FROM_US, false}, {r->cell->b, observe, true}};
+    struct relaxation_waits waits;
+    int status = record(r, segments, 2, 1, runs, 0.1, err);
+    if (status != MACHINE_OK)
+        return status;
+    struct relaxation_rise *rise = rises(r, 0, observe);
+    bool bad = !rise || relaxation_waits(rise, r->n, &waits);
+    free(rise);
+    if (bad)
+        return out_of_memory(err);
+    if (waits.mode[0].n)
+        wait_rows(r, &waits);
+    else
+        add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
+    return MACHINE_OK;
+}
+
+/* ---- what starts it anew ---- */
+
+static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, const char *by)
+{
+    size_t yes = 0, no = 0, other = 0;
+    double *x = calloc(r->n + 1, sizeof *x);
+    for (size_t i = 0; x && i < r->n; i++) {
+        int anew = rise[i].interruptions ? -1 : relaxation_rearmed(rise[i].at_us, 0.5 * r->wait_us, r->wait_us);
+        yes += anew == 1;
+        no += anew == 0;
+        other += anew < 0;
+    }
+    bool mostly = yes > no;
+    size_t m = 0;
+    for (size_t i = 0; x && i < r->n; i++)
+        if (!rise[i].interruptions &&
+            relaxation_rearmed(rise[i].at_us, 0.5 * r->wait_us, r->wait_us) == (mostly ? 1 : 0) &&
+            rise[i].at_us < 1.2 * r->wait_us)
+            x[m++] = rise[i].at_us;
+    if (!yes && !no) {
+        add_missing(r, by, "the rise of none of %zu repetitions fits a wait that began anew, or one that did not",
+                    r->n);
+    } else {
+        add_row(r, by, yes + no, other);
+        put_estimate(r, "wait_us", mean_estimate(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
+        put_estimate(r, "share", share_estimate(yes, yes + no));
+        table_put_text(r->rows, "rearmed", mostly ? "yes" : "no");
+    }
+    free(x);
+}
+
+static int rearming_kernel(const struct cell *c, struct payload *out)
+{
+    char why[200];
+    if (c->number[1] < relaxation_n_rearming)
+        return kernel_parse(relaxation_rearming[c->number[1]], out, why, sizeof why);
+    *out = c->a;
+    return 0;
+}
+
+static int measure_rearm(struct rig *r, const struct payload *by, size_t runs, struct machine_error *err)
+{
+    double observe = fmin(OBSERVED * r->wait_us + 60, PILOT_US);
+    const struct segment segments[4] = {{r->cell->a, FROM_US, false},
+                                        {r->cell->b, fmax(0.5 * r->wait_us - BURST_US, 1), false},
+                                        {*by, BURST_US, false},
+                                        {r->cell->b, observe, true}};
+    int status = record(r, segments, 4, 3, runs, 0.2, err);
+    if (status != MACHINE_OK)
+        return status;
+    struct relaxation_rise *rise = rises(r, 0, observe);
+    if (!rise)
+        return out_of_memory(err);
+    rearm_row(r, rise, by->name);
+    free(rise);
+    return MACHINE_OK;
+}
+
+/* ---- toggling ---- */
+
+/* Waits of all toggles of one repetition; *slope: how they change from one to the next, NaN with less than three. */
+struct toggles {
+    size_t n, rose, interrupted;
+    double *wait;  /* of those that rose */
+    double *slope; /* of the repetitions */
+    size_t n_slopes;
+};
+
+static double slope_of(const double *x, const double *y, size_t n)
+{
+    double mx = 0, my = 0, xy = 0, xx = 0;
+    if (n < 3)
+        return NAN;
+    for (size_t i = 0; i < n; i++) {
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xy += (x[i] - mx) * (y[i] - my);
+        xx += (x[i] - mx) * (x[i] - mx);
+    }
+    return xy / xx;
+}
+
+/*
+ * Where, after `expected`, the next kernel began: at a switch of kernels a reading is taken. A machine may count the
+ * segment's time from its planned start or from its actual one; a switch that came late (a halt) is taken for planned.
+ */
+static double switch_time(const struct rig *r, size_t run, double expected, double planned)
+{
+    double from = expected > planned + LATE_US ? planned : expected;
+    for (size_t i = r->span[run].first; i < r->span[run].last; i++)
+        if (r->trace.time_us[i] > from - READ_US)
+            return r->trace.time_us[i];
+    return from;
+}
+
+static int look_at_run(const struct rig *r, size_t run, double duty_us, struct toggles *t)
+{
+    double number[TOGGLES], wait[TOGGLES];
+    double begin = 0;
+    size_t m = 0;
+    for (int k = 0; k < TOGGLES; k++) {
+        struct relaxation_rise rise;
+        if (k > 0) {
+            double planned = k * (duty_us + AGAIN_US), again = planned - AGAIN_US;
+            begin = switch_time(r, run, begin + duty_us, again);
+            begin = switch_time(r, run, begin + AGAIN_US, planned);
+        }
+        if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
+            return -1;
+        if (rise.interruptions) {
+            t->interrupted++;
+            continue;
+        }
+        t->n++;
+        if (isnan(rise.at_us))
+            continue;
+        t->wait[t->rose++] = rise.at_us;
+        number[m] = k;
+        wait[m++] = rise.at_us;
+    }
+    double slope = slope_of(number, wait, m);
+    if (!isnan(slope))
+        t->slope[t->n_slopes++] = slope;
+    return 0;
+}
+
+static void toggle_row(const struct rig *r, const struct toggles *t, double duty_us)
+{
+    char by[60];
+    snprintf(by, sizeof by, "every %.0f us", duty_us + AGAIN_US);
+    if (!t->n) {
+        add_missing(r, by, "every waiting time was interrupted");
+        return;
+    }
+    add_row(r, by, t->n, t->interrupted);
+    table_put_number(r->rows, "duty_us", duty_us);
+    put_estimate(r, "share", share_estimate(t->rose, t->n));
+    put_estimate(r, "wait_us", mean_estimate(t->wait, t->rose, REJECT, 0.5, NULL));
+    put_estimate(r, "trend_us", mean_estimate(t->slope, t->n_slopes, REJECT, 0.5, NULL));
+    table_put_text(r->rows, "rearmed", 2 * t->rose > t->n ? "no" : "yes");
+}
+
+static int measure_toggle(struct rig *r, double duty_us, size_t runs, struct machine_error *err)
+{
+    struct segment segments[1 + 2 * TOGGLES] = {{r->cell->a, FROM_US, false}};
+    struct toggles t = {.wait = calloc(runs * TOGGLES + 1, sizeof(double)), .slope = calloc(runs + 1, sizeof(double))};
+    size_t n = 1;
+    for (int k = 0; k < TOGGLES; k++) {
+        segments[n++] = (struct segment){r->cell->b, duty_us, true};
+        if (k + 1 < TOGGLES)
+            segments[n++] = (struct segment){r->cell->a, AGAIN_US, true};
+    }
+    int status = t.wait && t.slope ? record(r, segments, n, 1, runs, 0.3, err) : out_of_memory(err);
+    for (size_t i = 0; i < r->n && status == MACHINE_OK; i++)
+        if (look_at_run(r, i, duty_us, &t))
+            status = out_of_memory(err);
+    if (status == MACHINE_OK)
+        toggle_row(r, &t, duty_us);
+    free(t.wait);
+    free(t.slope);
+    return status;
+}
+
+/* ---- one cell ---- */
+
+static int after_pilot(struct rig *r, const struct payload *by, struct machine_error *err)
+{
+    const struct tables_options *o = r->context->options;
+    size_t others = o->brief ? BRIEF_OTHERS : r->cell->number[0] == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
+    if (r->cell->number[0] == RELAXATION_WAIT)
+        return measure_wait(r, o->runs ? o->runs : o->brief ? BRIEF_RUNS : RUNS, err);
+    if (r->cell->number[0] == RELAXATION_REARM)
+        return measure_rearm(r, by, others, err);
+    int status = measure_toggle(r, BELOW * r->wait_us, others, err);
+    return status == MACHINE_OK ? measure_toggle(r, ABOVE * r->wait_us, others, err) : status;
+}
+
+int relaxation_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                       struct machine_error *err)
+{
+    struct rig r = {.context = x, .cell = c, .rows = rows};
+    struct payload by;
+    bool found;
+    if (rearming_kernel(c, &by))
+        return machine_fail(err, MACHINE_FAILED, "", "cell %s has no kernel", c->id);
+    struct machine_setup setup = tables_setup(x, "relaxation", c);
+    setup.period_us = x->options->period_us > 0 ? x->options->period_us : PERIOD_US;
+    int status = sequence_begin(&r.sequence, x->machine, &setup, 3 * PILOT_US, err);
+    if (status != MACHINE_OK)
+        return status;
+    trace_init(&r.trace);
+    status = pilot(&r, c->number[0] == RELAXATION_REARM ? by.name : "nothing", &found, err);
+    if (status == MACHINE_OK && found)
+        status = after_pilot(&r, &by, err);
+    trace_free(&r.trace);
+    free(r.span);
+    sequence_end(&r.sequence);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The throttled phases behind each switch, with all cores active against few, and how far from a wide instruction
+ * scalar code is throttled, too: one wide instruction in every N, the rest adds that depend on each other.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/throttle_distance.h"
+#include "tables/kinds.h"
+#include "tables/switches.h"
+#include "tables/throttle_print.h"
+
+enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
+#define RESIDUAL_MOST 0.05 /* above it the rates do not follow from one distance */
+
+#define LIMITS(name, unit, decimals)                                                                                   \
+    {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
+        {name "_hi", unit, TABLE_REAL, false, decimals}
+
+static const struct table_column columns[] = {
+    {"from", "", TABLE_TEXT, true, 0},
+    {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"part", "", TABLE_TEXT, true, 0},   /* phase; distance: one N; reach: what all N of a kernel come to */
+    {"phase", "", TABLE_WHOLE, true, 0}, /* 1, 2, ...; 0: none was found */
+    LIMITS("duration_us", "us", 1),
+    LIMITS("ipc_ratio", "", 3),
+    LIMITS("distance", "instructions", 1),
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"runs", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},
+    {"detectable", "", TABLE_TEXT, false, 0},
+    {"note", "", TABLE_TEXT, false, 0},
+};
+
+static struct switches_wish wish(const struct tables_context *x)
+{
+    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS, .fall_only = true};
+}
+
+/* ---- cells ---- */
+
+/* One wide instruction in so many: dense where published distances lie, and far enough beyond to see them by. */
+static const unsigned spacings[] = {2, 8, 32, 50, 64, 70, 75, 80, 90, 100, 128, 160, 200};
+static const unsigned spacings_brief[] = {2, 32, 64, 100, 150, 200};
+
+static bool is_wanted(const struct tables_options *o, const char *chained)
+{
+    size_t length = strcspn(chained, "-");
+    for (size_t i = 0; i < o->n_kernels; i++)
+        if (strcspn(o->kernels[i].name, "-@") == length && strncmp(o->kernels[i].name, chained, length) == 0)
+            return true;
+    return !o->n_kernels;
+}
+
+static int add_distances(const struct tables_context *x, struct cells *out, unsigned cores)
+{
+    static const char *const chained[] = {"256or-chain", "512or-chain"};
+    const unsigned *n = x->options->brief ? spacings_brief : spacings;
+    size_t count = x->options->brief ? sizeof spacings_brief / sizeof *n : sizeof spacings / sizeof *n;
+    struct switches_wish w = wish(x);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < count; i++) {
+            struct payload from, to;
+            char name[KERNEL_NAME_MAX], why[300];
+            snprintf(name, sizeof name, "%.12s@1/%u", chained[k], n[i]);
+            if (!is_wanted(x->options, chained[k]) || kernel_parse("64add", &from, why, sizeof why) ||
+                kernel_parse(name, &to, why, sizeof why) || (to.kernel->features & ~x->info.features))
+                continue;
+            if (switches_add(x, out, &from, &to, cores, &w))
+                return -1;
+            out->cell[out->n - 1].number[0] = PART_DISTANCE;
+            out->cell[out->n - 1].number[1] = n[i];
+        }
+    return 0;
+}
+
+/* One, two and all, if none are named: with few active cores the first phase of some processors is longer. */
+static size_t core_counts(const struct tables_context *x, unsigned *out)
+{
+    size_t n = tables_active_cores(x, false, out, TABLES_CORES_MAX);
+    if (x->options->n_active || n < 3)
+        return n;
+    out[x->options->brief ? 0 : 2] = out[n - 1];
+    return x->options->brief ? 1 : 3;
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    unsigned cores[TABLES_CORES_MAX];
+    struct switches_wish w = wish(x);
+    size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
+    n = switches_each_once(kernels, n);
+    size_t n_cores = core_counts(x, cores);
+    switches_note(x, &w, t);
+    if (switches_add_all(x, out, kernels, n, cores, n_cores, &w) ||
+        (n_cores && add_distances(x, out, cores[n_cores - 1])))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return MACHINE_OK;
+}
+
+/* ---- one cell ---- */
+
+static void start_row(struct table *rows, const struct cell *c, const struct switches_seen *s, unsigned phase)
+{
+    table_add_row(rows);
+    switches_put_keys(rows, c, s);
+    table_put_text(rows, "part", c->number[0] == PART_DISTANCE ? "distance" : "phase");
+    table_put_number(rows, "phase", phase);
+    if (c->number[0] == PART_DISTANCE)
+        table_put_number(rows, "distance", c->number[1]);
+    if (s->phases.n_warnings)
+        table_put_text(rows, "note", s->phases.warnings[0]);
+}
+
+static void put_phase(struct table *rows, const struct cell *c, const struct switches_seen *s, size_t p, unsigned number)
+{
+    const struct phase *phase = &s->phases.phases[p];
+    struct estimate ratio = throttle_ratio(&s->result.trace, &s->phases, p);
+    start_row(rows, c, s, number);
+    table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo, phase->duration_us.hi);
+    table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
+    table_put_number(rows, "n", (double)phase->agreeing_runs);
+}
+
+static void put_none(struct table *rows, const struct cell *c, const struct switches_seen *s)
+{
+    struct transition_summary sum;
+    transition_summarize(&s->result.trace, &s->phases, &sum);
+    start_row(rows, c, s, 0);
+    table_put_number(rows, "n", (double)s->phases.runs_used);
+    if (sum.detectable[0])
+        table_put_text(rows, "detectable", sum.detectable);
+    if (sum.kind == SWITCH_UNDECIDED && sum.phases[0])
+        table_put_text(rows, "note", sum.phases);
+}
+
+/* Not only what is to be told of a cell, but all that was seen. */
+static void put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s)
+{
+    unsigned number = 0;
+    for (size_t p = first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
+        if (s->phases.phases[p].kind == PHASE_THROTTLE && (c->number[0] == PART_PHASE || number == 0))
+            put_phase(rows, c, s, p, ++number);
+    if (!number)
+        put_none(rows, c, s);
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct switches_seen seen;
+    struct switches_wish w = wish(x);
+    int status = switches_measure(x, table_throttle.name, c, &w, &seen, err);
+    if (status)
+        return status;
+    put_rows(rows, c, &seen);
+    status = switches_put_detail(rows, c, &seen, err);
+    switches_free(&seen);
+    return status;
+}
+
+/* ---- distances ---- */
+
+/* Whether two rows are of one kernel, whatever its density, in the distance part. */
+static bool same_series(const struct table *t, size_t a, size_t b)
+{
+    const char *part_a = table_text(t, a, "part"), *part_b = table_text(t, b, "part");
+    const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
+    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
+    if (!part_a || !part_b || strcmp(part_a, "distance") != 0 || strcmp(part_b, "distance") != 0 || !to_a || !to_b ||
+        !from_a || !from_b || strcmp(from_a, from_b) != 0 || switches_cores(t, a) != switches_cores(t, b))
+        return false;
+    size_t length = strcspn(to_a, "@");
+    return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;
+}
+
+static void explain(const struct throttle_reach *r, size_t seen, double farthest, char *out, size_t size)
+{
+    if (seen == 0)
+        snprintf(out, size, "no throttling was found at any distance");
+    else if (!r)
+        snprintf(out, size, "throttling was found at %zu of the distances only: too few to tell its reach", seen);
+    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_MOST)
+        snprintf(out, size, "rates differ by up to %.0f %% from what one distance makes expect", 100 * r->residual);
+    else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
+        snprintf(out, size, "all adds are throttled, up to %.0f behind a wide instruction", farthest);
+    else if (!isfinite(r->distance.value))
+        snprintf(out, size, "the rate rises from the smallest distance on");
+    else
+        out[0] = '\0';
+}
+
+static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, const char *note)
+{
+    char to[KERNEL_NAME_MAX];
+    const char *name = table_text(t, first, "to");
+    snprintf(to, sizeof to, "%.*s", (int)strcspn(name, "@"), name);
+    unsigned cores = switches_cores(t, first);
+    table_add_row(t);
+    table_put_text(t, "from", table_text(t, first, "from"));
+    table_put_text(t, "to", to);
+    table_put_number(t, "active_cores", cores);
+    table_put_text(t, "part", "reach");
+    table_put_number(t, "phase", r ? 1 : 0);
+    if (note[0])
+        table_put_text(t, "note", note);
+    if (!r)
+        return;
+    table_put_limits(t, "distance", r->distance.value, r->distance.lo, r->distance.hi);
+    table_put_number(t, "ipc_ratio", r->ratio);
+    table_put_number(t, "n", (double)r->n);
+}
+
+/* The series that begins at a row: its reach becomes a row behind all others. */
+static int conclude_series(struct table *t, size_t first)
+{
+    struct throttle_point *p = calloc(t->n_rows + 1, sizeof *p);
+    struct throttle_reach reach;
+    size_t n = 0, seen = 0;
+    double farthest = 0;
+    char note[160];
+    if (!p)
+        return -1;
+    for (size_t row = first; row < t->n_rows; row++)
+        if (same_series(t, first, row)) {
+            p[n] = (struct throttle_point){table_number(t, row, "distance"), table_number(t, row, "ipc_ratio")};
+            seen += isfinite(p[n].ratio);
+            farthest = fmax(farthest, p[n++].spacing);
+        }
+    bool found = throttle_reach_find(p, n, &reach) == 0;
+    free(p);
+    explain(found ? &reach : NULL, seen, farthest, note, sizeof note);
+    put_reach(t, first, found ? &reach : NULL, note);
+    return 0;
+}
+
+static int conclude(struct table *t)
+{
+    size_t measured = t->n_rows;
+    for (size_t row = 0; row < measured; row++) {
+        size_t before = 0;
+        while (before < row && !same_series(t, before, row))
+            before++;
+        if (before == row && same_series(t, row, row) && conclude_series(t, row))
+            return -1;
+    }
+    return t->failed ? -1 : 0;
+}
+
+const struct table_kind table_throttle = {
+    .name = "throttle",
+    .title = "Throttling: how long, to which part of the rate, and how far from a wide instruction",
+    .about = "throttled phases of each pair of kernels, few cores against all; reach on scalar code",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .conclude = conclude,
+    .print = throttle_print,
+    .findings = throttle_findings,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What it takes before a licence level is asked for. The cells: trigger_count.c, trigger_density.c, trigger_others.c. */
+#include "tables/trigger.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/robust.h"
+#include "tables/kinds.h"
+
+static const struct table_column columns[] = {
+    {"kernel", "", TABLE_TEXT, true, 0},
+    {"density", "", TABLE_WHOLE, true, 0}, /* N: one such instruction in N */
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"what", "", TABLE_TEXT, true, 0},
+    {"asks", "", TABLE_TEXT, true, 0},
+    {"with", "", TABLE_TEXT, false, 0}, /* the other part of a mixture; the code that runs on dirty registers */
+    {"count", "", TABLE_REAL, false, 0},
+    {"count_lo", "", TABLE_REAL, false, 0},
+    {"count_hi", "", TABLE_REAL, false, 0},
+    {"spread", "", TABLE_REAL, false, 2}, /* standard deviation of count from time to time, relative */
+    {"level", "", TABLE_WHOLE, false, 0},
+    {"rate_per_cycle", "1/cycle", TABLE_REAL, false, 4},
+    {"rate_per_cycle_lo", "1/cycle", TABLE_REAL, false, 4},
+    {"rate_per_cycle_hi", "1/cycle", TABLE_REAL, false, 4},
+    {"freq_ghz", "GHz", TABLE_REAL, false, 3},
+    {"freq_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"freq_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"plain_ghz", "GHz", TABLE_REAL, false, 3}, /* without the kernel */
+    {"plain_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"plain_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"level_kernel", "", TABLE_WHOLE, false, 0}, /* of the parts of a mixture alone */
+    {"level_with", "", TABLE_WHOLE, false, 0},
+    {"freq_kernel_ghz", "GHz", TABLE_REAL, false, 3},
+    {"freq_with_ghz", "GHz", TABLE_REAL, false, 3},
+    {"ipc_ratio", "", TABLE_REAL, false, 3}, /* of code on dirty registers, against the same on clean ones */
+    {"ipc_ratio_lo", "", TABLE_REAL, false, 3},
+    {"ipc_ratio_hi", "", TABLE_REAL, false, 3},
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},
+};
+
+enum { COUNT, DENSITY, MIXTURE, DIRTY };
+#define ASKS_LOWER "lower frequency" /* as bench_asks says where no counter tells the level */
+
+static int out_of_memory(struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+/* ---- cells ---- */
+
+static int add(struct cells *out, unsigned kind, const struct payload *a, const struct payload *b, unsigned cores,
+               double seconds)
+{
+    static const char *const name[] = {"count", "density", "mixture", "dirty"};
+    struct cell *c = b ? cells_add(out, "%s_%s_%s_%u", name[kind], a->name, b->name, cores)
+                       : cells_add(out, "%s_%s_%u", name[kind], a->name, cores);
+    if (!c)
+        return -1;
+    c->a = *a;
+    if (b)
+        c->b = *b;
+    c->active_cores = cores;
+    c->number[0] = kind;
+    c->seconds = seconds;
+    return 0;
+}
+
+static bool parse(const char *name, struct payload *out)
+{
+    char why[200];
+    return kernel_parse(name, out, why, sizeof why) == 0;
+}
+
+static int add_dirty(const struct tables_context *x, struct cells *out, const struct payload *p, unsigned cores)
+{
+    static const char *const plain[] = {"64add", "128or"};
+    struct payload dirty, code;
+    char name[KERNEL_NAME_MAX + 8];
+    snprintf(name, sizeof name, "%s-dirty", p->kernel->name);
+    if (p->density != 1 || !parse(name, &dirty))
+        return 0;
+    for (size_t i = 0; i < (x->options->brief ? 1 : 2); i++)
+        if (parse(plain[i], &code) && !(code.kernel->features & ~x->info.features) &&
+            add(out, DIRTY, &dirty, &code, cores, 0.4))
+            return -1;
+    return 0;
+}
+
+/* The mixtures of the literature (G 3.2.1, 6.5.1), or all pairs of what was asked for. */
+static int add_mixtures(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n,
+                        unsigned cores)
+{
+    static const char *const known[][2] = {{"256fma", "512or"}, {"128fma", "256or"}};
+    if (x->options->n_kernels) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1; j < n; j++)
+                if (strcmp(k[i].name, k[j].name) != 0 && add(out, MIXTURE, &k[i], &k[j], cores, 0.3))
+                    return -1;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct payload a, b;
+        if (parse(known[i][0], &a) && parse(known[i][1], &b) &&
+            !((a.kernel->features | b.kernel->features) & ~x->info.features) && add(out, MIXTURE, &a, &b, cores, 0.3))
+            return -1;
+    }
+    return 0;
+}
+
+static int add_all(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n,
+                   unsigned cores)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!k[i].dirty && add(out, COUNT, &k[i], NULL, cores, k[i].kernel->width > 128 ? 1.5 : 0.2))
+            return -1;
+    for (size_t i = 0; i < n; i++)
+        if (!k[i].dirty && k[i].density == 1 && k[i].kernel->has_density &&
+            add(out, DENSITY, &k[i], NULL, cores, k[i].kernel->width > 128 ? 0.6 : 0.2))
+            return -1;
+    if (add_mixtures(x, out, k, n, cores))
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (k[i].kernel->width >= 256 && add_dirty(x, out, &k[i], cores))
+            return -1;
+    return 0;
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    static const char *const brief[] = {"256fma", "512fma"};
+    struct payload kernel[TABLES_KERNELS_MAX];
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = x->options->brief ? tables_kernels(x, brief, 2, kernel, t)
+                                 : tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernel, t);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    if (!x->options->n_active && n_cores) { /* by default all cores, and no other number */
+        cores[0] = cores[n_cores - 1];
+        n_cores = 1;
+    }
+    for (size_t i = 0; i < n_cores; i++)
+        if (add_all(x, out, kernel, n, cores[i]))
+            return out_of_memory(err);
+    table_set_setting(t, "warmup", "plain code before each burst");
+    if (x->options->runs)
+        table_set_setting_number(t, "runs", x->options->runs);
+    return MACHINE_OK;
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                   struct machine_error *err)
+{
+    static int (*const kind[])(const struct tables_context *, const struct cell *, struct table *,
+                               struct machine_error *) = {trigger_count, trigger_density, trigger_mixture,
+                                                          trigger_dirty};
+    return kind[c->number[0]](x, c, rows, err);
+}
+
+/* ---- levels that no counter tells ---- */
+
+#define SAME_FREQUENCY 0.01 /* relative; see analysis/trigger.h */
+enum { LEVELS_MAX = 6 };
+
+static int descending(const void *a, const void *b)
+{
+    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
+    return (x < y) - (x > y);
+}
+
+/* 1, 2, ... by frequency among those that were asked for; 0 if that of plain code; -1: none of them. */
+static int rank(double ghz, double plain_ghz, const struct value_mode *mode, size_t n)
+{
+    if (isnan(ghz))
+        return -1;
+    if (fabs(log(ghz / plain_ghz)) < SAME_FREQUENCY)
+        return 0;
+    for (size_t k = 0; k < n; k++)
+        if (log(ghz) > mode[k].lo - SAME_FREQUENCY && log(ghz) < mode[k].hi + SAME_FREQUENCY)
+            return (int)k + 1;
+    return -1;
+}
+
+static void rank_row(struct table *t, size_t row, const struct value_mode *mode, size_t n)
+{
+    static const char *const ghz[] = {"freq_ghz", "freq_kernel_ghz", "freq_with_ghz"};
+    static const char *const level[] = {"level", "level_kernel", "level_with"};
+    for (size_t i = 0; i < 3; i++) {
+        int found = rank(table_number(t, row, ghz[i]), table_number(t, row, "plain_ghz"), mode, n);
+        if (isnan(table_number(t, row, level[i])) && found >= 0)
+            table_set_number(t, row, level[i], found);
+    }
+    int asked = (int)table_number(t, row, "level");
+    if (strcmp(table_text(t, row, "asks"), ASKS_LOWER) == 0 && asked > 0) {
+        char text[20];
+        snprintf(text, sizeof text, "level %d", asked);
+        table_set_text(t, row, "asks", text);
+    }
+}
+
+static bool is_lower(const struct table *t, size_t row, double cores)
+{
+    return table_number(t, row, "active_cores") == cores && strcmp(table_text(t, row, "asks"), ASKS_LOWER) == 0 &&
+           !isnan(table_number(t, row, "freq_ghz"));
+}
+
+/* Without counters a level is known by its frequency: the next below plain code is level 1. */
+static int rank_levels(struct table *t, double cores)
+{
+    struct value_mode mode[LEVELS_MAX];
+    double *x = malloc((t->n_rows + 1) * sizeof *x);
+    size_t m = 0;
+    if (!x)
+        return -1;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (is_lower(t, i, cores))
+            x[m++] = log(table_number(t, i, "freq_ghz"));
+    size_t n = find_modes(x, m, SAME_FREQUENCY, 1, mode, LEVELS_MAX);
+    qsort(mode, n, sizeof *mode, descending);
+    for (size_t i = 0; i < t->n_rows && m; i++)
+        if (table_number(t, i, "active_cores") == cores)
+            rank_row(t, i, mode, n);
+    free(x);
+    if (m)
+        table_set_setting(t, "levels", "ranked by frequency: this machine does not count licences");
+    return 0;
+}
+
+static int conclude(struct table *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        bool first = true;
+        for (size_t k = 0; k < i; k++)
+            first = first && table_number(t, k, "active_cores") != table_number(t, i, "active_cores");
+        if (first && rank_levels(t, table_number(t, i, "active_cores")))
+            return -1;
+    }
+    return 0;
+}
+
+const struct table_kind table_trigger = {
+    .name = "trigger",
+    .title = TRIGGER_TITLE,
+    .about = "instructions and densities that ask for a level; mixtures; dirty upper halves",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .conclude = conclude,
+    .print = trigger_print,
+    .findings = trigger_findings,
+};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How many instructions it takes: bursts of many lengths. First a bisection on the length, then, since in some
+ * processors the count varies from time to time (K, Findings: high variance), as many bursts around the place found as
+ * it takes to tell whether it is sharp, and a fit of median and spread where it is not.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tables/trigger.h"
+
+#define LONG_US 200.0      /* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2) */
+#define SHORT_US 0.01      /* what a machine can do at least */
+#define AFTER_US 250.0     /* transitions take up to about 100 us (G 3.2.2), licences last 650 us and more (D) */
+#define PERIOD_US 0.5
+#define ROUGH 1.05         /* ratio of long to short at which the bisection has found the place */
+#define SHARP 0.004        /* relative: what the count of a sharp threshold is narrowed down to */
+#define AROUND_SIGMA 1.2   /* where trials tell most of a median and a spread together */
+enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
+
+struct search {
+    struct bench *b;
+    const struct payload *kernel;
+    struct trigger_grades grades;
+    int grade;
+    struct threshold_trial trial[BENCH_SEEN_MAX];
+    double us[BENCH_SEEN_MAX];
+    size_t n;
+};
+
+static int try_burst(struct search *s, double us, bool *yes, struct machine_error *err)
+{
+    if (tables_stop(s->b->context, fmin(0.95, (double)s->n / (FIT_TRIALS + 2 * SURVEY))))
+        return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    int status = bench_burst(s->b, s->kernel, us, false, err);
+    if (status != MACHINE_OK)
+        return status;
+    const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
+    *yes = trigger_reaches(&seen->sight, &s->grades, s->grade);
+    s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
+    s->us[s->n++] = us;
+    return MACHINE_OK;
+}
+
+/* Bursts of lengths spread evenly over lo_us..hi_us, in scattered order. */
+static int try_range(struct search *s, double lo_us, double hi_us, unsigned n, struct machine_error *err)
+{
+    for (unsigned i = 0; i < n; i++) {
+        bool yes;
+        double us = lo_us + (hi_us - lo_us) * fmod((i + 1) * 0.6180339887498949, 1.0);
+        int status = try_burst(s, us, &yes, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    return MACHINE_OK;
+}
+
+static int bisect(struct search *s, double *lo_us, double *hi_us, struct machine_error *err)
+{
+    while (*hi_us > ROUGH * *lo_us) {
+        double middle = *hi_us > 2 * *lo_us ? sqrt(*lo_us * *hi_us) : 0.5 * (*lo_us + *hi_us);
+        int votes = 0;
+        for (int i = 0; i < VOTES; i++) {
+            bool yes;
+            int status = try_burst(s, middle, &yes, err);
+            if (status != MACHINE_OK)
+                return status;
+            votes += yes;
+        }
+        *(2 * votes > VOTES ? hi_us : lo_us) = middle;
+    }
+    return MACHINE_OK;
+}
+
+/* The length of the burst that has so many instructions: between its neighbours among the trials. */
+static double us_for(const struct search *s, double count)
+{
+    size_t below = s->n, above = s->n;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->trial[i].x <= count && (below == s->n || s->trial[i].x > s->trial[below].x))
+            below = i;
+        if (s->trial[i].x >= count && (above == s->n || s->trial[i].x < s->trial[above].x))
+            above = i;
+    }
+    if (below == s->n || above == s->n)
+        return s->us[below == s->n ? above : below];
+    double across = s->trial[above].x - s->trial[below].x;
+    double part = across > 0 ? (count - s->trial[below].x) / across : 0.5;
+    return s->us[below] + part * (s->us[above] - s->us[below]);
+}
+
+/* No answer contradicts another so far: closer to the threshold, and once more on both sides of it. */
+static int narrow(struct search *s, struct threshold *t, struct machine_error *err)
+{
+    for (int i = 0; i < NARROW_STEPS && t->smallest_yes - t->largest_no > SHARP * t->smallest_yes &&
+                    t->smallest_yes > t->largest_no; i++) {
+        bool yes;
+        int status = try_burst(s, us_for(s, 0.5 * (t->smallest_yes + t->largest_no)), &yes, err);
+        if (status != MACHINE_OK)
+            return status;
+        threshold_fit(s->trial, s->n, t);
+    }
+    for (unsigned i = 0; i < CONFIRM; i++) {
+        bool yes;
+        int status = try_burst(s, us_for(s, t->largest_no), &yes, err);
+        if (status == MACHINE_OK)
+            status = try_burst(s, us_for(s, t->smallest_yes), &yes, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    threshold_fit(s->trial, s->n, t);
+    return MACHINE_OK;
+}
+
+static bool contradictory(const struct threshold *t)
+{
+    return t->largest_no >= t->smallest_yes;
+}
+
+static int find_count(struct search *s, struct threshold *t, struct machine_error *err)
+{
+    const struct tables_options *o = s->b->context->options;
+    unsigned trials = o->runs ? o->runs : o->brief ? BRIEF_TRIALS : FIT_TRIALS;
+    double lo_us = SHORT_US, hi_us = LONG_US;
+    if (trials > BENCH_SEEN_MAX / 2)
+        trials = BENCH_SEEN_MAX / 2;
+    s->n = 0;
+    int status = bisect(s, &lo_us, &hi_us, err);
+    if (status == MACHINE_OK)
+        status = try_range(s, 0.4 * lo_us, 1.7 * hi_us, SURVEY, err);
+    if (status != MACHINE_OK)
+        return status;
+    threshold_fit(s->trial, s->n, t);
+    if (!contradictory(t))
+        status = narrow(s, t, err);
+    if (status == MACHINE_OK && contradictory(t)) {
+        double half = AROUND_SIGMA * t->sigma;
+        status = try_range(s, us_for(s, t->at.value - half), us_for(s, t->at.value + half), trials, err);
+        threshold_fit(s->trial, s->n, t);
+    }
+    return status;
+}
+
+/* The row of a count. `sigma` 0: not known, or sharp. */
+static void count_row(const struct search *s, struct table *rows, struct trigger_row *r, struct estimate count,
+                      double sigma, size_t n)
+{
+    r->what = "count";
+    r->density = s->kernel->density;
+    r->n = n;
+    bench_row(s->b, rows, &s->grades, r);
+    table_put_limits(rows, "count", count.value, count.lo, count.hi);
+    if (sigma > 0)
+        table_put_number(rows, "spread", sigma / count.value);
+}
+
+/* What the references are: plain code, long bursts and shortest ones in turn. */
+enum { PLAIN, LONG, SHORT, KINDS };
+
+static int take_references(struct search *s, struct machine_error *err)
+{
+    for (int i = 0; i < REFERENCES; i++) {
+        int status = bench_burst(s->b, &s->b->plain, LONG_US, false, err);
+        if (status == MACHINE_OK)
+            status = bench_burst(s->b, s->kernel, LONG_US, true, err);
+        if (status == MACHINE_OK)
+            status = bench_burst(s->b, s->kernel, SHORT_US, false, err);
+        if (status != MACHINE_OK)
+            return status;
+        if (tables_stop(s->b->context, 0))
+            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    }
+    return bench_grade(s->b, &s->grades) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+}
+
+/* The largest count of the shortest bursts: what is asked for by them is asked for by so few. */
+static struct estimate at_most(const struct search *s)
+{
+    double most = 1;
+    for (size_t i = 0; i < REFERENCES; i++)
+        most = fmax(most, s->b->seen[SHORT + i * KINDS].count);
+    return (struct estimate){most, 1, most};
+}
+
+static int level_rows(struct search *s, struct table *rows, struct trigger_row r, int from, int to,
+                      struct machine_error *err)
+{
+    int status = MACHINE_OK;
+    if (from > r.plain_grade) {
+        r.grade = from;
+        r.freq = bench_freq(s->b, SHORT, REFERENCES, KINDS);
+        count_row(s, rows, &r, at_most(s), 0, REFERENCES);
+    }
+    for (s->grade = from + 1; s->grade <= to && status == MACHINE_OK; s->grade++) {
+        struct threshold t;
+        if (isnan(s->grades.freq[s->grade]))
+            continue; /* a level that was only passed over */
+        status = find_count(s, &t, err);
+        r.grade = s->grade;
+        r.freq = s->grade == to ? bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
+        if (status == MACHINE_OK && !isnan(t.at.value))
+            count_row(s, rows, &r, t.at, t.sigma, s->n);
+    }
+    return status;
+}
+
+static int count_rows(struct search *s, struct table *rows, struct machine_error *err)
+{
+    int plain = bench_agreed(s->b, PLAIN, REFERENCES, KINDS), at_long = bench_agreed(s->b, LONG, REFERENCES, KINDS),
+        at_short = bench_agreed(s->b, SHORT, REFERENCES, KINDS);
+    struct trigger_throttle throttle;
+    if (plain < 0 || at_long < 0 || at_short < 0) {
+        bench_disagree(s->b, rows, "count", s->kernel->density,
+                       plain < 0 ? s->b->plain.name : s->kernel->name);
+        return MACHINE_OK;
+    }
+    if (bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    struct trigger_row r = {.grade = plain, .plain_grade = plain, .throttled = throttle.throttled,
+                            .freq = bench_freq(s->b, SHORT, REFERENCES, KINDS),
+                            .plain = bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
+    /* what the shortest burst asks for already hides what throttling alone would take */
+    if (at_short <= plain && (throttle.throttled || at_long <= plain))
+        count_row(s, rows, &r, throttle.instructions, 0, REFERENCES);
+    return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, err);
+}
+
+int trigger_count(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct bench b;
+    struct search *s = calloc(1, sizeof *s);
+    if (!s)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int status = bench_begin(&b, x, c, "64add", 2 * LONG_US, AFTER_US, PERIOD_US, err);
+    if (status == MACHINE_OK) {
+        s->b = &b;
+        s->kernel = &c->a;
+        status = take_references(s, err);
+        if (status == MACHINE_OK)
+            status = count_rows(s, rows, err);
+        bench_end(&b);
+    }
+    free(s);
+    return status;
+}

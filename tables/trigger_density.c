@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How dense the instructions must be: long bursts of one such instruction in N, bisection on N. Demand is taken to
+ * grow with density.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/robust.h"
+#include "tables/trigger.h"
+
+/* 13 000 instructions (G 3.2.2) take so long at one in 256, 4 instructions a cycle and 2.5 GHz, after 50 us of
+ * throttling. */
+#define BURST_US 400.0
+#define AFTER_US 250.0
+#define PERIOD_US 3.0 /* a reading takes 20 ns and more, which the rate loses; throttling of 9 us (D) must show */
+#define REJECT 5.0
+enum { REPEATS = 8, BRIEF_REPEATS = 5, PROBES_MAX = 40, RARE = KERNEL_DENSITY_MAX };
+
+/* Bursts of one density. */
+struct probe {
+    unsigned density;
+    size_t first; /* of b->seen: `repeats` bursts, each with one of plain code behind it */
+    bool throttled;
+    int grade, demand; /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
+    struct estimate rate; /* counted instructions per core cycle at full rate */
+};
+
+struct density {
+    struct bench *b;
+    unsigned repeats;
+    struct trigger_grades grades;
+    size_t n;
+    struct probe probe[PROBES_MAX];
+};
+
+static int judge(struct density *d, struct probe *p)
+{
+    double rate[64];
+    struct trigger_throttle throttle;
+    if (bench_throttled(d->b, p->first, d->repeats, 2, &throttle))
+        return -1;
+    for (size_t i = 0; i < d->repeats; i++)
+        rate[i] = d->b->seen[p->first + 2 * i].rate;
+    p->rate = mean_estimate(rate, d->repeats, REJECT, 0, NULL);
+    p->throttled = throttle.throttled;
+    return 0;
+}
+
+/* Grades change as more is seen: all verdicts are drawn anew. */
+static int judge_all(struct density *d)
+{
+    if (bench_grade(d->b, &d->grades))
+        return -1;
+    for (size_t i = 0; i < d->n; i++) {
+        struct probe *p = &d->probe[i];
+        int plain = bench_agreed(d->b, p->first + 1, d->repeats, 2);
+        p->grade = bench_agreed(d->b, p->first, d->repeats, 2);
+        p->demand = p->grade < 0 || plain < 0 ? -1 : p->grade > plain ? 1 + p->grade - plain : p->throttled;
+    }
+    return 0;
+}
+
+static struct probe *find(struct density *d, unsigned density)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->probe[i].density == density)
+            return &d->probe[i];
+    return NULL;
+}
+
+static int measure(struct density *d, unsigned density, struct machine_error *err)
+{
+    struct payload p;
+    char name[KERNEL_NAME_MAX + 8], why[200];
+    if (find(d, density) || d->n == PROBES_MAX)
+        return MACHINE_OK;
+    snprintf(name, sizeof name, density > 1 ? "%s@1/%u" : "%s", d->b->cell->a.kernel->name, density);
+    if (kernel_parse(name, &p, why, sizeof why))
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    struct probe *new = &d->probe[d->n];
+    *new = (struct probe){.density = density, .first = d->b->n_seen};
+    for (unsigned i = 0; i < d->repeats; i++) {
+        int status = bench_burst(d->b, &p, BURST_US, true, err);
+        if (status == MACHINE_OK)
+            status = bench_burst(d->b, &d->b->plain, BURST_US, false, err);
+        if (status != MACHINE_OK)
+            return status;
+        if (tables_stop(d->b->context, fmin(0.95, (double)d->n / 12)))
+            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    }
+    d->n++;
+    int bad = judge(d, new);
+    trace_free(&d->b->trace); /* only what is being judged is kept */
+    trace_init(&d->b->trace);
+    return bad || sequence_trace(&d->b->sequence, &d->b->trace) || judge_all(d)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+}
+
+/* The largest N at which `demand` is reached, between one that does and one that does not. */
+static int bisect(struct density *d, int demand, unsigned dense, unsigned sparse, struct machine_error *err)
+{
+    while (sparse - dense > 1) {
+        unsigned middle = (dense + sparse) / 2;
+        int status = measure(d, middle, err);
+        if (status != MACHINE_OK)
+            return status;
+        const struct probe *p = find(d, middle);
+        if (!p || p->demand < 0)
+            return MACHINE_OK; /* listed as missing */
+        *(p->demand >= demand ? &dense : &sparse) = middle;
+    }
+    return MACHINE_OK;
+}
+
+static int by_density(const void *a, const void *b)
+{
+    unsigned x = ((const struct probe *)a)->density, y = ((const struct probe *)b)->density;
+    return (x > y) - (x < y);
+}
+
+static struct trigger_row row_of(const struct density *d, const struct probe *p, const char *what)
+{
+    return (struct trigger_row){.what = what, .density = p->density, .grade = p->grade,
+                                .plain_grade = bench_agreed(d->b, p->first + 1, d->repeats, 2),
+                                .throttled = p->throttled, .freq = bench_freq(d->b, p->first, d->repeats, 2),
+                                .plain = bench_freq(d->b, p->first + 1, d->repeats, 2), .n = d->repeats};
+}
+
+static void write_rows(struct density *d, struct table *rows)
+{
+    qsort(d->probe, d->n, sizeof *d->probe, by_density);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct probe *p = &d->probe[i];
+        if (p->demand < 0) {
+            bench_disagree(d->b, rows, "density", p->density, d->b->cell->a.name);
+            continue;
+        }
+        struct trigger_row r = row_of(d, p, "density");
+        bench_row(d->b, rows, &d->grades, &r);
+        table_put_limits(rows, "rate_per_cycle", p->rate.value, p->rate.lo, p->rate.hi);
+    }
+}
+
+/* The threshold: what the sparsest code that asks does in a cycle, and the densest that does not, which is the lower
+ * limit of what is needed. */
+static void write_limits(struct density *d, struct table *rows)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        const struct probe *p = &d->probe[i], *next = i + 1 < d->n ? p + 1 : NULL;
+        if (p->demand <= 0 || (next && (next->demand < 0 || next->demand >= p->demand)))
+            continue;
+        struct trigger_row r = row_of(d, p, "density limit");
+        if (next && next->density != p->density + 1)
+            continue;
+        bench_row(d->b, rows, &d->grades, &r);
+        table_put_limits(rows, "rate_per_cycle", p->rate.value, next ? next->rate.value : NAN, p->rate.value);
+    }
+}
+
+static int search(struct density *d, struct machine_error *err)
+{
+    int status = measure(d, 1, err);
+    if (status == MACHINE_OK)
+        status = measure(d, RARE, err);
+    if (status != MACHINE_OK)
+        return status;
+    for (int demand = find(d, RARE)->demand + 1; demand <= find(d, 1)->demand && status == MACHINE_OK; demand++) {
+        unsigned dense = 1, sparse = RARE;
+        if (find(d, RARE)->demand < 0)
+            break;
+        for (size_t i = 0; i < d->n; i++) { /* what earlier bisections have shown */
+            const struct probe *p = &d->probe[i];
+            if (p->demand >= demand && p->density > dense)
+                dense = p->density;
+            if (p->demand >= 0 && p->demand < demand && p->density < sparse)
+                sparse = p->density;
+        }
+        if (dense < sparse)
+            status = bisect(d, demand, dense, sparse, err);
+    }
+    return status;
+}
+
+int trigger_density(const struct tables_context *x, const struct cell *c, struct table *rows,
+                    struct machine_error *err)
+{
+    struct bench b;
+    struct density *d = calloc(1, sizeof *d);
+    if (!d)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int status = bench_begin(&b, x, c, "64add", 2 * BURST_US, AFTER_US, PERIOD_US, err);
+    if (status == MACHINE_OK) {
+        d->b = &b;
+        d->repeats = x->options->brief ? BRIEF_REPEATS : REPEATS;
+        status = search(d, err);
+        if (status == MACHINE_OK) {
+            write_rows(d, rows);
+            write_limits(d, rows);
+        }
+        bench_end(&b);
+    }
+    free(d);
+    return status;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Mixtures that ask for more than their parts, and upper halves of registers that are left in use. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/robust.h"
+#include "tables/trigger.h"
+
+#define AFTER_US 250.0
+#define PERIOD_US 1.0
+#define PART_US 5.0 /* of each part of a mixture: code that calls a library function now and then */
+enum { PARTS = 12, REPEATS = 16, BRIEF_REPEATS = 6 };
+
+/* After clean code licences lapse within 2 ms (the Intel manual, G 3.2.2): what is still asked for later is held by
+ * what the code has left behind. */
+#define DIRTY_BURST_US 200.0
+#define DIRTY_AFTER_US 3500.0
+#define DIRTY_PERIOD_US 5.0
+
+static unsigned repeats_of(const struct tables_context *x)
+{
+    return x->options->brief ? BRIEF_REPEATS : REPEATS;
+}
+
+static int interrupted(const struct tables_context *x, unsigned done, unsigned n, struct machine_error *err)
+{
+    return tables_stop(x, (double)done / n) ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
+}
+
+/* ---- mixtures ---- */
+
+enum { MIXTURE_PLAIN, MIXTURE_A, MIXTURE_B, MIXTURE_BOTH, MIXTURE_KINDS };
+
+static int mixture_round(struct bench *b, struct machine_error *err)
+{
+    const struct payload *part[2] = {&b->cell->a, &b->cell->b};
+    struct segment mixed[PARTS];
+    double all_us = PARTS * PART_US;
+    for (int i = 0; i < PARTS; i++)
+        mixed[i] = (struct segment){*part[i % 2], PART_US, true};
+    int status = bench_burst(b, &b->plain, all_us, false, err);
+    if (status == MACHINE_OK)
+        status = bench_burst(b, part[0], all_us, true, err);
+    if (status == MACHINE_OK)
+        status = bench_burst(b, part[1], all_us, true, err);
+    return status == MACHINE_OK ? bench_run(b, mixed, PARTS, NULL, false, err) : status;
+}
+
+static int mixture_row(struct bench *b, size_t n, struct table *rows, struct machine_error *err)
+{
+    struct trigger_grades grades;
+    struct trigger_throttle throttle[MIXTURE_KINDS];
+    int level[MIXTURE_KINDS];
+    static const char *const alone[MIXTURE_KINDS] = {NULL, "level_kernel", "level_with", NULL};
+    /* the rate of the mixture changes from part to part: whether it is throttled its parts tell */
+    if (bench_grade(b, &grades) || bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
+        bench_throttled(b, MIXTURE_B, n, MIXTURE_KINDS, &throttle[MIXTURE_B]))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (size_t k = 0; k < MIXTURE_KINDS; k++) {
+        level[k] = bench_agreed(b, k, n, MIXTURE_KINDS);
+        if (level[k] >= 0)
+            continue;
+        bench_disagree(b, rows, "mixture", 1, k == MIXTURE_BOTH ? "the mixture" : k == MIXTURE_PLAIN ? b->plain.name
+                                              : k == MIXTURE_A ? b->cell->a.name : b->cell->b.name);
+        table_put_text(rows, "with", b->cell->b.name);
+        return MACHINE_OK;
+    }
+    struct trigger_row r = {.what = "mixture", .density = 1, .grade = level[MIXTURE_BOTH],
+                            .plain_grade = level[MIXTURE_PLAIN], .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
+                            .freq = bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
+                            .plain = bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS), .n = n};
+    bench_row(b, rows, &grades, &r);
+    table_put_text(rows, "with", b->cell->b.name);
+    for (size_t k = MIXTURE_A; k <= MIXTURE_B; k++) {
+        static const char *const freq[MIXTURE_KINDS] = {NULL, "freq_kernel_ghz", "freq_with_ghz", NULL};
+        table_put_number(rows, freq[k], bench_freq(b, k, n, MIXTURE_KINDS).value);
+        if (grades.counted || level[k] <= level[MIXTURE_PLAIN])
+            table_put_number(rows, alone[k], grades.counted ? level[k] : 0);
+    }
+    return MACHINE_OK;
+}
+
+int trigger_mixture(const struct tables_context *x, const struct cell *c, struct table *rows,
+                    struct machine_error *err)
+{
+    struct bench b;
+    unsigned n = repeats_of(x);
+    int status = bench_begin(&b, x, c, "64add", 4 * PARTS * PART_US, AFTER_US, PERIOD_US, err);
+    if (status != MACHINE_OK)
+        return status;
+    for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
+        status = mixture_round(&b, err);
+        if (status == MACHINE_OK)
+            status = interrupted(x, i, n, err);
+    }
+    if (status == MACHINE_OK)
+        status = mixture_row(&b, n, rows, err);
+    bench_end(&b);
+    return status;
+}
+
+/* ---- dirty upper halves ---- */
+
+enum { DIRTY_PLAIN, DIRTY_CLEAN, DIRTY_DIRTY, DIRTY_KINDS };
+
+static struct estimate slowdown(const struct bench *b, size_t n)
+{
+    double ratio[BRIEF_REPEATS + REPEATS];
+    for (size_t i = 0; i < n; i++)
+        ratio[i] = b->seen[DIRTY_DIRTY + i * DIRTY_KINDS].sight.ipc / b->seen[DIRTY_CLEAN + i * DIRTY_KINDS].sight.ipc;
+    return mean_estimate(ratio, n, 5, 0, NULL);
+}
+
+static int dirty_row(struct bench *b, size_t n, struct table *rows, struct machine_error *err)
+{
+    struct trigger_grades grades;
+    if (bench_grade(b, &grades))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int plain = bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS), clean = bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
+        dirty = bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
+    if (plain < 0 || clean < 0 || dirty < 0) {
+        bench_disagree(b, rows, "dirty", 1, plain < 0 ? b->plain.name : "the code after it");
+        table_put_text(rows, "with", b->plain.name);
+        return MACHINE_OK;
+    }
+    struct trigger_row r = {.what = "dirty", .density = 1, .grade = dirty, .plain_grade = clean > plain ? clean : plain,
+                            .freq = bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
+                            .plain = bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS), .n = n};
+    struct estimate ratio = slowdown(b, n);
+    bench_row(b, rows, &grades, &r);
+    table_put_text(rows, "with", b->plain.name);
+    table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
+    return MACHINE_OK;
+}
+
+int trigger_dirty(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct bench b;
+    struct payload dirty, clean = c->a;
+    char why[200], name[KERNEL_NAME_MAX + 8];
+    unsigned n = repeats_of(x);
+    snprintf(name, sizeof name, "%s", c->a.kernel->name);
+    if (kernel_parse(name, &clean, why, sizeof why))
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    dirty = c->a;
+    int status = bench_begin(&b, x, c, c->b.name, 2 * DIRTY_BURST_US, DIRTY_AFTER_US, DIRTY_PERIOD_US, err);
+    if (status != MACHINE_OK)
+        return status;
+    for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
+        const struct segment one = {clean, DIRTY_BURST_US, true}, two = {dirty, DIRTY_BURST_US, true};
+        status = bench_burst(&b, &b.plain, DIRTY_BURST_US, false, err);
+        if (status == MACHINE_OK)
+            status = bench_run(&b, &one, 1, NULL, false, err);
+        if (status == MACHINE_OK) /* the clean kernel at the end executes VZEROUPPER for what comes next */
+            status = bench_run(&b, &two, 1, &clean, false, err);
+        if (status == MACHINE_OK)
+            status = interrupted(x, i, n, err);
+    }
+    if (status == MACHINE_OK)
+        status = dirty_row(&b, n, rows, err);
+    bench_end(&b);
+    return status;
+}

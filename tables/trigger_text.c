@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trigger table for a person. */
+#include <math.h>
+#include <string.h>
+
+#include "tables/trigger.h"
+
+static bool is(const struct table *t, size_t row, const char *what)
+{
+    return strcmp(table_text(t, row, "what"), what) == 0;
+}
+
+static bool any(const struct table *t, const char *what)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (is(t, i, what))
+            return true;
+    return false;
+}
+
+/* The frequency, or nothing. */
+static void print_ghz(FILE *out, const struct table *t, size_t row)
+{
+    double ghz = table_number(t, row, "freq_ghz");
+    if (isnan(ghz))
+        fprintf(out, "%8s", "");
+    else
+        fprintf(out, "%8.3f", ghz);
+}
+
+/* "13 012 [12 840, 13 190]", or "up to 140" where the shortest burst asks. */
+static void print_count(FILE *out, const struct table *t, size_t row)
+{
+    double count = table_number(t, row, "count"), lo = table_number(t, row, "count_lo"),
+           hi = table_number(t, row, "count_hi");
+    char text[60] = "";
+    if (count <= hi && count >= hi)
+        snprintf(text, sizeof text, lo > 1 ? "%.0f to %.0f" : "at most %.0f", lo > 1 ? lo : count, count);
+    else if (!isnan(count))
+        snprintf(text, sizeof text, "%.0f [%.0f, %.0f]", count, lo, hi);
+    fprintf(out, "%-28s", text);
+}
+
+static void print_counts(FILE *out, const struct table *t)
+{
+    fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "asks for", "instructions before that",
+            "spread", "GHz", "n");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double spread = table_number(t, i, "spread");
+        if (!is(t, i, "count"))
+            continue;
+        fprintf(out, "  %-14s %5.0f  %-16s ", table_text(t, i, "kernel"), table_number(t, i, "active_cores"),
+                table_text(t, i, "asks"));
+        print_count(out, t, i);
+        if (isnan(spread))
+            fprintf(out, " %6s", "");
+        else
+            fprintf(out, " %5.0f%%", 100 * spread);
+        print_ghz(out, t, i);
+        fprintf(out, " %5.0f\n", table_number(t, i, "n"));
+    }
+}
+
+static void print_densities(FILE *out, const struct table *t)
+{
+    fprintf(out, "\n  %-14s %5s  %-16s %-14s %-28s %8s\n", "kernel", "cores", "asks for", "up to one in",
+            "such instructions per cycle", "GHz");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double rate = table_number(t, i, "rate_per_cycle"), lo = table_number(t, i, "rate_per_cycle_lo");
+        char text[60] = "";
+        if (!is(t, i, "density limit"))
+            continue;
+        if (isnan(lo))
+            snprintf(text, sizeof text, "%.4f suffice", rate);
+        else
+            snprintf(text, sizeof text, "%.4f suffice, %.4f do not", rate, lo);
+        fprintf(out, "  %-14s %5.0f  %-16s %-14.0f %-28s", table_text(t, i, "kernel"),
+                table_number(t, i, "active_cores"), table_text(t, i, "asks"), table_number(t, i, "density"), text);
+        print_ghz(out, t, i);
+        fputc('\n', out);
+    }
+}
+
+static void print_level(FILE *out, double level)
+{
+    if (isnan(level))
+        fprintf(out, " %9s", "?");
+    else
+        fprintf(out, "   level %.0f", level);
+}
+
+static void print_mixtures(FILE *out, const struct table *t)
+{
+    fprintf(out, "\n  %-25s %5s  %-16s %9s %9s\n", "mixture", "cores", "asks for", "one alone", "the other");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        char name[80];
+        if (!is(t, i, "mixture"))
+            continue;
+        snprintf(name, sizeof name, "%.30s, %.30s", table_text(t, i, "kernel"), table_text(t, i, "with"));
+        fprintf(out, "  %-25s %5.0f  %-16s", name, table_number(t, i, "active_cores"), table_text(t, i, "asks"));
+        print_level(out, table_number(t, i, "level_kernel"));
+        print_level(out, table_number(t, i, "level_with"));
+        fputc('\n', out);
+    }
+}
+
+static void print_dirty(FILE *out, const struct table *t)
+{
+    fprintf(out, "\n  %-16s %-10s %5s  %-16s %8s  %s\n", "left dirty by", "code", "cores", "asks for", "GHz",
+            "rate against the same on clean registers");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (!is(t, i, "dirty"))
+            continue;
+        fprintf(out, "  %-16s %-10s %5.0f  %-16s ", table_text(t, i, "kernel"), table_text(t, i, "with"),
+                table_number(t, i, "active_cores"), table_text(t, i, "asks"));
+        print_ghz(out, t, i);
+        fprintf(out, "  %.3f\n", table_number(t, i, "ipc_ratio"));
+    }
+}
+
+void trigger_print(FILE *out, bool colour, const struct table *t)
+{
+    table_print_head(out, colour, t, TRIGGER_TITLE);
+    if (any(t, "count"))
+        print_counts(out, t);
+    if (any(t, "density limit"))
+        print_densities(out, t);
+    if (any(t, "mixture"))
+        print_mixtures(out, t);
+    if (any(t, "dirty"))
+        print_dirty(out, t);
+    table_print_missing(out, colour, t);
+}
+
+/* ---- findings ---- */
+
+static bool asks_level(const struct table *t, size_t row)
+{
+    const char *asks = table_text(t, row, "asks");
+    return strcmp(asks, "nothing") != 0 && strcmp(asks, "throttle only") != 0;
+}
+
+static void counts_found(FILE *out, const struct table *t)
+{
+    size_t said = 0, measured = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
+        measured += is(t, i, "count");
+        if (!is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
+            continue;
+        fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
+        if (lo > 1)
+            fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo,
+                    table_number(t, i, "count_hi"));
+        else
+            fprintf(out, "within its first %.0f instructions", count);
+    }
+    if (said)
+        fprintf(out, ".\n");
+    else if (measured)
+        fprintf(out, "No kernel asked for a lower frequency.\n");
+}
+
+static void limits_found(FILE *out, const struct table *t)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double lo = table_number(t, i, "rate_per_cycle_lo");
+        if (is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
+            fprintf(out, "%s%s asks for %s from %.2f instructions per cycle on", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), table_text(t, i, "asks"), table_number(t, i, "rate_per_cycle"));
+    }
+    if (said)
+        fprintf(out, ".\n");
+}
+
+static void others_found(FILE *out, const struct table *t)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < t->n_rows && said < 4; i++) {
+        double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
+               two = table_number(t, i, "level_with");
+        if (is(t, i, "mixture") && level > one && level > two)
+            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"));
+        if (is(t, i, "dirty") && asks_level(t, i))
+            fprintf(out, "%s%s after %s runs at %s", said++ ? "; " : "", table_text(t, i, "with"),
+                    table_text(t, i, "kernel"), table_text(t, i, "asks"));
+    }
+    if (said)
+        fprintf(out, ".\n");
+}
+
+void trigger_findings(FILE *out, const struct table *t)
+{
+    counts_found(out, t);
+    limits_found(out, t);
+    others_found(out, t);
+}
