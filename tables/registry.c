@@ -12,8 +12,11 @@ static const struct table_kind *const kinds[] = {
     &table_overhead,
     &table_umask,
     &table_throttle,
+    &table_trigger,
+    &table_relaxation,
     &table_voltage,
     &table_trigger, &table_relaxation,
+    &table_energy,
     NULL,
 };
 
