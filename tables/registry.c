@@ -15,7 +15,6 @@ static const struct table_kind *const kinds[] = {
     &table_trigger,
     &table_relaxation,
     &table_voltage,
-    &table_trigger, &table_relaxation,
     &table_energy,
     NULL,
 };
