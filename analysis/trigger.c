@@ -6,7 +6,7 @@
 
 #include "analysis/robust.h"
 
-#define INTERRUPTED_US 60.0 /* halts for frequency changes take about 10 us (G 5.2.2); the shortest wait is 650 us (D) */
+#define INTERRUPTED_US 60.0 /* halts of frequency changes take about 10 us (G 5.2.2), waits 650 us and more (D) */
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
 #define THROTTLED 0.85      /* of the full rate */

@@ -65,7 +65,7 @@ struct trigger_throttle {
     double ratio;        /* lowest rate against the full one, of medians over the repetitions; 1: not throttled */
     double onset_us;     /* from the burst's first instruction; NaN: not throttled */
     double full_ipc;     /* payload instructions per cycle at the end of the burst */
-    struct estimate instructions; /* of the payload until then: at least, and at most, i.e. with the first slow sample */
+    struct estimate instructions; /* of the payload until then: at least; at most, with the first slow sample */
 };
 /*
  * Looks at bursts that begin at begin_us[i] (of span i) and end at time 0, `n` repetitions: throttled where the median
