@@ -63,8 +63,8 @@ struct chart_panel {
     char title[CHART_NAME_MAX];
     char x_label[80], y_label[80];
     char note[300];          /* a line below the panel */
-    bool log_x, log_y, from_zero, whole_x;
-    bool one_in_x;           /* x is a density: tics as 1/N */
+    bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
+    bool apart;              /* series stand a few pixels beside each other, so that equal ones are seen */
     size_t n_series, series_capacity;
     struct chart_series *series;
     struct chart_names categories; /* rows of bars and cells, from the top */
@@ -131,7 +131,7 @@ void chart_number(double value, char *out, size_t size);
 /* 1, 2 and 5 times powers of ten from lo to hi (lo > 0), at most `max` of them; returns how many. */
 size_t chart_log_tics(double lo, double hi, double *out, size_t max);
 
-/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether black text is readable on it. */
+/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether text on it is to be black. */
 unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
 
 #endif

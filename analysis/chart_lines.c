@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/chart_draw.h"
-#include "analysis/gnuplot.h"
 
-enum { HEIGHT = 250, TICS_MAX = 20 };
+enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28 };
 
 int chart_lines_height(const struct chart_panel *p)
 {
@@ -83,21 +82,21 @@ static size_t distinct(const struct chart_panel *p, double *out, size_t max)
     return n;
 }
 
-/* Tics where there are points: numbers of cores, densities. Those too near to the one before have no number. */
+/* Tics where there are points: numbers of cores, distances. Those too near to the one before have no number. */
 static void tics_at_points(const struct canvas *k, const struct chart_panel *p, const struct range *x, int width)
 {
     double values[TICS_MAX + 12], last = -INFINITY;
     size_t n = distinct(p, values, sizeof values / sizeof values[0]);
-    if (n == 0 || (!p->whole_x && !p->one_in_x))
+    if (n == 0 || !p->whole_x)
         return;
     fputs("set xtics (", k->out);
     for (size_t i = 0; i < n; i++) {
         double part = p->log_x ? log(values[i] / x->lo) / log(x->hi / x->lo) : (values[i] - x->lo) / (x->hi - x->lo);
-        double column = part * width, needed = p->one_in_x ? 40 : 28;
-        bool named = column - last >= needed;
+        double column = part * width;
+        bool named = column - last >= NUMBER_WIDTH;
         fprintf(k->out, "%s'", i ? ", " : "");
         if (named) {
-            fprintf(k->out, p->one_in_x ? "1/%.10g" : "%.10g", values[i]);
+            fprintf(k->out, "%.10g", values[i]);
             last = column;
         }
         fprintf(k->out, "' %.10g", values[i]);
@@ -113,7 +112,15 @@ static bool has_limits(const struct chart_series *s)
     return false;
 }
 
-static void print_data(const struct canvas *k, const struct chart_panel *p)
+/* Where series i draws x: a few pixels to the side if series are to stand apart. */
+static double beside(const struct chart_panel *p, size_t i, double x, const struct range *r, int width)
+{
+    double pixels = p->apart && p->n_series > 1 ? fmin(5, 40.0 / (double)p->n_series) : 0;
+    double part = ((double)i - ((double)p->n_series - 1) / 2) * pixels / width;
+    return p->log_x ? x * pow(r->hi / r->lo, part) : x + (r->hi - r->lo) * part;
+}
+
+static void print_data(const struct canvas *k, const struct chart_panel *p, const struct range *x, int width)
 {
     for (size_t i = 0; i < p->n_series; i++) {
         const struct chart_series *s = &p->series[i];
@@ -121,7 +128,8 @@ static void print_data(const struct canvas *k, const struct chart_panel *p)
         for (size_t j = 0; j < s->n; j++) {
             const struct chart_point *q = &s->points[j];
             bool limits = isfinite(q->lo) && isfinite(q->hi) && (!p->log_y || q->lo > 0);
-            fprintf(k->out, "%.10g %.10g %.10g %.10g\n", q->x, q->y, limits ? q->lo : q->y, limits ? q->hi : q->y);
+            fprintf(k->out, "%.10g %.10g %.10g %.10g\n", beside(p, i, q->x, x, width), q->y,
+                    limits ? q->lo : q->y, limits ? q->hi : q->y);
         }
         fputs("END\n", k->out);
     }
@@ -138,12 +146,12 @@ static void print_curve(const struct canvas *k, const struct chart_series *s, si
         *comma = ", \\\n  ";
     }
     if (has_limits(s)) {
-        fprintf(k->out, "%s$s%zu using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.2 lc rgb '%s'", *comma, i, colour);
+        fprintf(k->out, "%s$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", *comma, i, colour);
         *comma = ", \\\n  ";
     }
     if (s->mark >= 0) {
         fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i,
-                chart_mark(s->mark), s->n > 60 ? "0.35" : "0.75", colour);
+                chart_mark(s->mark), s->faint ? "1.2" : s->n > 60 ? "0.35" : "0.75", colour);
         *comma = ", \\\n  ";
     }
 }
@@ -152,16 +160,15 @@ void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const
 {
     struct range x, y;
     const char *comma = "plot ";
+    char style[80];
     ranges(p, &x, &y);
-    print_data(k, p);
+    print_data(k, p, &x, at->right - at->left);
     chart_axis(k, 'x', x.lo, x.hi, p->log_x);
     chart_axis(k, 'y', y.lo, y.hi, p->log_y);
     tics_at_points(k, p, &x, at->right - at->left);
-    fputs("set xlabel ", k->out);
-    gnuplot_text(k->out, p->x_label, 100);
-    fputs("\nset ylabel ", k->out);
-    gnuplot_text(k->out, p->y_label, 40);
-    fputs("\n", k->out);
+    chart_x_label(k, p->x_label);
+    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
+    chart_label(k, p->y_label, 40, 18, (at->area + at->bottom) / 2.0, style);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)
             print_curve(k, &p->series[i], i, &comma);

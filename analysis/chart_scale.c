@@ -7,11 +7,13 @@
 void chart_number(double value, char *out, size_t size)
 {
     double v = fabs(value);
-    if (v >= 99.5e3)
+    if (v < 1000 && v == floor(v))
+        snprintf(out, size, "%.0f", value + 0.0);
+    else if (v >= 99.5e3)
         snprintf(out, size, "%.0fk", value / 1e3);
     else if (v >= 9995)
         snprintf(out, size, "%.1fk", value / 1e3);
-    else if (v >= 99.5 || v == 0)
+    else if (v >= 99.5)
         snprintf(out, size, "%.0f", value + 0.0);
     else if (v >= 9.95)
         snprintf(out, size, "%.1f", value);
@@ -37,10 +39,9 @@ size_t chart_log_tics(double lo, double hi, double *out, size_t max)
 
 /*
  * One hue from pale to dark, so that order is told by lightness alone: readable in grey and by colour-blind readers.
- * The stations are ColorBrewer's sequential YlGnBu, 9 classes (C. Brewer, colorbrewer2.org).
+ * The stations are ColorBrewer's sequential YlGnBu, 9 classes, without the first, which paper hides (C. Brewer).
  */
-static const unsigned stations[] = {0xffffd9, 0xedf8b1, 0xc7e9b4, 0x7fcdbb, 0x41b6c4, 0x1d91c0, 0x225ea8, 0x253494,
-                                    0x081d58};
+static const unsigned stations[] = {0xedf8b1, 0xc7e9b4, 0x7fcdbb, 0x41b6c4, 0x1d91c0, 0x225ea8, 0x253494, 0x081d58};
 enum { LAST_STATION = sizeof stations / sizeof stations[0] - 1 };
 
 static unsigned channel(unsigned a, unsigned b, double part, int shift)

@@ -9,7 +9,7 @@
 #include "analysis/gnuplot.h"
 #include "analysis/plot_layout.h"
 
-enum { MARGIN = 14, TITLE = 30, LINE = 19, LEGEND_LINE = 20, GAP = 16, AXIS = 44, KEY = 44, LEFT_MAX = 330 };
+enum { MARGIN = 14, TITLE = 30, LINE = 19, LEGEND_LINE = 20, GAP = 24, AXIS = 52, KEY = 44, LEFT_MAX = 330 };
 
 void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y, const char *style)
 {
@@ -51,6 +51,13 @@ size_t chart_longest(const struct chart_names *names)
     return longest > CHART_LABEL_MAX ? CHART_LABEL_MAX + 3 : longest;
 }
 
+void chart_x_label(const struct canvas *k, const char *text)
+{
+    fputs("set xlabel ", k->out);
+    gnuplot_text(k->out, text, 100);
+    fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", plot_colours[PLOT_INK].plain);
+}
+
 void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale)
 {
     double tics[24];
@@ -90,14 +97,15 @@ static int legend(const struct canvas *k, const struct chart_panel *p, int top)
     int lines = n ? 1 : 0, x = MARGIN;
     for (size_t i = 0; i < n; i++) {
         size_t characters = layout_characters(entries[i].name);
-        int width = 28 + CHART_CHARACTER_WIDTH * (int)(characters > most ? most : characters);
+        int width = 40 + CHART_CHARACTER_WIDTH * (int)(characters > most ? most : characters);
         if (x > MARGIN && x + width > CHART_WIDTH - MARGIN) {
             lines++;
             x = MARGIN;
         }
         if (k) {
-            char style[160];
-            snprintf(style, sizeof style, "left offset character 1.4,0 point pt %d ps %s lw 1.5 lc rgb '%s'",
+            char style[200];
+            snprintf(style, sizeof style, "left offset character 1.4,-0.3 tc rgb '%s' point pt %d ps %s "
+                     "lw 1.5 lc rgb '%s'", plot_colours[PLOT_INK].plain,
                      entries[i].mark < 0 ? 5 : chart_mark(entries[i].mark), entries[i].mark < 0 ? "1.5" : "0.9",
                      chart_colour(entries[i].colour));
             chart_label(k, entries[i].name, most, x + 5, top + (lines - 1) * LEGEND_LINE + 8, style);
@@ -115,7 +123,8 @@ static int left_of(const struct chart_panel *p)
     if (p->kind == CHART_LINES)
         return 78;
     int width = MARGIN + 12 + CHART_CHARACTER_WIDTH * (int)chart_longest(&p->categories);
-    return width < 78 ? 78 : width > LEFT_MAX ? LEFT_MAX : width;
+    int least = p->kind == CHART_CELLS ? 128 : 78;
+    return width < least ? least : width > LEFT_MAX ? LEFT_MAX : width;
 }
 
 static int right_of(const struct chart_panel *p)
@@ -162,7 +171,7 @@ static void head(const struct canvas *k, const struct chart *c)
     chart_label(k, c->title, 95, MARGIN, y, style);
     y += TITLE - 5;
     if (c->modelled) {
-        snprintf(style, sizeof style, "left font ':Bold' tc rgb '%s'", plot_colours[PLOT_WARNING].plain);
+        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_WARNING].plain);
         chart_label(k, "MODELLED, not measured", 60, MARGIN, y, style);
         y += LINE;
     }
@@ -177,9 +186,8 @@ static void begin(const struct canvas *k)
     fprintf(k->out, "set encoding utf8\nset terminal svg size %d,%d noenhanced dynamic font 'sans-serif,13' "
                     "background '%s'\n", CHART_WIDTH, k->height, plot_colours[PLOT_PAPER].plain);
     fprintf(k->out, "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
-                    "set grid lc rgb '%s' lw 1 dt 1 back\nset errorbars small\nset style fill solid 1.0 noborder\n",
+                    "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
             ink, muted, plot_colours[PLOT_GRID].plain);
-    fprintf(k->out, "set xlabel offset 0,0.4 tc rgb '%s'\nset ylabel tc rgb '%s'\n", ink, ink);
 }
 
 static void draw_panel(const struct canvas *k, const struct chart_panel *p, const struct place *at)
@@ -187,7 +195,7 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
     char style[80];
     int y = at->top;
     if (*p->title) {
-        snprintf(style, sizeof style, "left font ':Bold' tc rgb '%s'", plot_colours[PLOT_INK].plain);
+        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_INK].plain);
         chart_label(k, p->title, 110, MARGIN, y + 8, style);
         y += LINE + 4;
     }

@@ -14,6 +14,7 @@ const char overhead_assumption[] = "performance proportional to frequency";
 enum { NEIGHBOURS = 16, NEIGHBOURS_LEAST = 4, READINGS_LEAST = 8 };
 enum { SETTLED_SECTIONS = 3 }; /* in a row: fewer may be alike by chance */
 #define SETTLED 0.01 /* relative: a section at the settled rate takes what the others do but for this */
+#define RUN_IN_US 5.0 /* the first sections run the sampling loop itself in, which costs work */
 #define SLOW 1.5 /* times its neighbours' cost: such a section is looked at whatever they seem to say */
 
 /* ---- down ---- */
@@ -116,32 +117,57 @@ static double plain_cost(const struct work_curve *c, size_t first, size_t last)
     return (c->time_us[last] - c->time_us[first - 1]) / (c->work[last] - c->work[first - 1]);
 }
 
-/* Whether section i is worth a closer look: the rate seems to rise across it, or it is slow itself. */
-static bool promising(const struct work_curve *c, size_t first, size_t i, size_t last, double least_gain)
+/* A section with its neighbours. */
+struct place {
+    size_t first, i, last;
+    double plain_gain; /* of the rate across it, by plain means */
+};
+
+static struct place place_of(const struct work_curve *c, size_t begin, size_t i)
 {
-    double before = plain_cost(c, first, i - 1);
-    return before / plain_cost(c, i + 1, last) - 1 >= least_gain / 2 || plain_cost(c, i, i) > SLOW * before;
+    struct place p = {i >= begin + NEIGHBOURS ? i - NEIGHBOURS : begin, i,
+                      i + NEIGHBOURS < c->n ? i + NEIGHBOURS : c->n - 1, 0};
+    p.plain_gain = plain_cost(c, p.first, i - 1) / plain_cost(c, i + 1, p.last) - 1;
+    return p;
+}
+
+/* Whether a section is worth a closer look: the rate seems to rise across it, or it is slow itself. */
+static bool promising(const struct work_curve *c, const struct place *p, double least_gain)
+{
+    return p->plain_gain >= least_gain / 2 || plain_cost(c, p->i, p->i) > SLOW * plain_cost(c, p->first, p->i - 1);
+}
+
+/* Takes a section for the change if the rate rises across it. Returns whether it does. */
+static bool examine(const struct work_curve *c, const struct place *p, double least_gain, struct overhead_up *out)
+{
+    double before = cost(c, p->first, p->i - 1), after = cost(c, p->i + 1, p->last), gain = before / after - 1;
+    if (!(gain >= least_gain))
+        return false;
+    *out = (struct overhead_up){lost(c, p->i, (before + after) / 2), c->time_us[p->i], gain};
+    return true;
 }
 
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out)
 {
-    bool found = false;
+    struct overhead_up here;
+    double most_us = -INFINITY, most_gain = -INFINITY;
+    size_t begin = c->zero + 1;
     if (c->n < c->zero + READINGS_LEAST)
         return "too few readings";
-    for (size_t i = c->zero + 1 + NEIGHBOURS_LEAST; i + NEIGHBOURS_LEAST < c->n; i++) {
-        size_t first = i > c->zero + NEIGHBOURS ? i - NEIGHBOURS : c->zero + 1;
-        size_t last = i + NEIGHBOURS < c->n ? i + NEIGHBOURS : c->n - 1;
-        if (!promising(c, first, i, last, least_gain))
+    while (begin < c->n && c->time_us[begin - 1] < RUN_IN_US)
+        begin++;
+    for (size_t i = begin + NEIGHBOURS_LEAST; i + NEIGHBOURS_LEAST < c->n; i++) {
+        struct place p = place_of(c, begin, i);
+        if (!promising(c, &p, least_gain) || !examine(c, &p, least_gain, &here))
             continue;
-        double before = cost(c, first, i - 1), after = cost(c, i + 1, last), gain = before / after - 1;
-        if (!(gain >= least_gain))
-            continue;
-        double us = c->time_us[i] - c->time_us[i - 1] - (c->work[i] - c->work[i - 1]) * (before + after) / 2;
-        if (!found || us > out->us)
-            *out = (struct overhead_up){us, c->time_us[i], gain};
-        found = true;
+        bool slow = here.us > (1 - 1 / SLOW) * (c->time_us[i] - c->time_us[i - 1]);
+        if (slow ? here.us > most_us : isinf(most_us) && p.plain_gain > most_gain) {
+            most_us = slow ? here.us : most_us;
+            most_gain = fmax(most_gain, p.plain_gain);
+            *out = here;
+        }
     }
-    return found ? NULL : "the frequency did not rise while it was observed";
+    return isinf(most_us) && isinf(most_gain) ? "the frequency did not rise while it was observed" : NULL;
 }
 
 /* ---- over the repetitions ---- */
@@ -187,14 +213,12 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
     double by_high = -low->value / (step * step), by_low = high->value / (step * step);
     double width = hypot(factor * hypot(half_width(down), half_width(up)),
                          total * hypot(by_high * half_width(high), by_low * half_width(low)));
-    e.value = factor * total;
-    e.lo = e.value - width;
-    e.hi = e.value + width;
+    if (factor * total - width > 0)
+        e = (struct estimate){factor * total, factor * total - width, factor * total + width};
     return e;
 }
 
-bool overhead_levels_differ(const struct estimate *high, const struct estimate *low)
+bool overhead_levels_differ(const struct estimate *high, const struct estimate *step)
 {
-    double step = high->value - low->value;
-    return step > OVERHEAD_SAME_LEVEL * high->value && step > hypot(half_width(high), half_width(low));
+    return step->lo > OVERHEAD_SAME_LEVEL * high->value;
 }

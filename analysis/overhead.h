@@ -49,8 +49,9 @@ const char *overhead_down(const struct work_curve *c, double settle_us, struct o
  * Up, from a curve that begins when the last code that needed the lower level ends. The sections between the readings
  * are the short pieces of code. The slowest one, against what the same work took in the sections before it (a lower
  * bound: all of its work at the low frequency) and after it (an upper bound: all at the high one): the mean of the two
- * (5.2.2). Sections count across which the rate rises by at least `least_gain` (relative): an interruption is slow, too,
- * but the rate after it is that before it.
+ * (5.2.2). Sections count across which the rate rises by at least `least_gain` (relative): an interruption is slow,
+ * too, but the rate after it is that before it. Where no section is slow, the core does not halt: then it is the one
+ * across which the rate rises most.
  */
 struct overhead_up {
     double us;
@@ -60,9 +61,9 @@ struct overhead_up {
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out);
 
 /*
- * The distribution over the repetitions. What lies farther than `far_us` from the median is left out and counted (5.2.1:
- * 100 us, which leaves out repetitions in which something else ran). Interruptions that are shorter hit both halves
- * alike, so that the mean stays; they widen its limits.
+ * The distribution over the repetitions. What lies farther than `far_us` from the median is left out and counted
+ * (5.2.1: 100 us, which leaves out repetitions in which something else ran). Interruptions that are shorter hit both
+ * halves alike, so that the mean stays; they widen its limits.
  */
 #define OVERHEAD_FAR_US 100.0
 struct overhead_spread {
@@ -77,17 +78,17 @@ void overhead_spread(double *x, size_t n, double far_us, struct overhead_spread 
  * The time after which a change up has paid for itself and the change down that must follow (5.2.3, equation 5.2):
  * p_high T / (p_high - p_low), T = down + up, where the performance p is proportional to the frequency: the assumption
  * (code that is never stalled by memory, s = 0 in equation 4.3). The limits follow from those of the four, which are
- * taken as independent (propagation of errors, first order). NaN where low is not below high.
+ * taken as independent (propagation of errors, first order). NaN where low is not below high, or where its limits
+ * include 0: then the costs are lost in the noise.
  */
 struct estimate overhead_breakeven(const struct estimate *down, const struct estimate *up, const struct estimate *high,
                                    const struct estimate *low);
 /* The assumption in one line. */
 extern const char overhead_assumption[];
 
-/*
- * Whether two settled frequencies differ: by more than OVERHEAD_SAME_LEVEL (relative) and by more than their limits.
- */
-#define OVERHEAD_SAME_LEVEL 0.004
-bool overhead_levels_differ(const struct estimate *high, const struct estimate *low);
+/* Whether there is a step between two levels: one that with its limits is above this part of the frequency. A step is
+ * at least 100 MHz, 2 % of 5 GHz; what code does to the chain that tells the frequency is up to 1 %. */
+#define OVERHEAD_SAME_LEVEL 0.01
+bool overhead_levels_differ(const struct estimate *high, const struct estimate *step);
 
 #endif

@@ -34,13 +34,91 @@ static bool is_limit(const struct table *t, size_t column)
     return false;
 }
 
+/* Words that all rows repeat; they are told once below the table. */
+static const char *same_words(const struct table *t, size_t column)
+{
+    const char *first = t->n_rows > 1 ? t->values[column].text : NULL;
+    if (t->columns[column].type != TABLE_TEXT || t->columns[column].key || !first || strlen(first) <= 16)
+        return NULL;
+    for (size_t row = 1; row < t->n_rows; row++) {
+        const char *text = t->values[row * t->n_columns + column].text;
+        if (!text || strcmp(text, first) != 0)
+            return NULL;
+    }
+    return first;
+}
+
+/* A column that no row has a value in is named below the table instead. */
+static bool empty_column(const struct table *t, size_t column)
+{
+    if (t->columns[column].key)
+        return false;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const struct table_value *v = &t->values[row * t->n_columns + column];
+        if (v->text || isfinite(v->number))
+            return false;
+    }
+    return true;
+}
+
+static void tell_empty_columns(FILE *out, const struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_columns; i++) {
+        char name[120];
+        if (is_limit(t, i) || !empty_column(t, i))
+            continue;
+        report_column_name(&t->columns[i], name, sizeof name);
+        fputs(n++ ? ", " : "<p class=\"note\">No row has a value of: ", out);
+        html_text(out, name);
+    }
+    fputs(n ? "</p>\n" : "", out);
+}
+
+static void tell_same_words(FILE *out, const struct table *t)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        const char *words = same_words(t, i);
+        char name[120];
+        if (!words)
+            continue;
+        report_column_name(&t->columns[i], name, sizeof name);
+        fputs("<p class=\"note\">In all rows, ", out);
+        html_text(out, name);
+        fputs(": ", out);
+        html_text(out, words);
+        fputs("</p>\n", out);
+    }
+}
+
 static size_t shown_columns(const struct table *t, struct shown_column *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++)
-        if (!is_limit(t, i))
+        if (!is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
             out[n++] = (struct shown_column){i, find_limit(t, i, "_lo"), find_limit(t, i, "_hi")};
     return n;
+}
+
+enum { LONG_TEXT = 28, PORTRAIT_WIDTH = 16 };
+
+static bool long_texts(const struct table *t, size_t column)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const char *text = t->values[row * t->n_columns + column].text;
+        if (text && strlen(text) > LONG_TEXT)
+            return true;
+    }
+    return false;
+}
+
+bool report_table_is_wide(const struct table *t)
+{
+    struct shown_column columns[TABLE_COLUMNS_MAX];
+    size_t n = shown_columns(t, columns), width = 0;
+    for (size_t i = 0; i < n; i++)
+        width += long_texts(t, columns[i].value) ? 4 : columns[i].lo >= 0 ? 2 : 1; /* in widths of a short column */
+    return width > PORTRAIT_WIDTH;
 }
 
 static const char *readable_unit(const char *unit)
@@ -57,7 +135,7 @@ static void heading(FILE *out, const struct table *t, const struct shown_column 
     html_text(out, c->name);
     fprintf(out, "\"%s>", c->type == TABLE_TEXT ? "" : " class=\"number\"");
     html_text(out, name);
-    if (c->unit && *c->unit) {
+    if (c->unit && *c->unit && strcmp(c->unit, "1") != 0) {
         fputs(" <span class=\"unit\">", out);
         html_text(out, readable_unit(c->unit));
         fputs("</span>", out);
@@ -77,7 +155,7 @@ static void number(FILE *out, const struct table_column *c, double value)
         fprintf(out, "%02XH", (unsigned)value);
     else if (c->type == TABLE_WHOLE)
         fprintf(out, "%.0f", value + 0.0);
-    else if (value != 0 && (fabs(value) >= 1e7 || fabs(value) < 0.5 * pow(10, -c->decimals)))
+    else if (fabs(value) >= 1e7)
         fprintf(out, "%.3g", value);
     else
         fprintf(out, "%.*f", c->decimals, value + 0.0);
@@ -105,7 +183,7 @@ static void field(FILE *out, const struct table *t, size_t row, const struct sho
         return;
     }
     if (text) {
-        bool wraps = strlen(v[s->value].text) > 28;
+        bool wraps = strlen(v[s->value].text) > LONG_TEXT;
         fprintf(out, "<%s%s>", tag, wraps ? " class=\"long\"" : "");
         html_text(out, v[s->value].text);
     } else {
@@ -176,6 +254,8 @@ void report_table(FILE *out, const struct table *t, const char *caption, const c
         fputs("</tbody>\n", out);
     }
     fputs("</table>\n</div>\n</div>\n", out);
+    tell_same_words(out, t);
+    tell_empty_columns(out, t);
     if (in_page < t->n_rows)
         too_long(out, t, csv);
 }

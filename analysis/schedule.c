@@ -246,17 +246,25 @@ static int by_trigger(const void *a, const void *b)
     return (x->density > y->density) - (x->density < y->density);
 }
 
-/* Of kernels of a class that differ: the highest level, the smallest count. */
+/* Of kernels of a class that differ: the highest level, and the smallest count that asks for it. */
 static void put_trigger(struct schedule *s, struct schedule_trigger *at, int level, struct schedule_number count)
 {
-    if (count.present && (!at->count.present || count.value < at->count.value))
+    if (level > (at->level.present ? at->level.value : -1)) {
+        at->level = (struct schedule_number){.present = true, .value = level};
         at->count = count;
-    if (level < 0)
-        return;
-    raise_number(&at->level, level);
+    } else if (level == at->level.value && count.present && (!at->count.present || count.value < at->count.value)) {
+        at->count = count;
+    }
     s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
     if (at->density == 1)
         raise_number(&s->classes[at->class_index].level, level);
+}
+
+/* Counts and densities of one kernel, not what mixtures of several ask for. */
+static bool is_trigger(const struct table *t, size_t row)
+{
+    const char *what = table_text(t, row, "what");
+    return !what || strcmp(what, "count") == 0 || strcmp(what, "density") == 0;
 }
 
 static bool put_triggers(struct schedule *s, const struct table *t, schedule_classifier *classify)
@@ -267,10 +275,14 @@ static bool put_triggers(struct schedule *s, const struct table *t, schedule_cla
         unsigned density = name && classify(name, &k) && k.plain ? density_of(t, row, &k) : 0;
         struct schedule_number count = schedule_field(t, row, "count", 1);
         int level = schedule_level_field(t, row, "level");
-        if (!density || (!count.present && level < 0)) {
+        if (!is_trigger(t, row))
+            continue;
+        if (!density || level < 0) {
             s->n_ignored++;
             continue;
         }
+        if (level == 0) /* what it takes to be throttled at the same frequency */
+            count.present = false;
         struct schedule_trigger *at = trigger_of(s, schedule_class_of(s, &k), density);
         if (!at)
             return false;

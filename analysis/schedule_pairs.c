@@ -215,8 +215,9 @@ static bool event_fits(const struct schedule *s, const struct table *t, schedule
         double share = table_number(t, row, "share");
         const char *when = table_text(t, row, "when");
         struct schedule_kernel k;
-        if ((when && strcmp(when, "steady") != 0) || table_number(t, row, "event") != event || table_number(t, row, "umask") != umask || !name ||
-            !classify(name, &k) || !k.plain || k.density != 1 || !isfinite(share))
+        if ((when && strcmp(when, "steady") != 0) || table_number(t, row, "event") != event ||
+            table_number(t, row, "umask") != umask || !name || !classify(name, &k) || !k.plain || k.density != 1 ||
+            !isfinite(share))
             continue;
         size_t at = schedule_class_of(s, &k);
         if (at == SIZE_MAX || !s->classes[at].level.present)

@@ -135,10 +135,9 @@ int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title
         return -1;
     if (width <= 0 || height <= 0)
         return -1;
-    fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%stitle\">\n"
-                 "<title id=\"%stitle\">", width, height, prefix, prefix);
+    fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
     html_text(out, title);
-    fputs("</title>", out);
+    fputs("\">", out);
     body(out, end + 1, prefix);
     return 0;
 }

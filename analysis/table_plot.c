@@ -58,6 +58,12 @@ double plot_largest(const struct table *t, const char *column)
     return largest;
 }
 
+bool plot_is(const struct table *t, size_t row, const char *column, const char *value)
+{
+    const char *text = table_text(t, row, column);
+    return !table_has(t, column) || (text && strcmp(text, value) == 0);
+}
+
 const char *plot_pair(const struct table *t, size_t row, bool cores, char *out, size_t size)
 {
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Plots of the tables whose rows are about one kernel: frequency, trigger, umask, energy. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/table_plot_parts.h"
@@ -8,7 +9,7 @@
 /* ---- frequency ---- */
 
 /* What the processor states as its limit, where a table has it. */
-static const char stated_column[] = "stated_ghz";
+static const char stated_column[] = "turbo_limit_ghz";
 
 /* Kernels of one level share colour, mark and one entry of the legend. */
 static void join_levels(struct chart_panel *p, const int *level)
@@ -104,24 +105,108 @@ void plot_frequency(const struct table *t, struct chart *c)
 
 /* ---- trigger ---- */
 
+enum { DENSITIES_MAX = 40 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One in how many instructions; a share of the instructions is as good as its inverse. NaN: the row tells no level. */
+static double one_in(const struct table *t, size_t row)
+{
+    double density = table_number(t, row, "density");
+    bool level = isfinite(table_number(t, row, "level")) || table_text(t, row, "asks");
+    bool told = table_text(t, row, "kernel") && density > 0 && level && plot_is(t, row, "what", "density");
+    return told ? density < 1 ? 1 / density : density : NAN;
+}
+
+/* The columns: all densities that have a level, dense ones first. */
+static void density_names(const struct table *t, struct chart *c, struct chart_panel *p)
+{
+    double found[DENSITIES_MAX];
+    char name[40];
+    size_t n = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double density = one_in(t, row);
+        size_t i = 0;
+        while (i < n && found[i] != density)
+            i++;
+        if (isfinite(density) && i == n && n < DENSITIES_MAX)
+            found[n++] = density;
+    }
+    qsort(found, n, sizeof *found, ascending);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "1/%.4g", found[i]);
+        chart_name(c, &p->columns, name);
+    }
+}
+
+/* A level, or where no counter tells it what the core did instead. */
+static void level_cell(struct chart_cell *cell, double level, const char *asks)
+{
+    bool throttle = asks && strcmp(asks, "throttle only") == 0, nothing = asks && strcmp(asks, "nothing") == 0;
+    if (!cell || (!isfinite(level) && !asks))
+        return;
+    cell->state = isfinite(level) ? CELL_VALUE : CELL_PLAIN;
+    cell->value = level;
+    if (isfinite(level))
+        snprintf(cell->text, sizeof cell->text, "%.3g%s", level, throttle ? " t" : "");
+    else
+        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : "\xE2\x86\x93");
+}
+
 static void trigger_levels(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Level that the core asks for, by density");
-    snprintf(p->x_label, sizeof p->x_label, "density: one such instruction in every N");
-    snprintf(p->y_label, sizeof p->y_label, "level");
-    p->log_x = p->one_in_x = true;
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "Level that the core asks for, by density: one such "
+                                                            "instruction in every N");
+    char name[40];
+    snprintf(p->y_label, sizeof p->y_label, "density");
+    snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
+    snprintf(p->note, sizeof p->note, "t: throttled, same frequency%s",
+             plot_has(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing");
+    p->scale_hi = fmax(plot_largest(t, "level"), 2);
+    density_names(t, c, p);
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (isfinite(one_in(t, row)))
+            chart_name(c, &p->categories, table_text(t, row, "kernel"));
+    chart_make_cells(c, p);
     for (size_t row = 0; row < t->n_rows; row++) {
-        const char *kernel = table_text(t, row, "kernel");
-        double density = table_number(t, row, "density"), level = table_number(t, row, "level");
-        if (!kernel || !(density > 0) || !isfinite(level))
+        if (!isfinite(one_in(t, row)))
             continue;
-        /* a share of the instructions is as good as its inverse */
-        struct chart_series *s = chart_series(c, p, kernel);
-        double shift = s ? 0.035 * (double)((s - p->series) % PLOT_ROWS_MAX) : 0;
-        chart_add_point(c, s, density < 1 ? 1 / density : density, level + shift, NAN, NAN);
+        snprintf(name, sizeof name, "1/%.4g", one_in(t, row));
+        struct chart_cell *cell = chart_cell(p, chart_find_name(&p->categories, table_text(t, row, "kernel")),
+                                             chart_find_name(&p->columns, name));
+        if (cell)
+            level_cell(cell, table_number(t, row, "level"), table_text(t, row, "asks"));
     }
-    if (p->n_series > 1)
-        snprintf(p->note, sizeof p->note, "Kernels are drawn a little apart from each other, so that none is hidden.");
+}
+
+/* Mixtures of two kernels beside what each of them asks for alone. */
+static void trigger_mixtures(const struct table *t, struct chart *c)
+{
+    static const char *const names[] = {"one alone", "other alone", "mixed"};
+    static const char *const columns[] = {"level_kernel", "level_with", "level"};
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "Level that mixtures ask for");
+    char name[200];
+    for (size_t i = 0; i < 3; i++)
+        chart_name(c, &p->columns, names[i]);
+    p->scale_hi = fmax(plot_largest(t, "level"), 2);
+    snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not told");
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t row = 0; row < t->n_rows; row++) {
+            const char *kernel = table_text(t, row, "kernel"), *with = table_text(t, row, "with");
+            if (!kernel || !with || !plot_is(t, row, "what", "mixture"))
+                continue;
+            snprintf(name, sizeof name, "%s and %s", kernel, with);
+            size_t k = chart_name(c, &p->categories, name);
+            for (size_t i = 0; pass && i < 3; i++)
+                level_cell(chart_cell(p, k, i), table_number(t, row, columns[i]), NULL);
+        }
+        if (!pass)
+            chart_make_cells(c, p);
+    }
 }
 
 static void trigger_counts(const struct table *t, struct chart *c)
@@ -135,15 +220,17 @@ static void trigger_counts(const struct table *t, struct chart *c)
         const char *kernel = table_text(t, row, "kernel");
         struct plot_value v = plot_value(t, row, "count");
         double density = table_number(t, row, "density"), level = table_number(t, row, "level");
-        if (!kernel || !(v.value > 0) || n++ >= PLOT_ROWS_MAX)
+        if (!kernel || !(v.value > 0) || !plot_is(t, row, "what", "count") || n++ >= PLOT_ROWS_MAX)
             continue;
         snprintf(name, sizeof name, "%s", kernel);
         if (isfinite(density) && density > 1 && !strchr(kernel, '@'))
             snprintf(name, sizeof name, "%s@1/%.0f", kernel, density);
-        if (isfinite(level)) {
-            size_t used = strlen(name);
+        const char *asks = table_text(t, row, "asks");
+        size_t used = strlen(name);
+        if (asks)
+            snprintf(name + used, sizeof name - used, ", %s", asks);
+        else if (isfinite(level))
             snprintf(name + used, sizeof name - used, ", level %.0f", level);
-        }
         chart_number(v.value, text, sizeof text);
         chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = v.value,
                                                .lo = v.lo, .hi = v.hi, .dot = true, .lanes = 1}, text);
@@ -155,6 +242,7 @@ void plot_trigger(const struct table *t, struct chart *c)
 {
     trigger_levels(t, c);
     trigger_counts(t, c);
+    trigger_mixtures(t, c);
 }
 
 /* ---- umask ---- */
@@ -166,7 +254,7 @@ static void umask_cell(struct chart_panel *p, size_t row, size_t column, double 
         return;
     cell->state = CELL_VALUE;
     cell->value = share;
-    snprintf(cell->text, sizeof cell->text, share > 0 && share < 0.005 ? "<.01" : "%.2f", share);
+    snprintf(cell->text, sizeof cell->text, fabs(share) < 0.0005 ? "0" : fabs(share) < 0.005 ? "<.01" : "%.2f", share);
 }
 
 static void umask_name(const struct table *t, size_t row, char *out, size_t size)
@@ -181,45 +269,71 @@ static void umask_name(const struct table *t, size_t row, char *out, size_t size
         snprintf(out, size, "%02XH.%02XH", (unsigned)event & 0xFFFFu, (unsigned)umask);
 }
 
-void plot_umask(const struct table *t, struct chart *c)
+/* What is said of an umask: its reading, and that the documentation says otherwise. */
+static void umask_remark(const struct table *t, size_t row, char *out, size_t size)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "Share of the core\xE2\x80\x99s cycles that the event "
-                                                            "counted");
-    char name[40];
+    const char *reading = table_text(t, row, "reading"), *disagrees = table_text(t, row, "disagrees");
+    snprintf(out, size, "%s%s", reading ? reading : "", disagrees && *disagrees && strcmp(disagrees, "no") != 0
+                                                             ? " (not as documented)" : "");
+}
+
+/* One matrix: all rows, or those of one `when`. */
+static void umask_matrix(const struct table *t, struct chart *c, const char *when)
+{
+    char name[200];
+    snprintf(name, sizeof name, "Share of the core\xE2\x80\x99s cycles that the event counted%s%s",
+             *when ? ": " : "", when);
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, name);
+    if (!p)
+        return;
     snprintf(p->y_label, sizeof p->y_label, "unit mask");
     snprintf(p->scale_label, sizeof p->scale_label, "share of cycles; hatched: not measured");
-    p->scale_lo = 0;
     p->scale_hi = 1;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *kernel = table_text(t, row, "kernel"), *reading = table_text(t, row, "reading");
-        umask_name(t, row, name, sizeof name);
-        size_t k = chart_name(c, &p->categories, name);
-        if (kernel)
-            chart_name(c, &p->columns, kernel);
-        if (k == p->remarks.n)
-            chart_add_name(c, &p->remarks, reading ? reading : "");
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t row = 0; row < t->n_rows; row++) {
+            const char *kernel = table_text(t, row, "kernel");
+            char key[80];
+            if (!kernel || strcmp(plot_key(t, row, "when", key, sizeof key), when) != 0)
+                continue;
+            umask_name(t, row, name, sizeof name);
+            size_t k = chart_name(c, &p->categories, name), column = chart_name(c, &p->columns, kernel);
+            umask_remark(t, row, name, sizeof name);
+            if (k == p->remarks.n)
+                chart_add_name(c, &p->remarks, name);
+            if (pass)
+                umask_cell(p, k, column, table_number(t, row, "share"));
+        }
+        if (!pass)
+            chart_make_cells(c, p);
     }
-    chart_make_cells(c, p);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *kernel = table_text(t, row, "kernel");
-        umask_name(t, row, name, sizeof name);
-        if (kernel)
-            umask_cell(p, chart_find_name(&p->categories, name), chart_find_name(&p->columns, kernel),
-                       table_number(t, row, "share"));
-    }
+}
+
+void plot_umask(const struct table *t, struct chart *c)
+{
+    struct chart_names whens = {0};
+    char key[80];
+    for (size_t row = 0; row < t->n_rows; row++)
+        chart_name(c, &whens, plot_key(t, row, "when", key, sizeof key));
+    for (size_t i = 0; i < whens.n && i < CHART_PANELS_MAX; i++)
+        umask_matrix(t, c, whens.name[i]);
+    chart_free_names(&whens);
 }
 
 /* ---- energy ---- */
 
+/* "512fma at 2.10 GHz, 4 cores, automatic": what does not vary in the table is left out. */
 static void energy_name(const struct table *t, size_t row, char *out, size_t size)
 {
-    const char *kernel = table_text(t, row, "kernel");
-    double freq = table_number(t, row, "freq_ghz");
+    const char *kernel = table_text(t, row, "kernel"), *mode = table_text(t, row, "mode");
+    double freq = table_number(t, row, "freq_ghz"), cores = table_number(t, row, "active_cores");
     snprintf(out, size, "%s", kernel ? kernel : "?");
-    if (isfinite(freq)) {
-        size_t used = strlen(out);
-        snprintf(out + used, size - used, " at %.2f GHz", freq);
-    }
+    size_t used = strlen(out);
+    if (isfinite(freq) && used < size)
+        used += (size_t)snprintf(out + used, size - used, " at %.2f GHz", freq);
+    if (isfinite(cores) && plot_varies(t, "active_cores") && used < size)
+        used += (size_t)snprintf(out + used, size - used, ", %.0f core%s", cores, cores == 1 ? "" : "s");
+    if (mode && plot_varies(t, "mode") && used < size)
+        snprintf(out + used, size - used, ", %s", mode);
 }
 
 static void energy_panel(const struct table *t, struct chart *c, const char *column, const char *title,

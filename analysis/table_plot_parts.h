@@ -25,6 +25,9 @@ bool plot_has(const struct table *t, const char *column);
 /* The largest value of a column; NaN: none. */
 double plot_largest(const struct table *t, const char *column);
 
+/* Whether a text column has this value in a row; also where the table has no such column. */
+bool plot_is(const struct table *t, size_t row, const char *column, const char *value);
+
 /* "128fma → 512fma", with the number of active cores where the table has several and `cores` is set. */
 const char *plot_pair(const struct table *t, size_t row, bool cores, char *out, size_t size);
 

@@ -10,15 +10,18 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
-enum { FRACTIONS = 10 };
+enum { FRACTIONS = 10, LEAST_RUNS = 5 };
 #define FRACTION_WITHIN 0.02
+/* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
+ * finding is the same. */
+#define BORNE_OUT 0.4
 
 static const struct estimate unknown = {NAN, NAN, NAN};
 
 const char *switch_kind_name(enum switch_kind k)
 {
     static const char *const names[SWITCH_KINDS] = {"none", "frequency", "throttle only", "halt only", "voltage only",
-                                                    "undecided"};
+                                                    "licence only", "undecided"};
     return k < SWITCH_KINDS ? names[k] : "undecided";
 }
 
@@ -237,7 +240,9 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
             return SWITCH_FREQUENCY;
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
-    return p->n_transitions || p->n_volt_steps ? SWITCH_VOLTAGE_ONLY : SWITCH_NONE;
+    if (p->n_volt_steps)
+        return SWITCH_VOLTAGE_ONLY;
+    return p->n_transitions ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
 }
 
 static size_t agreeing(const struct phases *p)
@@ -246,6 +251,13 @@ static size_t agreeing(const struct phases *p)
     for (size_t i = 0; i < p->n_transitions; i++)
         n = p->transitions[i].agreeing_runs < n ? p->transitions[i].agreeing_runs : n;
     return n;
+}
+
+/* What too few repetitions show is no finding; nor is what a few show that are left of many. */
+static bool is_borne_out(const struct phases *p, size_t n)
+{
+    bool few = p->runs_used < LEAST_RUNS && 2 * p->runs_used < p->runs;
+    return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
@@ -258,6 +270,11 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     describe_limits(p, out);
     if (out->kind != SWITCH_NONE)
         describe_phases(p, first, out);
+    if (out->kind != SWITCH_UNDECIDED && !is_borne_out(p, out->n)) {
+        out->kind = SWITCH_UNDECIDED;
+        add_text(out->phases, sizeof out->phases, "%sin %zu of %zu repetitions only", out->phases[0] ? ", " : "",
+                 out->n, p->runs);
+    }
     if (first > 0 && is_base(&p->phases[first - 1]))
         out->from_ghz = p->phases[first - 1].freq_ghz;
     if (out->kind == SWITCH_UNDECIDED)

@@ -14,8 +14,9 @@ enum switch_kind {
     SWITCH_FREQUENCY,     /* another frequency at the end than before */
     SWITCH_THROTTLE_ONLY, /* throttled for a while, at one frequency */
     SWITCH_HALT_ONLY,     /* stood still for a while, at one frequency */
-    SWITCH_VOLTAGE_ONLY,  /* another voltage or licence, and no time lost */
-    SWITCH_UNDECIDED,     /* the data do not decide, or the recording ends too soon */
+    SWITCH_VOLTAGE_ONLY,  /* another voltage, and no time lost */
+    SWITCH_LICENCE_ONLY,  /* the licence counters tell another level, and nothing else changes */
+    SWITCH_UNDECIDED,     /* the data do not decide, the recording ends too soon, or most repetitions differ */
     SWITCH_KINDS
 };
 /* "none", "frequency", "throttle only", ... */

@@ -129,6 +129,7 @@ struct machine_info {
     double tsc_error;       /* relative */
     int cpu_number;
     unsigned active_cores, cores; /* in use; present */
+    unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
     bool intel;                   /* the make; with family and model it decides what registers mean */
     unsigned family, model;       /* 0, 0: not to be believed, or unknown */

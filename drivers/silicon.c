@@ -31,6 +31,7 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
         .cpu_number = s->prepared ? s->cpu : -1,
         .active_cores = s->active_cores,
         .cores = s->cores,
+        .usable_cores = s->usable_cores,
         .features = s->features,
         .intel = s->id.intel,
         .family = s->contradicts ? 0 : s->id.family,
@@ -88,8 +89,8 @@ static void describe(struct silicon *s, const struct cpu_leaves *leaves)
     }
 }
 
-/* Physical cores online, for info before anything is prepared. */
-static unsigned count_cores(const char *sys)
+/* Physical cores, for info before anything is prepared. */
+static void count_cores(struct silicon *s)
 {
     struct cpu_view view;
     struct cpu_companions all;
@@ -97,13 +98,14 @@ static unsigned count_cores(const char *sys)
     struct machine_error ignored;
     int cpu;
 
-    cpu_view_read(sys, &view);
+    cpu_view_read(s->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
-        cpu_pick_companions(sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
-        return 0;
+        cpu_pick_companions(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
+        return;
     }
     free(all.cpus);
-    return all.cores;
+    s->cores = all.cores;
+    s->usable_cores = all.available;
 }
 
 /* The ways to an energy counter: of a folder laid out like /sys only those in it. */
@@ -146,7 +148,7 @@ int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *le
     }
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
     s->features = kernel_cpu_features();
-    s->cores = count_cores(sys);
+    count_cores(s);
     find_energy(s, leaves);
     return MACHINE_OK;
 }

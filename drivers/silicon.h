@@ -31,6 +31,7 @@ struct silicon {
     char machine_notes[400]; /* the part of notes that holds before prepare as well */
     struct tsc_rate tsc;
     unsigned cores;          /* physical, online */
+    unsigned usable_cores;   /* of those, allowed to this process */
     unsigned features;       /* enum kernel_feature */
 
     bool prepared;

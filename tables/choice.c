@@ -77,7 +77,7 @@ static int ascending(const void *a, const void *b)
 size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max)
 {
     const struct tables_options *o = x->options;
-    unsigned cores = x->info.cores ? x->info.cores : 1;
+    unsigned cores = x->info.usable_cores ? x->info.usable_cores : x->info.cores ? x->info.cores : 1;
     size_t n = 0, kept = 0;
     if (o->n_cpus && o->n_cpus < cores) /* the CPUs that were named are those that there are */
         cores = (unsigned)o->n_cpus;

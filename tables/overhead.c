@@ -150,7 +150,8 @@ static void put_row(struct table *t, const struct cell *c, const struct overhead
 }
 
 /* Why there is no break-even time. */
-static void tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o)
+static void tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                         const struct estimate *breakeven)
 {
     if (o->unsettled)
         tables_cell_missing(t, c, "no settled level after the switch: the rate still changed however long it was "
@@ -159,13 +160,15 @@ static void tell_missing(struct table *t, const struct cell *c, const struct ove
         tables_cell_missing(t, c, "no repetition was free of interruptions; a less busy machine would help");
     if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
         tables_cell_missing(t, c, "the frequency was not measured: no cost up and no break-even time");
-    else if (!o->levels_differ && o->low_ghz.value > o->high_ghz.value * (1 + OVERHEAD_SAME_LEVEL))
+    else if (o->second_faster)
         tables_cell_missing(t, c, "the core runs faster with the second kernel: name it first");
     else if (!o->levels_differ)
         tables_cell_missing(t, c, "no change of frequency: nothing to come back from, no cost up, no break-even time");
     else if (!o->up.spread.n)
         tables_cell_missing(t, c, "the core did not come back up while it was observed: no cost up and no break-even "
                             "time; a longer --observe would help");
+    else if (!o->unsettled && o->down.spread.n && !isfinite(breakeven->value))
+        tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
 }
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
@@ -177,7 +180,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
         if (o.levels_differ && !o.unsettled)
             breakeven = overhead_breakeven(&o.down.spread.mean, &o.up.spread.mean, &o.high_ghz, &o.low_ghz);
         put_row(rows, c, &o, &breakeven);
-        tell_missing(rows, c, &o);
+        tell_missing(rows, c, &o, &breakeven);
         char *json = overhead_cell_json(&o);
         if (json)
             table_set_detail(rows, c->id, json);

@@ -10,11 +10,14 @@
 enum {
     PILOT = 16,  /* repetitions that tell whether the observation is long enough */
     DOUBLED = 3, /* times that it may be doubled */
-    NUMBERS = 6, /* arrays of an intake */
+    NUMBERS = 7, /* arrays of an intake */
 };
 #define DRIFT_MOST 0.01    /* of the time: more is no settled level */
 #define DRIFT_LEAST_US 0.3 /* ... and less than that is none */
 #define LEVEL_REJECT 4.0   /* scaled MADs: frequencies farther from the median are of repetitions that did not settle */
+#define LEVEL_SIGMAS 6.0   /* levels so far apart are told from one repetition: half the way is three */
+#define SIDE 0.8            /* quantile: repetitions on one side of the others */
+#define MOST 0.9            /* quantile: most repetitions */
 #define DOWN_SHARE 0.3     /* of the time of a cell */
 
 struct overhead_method overhead_method(const struct tables_options *o)
@@ -25,7 +28,8 @@ struct overhead_method overhead_method(const struct tables_options *o)
         /* on silicon a repetition begins where the one before it ended: the first kernel must have come back up, which
          * takes 670 us or twice that (5.2.2, footnote 3), or, by Intel's manual, about 2 ms */
         .warmup_us = o->warmup_us > 0 ? o->warmup_us : 2500,
-        .down_observe_us = 400, .down_period_us = 10, .before_us = 100,
+        /* Intel's optimization manual: a licence is granted within 500 us; both executions take longer than that */
+        .down_observe_us = 1000, .down_period_us = 10, .before_us = 100,
         /* 1.5 ms in 5.2.2; two waits and what an interrupt adds to them */
         .up_observe_us = o->observe_us > 0 ? o->observe_us : 2200,
         .up_period_us = o->period_us > 0 ? o->period_us : 1, /* 5.2.2: less than 1 us */
@@ -60,8 +64,7 @@ struct intake {
     double settle_us;     /* down: interruptions are looked for from then on */
     double least_gain;    /* up */
     /* down, each as long as costs->us: */
-    double *high, *low, *drift, *quarter, *lost, *scratch;
-    double settled_us;    /* down: of the repetition that took longest to settle */
+    double *high, *low, *drift, *quarter, *settled, *lost, *scratch;
     bool stopped;
 };
 
@@ -76,11 +79,13 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_down d;
-    const char *why = curve ? overhead_down(curve, t->settle_us, &d) : spoilt;
+    const char *why = spoilt;
+    if (!why)
+        why = overhead_down(curve, t->settle_us, &d);
     if (why) {
         drop(c, why, 1);
     } else {
-        t->settled_us = fmax(t->settled_us, d.settled_us);
+        t->settled[c->n] = d.settled_us;
         t->high[c->n] = d.high_ghz;
         t->low[c->n] = d.low_ghz;
         t->drift[c->n] = d.drift_us;
@@ -96,7 +101,9 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_up u;
-    const char *why = curve ? overhead_up(curve, t->least_gain, &u) : spoilt;
+    const char *why = spoilt;
+    if (!why)
+        why = overhead_up(curve, t->least_gain, &u);
     if (why)
         drop(c, why, 1);
     else
@@ -110,21 +117,37 @@ static int repeat(struct overhead_setup *s, unsigned runs, overhead_sink *sink, 
 {
     t->costs->n = t->costs->n_dropped = 0;
     t->costs->observe_us = s->observe_us;
-    t->settled_us = 0;
     s->runs = runs;
     int status = overhead_run(t->x->machine, s, sink, t, err);
     return status == MACHINE_OK && t->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : status;
 }
 
-static double median(const struct intake *t, const double *x)
+static double quantile(const struct intake *t, const double *x, double part)
 {
-    memcpy(t->scratch, x, t->costs->n * sizeof *x);
-    return median_of(t->scratch, t->costs->n);
+    size_t n = t->costs->n;
+    memcpy(t->scratch, x, n * sizeof *x);
+    return n ? nth_smallest(t->scratch, n, (size_t)((double)(n - 1) * part + 0.5)) : NAN;
+}
+
+/* How much the rate may change in the second execution unnoticed. */
+static double drift_most(const struct intake *t)
+{
+    return fmax(DRIFT_LEAST_US, DRIFT_MOST * quantile(t, t->quarter, 0.5));
+}
+
+/*
+ * Whether some repetitions are not settled when the second execution begins. Interruptions and a noisy clock make the
+ * drift larger in either direction, a change that is not over makes it larger in one.
+ */
+static bool seems_unsettled(const struct intake *t)
+{
+    double skew = quantile(t, t->drift, SIDE) + quantile(t, t->drift, 1 - SIDE);
+    return fabs(skew) > 2 * drift_most(t);
 }
 
 static bool unsettled(const struct intake *t)
 {
-    return fabs(median(t, t->drift)) > fmax(DRIFT_LEAST_US, DRIFT_MOST * median(t, t->quarter));
+    return fabs(quantile(t, t->drift, 0.5)) > drift_most(t);
 }
 
 /* Most did not come back up. */
@@ -154,7 +177,7 @@ static void summarise(struct overhead_costs *c)
 }
 
 /* Keeps the repetitions whose value is below the bound. */
-static void keep_below(struct intake *t, double *value, double bound, const char *why)
+static void keep_below(struct intake *t, const double *value, double bound, const char *why)
 {
     struct overhead_costs *c = t->costs;
     size_t kept = 0;
@@ -172,9 +195,11 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
 {
     struct overhead_costs *c = t->costs;
     /* what most repetitions lose is not due to interruptions */
-    if (median(t, t->lost) < OVERHEAD_INTERRUPTION_US)
+    if (quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US)
         keep_below(t, t->lost, OVERHEAD_INTERRUPTION_US, "interrupted");
-    if (!cell->levels_differ)
+    /* a repetition by itself must tell the two levels apart */
+    double sigma = mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
+    if (!cell->levels_differ || cell->high_ghz.value - cell->low_ghz.value < LEVEL_SIGMAS * sigma)
         return;
     for (size_t i = 0; i < c->n; i++)
         t->scratch[i] = -t->high[i];
@@ -186,18 +211,25 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
                        struct machine_error *err)
 {
     t->settle_us = INFINITY;
-    int status = pilot(s, runs, take_down, unsettled, t, err);
+    int status = pilot(s, runs, take_down, seems_unsettled, t, err);
     if (status)
         return status;
-    t->settle_us = t->settled_us + 2 * s->period_us;
+    /* later than most settled, but for those that something else kept from it */
+    t->settle_us = quantile(t, t->settled, MOST) + 2 * s->period_us;
     status = repeat(s, runs, take_down, t, err);
     if (status)
         return status;
     out->unsettled = unsettled(t);
-    out->drift_us = median(t, t->drift);
+    out->drift_us = quantile(t, t->drift, 0.5);
     out->high_ghz = mean_estimate(t->high, t->costs->n, LEVEL_REJECT, 0, NULL);
     out->low_ghz = mean_estimate(t->low, t->costs->n, LEVEL_REJECT, 0, NULL);
-    out->levels_differ = overhead_levels_differ(&out->high_ghz, &out->low_ghz);
+    /* both are of one repetition: what the frequency does from one to the next is no step */
+    for (size_t i = 0; i < t->costs->n; i++)
+        t->scratch[i] = t->high[i] - t->low[i];
+    struct estimate step = mean_estimate(t->scratch, t->costs->n, LEVEL_REJECT, 0, NULL);
+    struct estimate rise = {-step.value, -step.hi, -step.lo};
+    out->levels_differ = overhead_levels_differ(&out->high_ghz, &step);
+    out->second_faster = overhead_levels_differ(&out->high_ghz, &rise);
     sift(t, out);
     summarise(t->costs);
     return MACHINE_OK;
@@ -210,7 +242,7 @@ static int measure_down(const struct tables_context *x, const struct cell *c, co
                                .warmup_us = how->warmup_us, .before_us = how->before_us,
                                .observe_us = how->down_observe_us, .period_us = how->down_period_us};
     struct intake t = {.x = x, .costs = &out->down, .runs = how->runs, .share = DOWN_SHARE};
-    double **arrays[NUMBERS] = {&t.high, &t.low, &t.drift, &t.quarter, &t.lost, &t.scratch};
+    double **arrays[NUMBERS] = {&t.high, &t.low, &t.drift, &t.quarter, &t.settled, &t.lost, &t.scratch};
     double *numbers = malloc(NUMBERS * (size_t)how->runs * sizeof *numbers);
     if (!numbers)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -31,6 +31,7 @@ struct overhead_cell {
     double drift_us;     /* median; how much the rate still changed in the second execution */
     bool unsettled;      /* ... was too much however long it was observed: no cost down */
     bool levels_differ;
+    bool second_faster;  /* the frequency rises in the switch "down" */
 };
 
 /* How it is measured, from the options or by default. */

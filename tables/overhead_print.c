@@ -7,6 +7,7 @@
 #include "analysis/overhead.h"
 
 enum { FIELD = 40, WIDE = 20 };
+#define NOTHING_US 0.5 /* less than this is not worth a finding */
 
 static bool same_pair(const struct table *t, size_t a, size_t b)
 {
@@ -15,28 +16,35 @@ static bool same_pair(const struct table *t, size_t a, size_t b)
     return from[0] && from[1] && to[0] && to[1] && strcmp(from[0], from[1]) == 0 && strcmp(to[0], to[1]) == 0;
 }
 
-/* "42.7 [42.5, 42.9]", or a dash. */
-static void limits(const struct table *t, size_t row, const char *column, int decimals, char out[FIELD])
+/* Without a minus before what is 0 as it is shown. */
+static double shown(double value, int decimals)
 {
-    char lo[40], hi[40];
-    double value = table_number(t, row, column);
-    snprintf(lo, sizeof lo, "%s_lo", column);
-    snprintf(hi, sizeof hi, "%s_hi", column);
-    double low = table_number(t, row, lo), high = table_number(t, row, hi);
-    if (!isfinite(value))
-        snprintf(out, FIELD, "-");
-    else if (isfinite(low) && isfinite(high))
-        snprintf(out, FIELD, "%.*f [%.*f, %.*f]", decimals, value, decimals, low, decimals, high);
-    else
-        snprintf(out, FIELD, "%.*f", decimals, value);
+    double unit = pow(10, -decimals);
+    return fabs(value) < unit / 2 ? 0 : value;
 }
 
 static void number(double value, int decimals, char out[FIELD])
 {
     if (isfinite(value))
-        snprintf(out, FIELD, "%.*f", decimals, value);
+        snprintf(out, FIELD, "%.*f", decimals, shown(value, decimals));
     else
         snprintf(out, FIELD, "-");
+}
+
+/* "42.7 [42.5, 42.9]", or a dash. */
+static void limits(const struct table *t, size_t row, const char *column, int decimals, char out[FIELD])
+{
+    char name[40], lo[FIELD], hi[FIELD], value[FIELD];
+    snprintf(name, sizeof name, "%s_lo", column);
+    double low = table_number(t, row, name);
+    number(low, decimals, lo);
+    snprintf(name, sizeof name, "%s_hi", column);
+    number(table_number(t, row, name), decimals, hi);
+    number(table_number(t, row, column), decimals, value);
+    if (isfinite(low))
+        snprintf(out, FIELD, "%.9s [%.9s, %.9s]", value, lo, hi);
+    else
+        snprintf(out, FIELD, "%.9s", value);
 }
 
 static void print_row(FILE *out, const struct table *t, size_t row)
@@ -90,7 +98,7 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
     }
     for (size_t row = 0; row < t->n_rows; row++)
         if (isfinite(table_number(t, row, "breakeven_us"))) {
-            fprintf(out, "Break-even times assume: %s. high, low: measured frequencies in GHz.\n",
+            fprintf(out, "Break-even times assume: %s. high, low: measured, in GHz.\n",
                     overhead_assumption);
             break;
         }
@@ -111,25 +119,34 @@ static size_t extreme(const struct table *t, const char *column, double sign)
     return best;
 }
 
+static void tell_breakeven(FILE *out, const struct table *t)
+{
+    size_t longest = extreme(t, "breakeven_us", 1), shortest = extreme(t, "breakeven_us", -1);
+    if (longest == t->n_rows)
+        return;
+    fprintf(out, "A higher frequency pays only if it lasts %.0f us (%s - %s, %.0f active) to %.0f us (%s - %s, %.0f "
+            "active).\n", table_number(t, shortest, "breakeven_us"), table_text(t, shortest, "from"),
+            table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"),
+            table_number(t, longest, "breakeven_us"), table_text(t, longest, "from"), table_text(t, longest, "to"),
+            table_number(t, longest, "active_cores"));
+}
+
 void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = extreme(t, "down_us", 1), least = extreme(t, "down_us", -1);
     size_t up_most = extreme(t, "up_us", 1), up_least = extreme(t, "up_us", -1);
-    size_t longest = extreme(t, "breakeven_us", 1), shortest = extreme(t, "breakeven_us", -1);
     if (most == t->n_rows)
         return;
-    if (longest < t->n_rows)
-        fprintf(out, "A higher frequency pays only if it is kept for %.0f us (%s - %s, %.0f active) to %.0f us (%s - "
-                "%s, %.0f active).\n", table_number(t, shortest, "breakeven_us"), table_text(t, shortest, "from"),
-                table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"),
-                table_number(t, longest, "breakeven_us"), table_text(t, longest, "from"),
-                table_text(t, longest, "to"), table_number(t, longest, "active_cores"));
-    fprintf(out, "Going down costs %.1f us (%s - %s) to %.1f us (%s - %s)", table_number(t, least, "down_us"),
-            table_text(t, least, "from"), table_text(t, least, "to"), table_number(t, most, "down_us"),
-            table_text(t, most, "from"), table_text(t, most, "to"));
+    tell_breakeven(out, t);
+    if (table_number(t, most, "down_us") < NOTHING_US)
+        fprintf(out, "No switch between the kernels costs more than %.1f us", NOTHING_US);
+    else
+        fprintf(out, "Going down costs %.1f us (%s - %s) to %.1f us (%s - %s)",
+                shown(table_number(t, least, "down_us"), 1), table_text(t, least, "from"), table_text(t, least, "to"),
+                table_number(t, most, "down_us"), table_text(t, most, "from"), table_text(t, most, "to"));
     if (up_most < t->n_rows)
-        fprintf(out, "; coming back up %.1f to %.1f us.\n", table_number(t, up_least, "up_us"),
-                table_number(t, up_most, "up_us"));
+        fprintf(out, "; coming back up %.1f to %.1f us.\n", shown(table_number(t, up_least, "up_us"), 1),
+                shown(table_number(t, up_most, "up_us"), 1));
     else
         fprintf(out, "; no change of the frequency was seen.\n");
 }

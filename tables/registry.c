@@ -7,6 +7,7 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
+    &table_frequency,
     &table_transitions,
     &table_overhead,
     &table_umask,
@@ -14,6 +15,8 @@ static const struct table_kind *const kinds[] = {
     &table_trigger,
     &table_relaxation,
     &table_voltage,
+    &table_trigger, &table_relaxation,
+    &table_energy,
     NULL,
 };
 

@@ -37,6 +37,7 @@ struct tables_options {
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     uint64_t seed;
+    double fixed_ghz;                 /* --fixed-frequency, which is in force already; 0: automatic */
     uint32_t event;                   /* umask: the event select code, 0 = 28H */
     bool brief;                       /* --brief: fewer cells and repetitions, for tests and a first look */
     const char *data_dir;             /* NULL: the built-in default */
@@ -121,7 +122,7 @@ extern const size_t tables_n_usual_kernels;
 size_t tables_every_kernel(const char **out, size_t max);
 /*
  * The numbers of active cores: those of --active-cores (0 = all), else `all_counts`: every number from 1 to the cores
- * present; otherwise 1, 2, 4, ... and all. Ascending, each once, none above the cores present. Returns how many.
+ * that may be used; otherwise 1, 2, 4, ... and all. Ascending, each once, none above those cores. Returns how many.
  */
 size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max);
 /* machine_setup with what the options say about CPUs, companions and siblings, for this cell. */

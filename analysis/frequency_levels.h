@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a set of steady frequencies says: whether the processor runs at a few fixed frequencies at all, which kinds of
+ * code share a licence level, and which numbers of active cores share a frequency. Knows nothing of kernels or CPUs but
+ * their numbers.
+ */
+#ifndef CHARACTERIZE_FREQUENCY_LEVELS_H
+#define CHARACTERIZE_FREQUENCY_LEVELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FREQUENCY_KERNELS_MAX = 64 };
+
+/*
+ * Two frequencies are the same that differ by at most this, relative, or by less than their 95 % limits. The smallest
+ * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
+ */
+#define FREQUENCY_SAME 0.0045
+/* A frequency is not steady whose 95 % limits are farther away than this, relative: half of that step. */
+#define FREQUENCY_UNSTEADY 0.009
+
+/* One kernel at one number of active cores. */
+struct frequency_point {
+    size_t kernel;          /* below FREQUENCY_KERNELS_MAX */
+    unsigned cores;
+    double ghz, half_width; /* of the 95 % limits; NaN: not known */
+    size_t row;             /* the caller's own */
+    double share[3];        /* of the cycles counted at licence level 0, 1, 2; NaN: not counted */
+    /* filled in by frequency_analyse() */
+    int level;              /* -1: the data do not tell */
+    unsigned first, last;   /* the numbers of active cores that share this frequency; 0: no steps */
+};
+
+/* The same measured twice, with others in between. */
+struct frequency_again {
+    double before, after;          /* GHz */
+    double before_half, after_half;
+};
+
+enum frequency_verdict {
+    FREQUENCY_STEPS,  /* a few fixed frequencies */
+    FREQUENCY_ALIKE,  /* one for everything */
+    FREQUENCY_FLOATS, /* it moves by itself, as with power or with what others do: steps would be made up */
+    FREQUENCY_NOTHING /* no frequency was measured */
+};
+
+struct frequency_group {
+    unsigned first, last; /* numbers of active cores that were measured */
+};
+
+struct frequency_levels {
+    enum frequency_verdict verdict;
+    char why[200];        /* FREQUENCY_FLOATS: what shows it */
+    bool counted;         /* levels are from the licence counters, otherwise from the frequencies */
+    size_t n_levels;      /* highest level that occurs, plus one */
+    size_t n_groups;
+    struct frequency_group *groups; /* in each, no kernel's frequency changes; free() */
+};
+
+/*
+ * Finds levels and groups of n points, which it reorders by kernel, then by cores. Returns 0, or -1: out of memory.
+ *
+ * Levels: where every point has a share above one half of one level, that one. Otherwise from the frequencies: two
+ * kernels are of one level when their frequencies are the same at all numbers of active cores at which both were
+ * measured, so that a kernel has one level, whatever the number of cores; levels are numbered from 0 in falling order of
+ * frequency. Where the frequency floats, the frequencies tell no level.
+ *
+ * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a
+ * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one
+ * in seven (and at least two) frequencies rise with more active cores, or when more than three in twenty comparisons of
+ * two kernels at a number of cores contradict those of the same two at most others. On a processor with fixed steps
+ * none of this happens but by disturbance.
+ *
+ * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before
+ * them in the group; over all kernels the groups end where that of any kernel does.
+ */
+int frequency_analyse(struct frequency_point *points, size_t n, const struct frequency_again *again, size_t n_again,
+                      struct frequency_levels *out);
+void frequency_levels_free(struct frequency_levels *l);
+
+/* Whether two frequencies are the same, as said above. Half widths may be NaN. */
+bool frequency_same(double a, double a_half, double b, double b_half);
+
+#endif

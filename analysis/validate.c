@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct table_column columns[] = {
+    {"table", "", TABLE_TEXT, true, 0},         {"figure", "", TABLE_TEXT, true, 0},
+    {"unit", "", TABLE_TEXT, false, 0},         {"published", "", TABLE_REAL, false, 3},
+    {"published_max", "", TABLE_REAL, false, 3}, /* where a range was published */
+    {"measured", "", TABLE_REAL, false, 3},     {"measured_lo", "", TABLE_REAL, false, 3},
+    {"measured_hi", "", TABLE_REAL, false, 3},  {"deviation_percent", "%", TABLE_REAL, false, 1},
+    {"tolerance", "", TABLE_REAL, false, 3},    {"rows", "", TABLE_WHOLE, false, 0}, /* that the figure means */
+    {"verdict", "", TABLE_TEXT, false, 0},      {"source", "", TABLE_TEXT, false, 0},
+    {"note", "", TABLE_TEXT, false, 0},
+};
+
+enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
+static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
+
+/* What was measured of one figure. */
+struct seen {
+    enum verdict verdict;
+    double value, lo, hi;
+    size_t rows;
+    const char *note; /* of the row that is told */
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+double validate_tolerance(const char *column, double p)
+{
+    static const char *const whole[] = {"level", "halts", "mode", "phase"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(column, whole[i]) == 0)
+            return 0;
+    if (strcmp(column, "share") == 0 || strcmp(column, "ipc_ratio") == 0)
+        return 0.05;
+    if (ends_with(column, "_ghz"))
+        return fmax(0.025, 0.01 * fabs(p));
+    if (ends_with(column, "_us"))
+        return fmax(3, 0.1 * fabs(p));
+    return 0.1 * fabs(p);
+}
+
+static double tolerance_of(const struct sku_figure *f)
+{
+    return isfinite(f->tolerance) ? f->tolerance : validate_tolerance(f->column, fmax(fabs(f->lo), fabs(f->hi)));
+}
+
+/* ---- which rows are meant ---- */
+
+/* Whether `text` is one of the comma separated words. */
+static bool is_among(const char *text, const char *words)
+{
+    size_t n = strlen(text);
+    for (const char *at = words; *at;) {
+        size_t length = strcspn(at, ",");
+        if (length == n && strncmp(at, text, n) == 0)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+static bool fits(const struct sku_key *k, const char *text, double number)
+{
+    if (text)
+        return is_among(text, k->text);
+    return k->is_number && number >= k->lo && number <= k->hi; /* false for NaN */
+}
+
+static bool row_fits(const struct sku_figure *f, const struct table *t, size_t row)
+{
+    for (size_t i = 0; i < f->n_keys; i++)
+        if (!fits(&f->keys[i], table_text(t, row, f->keys[i].column), table_number(t, row, f->keys[i].column)))
+            return false;
+    return true;
+}
+
+/* The reason why a row that the figure means is missing: what an entry does not say does not speak against it. */
+static const char *reason(const struct sku_figure *f, const struct table *t)
+{
+    for (size_t m = 0; m < t->n_missing; m++) {
+        bool meant = true;
+        for (size_t i = 0; i < f->n_keys && meant; i++) {
+            const char *text = table_missing_text(t, m, f->keys[i].column);
+            double number = table_missing_number(t, m, f->keys[i].column);
+            meant = (!text && isnan(number)) || fits(&f->keys[i], text, number);
+        }
+        if (meant)
+            return t->missing[m].why;
+    }
+    return NULL;
+}
+
+/* ---- verdicts ---- */
+
+static double outside(const struct sku_figure *f, double x)
+{
+    return x < f->lo ? f->lo - x : x > f->hi ? x - f->hi : 0;
+}
+
+static enum verdict judge(const struct sku_figure *f, const struct seen *s)
+{
+    double t = tolerance_of(f), slack = 1e-9 * (t + fabs(f->hi)); /* of sums that are not exact in binary */
+    double lo = isfinite(s->lo) ? s->lo : s->value, hi = isfinite(s->hi) ? s->hi : s->value;
+    t += slack;
+    if (outside(f, s->value) <= t)
+        return (hi - lo) / 2 <= t ? AGREES : UNDECIDED;
+    return hi < f->lo - t || lo > f->hi + t ? DEVIATES : UNDECIDED;
+}
+
+static struct seen look(const struct sku_figure *f, const struct table *t, size_t row)
+{
+    char lo[SKU_NAME_MAX + 4], hi[SKU_NAME_MAX + 4];
+    snprintf(lo, sizeof lo, "%s_lo", f->column);
+    snprintf(hi, sizeof hi, "%s_hi", f->column);
+    return (struct seen){.verdict = NOT_MEASURED, .value = table_number(t, row, f->column),
+                         .lo = table_number(t, row, lo), .hi = table_number(t, row, hi),
+                         .note = table_text(t, row, "note")};
+}
+
+static bool is_worse(const struct sku_figure *f, const struct seen *a, const struct seen *than)
+{
+    if (a->verdict != than->verdict)
+        return a->verdict > than->verdict;
+    return outside(f, a->value) > outside(f, than->value);
+}
+
+/* The row to tell of, or the mean of all: without a published figure the mean, too. */
+static struct seen see(const struct sku_figure *f, const struct table *t)
+{
+    struct seen worst = {.verdict = NOT_MEASURED, .value = NAN, .lo = NAN, .hi = NAN};
+    double sum = 0, lo = 0, hi = 0;
+    size_t rows = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct seen s = row_fits(f, t, row) ? look(f, t, row) : (struct seen){.value = NAN};
+        if (!isfinite(s.value))
+            continue;
+        s.verdict = f->published ? judge(f, &s) : NOT_PUBLISHED;
+        sum += s.value;
+        lo += s.lo;
+        hi += s.hi;
+        if (rows++ == 0 || is_worse(f, &s, &worst))
+            worst = s;
+    }
+    if (rows && (f->mean || !f->published)) {
+        double n = (double)rows;
+        worst = (struct seen){.value = sum / n, .lo = lo / n, .hi = hi / n};
+        worst.verdict = f->published ? judge(f, &worst) : NOT_PUBLISHED;
+    }
+    if (!rows)
+        worst.note = reason(f, t);
+    worst.rows = rows;
+    return worst;
+}
+
+/* ---- the table ---- */
+
+static const struct table *find(const struct table *const *tables, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tables[i]->name && strcmp(tables[i]->name, name) == 0)
+            return tables[i];
+    return NULL;
+}
+
+static const char *unit_of(const struct table *t, const char *column)
+{
+    for (size_t i = 0; t && i < t->n_columns; i++)
+        if (strcmp(t->columns[i].name, column) == 0)
+            return t->columns[i].unit;
+    return NULL;
+}
+
+static void put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
+{
+    char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20];
+    const char *unit = unit_of(t, f->column);
+    snprintf(name, sizeof name, "%s%s%s%s", f->where, *f->where ? " " : "", f->mean ? "mean " : "", f->column);
+    table_add_row(out);
+    table_put_text(out, "table", f->table);
+    table_put_text(out, "figure", name);
+    if (unit && *unit && strcmp(unit, "1") != 0)
+        table_put_text(out, "unit", unit);
+    table_put_limits(out, "measured", s->value, s->lo, s->hi);
+    table_put_number(out, "rows", (double)s->rows);
+    table_put_text(out, "verdict", verdict_names[s->verdict]);
+    table_put_text(out, "source", f->source);
+    if (s->note)
+        table_put_text(out, "note", s->note);
+    if (!f->published)
+        return;
+    table_put_number(out, "published", f->lo);
+    if (f->hi > f->lo)
+        table_put_number(out, "published_max", f->hi);
+    table_put_number(out, "tolerance", tolerance_of(f));
+    double from = s->value > f->hi ? f->hi : s->value < f->lo ? f->lo : s->value;
+    if (from != 0)
+        table_put_number(out, "deviation_percent", 100 * (s->value - from) / fabs(from));
+}
+
+static void put_meta(struct table *out, const struct sku *sku, const struct table *first)
+{
+    char text[2 * SKU_TEXT_MAX + 80];
+    for (size_t i = 0; first && i < first->n_meta; i++)
+        table_set_meta(out, first->meta[i].key, first->meta[i].value);
+    table_set_meta(out, "sku", sku->name);
+    const char *cpu = first ? table_meta(first, "cpu") : NULL;
+    if (cpu && !strstr(cpu, sku->brand)) {
+        snprintf(text, sizeof text, "this processor does not call itself %s: the figures are those of the %s",
+                 sku->brand, sku->name);
+        table_set_meta(out, "warning", text);
+    }
+}
+
+int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out)
+{
+    table_init(out, "validate", columns, sizeof columns / sizeof *columns);
+    put_meta(out, sku, n ? tables[0] : NULL);
+    for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
+        const struct sku_figure *f = &sku->figures[i];
+        const struct table *t = find(tables, n, f->table);
+        struct seen s = {.verdict = NOT_MEASURED, .value = NAN, .lo = NAN, .hi = NAN};
+        char note[80];
+        if (t) {
+            s = see(f, t);
+        } else {
+            snprintf(note, sizeof note, "the table %s was not measured", f->table);
+            s.note = note;
+        }
+        put_row(out, f, t, &s);
+    }
+    return out->failed ? -1 : 0;
+}
+
+size_t validate_count(const struct table *verdicts, const char *verdict)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < verdicts->n_rows; row++) {
+        const char *text = table_text(verdicts, row, "verdict");
+        n += text && strcmp(text, verdict) == 0;
+    }
+    return n;
+}
+
+/* ---- for a person ---- */
+
+static const double LEAST_TOLD = 0.05; /* %: what rounds to 0.0 is not told */
+
+static void print_number(char *out, size_t size, double value, const char *otherwise)
+{
+    if (isfinite(value))
+        snprintf(out, size, "%.6g", fabs(value) < 5e-7 ? 0 : value);
+    else
+        snprintf(out, size, "%s", otherwise);
+}
+
+static void print_row(FILE *out, const struct table *v, size_t row)
+{
+    char published[40], high[24], measured[24], lo[24], hi[24], limits[60] = "";
+    double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
+    const char *note = table_text(v, row, "note");
+    print_number(published, sizeof published, table_number(v, row, "published"), "-");
+    if (isfinite(most)) {
+        print_number(high, sizeof high, most, "-");
+        snprintf(published + strlen(published), sizeof published - strlen(published), "..%s", high);
+    }
+    print_number(measured, sizeof measured, table_number(v, row, "measured"), "-");
+    print_number(lo, sizeof lo, table_number(v, row, "measured_lo"), "-");
+    print_number(hi, sizeof hi, table_number(v, row, "measured_hi"), "-");
+    if (isfinite(table_number(v, row, "measured_lo")))
+        snprintf(limits, sizeof limits, " [%s, %s]", lo, hi);
+    const char *unit = table_text(v, row, "unit");
+    fprintf(out, "  %s  %s\n    published %s, measured %s%s%s%s", table_text(v, row, "table"),
+            table_text(v, row, "figure"), published, measured, limits, unit ? " " : "", unit ? unit : "");
+    if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
+        fprintf(out, ", %+.1f %%", deviation);
+    fprintf(out, "; %s\n", table_text(v, row, "source"));
+    if (note && !isfinite(table_number(v, row, "measured")))
+        fprintf(out, "    %s\n", note);
+}
+
+void validate_print(FILE *out, bool colour, const struct table *verdicts)
+{
+    static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
+    char title[SKU_TEXT_MAX + 60];
+    const char *sku = table_meta(verdicts, "sku"), *warning = table_meta(verdicts, "warning");
+    snprintf(title, sizeof title, "Measured against published: %.*s", SKU_TEXT_MAX, sku ? sku : "-");
+    table_print_head(out, colour, verdicts, title);
+    if (warning)
+        fprintf(out, "Warning: %s\n", warning);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const char *name = verdict_names[order[i]];
+        size_t n = validate_count(verdicts, name);
+        fprintf(out, "%s: %zu of %zu\n", name, n, verdicts->n_rows);
+        for (size_t row = 0; row < verdicts->n_rows; row++)
+            if (strcmp(table_text(verdicts, row, "verdict"), name) == 0)
+                print_row(out, verdicts, row);
+    }
+}

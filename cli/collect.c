@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/collect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/files.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+
+static void keep(struct collected *c, const struct table *t)
+{
+    c->table[c->n] = *t;
+    c->list[c->n] = &c->table[c->n];
+    c->n++;
+}
+
+/* DIR/tables/NAME.json, if it is there. */
+static int read_table(const char *directory, const char *name, struct collected *c)
+{
+    char *path = NULL, why[500];
+    size_t length = 0;
+    struct table t;
+    if (asprintf(&path, "%s/tables/%s.json", directory, name) < 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    errno = 0;
+    char *text = file_read(path, &length);
+    int status = DONE;
+    if (text == NULL && errno != ENOENT) {
+        complain("cannot read %s: %s", path, strerror(errno));
+        status = BAD_USAGE;
+    } else if (text != NULL && table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
+        complain("%s", why);
+        status = BAD_USAGE;
+    } else if (text != NULL && strcmp(t.name, name) != 0) {
+        complain("%s: is the table %s, not %s", path, t.name, name);
+        table_free(&t);
+        status = BAD_USAGE;
+    } else if (text != NULL) {
+        keep(c, &t);
+    }
+    free(text);
+    free(path);
+    return status;
+}
+
+static int read_all(const char *directory, const char *const *names, size_t n, struct collected *c)
+{
+    for (size_t i = 0; i < n; i++) {
+        int status = read_table(directory, names[i], c);
+        if (status != DONE) {
+            return status;
+        }
+    }
+    if (c->n == 0) {
+        complain("--input %s: there is no table in %s/tables; --all --output DIR measures them", directory, directory);
+        return BAD_USAGE;
+    }
+    return DONE;
+}
+
+static int measure_all(const struct options *o, const char *const *names, size_t n, struct collected *c)
+{
+    struct measuring m;
+    const struct table_kind *kinds[MEASURING_TABLES_MAX];
+    size_t n_kinds = 0;
+    for (size_t i = 0; i < n && i < MEASURING_TABLES_MAX; i++) {
+        kinds[n_kinds] = tables_find(names[i]);
+        n_kinds += kinds[n_kinds] != NULL;
+    }
+    int status = measuring_open(o, &m);
+    if (status != DONE) {
+        return status;
+    }
+    status = measuring_plan(&m, kinds, n_kinds);
+    for (size_t i = 0; i < n_kinds && status == DONE; i++) {
+        struct table t;
+        status = measuring_table(&m, kinds[i], NULL, &t);
+        if (status == DONE) {
+            keep(c, &t);
+        }
+    }
+    if (stop_asked()) {
+        complain("interrupted, nothing was written; --all keeps what is finished, --input takes it");
+    }
+    int closed = measuring_close(&m);
+    return status == DONE ? closed : status;
+}
+
+int collect_tables(const struct options *o, const char *const *names, size_t n, struct collected *c)
+{
+    memset(c, 0, sizeof(*c));
+    int status = o->input != NULL ? read_all(o->input, names, n, c) : measure_all(o, names, n, c);
+    if (status != DONE) {
+        collect_free(c);
+    }
+    return status;
+}
+
+void collect_free(struct collected *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        table_free(&c->table[i]);
+    }
+    memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finished tables for jobs that work on several: read from a directory of --all, or measured. */
+#ifndef CHARACTERIZE_CLI_COLLECT_H
+#define CHARACTERIZE_CLI_COLLECT_H
+
+#include <stddef.h>
+
+#include "analysis/table.h"
+#include "cli/measuring.h"
+#include "cli/options.h"
+
+struct collected {
+    size_t n;
+    struct table table[MEASURING_TABLES_MAX];
+    const struct table *list[MEASURING_TABLES_MAX]; /* the same, as pointers */
+};
+
+/*
+ * With --input the tables of that directory (those in `names`, as far as they are there; at least one), otherwise
+ * measures those in `names`. DONE, or an exit status after a line; *out is then empty.
+ */
+int collect_tables(const struct options *o, const char *const *names, size_t n, struct collected *out);
+void collect_free(struct collected *c);
+
+#endif
