@@ -187,6 +187,24 @@ static double median_bin(const struct profile *p, enum trace_channel c, double f
     return median_of(p->scratch, m);
 }
 
+/* One repetition alone: slow between two times against its own last third. */
+static bool slow_alone(const struct profile *p, size_t r, double from, double to)
+{
+    struct profile one = {p->t, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
+    double whole = -p->begin_us[r], full = median_bin(&one, TRACE_IPC, whole * 2 / 3, whole);
+    return median_bin(&one, TRACE_IPC, from, to) < THROTTLED * full;
+}
+
+/* Medians of few repetitions are low by chance now and then, where something else runs on the core's other
+ * hyper-thread: the repetitions must agree. */
+static bool agreed_slow(const struct profile *p, double from, double to)
+{
+    size_t slow = 0;
+    for (size_t r = 0; r < p->n; r++)
+        slow += slow_alone(p, r, from, to);
+    return (double)slow >= AGREE * (double)p->n;
+}
+
 static void find_onset(const struct profile *p, size_t bins, struct trigger_throttle *out)
 {
     double done = 0, lo = 0, hi = 0, lowest = 1, onset = NAN;
@@ -210,7 +228,7 @@ static void find_onset(const struct profile *p, size_t bins, struct trigger_thro
         }
         done += work;
     }
-    if (slow < need)
+    if (slow < need || !agreed_slow(p, onset, onset + (double)slow * p->period))
         return;
     out->throttled = true;
     out->ratio = lowest;
