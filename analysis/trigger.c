@@ -10,7 +10,7 @@
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
 #define THROTTLED 0.85      /* of the full rate */
-#define THROTTLED_US 4.0
+#define THROTTLED_US 6.0
 
 struct trigger_span trigger_span(const struct trace *t, uint32_t run)
 {
