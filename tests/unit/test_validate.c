@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Published figures: the files, shipped and broken ones, and the verdicts on tables made by hand. */
-#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include "analysis/validate.h"
 #include "random_numbers.h"
 #include "schedule_tables.h"
+#include "tables/sku_file.h"
 #include "tables/tables.h"
 
 #define HEAD "format = characterize-sku/1\n[sku]\nname = N # s\nbrand = Gold 6130 # s\n"
@@ -139,44 +139,42 @@ static bool has_column(const struct table_kind *k, const char *name)
 
 static void read_shipped(const char *name, struct sku *s)
 {
-    char path[300], *text = calloc(1, 1 << 16);
-    assert_non_null(text);
-    snprintf(path, sizeof path, "data/skus/%.200s", name);
-    FILE *in = fopen(path, "r");
-    assert_non_null(in);
-    size_t n = fread(text, 1, (1 << 16) - 1, in);
-    fclose(in);
-    if (sku_parse(text, n, path, s, why, sizeof why) != 0)
-        fail_msg("%s", why);
-    free(text);
+    struct machine_error err;
+    if (sku_load(name, "data", s, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
 }
 
 /* The columns that the shipped figures name are those of the tables. */
 static void test_shipped_files(void **state)
 {
     (void)state;
-    DIR *folder = opendir("data/skus");
-    assert_non_null(folder);
-    size_t n = 0;
-    for (struct dirent *e = readdir(folder); e; e = readdir(folder)) {
+    char **names;
+    size_t n;
+    assert_int_equal(sku_list("data", &names, &n), 0);
+    for (size_t e = 0; e < n; e++) {
         struct sku s;
-        if (e->d_name[0] == '.')
-            continue;
-        read_shipped(e->d_name, &s);
-        n++;
+        read_shipped(names[e], &s);
         for (size_t i = 0; i < s.n_figures; i++) {
             const struct sku_figure *f = &s.figures[i];
             const struct table_kind *k = tables_find(f->table);
             if (!k || !has_column(k, f->column))
-                fail_msg("%s:%u: no column %s in %s", e->d_name, f->line, f->column, f->table);
+                fail_msg("%s:%u: no column %s in %s", names[e], f->line, f->column, f->table);
             for (size_t j = 0; j < f->n_keys; j++)
                 if (!has_column(k, f->keys[j].column))
-                    fail_msg("%s:%u: no column %s in %s", e->d_name, f->line, f->keys[j].column, f->table);
+                    fail_msg("%s:%u: no column %s in %s", names[e], f->line, f->keys[j].column, f->table);
         }
         sku_free(&s);
     }
-    closedir(folder);
+    sku_list_free(names, n);
     assert_true(n >= 7);
+    struct sku s;
+    struct machine_error err;
+    assert_int_equal(sku_load("xeon-gold-6131", "data", &s, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "no SKU `xeon-gold-6131`"));
+    assert_non_null(strstr(err.remedy, "nearest: xeon-gold-6130"));
+    assert_int_equal(sku_load("./none.sku", "data", &s, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(sku_load("data/models/xeon-w-2104.model", "data", &s, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "characterize-sku/1"));
 }
 
 /* ---- verdicts ---- */
@@ -266,7 +264,7 @@ static void test_gold(void **state)
     (void)state;
     struct sku s;
     struct table t, out;
-    read_shipped("xeon-gold-6130.sku", &s);
+    read_shipped("xeon-gold-6130", &s);
     gold_frequencies(&t);
     const struct table *tables[] = {&t};
     assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
