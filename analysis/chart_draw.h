@@ -37,6 +37,8 @@ unsigned chart_colour_value(int number);
 int chart_mark(int number);
 /* Ranges, log scale and tics of an axis 'x' or 'y' from lo to hi. */
 void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale);
+/* The name of the axis below a panel. */
+void chart_x_label(const struct canvas *k, const char *text);
 /* The longest name, in characters. */
 size_t chart_longest(const struct chart_names *names);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/chart_draw.h"
-#include "analysis/gnuplot.h"
 
 enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28 };
 
@@ -152,7 +151,7 @@ static void print_curve(const struct canvas *k, const struct chart_series *s, si
     }
     if (s->mark >= 0) {
         fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i,
-                chart_mark(s->mark), s->n > 60 ? "0.35" : "0.75", colour);
+                chart_mark(s->mark), s->faint ? "1.2" : s->n > 60 ? "0.35" : "0.75", colour);
         *comma = ", \\\n  ";
     }
 }
@@ -167,9 +166,7 @@ void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const
     chart_axis(k, 'x', x.lo, x.hi, p->log_x);
     chart_axis(k, 'y', y.lo, y.hi, p->log_y);
     tics_at_points(k, p, &x, at->right - at->left);
-    fputs("set xlabel ", k->out);
-    gnuplot_text(k->out, p->x_label, 100);
-    fputs("\nunset ylabel\n", k->out);
+    chart_x_label(k, p->x_label);
     snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
     chart_label(k, p->y_label, 40, 18, (at->area + at->bottom) / 2.0, style);
     for (size_t i = 0; i < p->n_series; i++)

@@ -89,7 +89,7 @@ static void bars_data(const struct canvas *k, const struct chart_panel *p, doubl
     fputs("END\n", k->out);
 }
 
-/* A bar's text stands behind it, or in it where another one begins there. */
+/* A bar's text stands behind it; or in it, at its beginning, where another bar may begin at its end. */
 static void bar_texts(const struct canvas *k, const struct chart_panel *p, double pixels_per_unit)
 {
     for (size_t i = 0; i < p->n_bars; i++) {
@@ -102,8 +102,8 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
         fputs("set label ", k->out);
         gnuplot_text(k->out, b->text, CHART_TEXT_MAX);
         fprintf(k->out, " at first %.10g, first %.10g %s font ',12' tc rgb '%s' front\n",
-                b->inside ? (b->from + b->to) / 2 : end, bar_middle(b),
-                b->inside ? "center" : "left offset character 0.8,0",
+                b->inside ? b->from : end, bar_middle(b),
+                b->inside ? "left offset character 0.5,0" : "left offset character 0.8,0",
                 plot_colours[b->inside ? PLOT_PAPER : PLOT_INK].plain);
     }
 }
@@ -132,9 +132,8 @@ void chart_draw_bars(const struct canvas *k, const struct chart_panel *p, const 
     bars_data(k, p, p->log_x ? lo : -INFINITY);
     chart_axis(k, 'x', lo, hi, p->log_x);
     names_at_rows(k, &p->categories);
-    fputs("unset ylabel\nset grid noytics\nset xlabel ", k->out);
-    gnuplot_text(k->out, p->x_label, 100);
-    fputs("\n", k->out);
+    fputs("set grid noytics\n", k->out);
+    chart_x_label(k, p->x_label);
     bar_texts(k, p, (at->right - at->left) / (hi - lo));
     if (any_bar(p, false)) {
         fprintf(k->out, "%s$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder", comma);
@@ -282,7 +281,7 @@ void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const
     size_t absent = cell_data(k, p, CELL_ABSENT, "absent");
     const char *comma = "plot ";
     names_at_rows(k, &p->categories);
-    fprintf(k->out, "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset ylabel\nunset border\n"
+    fprintf(k->out, "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset border\n"
                     "unset grid\n", (double)p->columns.n - 0.5);
     cell_texts(k, p, side);
     cell_names(k, p, at, side);

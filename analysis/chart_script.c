@@ -51,6 +51,13 @@ size_t chart_longest(const struct chart_names *names)
     return longest > CHART_LABEL_MAX ? CHART_LABEL_MAX + 3 : longest;
 }
 
+void chart_x_label(const struct canvas *k, const char *text)
+{
+    fputs("set xlabel ", k->out);
+    gnuplot_text(k->out, text, 100);
+    fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", plot_colours[PLOT_INK].plain);
+}
+
 void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale)
 {
     double tics[24];
@@ -181,7 +188,6 @@ static void begin(const struct canvas *k)
     fprintf(k->out, "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
                     "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
             ink, muted, plot_colours[PLOT_GRID].plain);
-    fprintf(k->out, "set xlabel offset 0,0.4 tc rgb '%s'\nset ylabel tc rgb '%s'\n", ink, ink);
 }
 
 static void draw_panel(const struct canvas *k, const struct chart_panel *p, const struct place *at)

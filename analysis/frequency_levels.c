@@ -10,7 +10,8 @@
 /* Shares of what may be disturbed before a frequency is said to float: see the header. */
 #define AGAIN_MOST 0.25
 #define RISES_MOST (1.0 / 7)
-#define OPPOSITE_MOST 0.3
+#define UNSTEADY_MOST 0.25
+#define OPPOSITE_MOST 0.15
 
 static double or_zero(double x)
 {
@@ -102,7 +103,16 @@ static void judge_again(const struct frequency_again *again, size_t n, struct fr
     for (size_t i = 0; i < n; i++)
         moved += !frequency_same(again[i].before, again[i].before_half, again[i].after, again[i].after_half);
     if ((double)moved > AGAIN_MOST * (double)n)
-        floats(out, moved, n, "frequencies that were measured again a little later had changed");
+        floats(out, moved, n, "frequencies had changed when measured again");
+}
+
+static void judge_limits(const struct view *v, struct frequency_levels *out)
+{
+    size_t unsteady = 0;
+    for (size_t i = 0; i < v->n; i++)
+        unsteady += v->points[i].half_width > FREQUENCY_UNSTEADY * v->points[i].ghz;
+    if ((double)unsteady > UNSTEADY_MOST * (double)v->n)
+        floats(out, unsteady, v->n, "frequencies differ from repetition to repetition");
 }
 
 static void judge_rises(const struct view *v, struct frequency_levels *out)
@@ -119,17 +129,18 @@ static void judge_rises(const struct view *v, struct frequency_levels *out)
         floats(out, rises, all, "frequencies rise with more active cores");
 }
 
+/* Of two kernels, how often the one that is faster less often is faster: never, where both have levels. */
 static void judge_order(const struct view *v, struct frequency_levels *out)
 {
-    size_t opposite = 0, pairs = 0;
+    size_t opposite = 0, all = 0;
     for (size_t a = 0; a < FREQUENCY_KERNELS_MAX; a++)
         for (size_t b = a + 1; b < FREQUENCY_KERNELS_MAX; b++) {
             struct comparison c = compare(v, a, b);
-            pairs += c.both > 1;
-            opposite += c.above > 0 && c.below > 0;
+            all += c.both;
+            opposite += c.above < c.below ? c.above : c.below;
         }
-    if (opposite >= 2 && (double)opposite > OPPOSITE_MOST * (double)pairs)
-        floats(out, opposite, pairs, "pairs of kernels change places with the number of active cores");
+    if (opposite >= 2 && (double)opposite > OPPOSITE_MOST * (double)all)
+        floats(out, opposite, all, "comparisons of two kernels contradict others");
 }
 
 static bool all_alike(const struct view *v)
@@ -149,6 +160,8 @@ static void judge(const struct view *v, const struct frequency_again *again, siz
         return;
     }
     judge_again(again, n_again, out);
+    if (out->verdict == FREQUENCY_STEPS)
+        judge_limits(v, out);
     if (out->verdict == FREQUENCY_STEPS)
         judge_rises(v, out);
     if (out->verdict == FREQUENCY_STEPS)

@@ -17,6 +17,8 @@ enum { FREQUENCY_KERNELS_MAX = 64 };
  * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
  */
 #define FREQUENCY_SAME 0.0045
+/* A frequency is not steady whose 95 % limits are farther away than this, relative: half of that step. */
+#define FREQUENCY_UNSTEADY 0.009
 
 /* One kernel at one number of active cores. */
 struct frequency_point {
@@ -64,9 +66,10 @@ struct frequency_levels {
  * measured, so that a kernel has one level, whatever the number of cores; levels are numbered from 0 in falling order of
  * frequency. Where the frequency floats, the frequencies tell no level.
  *
- * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than one
- * in seven (and at least two) frequencies rise with one more active core, or when more than three in ten pairs of
- * kernels are in one order at some number of cores and in the opposite one at another. On a processor with fixed steps
+ * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a
+ * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one
+ * in seven (and at least two) frequencies rise with more active cores, or when more than three in twenty comparisons of
+ * two kernels at a number of cores contradict those of the same two at most others. On a processor with fixed steps
  * none of this happens but by disturbance.
  *
  * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before

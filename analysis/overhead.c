@@ -117,35 +117,57 @@ static double plain_cost(const struct work_curve *c, size_t first, size_t last)
     return (c->time_us[last] - c->time_us[first - 1]) / (c->work[last] - c->work[first - 1]);
 }
 
-/* Whether section i is worth a closer look: the rate seems to rise across it, or it is slow itself. */
-static bool promising(const struct work_curve *c, size_t first, size_t i, size_t last, double least_gain)
+/* A section with its neighbours. */
+struct place {
+    size_t first, i, last;
+    double plain_gain; /* of the rate across it, by plain means */
+};
+
+static struct place place_of(const struct work_curve *c, size_t begin, size_t i)
 {
-    double before = plain_cost(c, first, i - 1);
-    return before / plain_cost(c, i + 1, last) - 1 >= least_gain / 2 || plain_cost(c, i, i) > SLOW * before;
+    struct place p = {i >= begin + NEIGHBOURS ? i - NEIGHBOURS : begin, i,
+                      i + NEIGHBOURS < c->n ? i + NEIGHBOURS : c->n - 1, 0};
+    p.plain_gain = plain_cost(c, p.first, i - 1) / plain_cost(c, i + 1, p.last) - 1;
+    return p;
+}
+
+/* Whether a section is worth a closer look: the rate seems to rise across it, or it is slow itself. */
+static bool promising(const struct work_curve *c, const struct place *p, double least_gain)
+{
+    return p->plain_gain >= least_gain / 2 || plain_cost(c, p->i, p->i) > SLOW * plain_cost(c, p->first, p->i - 1);
+}
+
+/* Takes a section for the change if the rate rises across it. Returns whether it does. */
+static bool examine(const struct work_curve *c, const struct place *p, double least_gain, struct overhead_up *out)
+{
+    double before = cost(c, p->first, p->i - 1), after = cost(c, p->i + 1, p->last), gain = before / after - 1;
+    if (!(gain >= least_gain))
+        return false;
+    *out = (struct overhead_up){lost(c, p->i, (before + after) / 2), c->time_us[p->i], gain};
+    return true;
 }
 
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out)
 {
-    bool found = false;
+    struct overhead_up here;
+    double most_us = -INFINITY, most_gain = -INFINITY;
     size_t begin = c->zero + 1;
     if (c->n < c->zero + READINGS_LEAST)
         return "too few readings";
     while (begin < c->n && c->time_us[begin - 1] < RUN_IN_US)
         begin++;
     for (size_t i = begin + NEIGHBOURS_LEAST; i + NEIGHBOURS_LEAST < c->n; i++) {
-        size_t first = i >= begin + NEIGHBOURS ? i - NEIGHBOURS : begin;
-        size_t last = i + NEIGHBOURS < c->n ? i + NEIGHBOURS : c->n - 1;
-        if (!promising(c, first, i, last, least_gain))
+        struct place p = place_of(c, begin, i);
+        if (!promising(c, &p, least_gain) || !examine(c, &p, least_gain, &here))
             continue;
-        double before = cost(c, first, i - 1), after = cost(c, i + 1, last), gain = before / after - 1;
-        if (!(gain >= least_gain))
-            continue;
-        double us = c->time_us[i] - c->time_us[i - 1] - (c->work[i] - c->work[i - 1]) * (before + after) / 2;
-        if (!found || us > out->us)
-            *out = (struct overhead_up){us, c->time_us[i], gain};
-        found = true;
+        bool slow = here.us > (1 - 1 / SLOW) * (c->time_us[i] - c->time_us[i - 1]);
+        if (slow ? here.us > most_us : isinf(most_us) && p.plain_gain > most_gain) {
+            most_us = slow ? here.us : most_us;
+            most_gain = fmax(most_gain, p.plain_gain);
+            *out = here;
+        }
     }
-    return found ? NULL : "the frequency did not rise while it was observed";
+    return isinf(most_us) && isinf(most_gain) ? "the frequency did not rise while it was observed" : NULL;
 }
 
 /* ---- over the repetitions ---- */

@@ -49,8 +49,9 @@ const char *overhead_down(const struct work_curve *c, double settle_us, struct o
  * Up, from a curve that begins when the last code that needed the lower level ends. The sections between the readings
  * are the short pieces of code. The slowest one, against what the same work took in the sections before it (a lower
  * bound: all of its work at the low frequency) and after it (an upper bound: all at the high one): the mean of the two
- * (5.2.2). Sections count across which the rate rises by at least `least_gain` (relative): an interruption is slow, too,
- * but the rate after it is that before it.
+ * (5.2.2). Sections count across which the rate rises by at least `least_gain` (relative): an interruption is slow,
+ * too, but the rate after it is that before it. Where no section is slow, the core does not halt: then it is the one
+ * across which the rate rises most.
  */
 struct overhead_up {
     double us;
@@ -60,9 +61,9 @@ struct overhead_up {
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out);
 
 /*
- * The distribution over the repetitions. What lies farther than `far_us` from the median is left out and counted (5.2.1:
- * 100 us, which leaves out repetitions in which something else ran). Interruptions that are shorter hit both halves
- * alike, so that the mean stays; they widen its limits.
+ * The distribution over the repetitions. What lies farther than `far_us` from the median is left out and counted
+ * (5.2.1: 100 us, which leaves out repetitions in which something else ran). Interruptions that are shorter hit both
+ * halves alike, so that the mean stays; they widen its limits.
  */
 #define OVERHEAD_FAR_US 100.0
 struct overhead_spread {
@@ -85,8 +86,9 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
 /* The assumption in one line. */
 extern const char overhead_assumption[];
 
-/* Whether there is a step between two levels: one that with its limits is above this part of the frequency. */
-#define OVERHEAD_SAME_LEVEL 0.004
+/* Whether there is a step between two levels: one that with its limits is above this part of the frequency. A step is
+ * at least 100 MHz, 2 % of 5 GHz; what code does to the chain that tells the frequency is up to 1 %. */
+#define OVERHEAD_SAME_LEVEL 0.01
 bool overhead_levels_differ(const struct estimate *high, const struct estimate *step);
 
 #endif

@@ -15,10 +15,11 @@
 #define LOST_SIGMAS 6.0
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
-#define WITHIN 0.1          /* of a wait: modes of one and of two are far apart */
-#define FIRST_OVER 1.15     /* the first wait is over */
+#define WITHIN 0.15         /* of a wait: modes of one and of two are far apart */
+#define APART 0.1           /* of a wait: modes with a larger gap between them are two */
+#define FIRST_OVER 1.2      /* the first wait is over */
 #define REJECT 6.0
-enum { NEAR = 50, MODES_MAX = 16 };
+enum { NEAR = 50, MODES_MAX = 16, ALONE_PART = 5 /* a fifth */ };
 
 static double edge_median(const struct trace *t, const struct trigger_span *s, size_t n, double from, double to,
                           double *scratch)
@@ -182,7 +183,7 @@ static double shortest_wait(double *x, size_t n)
         return NAN;
     for (size_t i = 0; i < n; i++)
         copy[i] = x[i];
-    double gap = fmax(4, 0.05 * median_of(copy, n));
+    double gap = fmax(4, APART * median_of(copy, n));
     free(copy);
     size_t least = n / 30 > 2 ? n / 30 : n > 3 ? 2 : 1, found = find_modes(x, n, gap, least, mode, MODES_MAX);
     for (size_t k = 0; k < found; k++)
@@ -205,7 +206,7 @@ static void fill_shares(const struct relaxation_rise *r, size_t n, double once, 
 {
     size_t all = 0, longer = 0;
     for (size_t i = 0; i < n; i++) {
-        if (r[i].interruptions && r[i].first_us < FIRST_OVER * once)
+        if (!out->kept && r[i].interruptions && r[i].first_us < FIRST_OVER * once)
             continue;
         all++;
         longer += !(r[i].at_us < FIRST_OVER * once);
@@ -243,10 +244,15 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
     *out = (struct relaxation_waits){.mode = {{0, none, none, NAN}, {0, none, none, NAN}}, .after_interrupt_us = none};
     if (!x)
         return -1;
+    for (size_t i = 0; i < n; i++)
+        clean += !r[i].interruptions && !isnan(r[i].at_us);
+    out->kept = clean * ALONE_PART < n;
+    clean = 0;
     for (size_t i = 0; i < n; i++) {
+        bool counts = out->kept || !r[i].interruptions;
         out->interrupted += r[i].interruptions > 0;
-        out->never += !r[i].interruptions && isnan(r[i].at_us);
-        if (!r[i].interruptions && !isnan(r[i].at_us))
+        out->never += counts && isnan(r[i].at_us);
+        if (counts && !isnan(r[i].at_us))
             x[clean++] = r[i].at_us;
     }
     double once = shortest_wait(x, clean);

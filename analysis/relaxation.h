@@ -46,14 +46,17 @@ struct relaxation_mode {
 struct relaxation_waits {
     struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare */
     size_t others;      /* of neither length */
-    size_t interrupted; /* discarded: something may have started the wait anew */
+    size_t interrupted; /* discarded, unless kept: something may have started the wait anew */
+    bool kept;          /* fewer than one in five were left alone: the interrupted ones are used, too */
     size_t never;       /* did not rise in the window, uninterrupted */
     /* of those interrupted once, early: whether the wait began anew then */
     size_t rearmed, not_rearmed;
     struct estimate after_interrupt_us; /* from the interruption to the rise, of the rearmed */
 };
 /*
- * Waits within 10 % of once or twice belong to these modes. The share of a mode is that among the repetitions that
+ * Where hardly any repetition was left alone (a timer that ticks more often than the wait is long) the interrupted ones
+ * are used as if they had been: if interruptions did start the wait anew, these waits would scatter, which the caller
+ * sees (others, never). Waits within 15 % of once or twice belong to these modes. The share of a mode is that among the repetitions that
  * nothing interrupted until the first wait was over, whatever came later: longer waits are interrupted more often, and
  * leaving those out would make them look rarer than they are. Limits: means by Student's t, shares by Clopper and
  * Pearson. Returns 0, or -1: out of memory.

@@ -51,7 +51,8 @@ static void page_title(FILE *out, const struct report_head *h)
 {
     fputs("<header>\n", out);
     element(out, "h1", "", h->cpu && *h->cpu ? h->cpu : "Unknown processor");
-    fprintf(out, "<p class=\"sub\">What wide SIMD does to this processor\xE2\x80\x99s frequency%s", h->date ? ", " : "");
+    fprintf(out, "<p class=\"sub\">What wide SIMD does to this processor\xE2\x80\x99s frequency%s",
+            h->date ? ", " : "");
     html_text(out, h->date);
     fputs("</p>\n</header>\n", out);
     if (!h->modelled)
@@ -107,7 +108,7 @@ static void fact_named(FILE *out, const struct table_pair *p)
 static bool told_elsewhere(const struct report_part *parts, size_t n, const struct table_pair *p)
 {
     static const char *const known[] = {"cpu", "machine", "source", "modelled", "date", "version", "seed", "command",
-                                        "format", "table"};
+                                        "format", "table", "notes"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(p->key, known[i]) == 0)
             return true;
@@ -204,7 +205,7 @@ static void settings(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_settings; i++) {
         fputs(i ? "; " : "<p class=\"note\">Settings: ", out);
         html_text(out, t->settings[i].key);
-        putc(' ', out);
+        fputs(" = ", out);
         html_text(out, t->settings[i].value);
     }
     fputs(t->n_settings ? "</p>\n" : "", out);
@@ -234,11 +235,10 @@ static void table_section(FILE *out, const struct report_part *p, size_t number)
 {
     const struct table *t = p->table;
     char id[40], caption[400];
-    fprintf(out, "<section class=\"table\" id=\"table-%zu\">\n", number);
+    fprintf(out, "<section class=\"table%s\" id=\"table-%zu\">\n", report_table_is_wide(t) ? " wide" : "", number);
     element(out, "h2", "", title_of(p));
     if (table_modelled(t))
         fputs("<p class=\"note\"><strong>Modelled, not measured.</strong></p>\n", out);
-    element(out, "p", "class=\"method\"", method_of(p));
     if (p->findings && *p->findings) {
         fputs("<p class=\"found\">", out);
         html_lines(out, p->findings);
@@ -255,6 +255,8 @@ static void table_section(FILE *out, const struct report_part *p, size_t number)
     if (t->n_missing > 0)
         fprintf(out, "<p class=\"note\">Not measured: %zu entr%s; <a href=\"#missing\">why, and what it would "
                      "need</a>.</p>\n", t->n_missing, t->n_missing == 1 ? "y" : "ies");
+    if (method_of(p))
+        fputs("<p class=\"note\"><a href=\"#method\">How it was measured</a></p>\n", out);
     settings(out, t);
     files_of(out, p);
     fputs("</section>\n", out);
@@ -267,9 +269,9 @@ static void method(FILE *out, const struct report_part *parts, size_t n)
     size_t n_sources, cited = 0;
     const struct report_source *s = report_sources(&n_sources);
     fputs("<section id=\"method\">\n<h2>How it was done</h2>\n"
-          "<p>A figure is a mean or median of n repetitions; [low, high] beside it are its 95&nbsp;% limits. Repetitions "
-          "that an interrupt or a stolen core disturbed are discarded and counted. A dash is a value that was not "
-          "measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n", out);
+          "<p>A figure is a mean or median of n repetitions; [low, high] beside it are its 95&nbsp;% limits. "
+          "Repetitions that an interrupt or a stolen core disturbed are discarded and counted. A dash is a value that "
+          "was not measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n", out);
     for (size_t i = 0; i < n; i++)
         if (method_of(&parts[i]))
             fact(out, title_of(&parts[i]), method_of(&parts[i]));

@@ -12,6 +12,9 @@ extern const char report_style[];
  * named where the page has not got them all; may be NULL. */
 void report_table(FILE *out, const struct table *t, const char *caption, const char *id, const char *csv);
 
+/* Whether it is too wide for a page in portrait. */
+bool report_table_is_wide(const struct table *t);
+
 /* The key fields of a missing entry for a person: "128fma → 512fma, 16 active cores". */
 void report_missing_name(FILE *out, const struct table *t, size_t entry);
 

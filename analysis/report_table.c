@@ -100,6 +100,27 @@ static size_t shown_columns(const struct table *t, struct shown_column *out)
     return n;
 }
 
+enum { LONG_TEXT = 28, PORTRAIT_WIDTH = 16 };
+
+static bool long_texts(const struct table *t, size_t column)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const char *text = t->values[row * t->n_columns + column].text;
+        if (text && strlen(text) > LONG_TEXT)
+            return true;
+    }
+    return false;
+}
+
+bool report_table_is_wide(const struct table *t)
+{
+    struct shown_column columns[TABLE_COLUMNS_MAX];
+    size_t n = shown_columns(t, columns), width = 0;
+    for (size_t i = 0; i < n; i++)
+        width += long_texts(t, columns[i].value) ? 4 : columns[i].lo >= 0 ? 2 : 1; /* in widths of a short column */
+    return width > PORTRAIT_WIDTH;
+}
+
 static const char *readable_unit(const char *unit)
 {
     return strcmp(unit, "us") == 0 ? "\xC2\xB5s" : unit;
@@ -134,7 +155,7 @@ static void number(FILE *out, const struct table_column *c, double value)
         fprintf(out, "%02XH", (unsigned)value);
     else if (c->type == TABLE_WHOLE)
         fprintf(out, "%.0f", value + 0.0);
-    else if (value != 0 && (fabs(value) >= 1e7 || fabs(value) < 0.5 * pow(10, -c->decimals)))
+    else if (fabs(value) >= 1e7)
         fprintf(out, "%.3g", value);
     else
         fprintf(out, "%.*f", c->decimals, value + 0.0);
@@ -162,7 +183,7 @@ static void field(FILE *out, const struct table *t, size_t row, const struct sho
         return;
     }
     if (text) {
-        bool wraps = strlen(v[s->value].text) > 28;
+        bool wraps = strlen(v[s->value].text) > LONG_TEXT;
         fprintf(out, "<%s%s>", tag, wraps ? " class=\"long\"" : "");
         html_text(out, v[s->value].text);
     } else {

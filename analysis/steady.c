@@ -8,6 +8,7 @@
 
 /* As in mean_estimate: what lies so far off was disturbed. */
 #define REJECT_SIGMAS 4.0
+enum { REJECT_ONE_IN = 5 };
 
 /* One past the last sample of the repetition that sample i is the first of. */
 static size_t end_of_run(const struct trace *t, size_t i)
@@ -46,6 +47,8 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     out->runs = means_of_runs(t, t->channel[c], room, room + t->n, means);
     if (out->runs)
         out->mean = mean_estimate(means, out->runs, REJECT_SIGMAS, slack, &out->used);
+    if (out->runs - out->used > out->runs / REJECT_ONE_IN)
+        out->mean = mean_estimate(means, out->runs, INFINITY, INFINITY, &out->used);
     free(room);
     return 0;
 }

@@ -9,7 +9,7 @@
 /* ---- frequency ---- */
 
 /* What the processor states as its limit, where a table has it. */
-static const char stated_column[] = "stated_ghz";
+static const char stated_column[] = "turbo_limit_ghz";
 
 /* Kernels of one level share colour, mark and one entry of the legend. */
 static void join_levels(struct chart_panel *p, const int *level)
@@ -146,18 +146,15 @@ static void density_names(const struct table *t, struct chart *c, struct chart_p
 /* A level, or where no counter tells it what the core did instead. */
 static void level_cell(struct chart_cell *cell, double level, const char *asks)
 {
-    bool throttle = asks && strcmp(asks, "throttle only") == 0;
+    bool throttle = asks && strcmp(asks, "throttle only") == 0, nothing = asks && strcmp(asks, "nothing") == 0;
     if (!cell || (!isfinite(level) && !asks))
         return;
-    if (isfinite(level)) {
-        cell->state = CELL_VALUE;
-        cell->value = level;
+    cell->state = isfinite(level) ? CELL_VALUE : CELL_PLAIN;
+    cell->value = level;
+    if (isfinite(level))
         snprintf(cell->text, sizeof cell->text, "%.3g%s", level, throttle ? " t" : "");
-        return;
-    }
-    cell->state = CELL_PLAIN;
-    snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : strcmp(asks, "nothing") == 0 ? "\xC2\xB7"
-                                                                                                : "\xE2\x86\x93");
+    else
+        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : "\xE2\x86\x93");
 }
 
 static void trigger_levels(const struct table *t, struct chart *c)
@@ -324,15 +321,19 @@ void plot_umask(const struct table *t, struct chart *c)
 
 /* ---- energy ---- */
 
+/* "512fma at 2.10 GHz, 4 cores, automatic": what does not vary in the table is left out. */
 static void energy_name(const struct table *t, size_t row, char *out, size_t size)
 {
-    const char *kernel = table_text(t, row, "kernel");
-    double freq = table_number(t, row, "freq_ghz");
+    const char *kernel = table_text(t, row, "kernel"), *mode = table_text(t, row, "mode");
+    double freq = table_number(t, row, "freq_ghz"), cores = table_number(t, row, "active_cores");
     snprintf(out, size, "%s", kernel ? kernel : "?");
-    if (isfinite(freq)) {
-        size_t used = strlen(out);
-        snprintf(out + used, size - used, " at %.2f GHz", freq);
-    }
+    size_t used = strlen(out);
+    if (isfinite(freq) && used < size)
+        used += (size_t)snprintf(out + used, size - used, " at %.2f GHz", freq);
+    if (isfinite(cores) && plot_varies(t, "active_cores") && used < size)
+        used += (size_t)snprintf(out + used, size - used, ", %.0f core%s", cores, cores == 1 ? "" : "s");
+    if (mode && plot_varies(t, "mode") && used < size)
+        snprintf(out + used, size - used, ", %s", mode);
 }
 
 static void energy_panel(const struct table *t, struct chart *c, const char *column, const char *title,

@@ -179,36 +179,66 @@ void plot_throttle(const struct table *t, struct chart *c)
 
 /* ---- relaxation ---- */
 
-void plot_relaxation(const struct table *t, struct chart *c)
+static const char *mode_name(double mode, int *colour)
+{
+    *colour = mode == 1 || mode == 2 ? (int)mode : 0;
+    return mode == 1 ? "one period" : mode == 2 ? "two periods" : "of neither";
+}
+
+static void relaxation_waits(const struct table *t, struct chart *c)
 {
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Wait before the frequency rises again");
     struct chart_panel *q = chart_add_panel(c, CHART_BARS, "Share of the repetitions");
     char name[200], text[CHART_TEXT_MAX];
-    static const char *const modes[] = {"other", "one period", "two periods"};
     size_t n = 0;
     snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s");
     snprintf(q->x_label, sizeof q->x_label, "share");
     for (size_t row = 0; row < t->n_rows; row++) {
         struct plot_value wait = plot_value(t, row, "wait_us"), share = plot_value(t, row, "share");
-        double mode = table_number(t, row, "mode");
-        int m = mode == 1 || mode == 2 ? (int)mode : 0;
-        if (!isfinite(wait.value) || n++ >= PLOT_ROWS_MAX)
+        int colour;
+        const char *mode = mode_name(table_number(t, row, "mode"), &colour);
+        if (!isfinite(wait.value) || !plot_is(t, row, "what", "wait") || n++ >= PLOT_ROWS_MAX)
             continue;
         plot_pair(t, row, true, name, sizeof name);
         chart_number(wait.value, text, sizeof text);
-        chart_add_legend(c, p, modes[m], m);
+        chart_add_legend(c, p, mode, colour);
         chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = wait.value,
-                                               .lo = wait.lo, .hi = wait.hi, .colour = m, .dot = true, .lanes = 1},
-                      text);
-        if (!isfinite(share.value) || !plot_varies(t, "mode"))
-            continue;
-        chart_add_legend(c, q, modes[m], m);
+                                               .lo = wait.lo, .hi = wait.hi, .colour = colour, .dot = true,
+                                               .lanes = 1}, text);
+        chart_add_legend(c, q, mode, colour);
         snprintf(text, sizeof text, "%.2f", share.value);
         chart_add_bar(c, q, (struct chart_bar){.category = chart_name(c, &q->categories, name), .to = share.value,
-                                               .lo = share.lo, .hi = share.hi, .colour = m, .lane = m == 2,
-                                               .lanes = 2}, text);
+                                               .lo = share.lo, .hi = share.hi, .colour = colour,
+                                               .lane = colour == 2, .lanes = 2}, text);
     }
     plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "rows");
+}
+
+/* Rows of another experiment, each with a share and what was done (`by`). */
+static void relaxation_shares(const struct table *t, struct chart *c, const char *what, const char *title, int colour)
+{
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title);
+    char pair[200], name[400], text[CHART_TEXT_MAX];
+    size_t n = 0;
+    snprintf(p->x_label, sizeof p->x_label, "share of the repetitions");
+    for (size_t row = 0; table_has(t, "what") && row < t->n_rows; row++) {
+        struct plot_value share = plot_value(t, row, "share");
+        const char *by = table_text(t, row, "by");
+        if (!isfinite(share.value) || !plot_is(t, row, "what", what) || n++ >= PLOT_ROWS_MAX)
+            continue;
+        snprintf(name, sizeof name, "%s: %s", plot_pair(t, row, true, pair, sizeof pair), by ? by : "?");
+        snprintf(text, sizeof text, "%.2f", share.value);
+        chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = share.value,
+                                               .lo = share.lo, .hi = share.hi, .colour = colour, .lanes = 1}, text);
+    }
+    plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "rows");
+}
+
+void plot_relaxation(const struct table *t, struct chart *c)
+{
+    relaxation_waits(t, c);
+    relaxation_shares(t, c, "rearm", "What starts the wait anew: share of the waits that began again", 3);
+    relaxation_shares(t, c, "toggle", "Toggling: share of the waits in which the frequency rose", 0);
 }
 
 /* ---- overhead ---- */
@@ -229,11 +259,13 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
         bool known = false;
         for (size_t i = 0; i < p->n_series && !known; i++)
             known = strcmp(p->series[i].name, name) == 0;
-        if (!isfinite(v.value) || (!known && p->n_series >= LINES_MAX)) {
+        if (!known && p->n_series >= LINES_MAX) {
             omitted += isfinite(v.value);
             continue;
         }
-        chart_add_point(c, chart_series(c, p, name), table_number(t, row, "active_cores"), v.value, v.lo, v.hi);
+        /* also where it has no value here: a transition has one colour in all panels */
+        struct chart_series *s = chart_series(c, p, name);
+        chart_add_point(c, s, table_number(t, row, "active_cores"), v.value, v.lo, v.hi);
     }
     if (omitted)
         snprintf(p->note, sizeof p->note, "The first %d transitions; the table has all.", LINES_MAX);

@@ -5,7 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-enum { GOLDEN_STEPS = 40, LIMIT_STEPS = 40, MEDIAN_STEPS = 40 };
+enum { GOLDEN_STEPS = 24, LIMIT_STEPS = 24, MEDIAN_STEPS = 30 };
 #define HALF_CHI2_95 1.9207 /* half of the 95 % quantile of chi squared with one degree of freedom */
 #define GOLDEN 0.6180339887498949
 

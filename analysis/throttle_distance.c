@@ -7,7 +7,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-enum { LEAST_POINTS = 3, STEPS = 4000 };
+enum { LEAST_POINTS = 3, STEPS = 4000, SECTIONS = 40 };
 #define RESOLUTION 0.5 /* instructions */
 #define ALIKE 0.02     /* relative: how far a whole range of rates may differ and still count as one */
 
@@ -45,17 +45,20 @@ static double distance_of(const struct fit *f, size_t step)
     return f->first * pow(f->last / f->first, (double)step / STEPS);
 }
 
-/* The best of three neighbouring distances, refined by a parabola through their sums. */
+/* The best distance between the neighbours of a step, by golden sections (Kiefer 1953): the sum has kinks at the
+ * spacings, so that no parabola will do. */
 static double refine(const struct fit *f, size_t step)
 {
-    double slope, a, b, c;
-    if (step == 0 || step == STEPS)
-        return distance_of(f, step);
-    a = squares_at(f, distance_of(f, step - 1), &slope);
-    b = squares_at(f, distance_of(f, step), &slope);
-    c = squares_at(f, distance_of(f, step + 1), &slope);
-    double bend = a - 2 * b + c, shift = bend > 0 ? 0.5 * (a - c) / bend : 0;
-    return distance_of(f, step) * pow(f->last / f->first, fmax(-1, fmin(1, shift)) / STEPS);
+    double golden = (sqrt(5) - 1) / 2, slope;
+    double lo = distance_of(f, step ? step - 1 : 0), hi = distance_of(f, step < STEPS ? step + 1 : STEPS);
+    for (int i = 0; i < SECTIONS; i++) {
+        double a = hi - golden * (hi - lo), b = lo + golden * (hi - lo);
+        if (squares_at(f, a, &slope) < squares_at(f, b, &slope))
+            hi = b;
+        else
+            lo = a;
+    }
+    return (lo + hi) / 2;
 }
 
 static void find_limits(const struct fit *f, size_t best, struct throttle_reach *out)

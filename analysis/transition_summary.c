@@ -10,15 +10,18 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
-enum { FRACTIONS = 10 };
+enum { FRACTIONS = 10, LEAST_RUNS = 5 };
 #define FRACTION_WITHIN 0.02
+/* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
+ * finding is the same. */
+#define BORNE_OUT 0.4
 
 static const struct estimate unknown = {NAN, NAN, NAN};
 
 const char *switch_kind_name(enum switch_kind k)
 {
     static const char *const names[SWITCH_KINDS] = {"none", "frequency", "throttle only", "halt only", "voltage only",
-                                                    "undecided"};
+                                                    "licence only", "undecided"};
     return k < SWITCH_KINDS ? names[k] : "undecided";
 }
 
@@ -169,14 +172,24 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
 
 /* ---- sums over the phases ---- */
 
-static struct estimate sum_latency(const struct phases *p)
+/* From the first sign of the first transition to the end of the last, without the waits in between. */
+static struct estimate span_latency(const struct phases *p)
 {
-    double sum = 0, square = 0;
-    for (size_t i = 0; i < p->n_transitions; i++) {
-        sum += p->transitions[i].latency_us.value;
+    if (!p->n_transitions)
+        return unknown;
+    const struct transition *first = &p->transitions[0], *last = &p->transitions[p->n_transitions - 1];
+    double end = last->at_us + last->latency_us.value, us = end - first->at_us, square = 0;
+    for (size_t i = 0; i < p->n_transitions; i++)
         square += pow(half_of(&p->transitions[i].latency_us), 2);
+    for (size_t i = 0; i < p->n_phases; i++) {
+        const struct phase *between = &p->phases[i];
+        bool inside = between->start_us >= first->at_us && between->start_us < last->at_us;
+        if (inside && between->kind == PHASE_SLOW)
+            us -= between->duration_us.value;
+        else if (inside && between->kind == PHASE_STEADY)
+            square += pow(half_of(&between->duration_us), 2);
     }
-    return p->n_transitions ? around(sum, sqrt(square)) : unknown;
+    return around(us, sqrt(square));
 }
 
 static struct estimate sum_wait(const struct phases *p, size_t first)
@@ -237,7 +250,9 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
             return SWITCH_FREQUENCY;
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
-    return p->n_transitions || p->n_volt_steps ? SWITCH_VOLTAGE_ONLY : SWITCH_NONE;
+    if (p->n_volt_steps)
+        return SWITCH_VOLTAGE_ONLY;
+    return p->n_transitions ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
 }
 
 static size_t agreeing(const struct phases *p)
@@ -246,6 +261,13 @@ static size_t agreeing(const struct phases *p)
     for (size_t i = 0; i < p->n_transitions; i++)
         n = p->transitions[i].agreeing_runs < n ? p->transitions[i].agreeing_runs : n;
     return n;
+}
+
+/* What too few repetitions show is no finding; nor is what a few show that are left of many. */
+static bool is_borne_out(const struct phases *p, size_t n)
+{
+    bool few = p->runs_used < LEAST_RUNS && 2 * p->runs_used < p->runs;
+    return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
@@ -258,6 +280,11 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     describe_limits(p, out);
     if (out->kind != SWITCH_NONE)
         describe_phases(p, first, out);
+    if (out->kind != SWITCH_UNDECIDED && !is_borne_out(p, out->n)) {
+        out->kind = SWITCH_UNDECIDED;
+        add_text(out->phases, sizeof out->phases, "%sin %zu of %zu repetitions only", out->phases[0] ? ", " : "",
+                 out->n, p->runs);
+    }
     if (first > 0 && is_base(&p->phases[first - 1]))
         out->from_ghz = p->phases[first - 1].freq_ghz;
     if (out->kind == SWITCH_UNDECIDED)
@@ -267,7 +294,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
         return;
     for (size_t i = first; i < p->n_phases; i++)
         out->halts += p->phases[i].kind == PHASE_HALT;
-    out->latency_us = sum_latency(p);
+    out->latency_us = span_latency(p);
     out->wait_us = sum_wait(p, first);
     out->overhead_us = sum_overhead(trace, p, first);
 }

@@ -49,6 +49,7 @@ void measuring_options(const struct options *o, struct tables_options *out)
     out->warmup_us = o->warmup_us.given ? o->warmup_us.value : 0;
     out->observe_us = o->observe_us.given ? o->observe_us.value : 0;
     out->seed = o->seed;
+    out->fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0;
     out->event = o->n_events > 0 ? o->events[0].code & 0xff : 0;
     out->brief = o->brief;
 }

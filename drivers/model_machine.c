@@ -68,7 +68,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .cores = s->model.cores,
         .usable_cores = s->model.cores,
         .features = s->model.features,
-        .intel = true,
+        .intel = s->model.family == 6,
         .family = s->model.family,
         .model = s->model.model,
         .notes = s->notes,
@@ -185,6 +185,7 @@ static void model_finish(struct machine *m)
     free(s->words);
     s->words = NULL;
     s->capacity = 0;
+    s->energy = (struct energy_reading){0, 0};
     s->prepared = false;
 }
 
@@ -205,7 +206,6 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
     s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
     s->capacity = setup->max_samples + 1;
-    s->energy = (struct energy_reading){0, 0};
     if (setup->max_samples < SIZE_MAX / 16 / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)

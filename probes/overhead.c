@@ -97,13 +97,12 @@ static const char *spoilt_by(const struct recording *rec)
     return rec->page_faults ? "page faults" : NULL;
 }
 
-/* All repetitions on a prepared machine. numbers: room for NUMBERS * capacity. */
+/* All repetitions on a prepared machine. curve: room for `capacity` readings. */
 static int repeat(struct machine *m, const struct overhead_setup *s, const struct counter_spec *counters, size_t n,
-                  double *numbers, size_t capacity, overhead_sink *sink, void *data, struct machine_error *err)
+                  struct work_curve *curve, size_t capacity, overhead_sink *sink, void *data,
+                  struct machine_error *err)
 {
     struct machine_info info;
-    struct work_curve curve = {.time_us = numbers, .work = numbers + capacity, .ghz = numbers + 2 * capacity,
-                               .scratch = numbers + 3 * capacity};
     struct segment segments[3] = {{s->first, s->warmup_us, false}, {s->first, s->before_us, true},
                                   {s->second, s->observe_us, true}};
     if (!(s->before_us > 0))
@@ -119,9 +118,9 @@ static int repeat(struct machine *m, const struct overhead_setup *s, const struc
         if (status)
             return status;
         const char *why = spoilt_by(&rec);
-        if (!why && (rec.n > capacity || !overhead_curve(&rec, counters, n, info.tsc_hz, &curve)))
+        if (!why && (rec.n > capacity || !overhead_curve(&rec, counters, n, info.tsc_hz, curve)))
             why = "the recording is not complete";
-        if (sink(data, run, why ? NULL : &curve, why))
+        if (sink(data, run, why ? NULL : curve, why))
             break;
     }
     return MACHINE_OK;
@@ -142,7 +141,9 @@ int overhead_run(struct machine *m, const struct overhead_setup *s, overhead_sin
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     int status = m->ops->prepare(m, &setup, err);
     if (status == MACHINE_OK) {
-        status = repeat(m, s, counters, setup.n_counters, numbers, capacity, sink, data, err);
+        struct work_curve curve = {.time_us = numbers, .work = numbers + capacity, .ghz = numbers + 2 * capacity,
+                                   .scratch = numbers + 3 * capacity};
+        status = repeat(m, s, counters, setup.n_counters, &curve, capacity, sink, data, err);
         m->ops->finish(m);
     }
     free(numbers);

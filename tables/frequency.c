@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Steady frequencies: each kernel at each number of active cores, on one CPU of each kind of core. One kernel of each
- * number of cores is measured again after the others, which shows whether the frequency moves by itself.
+ * Steady frequencies: each kernel at each number of active cores, on one CPU of each kind of core. Some at each
+ * number of cores are measured again after the others, which shows whether the frequency moves by itself.
  */
 #include "tables/frequency.h"
 
@@ -17,6 +17,7 @@
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
 enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = a frequency that is measured again */
+enum { AGAIN_LEAST = 8 }; /* so many of them, if there are so many, and one for each number of cores */
 
 static const struct table_column columns[] = {
     {"cpu", "", TABLE_WHOLE, true, 0},
@@ -143,17 +144,24 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[M
     return 1;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static int add_cells(const struct tables_context *x, const struct payload *kernels, size_t n_kernels, int cpu,
                      struct cells *out)
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n_cores = tables_active_cores(x, !x->options->brief, cores, TABLES_CORES_MAX);
+    size_t again = least(n_kernels, (AGAIN_LEAST + n_cores - 1) / n_cores);
     for (size_t i = 0; i < n_cores; i++) {
         for (size_t k = 0; k < n_kernels; k++)
             if (!add_cell(x, &kernels[k], cores[i], cpu, false, out))
                 return -1;
-        if (!add_cell(x, &kernels[0], cores[i], cpu, true, out))
-            return -1;
+        for (size_t k = 0; k < again; k++)
+            if (!add_cell(x, &kernels[k * n_kernels / again], cores[i], cpu, true, out))
+                return -1;
     }
     return 0;
 }

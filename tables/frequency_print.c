@@ -305,7 +305,9 @@ static void print_cost(FILE *out, const struct sheet *s)
         return;
     unsigned cores = s->column[last].last;
     double high = mean_of(s, fast, last, "freq_ghz"), low = mean_of(s, slow, last, "freq_ghz");
-    if (fast == slow)
+    if (s->n_kernels == 1)
+        fprintf(out, "With %u active core%s %s runs at %.2f GHz.\n", cores, cores == 1 ? "" : "s", s->kernel[0], high);
+    else if (fast == slow)
         fprintf(out, "With %u active core%s all %zu kernels run at %.2f GHz.\n", cores, cores == 1 ? "" : "s",
                 s->n_kernels, high);
     else

@@ -15,6 +15,7 @@ enum {
 #define DRIFT_MOST 0.01    /* of the time: more is no settled level */
 #define DRIFT_LEAST_US 0.3 /* ... and less than that is none */
 #define LEVEL_REJECT 4.0   /* scaled MADs: frequencies farther from the median are of repetitions that did not settle */
+#define LEVEL_SIGMAS 6.0   /* levels so far apart are told from one repetition: half the way is three */
 #define SIDE 0.8            /* quantile: repetitions on one side of the others */
 #define MOST 0.9            /* quantile: most repetitions */
 #define DOWN_SHARE 0.3     /* of the time of a cell */
@@ -78,7 +79,9 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_down d;
-    const char *why = curve ? overhead_down(curve, t->settle_us, &d) : spoilt;
+    const char *why = spoilt;
+    if (!why)
+        why = overhead_down(curve, t->settle_us, &d);
     if (why) {
         drop(c, why, 1);
     } else {
@@ -98,7 +101,9 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_up u;
-    const char *why = curve ? overhead_up(curve, t->least_gain, &u) : spoilt;
+    const char *why = spoilt;
+    if (!why)
+        why = overhead_up(curve, t->least_gain, &u);
     if (why)
         drop(c, why, 1);
     else
@@ -172,7 +177,7 @@ static void summarise(struct overhead_costs *c)
 }
 
 /* Keeps the repetitions whose value is below the bound. */
-static void keep_below(struct intake *t, double *value, double bound, const char *why)
+static void keep_below(struct intake *t, const double *value, double bound, const char *why)
 {
     struct overhead_costs *c = t->costs;
     size_t kept = 0;
@@ -192,7 +197,9 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
     /* what most repetitions lose is not due to interruptions */
     if (quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US)
         keep_below(t, t->lost, OVERHEAD_INTERRUPTION_US, "interrupted");
-    if (!cell->levels_differ)
+    /* a repetition by itself must tell the two levels apart */
+    double sigma = mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
+    if (!cell->levels_differ || cell->high_ghz.value - cell->low_ghz.value < LEVEL_SIGMAS * sigma)
         return;
     for (size_t i = 0; i < c->n; i++)
         t->scratch[i] = -t->high[i];

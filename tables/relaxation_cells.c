@@ -28,7 +28,10 @@
 #define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
 #define READ_US 0.05     /* a reading takes less */
 #define REJECT 6.0
-enum { PILOTS = 8, ALONE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8, TOGGLES = 7,
+#define AGREE 0.6
+#define DISAGREE "the frequency rises, but the repetitions do not agree when; stop other programs, or choose another " \
+                 "CPU with --cpu"
+enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8, TOGGLES = 7,
        SPOILT_MOST = 3 };
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
@@ -46,6 +49,7 @@ struct rig {
     char spoilt_why[120];
     struct relaxation_levels levels;
     double wait_us;              /* by the pilot */
+    bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
 
 static int out_of_memory(struct machine_error *err)
@@ -107,6 +111,7 @@ static struct relaxation_rise *rises(const struct rig *r, double from_us, double
 static const char *what_of(const struct cell *c)
 {
     static const char *const what[] = {"wait", "rearm", "toggle"};
+
     return what[c->number[0]];
 }
 
@@ -144,44 +149,60 @@ static void add_missing(const struct rig *r, const char *by, const char *format,
     va_end(arguments);
     table_add_missing(r->rows, why);
     name_row(r, by);
+    table_put_number(r->rows, "slow_ghz", r->levels.slow);
+    table_put_number(r->rows, "fast_ghz", r->levels.fast);
+}
+
+/* Three in five of the repetitions that nothing interrupted waited once or twice the same time: else the frequency
+ * changes for other reasons. */
+static bool agree(const struct relaxation_waits *w)
+{
+    size_t both = w->mode[0].n + w->mode[1].n, all = both + w->others + w->never;
+    return both >= AGREE_LEAST && (double)both >= AGREE * (double)all;
 }
 
 /* ---- the pilot ---- */
 
-/* Finds the levels and about how long the wait is; *found: there is one. */
-static int pilot(struct rig *r, const char *by, bool *found, struct machine_error *err)
+/* Looks once. *why: NULL, or why there is no wait, or none that the repetitions agree on (*again: may be tried anew). */
+static int look_once(struct rig *r, const char **why, bool *again, struct machine_error *err)
 {
     const struct segment segments[2] = {{r->cell->a, FROM_US, false}, {r->cell->b, PILOT_US, true}};
     struct relaxation_waits waits;
-    *found = false;
+    *again = false;
     int status = record(r, segments, 2, 1, PILOTS, 0, err);
     if (status != MACHINE_OK)
         return status;
-    const char *why = relaxation_levels(&r->trace, r->span, r->n, 0, PILOT_US, &r->levels);
-    if (why) {
-        add_missing(r, by, "no wait after %s: %s (%.3f GHz at first, %.3f GHz after 5 ms)", r->cell->a.name, why,
-                    r->levels.slow, r->levels.fast);
+    *why = relaxation_levels(&r->trace, r->span, r->n, 0, PILOT_US, &r->levels);
+    if (*why)
         return MACHINE_OK;
-    }
     struct relaxation_rise *rise = rises(r, 0, PILOT_US);
-    if (!rise)
-        return out_of_memory(err);
-    size_t alone = 0;
-    for (size_t i = 0; i < r->n; i++)
-        alone += !rise[i].interruptions && !isnan(rise[i].at_us);
-    /* where hardly any was left alone: it need only be roughly right, and not all interruptions lengthen the wait */
-    for (size_t i = 0; i < r->n && alone < ALONE_LEAST; i++)
-        rise[i].interruptions = 0;
-    bool bad = relaxation_waits(rise, r->n, &waits);
+    bool bad = !rise || relaxation_waits(rise, r->n, &waits);
     free(rise);
     if (bad)
         return out_of_memory(err);
     r->wait_us = waits.mode[0].wait_us.value;
-    *found = waits.mode[0].n >= 2 && r->wait_us > SHORTEST_US;
-    if (!*found)
-        add_missing(r, by, "after %s the frequency rises (%.3f to %.3f GHz), but %d repetitions do not agree when; stop "
-                    "other programs, or choose another CPU with --cpu", r->cell->a.name, r->levels.slow,
-                    r->levels.fast, PILOTS);
+    r->kept = waits.kept;
+    if (!agree(&waits) || !(r->wait_us > SHORTEST_US)) {
+        *why = DISAGREE;
+        *again = true;
+    }
+    return MACHINE_OK;
+}
+
+/* Finds the levels and about how long the wait is; *found: there is one. */
+static int pilot(struct rig *r, const char *by, bool *found, struct machine_error *err)
+{
+    const char *why = NULL;
+    bool again = true;
+    *found = false;
+    for (int tries = 0; tries < PILOT_TRIES && again; tries++) {
+        int status = look_once(r, &why, &again, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    *found = !why;
+    if (why)
+        add_missing(r, by, "no wait was seen within 5 ms: %s", why);
     return MACHINE_OK;
 }
 
@@ -193,7 +214,9 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
         const struct relaxation_mode *m = &w->mode[k];
         if (!m->n)
             continue;
-        add_row(r, "nothing", m->n, w->interrupted);
+        add_row(r, "nothing", m->n, w->kept ? 0 : w->interrupted);
+        if (w->kept)
+            table_put_number(r->rows, "kept", (double)w->interrupted);
         table_put_number(r->rows, "mode", k + 1);
         put_estimate(r, "wait_us", m->wait_us);
         put_estimate(r, "share", m->share);
@@ -223,21 +246,28 @@ static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
     free(rise);
     if (bad)
         return out_of_memory(err);
-    if (waits.mode[0].n)
-        wait_rows(r, &waits);
-    else
+    if (!waits.mode[0].n)
         add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
+    else if (!agree(&waits))
+        add_missing(r, "nothing", DISAGREE);
+    else
+        wait_rows(r, &waits);
     return MACHINE_OK;
 }
 
 /* ---- what starts it anew ---- */
+
+static int anew_of(const struct rig *r, const struct relaxation_rise *rise)
+{
+    return rise->interruptions && !r->kept ? -1 : relaxation_rearmed(rise->at_us, 0.5 * r->wait_us, r->wait_us);
+}
 
 static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, const char *by)
 {
     size_t yes = 0, no = 0, other = 0;
     double *x = calloc(r->n + 1, sizeof *x);
     for (size_t i = 0; x && i < r->n; i++) {
-        int anew = rise[i].interruptions ? -1 : relaxation_rearmed(rise[i].at_us, 0.5 * r->wait_us, r->wait_us);
+        int anew = anew_of(r, &rise[i]);
         yes += anew == 1;
         no += anew == 0;
         other += anew < 0;
@@ -245,9 +275,7 @@ static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
     bool mostly = yes > no;
     size_t m = 0;
     for (size_t i = 0; x && i < r->n; i++)
-        if (!rise[i].interruptions &&
-            relaxation_rearmed(rise[i].at_us, 0.5 * r->wait_us, r->wait_us) == (mostly ? 1 : 0) &&
-            rise[i].at_us < 1.2 * r->wait_us)
+        if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.2 * r->wait_us)
             x[m++] = rise[i].at_us;
     if (!yes && !no) {
         add_missing(r, by, "the rise of none of %zu repetitions fits a wait that began anew, or one that did not",
@@ -341,7 +369,7 @@ static int look_at_run(const struct rig *r, size_t run, double duty_us, struct t
         }
         if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
             return -1;
-        if (rise.interruptions) {
+        if (rise.interruptions && !r->kept) {
             t->interrupted++;
             continue;
         }

@@ -115,8 +115,8 @@ static void waits_found(FILE *out, const struct table *t)
             fprintf(out, ", in %.0f %% of the cases after %.0f us", 100 * table_number(t, i, "share"),
                     table_number(t, i, "wait_us"));
         else
-            fprintf(out, "%safter %s a core speeds up again after %.0f us (95 %%: %.1f to %.1f)", said++ ? "; " : "",
-                    table_text(t, i, "from"), table_number(t, i, "wait_us"), table_number(t, i, "wait_us_lo"),
+            fprintf(out, "%s%s a core speeds up again after %.0f us (95 %%: %.1f to %.1f)",
+                    said++ ? "; after " : "After ", table_text(t, i, "from"), table_number(t, i, "wait_us"), table_number(t, i, "wait_us_lo"),
                     table_number(t, i, "wait_us_hi"));
     }
     if (said)
@@ -143,7 +143,7 @@ static void rearming_found(FILE *out, const struct table *t)
             fprintf(out, "%s%s", said > 1 ? ", " : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by);
         }
         if (said)
-            fprintf(out, yes ? "; " : ".\n");
+            fprintf(out, ".\n");
     }
 }
 

@@ -37,6 +37,7 @@ struct tables_options {
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     uint64_t seed;
+    double fixed_ghz;                 /* --fixed-frequency, which is in force already; 0: automatic */
     uint32_t event;                   /* umask: the event select code, 0 = 28H */
     bool brief;                       /* --brief: fewer cells and repetitions, for tests and a first look */
     const char *data_dir;             /* NULL: the built-in default */

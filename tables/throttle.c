@@ -116,7 +116,8 @@ static void start_row(struct table *rows, const struct cell *c, const struct swi
         table_put_text(rows, "note", s->phases.warnings[0]);
 }
 
-static void put_phase(struct table *rows, const struct cell *c, const struct switches_seen *s, size_t p, unsigned number)
+static void put_phase(struct table *rows, const struct cell *c, const struct switches_seen *s, size_t p,
+                      unsigned number)
 {
     const struct phase *phase = &s->phases.phases[p];
     struct estimate ratio = throttle_ratio(&s->result.trace, &s->phases, p);
@@ -138,12 +139,22 @@ static void put_none(struct table *rows, const struct cell *c, const struct swit
         table_put_text(rows, "note", sum.phases);
 }
 
-/* Not only what is to be told of a cell, but all that was seen. */
+/* A throttled phase that most of the repetitions show, that surely takes time, and is no milder than can be told. */
+static bool is_certain(const struct switches_seen *s, size_t p)
+{
+    const struct phase *phase = &s->phases.phases[p];
+    if (phase->kind != PHASE_THROTTLE || 2 * phase->agreeing_runs < s->phases.runs_used ||
+        !(phase->duration_us.value > 0) || phase->duration_us.lo <= 0)
+        return false;
+    struct estimate ratio = throttle_ratio(&s->result.trace, &s->phases, p);
+    return !(ratio.hi >= 1) && !(ratio.value > s->phases.detectable_throttle);
+}
+
 static void put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s)
 {
     unsigned number = 0;
     for (size_t p = first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
-        if (s->phases.phases[p].kind == PHASE_THROTTLE && (c->number[0] == PART_PHASE || number == 0))
+        if (is_certain(s, p) && (c->number[0] == PART_PHASE || number == 0))
             put_phase(rows, c, s, p, ++number);
     if (!number)
         put_none(rows, c, s);

@@ -12,6 +12,7 @@
 enum { COLUMN = 24, SHOWN_COUNTS = 3, NAMES = 25 };
 #define SAME_US 1.0       /* durations that differ by less are told as one ... */
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
+#define SAME_RATIO 0.1    /* the same for parts of the rate */
 
 static bool is_part(const struct table *t, size_t row, const char *part)
 {
@@ -117,8 +118,8 @@ static void print_reach(FILE *out, const struct table *t, size_t reach)
     int column = 0;
     if (!to)
         return;
-    fprintf(out, "\nOne instruction of %s in N, then dependent adds: rate of all while throttled, %u active cores\n",
-            to, switches_cores(t, reach));
+    fprintf(out, "\nOne %s in N, the rest dependent adds: rate while throttled; %u active cores\n", to,
+            switches_cores(t, reach));
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "to");
         double ratio = table_number(t, row, "ipc_ratio");
@@ -131,8 +132,9 @@ static void print_reach(FILE *out, const struct table *t, size_t reach)
                                   : fprintf(out, "  %3.0f: none ", table_number(t, row, "distance"));
     }
     reach_text(t, reach, text, sizeof text);
-    fprintf(out, "\nReach of the throttling behind a wide instruction: %s%s%s\n", text, note ? "; " : "",
-            note ? note : "");
+    fprintf(out, "\n");
+    int begun = fprintf(out, "Reach of the throttling behind a wide instruction: %s%s", text, note ? ";" : "");
+    switches_print_wrapped(out, note ? note : "", begun, 4);
 }
 
 void throttle_print(FILE *out, bool colour, const struct table *t)
@@ -169,22 +171,39 @@ static double median_first(const struct table *t, const char *column, unsigned c
     return value;
 }
 
-static void tell_first_phase(FILE *out, const struct table *t)
+static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
-    unsigned cores[TABLES_CORES_MAX];
-    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
-    double usual = n ? median_first(t, "duration_us", cores[n - 1]) : NAN;
-    char ratio[16];
-    if (isnan(usual))
-        return;
-    ratio_text(median_first(t, "ipc_ratio", 0), ratio, sizeof ratio);
-    fprintf(out, "The first throttled phase runs at %s of the rate for %.1f us", ratio, usual);
-    for (size_t c = 0; c + 1 < n; c++) { /* runs of core counts that differ alike from all active */
-        double us = median_first(t, "duration_us", cores[c]), next;
-        if (isnan(us) || fabs(us - usual) <= fmax(SAME_US, SAME_DURATION * usual))
+    return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores;
+}
+
+static bool same_duration(double a, double b)
+{
+    return fabs(a - b) <= fmax(SAME_US, SAME_DURATION * fmax(a, b));
+}
+
+/* First phases at this number of active cores, and how many of them are about so long and so slow. */
+static size_t count_first(const struct table *t, unsigned cores, double us, double ratio, size_t *like)
+{
+    size_t n = 0;
+    *like = 0;
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (is_first_at(t, row, cores)) {
+            n++;
+            *like += same_duration(table_number(t, row, "duration_us"), us) &&
+                     fabs(table_number(t, row, "ipc_ratio") / ratio - 1) <= SAME_RATIO;
+        }
+    return n;
+}
+
+/* Other durations with fewer active cores; neighbouring core counts that are alike are told together. */
+static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, double usual)
+{
+    for (size_t c = 0; c + 1 < n; c++) {
+        double us = median_first(t, "duration_us", cores[c]);
+        if (isnan(us) || same_duration(us, usual))
             continue;
         size_t last = c;
-        while (last + 2 < n && (next = median_first(t, "duration_us", cores[last + 1]), fabs(next - us) <= SAME_US))
+        while (last + 2 < n && same_duration(median_first(t, "duration_us", cores[last + 1]), us))
             last++;
         if (last > c)
             fprintf(out, ", %.1f us with %u to %u active cores", us, cores[c], cores[last]);
@@ -192,7 +211,26 @@ static void tell_first_phase(FILE *out, const struct table *t)
             fprintf(out, ", %.1f us with %u active core%s", us, cores[c], cores[c] == 1 ? "" : "s");
         c = last;
     }
-    fprintf(out, " (medians over the pairs).\n");
+}
+
+static void tell_first_phase(FILE *out, const struct table *t)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    char text[16];
+    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX), like, all;
+    double usual = n ? median_first(t, "duration_us", cores[n - 1]) : NAN;
+    double ratio = n ? median_first(t, "ipc_ratio", cores[n - 1]) : NAN;
+    if (isnan(usual) || isnan(ratio))
+        return;
+    all = count_first(t, cores[n - 1], usual, ratio, &like);
+    if (2 * like < all) {
+        fprintf(out, "%zu pairs of kernels throttle with %u active cores, each in its own way.\n", all, cores[n - 1]);
+        return;
+    }
+    ratio_text(ratio, text, sizeof text);
+    fprintf(out, "The first throttled phase runs at %s of the rate for %.1f us", text, usual);
+    tell_few_cores(out, t, cores, n, usual);
+    fprintf(out, " (medians; %zu of %zu pairs that throttle agree).\n", like, all);
 }
 
 void throttle_findings(FILE *out, const struct table *t)

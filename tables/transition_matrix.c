@@ -140,7 +140,7 @@ static void field(const struct matrix *m, size_t row, char *out, size_t size)
     if (isfinite(table_number(m->table, row, "wait_us")))
         mark = "w";
     else if (!is_kind(m, row, SWITCH_FREQUENCY))
-        mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) ? "v" : "t";
+        mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENCE_ONLY) ? "v" : "t";
     snprintf(out, size, "%.1f%s", latency, mark);
 }
 
@@ -243,6 +243,10 @@ static void print_counts(FILE *out, const struct matrix *m)
         fprintf(out, "w: after a wait at the lower frequency, %.0f to %.0f us\n", least, most);
     if (count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY])
         fprintf(out, "t: throttled or halted, and the frequency stayed\n");
+    if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY])
+        fprintf(out, "v: another voltage or licence, and nothing else\n");
+    if (count[SWITCH_UNDECIDED])
+        fprintf(out, "?: the data do not decide; why is said below\n");
     if (none == NO_ROW || !table_text(m->table, none, "detectable"))
         return;
     int column = fprintf(out, ".: nothing found. It would have been (%s to %s):", table_text(m->table, none, "from"),

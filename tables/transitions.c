@@ -169,9 +169,10 @@ static void findings(FILE *out, const struct table *t)
         return;
     tell_down(out, t);
     tell_up(out, t);
+    size_t stopped = count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY];
+    size_t free_of_cost = count[SWITCH_NONE] + count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY];
     fprintf(out, "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, "
-            "%zu do nothing", t->n_rows, count[SWITCH_FREQUENCY],
-            count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY], count[SWITCH_NONE] + count[SWITCH_VOLTAGE_ONLY]);
+            "%zu cost nothing", t->n_rows, count[SWITCH_FREQUENCY], stopped, free_of_cost);
     if (count[SWITCH_UNDECIDED])
         fprintf(out, ", %zu are undecided", count[SWITCH_UNDECIDED]);
     if (none < t->n_rows && count[SWITCH_NONE] == t->n_rows && table_text(t, none, "detectable"))

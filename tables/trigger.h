@@ -8,7 +8,7 @@
 #include "probes/sequence.h"
 #include "tables/tables.h"
 
-enum { BENCH_SEEN_MAX = 2000 };
+enum { BENCH_SEEN_MAX = 2000, BENCH_ATTEMPTS = 3 };
 
 /* One repetition that counts. */
 struct bench_seen {
@@ -49,7 +49,9 @@ int bench_run(struct bench *b, const struct segment *segments, size_t n, const s
               struct machine_error *err);
 /* The same with one burst. */
 int bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err);
-/* Sorts what was seen from number `first` on, `n` repetitions, into grades. 0, or -1: out of memory. */
+/* Discards all that was seen: it does not agree, and is measured again. 0, or -1: out of memory. */
+int bench_again(struct bench *b);
+/* Sorts all that was seen into grades. 0, or -1: out of memory. */
 int bench_grade(struct bench *b, struct trigger_grades *out);
 /* What repetitions first, first + step, ... (n of them) agree on, as trigger_agreed; their frequency with limits. */
 int bench_agreed(const struct bench *b, size_t first, size_t n, size_t step);

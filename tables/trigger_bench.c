@@ -126,6 +126,16 @@ int bench_run(struct bench *b, const struct segment *segments, size_t n, const s
                         "%d repetitions in a row were spoilt: %.100s", TRIES, b->discarded_why);
 }
 
+int bench_again(struct bench *b)
+{
+    b->discarded += b->n_seen;
+    snprintf(b->discarded_why, sizeof b->discarded_why, "the frequency changed from time to time");
+    b->n_seen = 0;
+    trace_free(&b->trace);
+    trace_init(&b->trace);
+    return sequence_trace(&b->sequence, &b->trace);
+}
+
 int bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err)
 {
     const struct segment burst = {*p, us, true};

@@ -46,6 +46,42 @@ static int mixture_round(struct bench *b, struct machine_error *err)
     return status == MACHINE_OK ? bench_run(b, mixed, PARTS, NULL, false, err) : status;
 }
 
+/* Whether all kinds of repetitions agree, each with its own; else all is forgotten. -1: out of memory. */
+static int settled(struct bench *b, size_t n, size_t kinds)
+{
+    struct trigger_grades grades;
+    if (bench_grade(b, &grades))
+        return -1;
+    for (size_t k = 0; k < kinds; k++)
+        if (bench_agreed(b, k, n, kinds) < 0)
+            return 0;
+    return 1;
+}
+
+/* Rounds until they agree, or not for long enough. */
+static int rounds(struct bench *b, unsigned n, size_t kinds, int (*round)(struct bench *, struct machine_error *),
+                  struct machine_error *err)
+{
+    for (int attempt = 0; attempt < BENCH_ATTEMPTS; attempt++) {
+        int status = MACHINE_OK, done;
+        if (attempt && bench_again(b))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
+            status = round(b, err);
+            if (status == MACHINE_OK)
+                status = interrupted(b->context, i, n, err);
+        }
+        if (status != MACHINE_OK)
+            return status;
+        done = settled(b, n, kinds);
+        if (done < 0)
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (done)
+            break;
+    }
+    return MACHINE_OK;
+}
+
 static int mixture_row(struct bench *b, size_t n, struct table *rows, struct machine_error *err)
 {
     struct trigger_grades grades;
@@ -88,11 +124,7 @@ int trigger_mixture(const struct tables_context *x, const struct cell *c, struct
     int status = bench_begin(&b, x, c, "64add", 4 * PARTS * PART_US, AFTER_US, PERIOD_US, err);
     if (status != MACHINE_OK)
         return status;
-    for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
-        status = mixture_round(&b, err);
-        if (status == MACHINE_OK)
-            status = interrupted(x, i, n, err);
-    }
+    status = rounds(&b, n, MIXTURE_KINDS, mixture_round, err);
     if (status == MACHINE_OK)
         status = mixture_row(&b, n, rows, err);
     bench_end(&b);
@@ -133,29 +165,28 @@ static int dirty_row(struct bench *b, size_t n, struct table *rows, struct machi
     return MACHINE_OK;
 }
 
+static int dirty_round(struct bench *b, struct machine_error *err)
+{
+    struct payload clean;
+    char why[200];
+    if (kernel_parse(b->cell->a.kernel->name, &clean, why, sizeof why))
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    const struct segment one = {clean, DIRTY_BURST_US, true}, two = {b->cell->a, DIRTY_BURST_US, true};
+    int status = bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
+    if (status == MACHINE_OK)
+        status = bench_run(b, &one, 1, NULL, false, err);
+    /* the clean kernel at the end executes VZEROUPPER for what comes next */
+    return status == MACHINE_OK ? bench_run(b, &two, 1, &clean, false, err) : status;
+}
+
 int trigger_dirty(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
     struct bench b;
-    struct payload dirty, clean = c->a;
-    char why[200], name[KERNEL_NAME_MAX + 8];
     unsigned n = repeats_of(x);
-    snprintf(name, sizeof name, "%s", c->a.kernel->name);
-    if (kernel_parse(name, &clean, why, sizeof why))
-        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
-    dirty = c->a;
     int status = bench_begin(&b, x, c, c->b.name, 2 * DIRTY_BURST_US, DIRTY_AFTER_US, DIRTY_PERIOD_US, err);
     if (status != MACHINE_OK)
         return status;
-    for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
-        const struct segment one = {clean, DIRTY_BURST_US, true}, two = {dirty, DIRTY_BURST_US, true};
-        status = bench_burst(&b, &b.plain, DIRTY_BURST_US, false, err);
-        if (status == MACHINE_OK)
-            status = bench_run(&b, &one, 1, NULL, false, err);
-        if (status == MACHINE_OK) /* the clean kernel at the end executes VZEROUPPER for what comes next */
-            status = bench_run(&b, &two, 1, &clean, false, err);
-        if (status == MACHINE_OK)
-            status = interrupted(x, i, n, err);
-    }
+    status = rounds(&b, n, DIRTY_KINDS, dirty_round, err);
     if (status == MACHINE_OK)
         status = dirty_row(&b, n, rows, err);
     bench_end(&b);

@@ -85,8 +85,8 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     switches_note(x, &w, t);
     if (!x->machine->ops->read_register) {
         char why[400];
-        snprintf(why, sizeof why, "machine %.80s reads no registers; to do: use a machine that does: msr or perf as root "
-                 "with the module msr loaded (modprobe msr), the kernel helper, or --machine model:NAME", x->info.name);
+        snprintf(why, sizeof why, "machine %.80s reads no registers; to do: use one that does: msr or perf as root "
+                 "with the module msr loaded (modprobe msr), helper, or model:NAME", x->info.name);
         table_add_missing(t, why);
         return MACHINE_OK;
     }

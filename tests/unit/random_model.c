@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/random_model.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,7 +124,7 @@ static void put_demand(struct draft *d, unsigned width, bool heavy, unsigned cla
         return;
     LINE(d, "rate = %.2f", rng_range(&d->rng, 0.25, 0.8));
     if (rng_chance(&d->rng, 0.5)) {
-        LINE(d, "count = %.0f", rng_log(&d->rng, 1000, 20000));
+        LINE(d, "count = %.0f", rng_log(&d->rng, 60000, 100000));
         LINE(d, "count_sigma = %.3f", rng_range(&d->rng, 0, 0.05));
     }
     LINE(d, "below = c%u", below);
@@ -166,7 +167,7 @@ static void draw_transition(struct draft *d, unsigned from, unsigned to, bool va
     if (to - from > 1 && rng_chance(&d->rng, 0.5))
         LINE(d, "step.%u = grant c%u", step++, from + 1);
     if (rng_chance(&d->rng, 0.5))
-        put_throttle(d, step++, rng_range(&d->rng, 0.3, 0.65), rng_range(&d->rng, 5, 30), false);
+        put_throttle(d, step++, rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65), rng_range(&d->rng, 5, 30), false);
     LINE(d, "step.%u = grant c%u", step, to);
 }
 
@@ -216,7 +217,7 @@ static void draw_rates(struct draft *d)
     LINE(d, "loop_instructions = %d", 2);
     LINE(d, "64add = %d 1", 4);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        LINE(d, "%s = %d %d", kernels[i], rng_int(&d->rng, 1, 3), rng_int(&d->rng, 1, 5));
+        LINE(d, "%s = %d %d", kernels[i], rng_int(&d->rng, 2, 3), rng_int(&d->rng, 1, 5));
     LINE(d, "256perm = %d 3", 1);
     LINE(d, "512perm = %d 3", 1);
     LINE(d, "chain = %d 1", 1);
@@ -247,7 +248,8 @@ static void draw_rest(struct draft *d)
 
 void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
 {
-    struct draft d = {.out = out};
+    struct draft d = {0};
+    d.out = out;
     rng_init(&d.rng, seed, 0x6d6f64656cu); /* a stream of its own: "model" */
     draw_cpu(&d, seed);
     draw_levels(&d);

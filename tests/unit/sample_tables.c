@@ -17,7 +17,7 @@ const char sample_nasty[] = "<script>alert(\"1\")</script>&amp;'`$(x)` \x1b[31m\
 
 static const struct table_column frequency[] = {WHOLE_KEY("cpu"), TEXT_KEY("kernel"), WHOLE_KEY("active_cores"),
                                                 WHOLE("level"), LIMITS("freq_ghz", "GHz", 2),
-                                                {"stated_ghz", "GHz", TABLE_REAL, false, 2}, WHOLE("n")};
+                                                {"turbo_limit_ghz", "GHz", TABLE_REAL, false, 2}, WHOLE("n")};
 static const struct table_column transitions[] = {
     TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"), TEXT("kind"), LIMITS("latency_us", "us", 1),
     LIMITS("wait_us", "us", 1), LIMITS("overhead_us", "us", 1), WHOLE("halts"), LIMITS("from_ghz", "GHz", 3),
@@ -93,7 +93,7 @@ static void fill_frequency(struct table *t, size_t n, unsigned cores)
             table_put_number(t, "active_cores", c);
             table_put_number(t, "level", kernels[k].level);
             put(t, "freq_ghz", ghz(kernels[k].level, c) + 0.002 * (double)k, 0.01);
-            table_put_number(t, "stated_ghz", ghz(kernels[k].level, c));
+            table_put_number(t, "turbo_limit_ghz", ghz(kernels[k].level, c));
             table_put_number(t, "n", 20);
         }
 }
@@ -254,9 +254,9 @@ void sample_table_empty(struct table *t, const char *name)
     table_set_setting_number(t, "seed", 7);
 }
 
-void sample_table(struct table *t, const char *name, size_t n, unsigned cores)
+void sample_table(struct table *t, const char *name, size_t n_kernels, unsigned cores)
 {
-    n = n > COUNT(kernels) ? COUNT(kernels) : n;
+    size_t n = n_kernels > COUNT(kernels) ? COUNT(kernels) : n_kernels;
     sample_table_empty(t, name);
     if (strcmp(name, "frequency") == 0)
         fill_frequency(t, n, cores);

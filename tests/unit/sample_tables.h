@@ -10,9 +10,9 @@ const char *const *sample_table_names(size_t *n);
 
 /*
  * A table of this name with figures like those of a Xeon Gold 6130, limits, metadata and a missing entry or two.
- * kernels: how many of the kernels' names are used (2 to 20); cores: active cores up to this number.
+ * n_kernels: how many of the kernels' names are used (2 to 20); cores: active cores up to this number.
  */
-void sample_table(struct table *t, const char *name, size_t kernels, unsigned cores);
+void sample_table(struct table *t, const char *name, size_t n_kernels, unsigned cores);
 
 /* The same columns without a row. */
 void sample_table_empty(struct table *t, const char *name);

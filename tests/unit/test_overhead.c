@@ -233,6 +233,29 @@ static void up_is_the_halt_in_the_mean(void **state)
     }
 }
 
+/* Cores that change their frequency without standing still. */
+static void up_without_a_halt_is_nothing(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 4, 0);
+    double sum = 0;
+    enum { CASES = 400 };
+    for (int k = 0; k < CASES; k++) {
+        double slow = 4000, fast = slow * rng_range(&r, 1.05, 1.5);
+        struct course c = {{{rng_range(&r, 100, 900), slow, 2}, {0, fast, 2}}, 2};
+        struct work_curve w = read_sections(&c, 1000, slow * rng_range(&r, 0.8, 1.2), 0.5);
+        struct overhead_up u;
+        for (size_t i = 1; i < w.n; i++) /* time stamps that are a little off */
+            w.time_us[i] += rng_range(&r, -0.01, 0.01);
+        assert_null(overhead_up(&w, (fast / slow - 1) / 2, &u));
+        assert_true(fabs(u.us) < 0.3);
+        sum += u.us;
+    }
+    if (fabs(sum / CASES) > 0.02)
+        fail_msg("%.4f us in the mean", sum / CASES);
+}
+
 static void up_is_no_interruption(void **state)
 {
     (void)state;
@@ -341,7 +364,7 @@ static void levels_differ_beyond_their_limits(void **state)
     static const struct {
         struct estimate step;
         bool differ;
-    } cases[] = {{{0.1, 0.09, 0.11}, true}, {{0.1, -0.02, 0.22}, false}, {{0.005, 0.005, 0.005}, false},
+    } cases[] = {{{0.1, 0.09, 0.11}, true}, {{0.1, -0.02, 0.22}, false}, {{0.02, 0.02, 0.02}, false}, {{0.04, 0.04, 0.04}, true},
                  {{0, -0.001, 0.001}, false}, {{-0.1, -0.11, -0.09}, false}, {{NAN, NAN, NAN}, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_true(overhead_levels_differ(&high, &cases[i].step) == cases[i].differ);
@@ -402,6 +425,7 @@ int main(void)
         cmocka_unit_test(interruptions_count_after_the_change_only),
         cmocka_unit_test(curves_without_anything_are_refused),
         cmocka_unit_test(up_is_the_halt_in_the_mean),
+        cmocka_unit_test(up_without_a_halt_is_nothing),
         cmocka_unit_test(up_is_no_interruption),
         cmocka_unit_test(spread_leaves_out_what_is_far),
         cmocka_unit_test(breakeven_as_published),

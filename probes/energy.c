@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A repetition: the kernel until it has settled, a reading of the energy counter, the kernel for a while, another
+ * reading. The machine waits for the counter to move at either end. Where it refuses a repetition of that length (the
+ * kernel helper masks interrupts for 10 ms at most) it is asked for many short ones.
+ */
+#include "probes/energy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_US 5000.0  /* what any machine runs in one go */
+#define LONGEST_US 2e6
+
+void energy_defaults(struct energy_setup *s, const struct payload *kernel)
+{
+    char unused[200];
+    memset(s, 0, sizeof *s);
+    s->kernel = *kernel;
+    kernel_parse("pause", &s->idle, unused, sizeof unused);
+    s->machine.cpu = -1;
+    s->runs = 5;
+    s->settle_us = 20000;
+    s->duration_us = 100000;
+    s->period_us = 1000;
+}
+
+int energy_can(struct machine *m, struct machine_error *err)
+{
+    struct energy_reading unused;
+    struct machine_info info;
+    if (m->ops->read_energy)
+        return m->ops->read_energy(m, &unused, NULL, err);
+    m->ops->info(m, &info);
+    return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s reads no energy", info.name);
+}
+
+/* What a recording of one piece says: differences of its first and last reading. */
+struct slots {
+    int cycles, ref, chain_ticks, chain_cycles; /* words of a reading; -1 = not counted */
+    double tsc_hz, period_us;
+};
+
+static double difference(const struct recording *r, int word)
+{
+    const uint64_t *first = r->words, *last = r->words + (r->n - 1) * r->stride;
+    if (word < 0 || first[word] == COUNTER_MISSING || last[word] == COUNTER_MISSING)
+        return NAN;
+    return (double)(last[word] - first[word]);
+}
+
+/* Time beyond what a sample should take. */
+static double lost_seconds(const struct recording *r, const struct slots *slots)
+{
+    double lost = 0, period = slots->period_us * 1e-6;
+    for (size_t i = 1; i < r->n; i++) {
+        double took = (double)(r->words[i * r->stride] - r->words[(i - 1) * r->stride]) / slots->tsc_hz;
+        lost += took > 1.5 * period ? took - period : 0;
+    }
+    return lost;
+}
+
+static void add_recording(const struct recording *r, const struct payload *p, const struct slots *slots,
+                          struct energy_stretch *out)
+{
+    if (r->n < 2)
+        return;
+    double ticks = difference(r, 0);
+    out->recorded_seconds += ticks / slots->tsc_hz;
+    out->operations += difference(r, 1) * p->counted / p->instructions;
+    out->lost_seconds += lost_seconds(r, slots);
+    double cycles = difference(r, slots->cycles), ref = difference(r, slots->ref);
+    if (slots->cycles >= 0) { /* both count the same mode; the TSC counts what interrupts take, too */
+        out->cycles += cycles;
+        out->cycle_seconds += (isnan(ref) ? ticks : ref) / slots->tsc_hz;
+    } else {
+        out->cycles += difference(r, slots->chain_cycles) / CHAIN_CYCLE_UNIT;
+        out->cycle_seconds += difference(r, slots->chain_ticks) / slots->tsc_hz;
+    }
+}
+
+/* Pieces of a kernel until `us` are over; into *out unless that is NULL. */
+static int run_pieces(struct machine *m, const struct payload *p, double us, double piece_us, const struct slots *slots,
+                      uint64_t repetition, struct energy_stretch *out, struct machine_error *err)
+{
+    int status = MACHINE_OK;
+    for (double left = us; left > 0 && status == MACHINE_OK; left -= piece_us) {
+        const struct segment segment = {*p, fmin(left, piece_us), out != NULL};
+        struct run_request request = {.segments = &segment, .n_segments = 1, .repetition = repetition};
+        struct recording rec;
+        status = m->ops->run(m, &request, &rec, err);
+        if (status == MACHINE_OK && out) {
+            out->run_seconds += segment.duration_us * 1e-6;
+            add_recording(&rec, p, slots, out);
+        }
+    }
+    return status;
+}
+
+/* How long a reading takes, waiting for the counter included. */
+static int reading_us(struct machine *m, double *us, struct machine_error *err)
+{
+    struct energy_reading first, second;
+    int status = m->ops->read_energy(m, &first, NULL, err);
+    if (status == MACHINE_OK)
+        status = m->ops->read_energy(m, &second, NULL, err);
+    if (status == MACHINE_OK)
+        *us = (second.seconds - first.seconds) * 1e6;
+    return status;
+}
+
+static int record_stretch(struct machine *m, const struct energy_setup *s, const struct payload *p,
+                          const struct slots *slots, uint64_t repetition, struct energy_stretch *out, char source[200],
+                          struct machine_error *err)
+{
+    struct energy_reading before, after;
+    const char *name = "";
+    double us = 0;
+    int status = run_pieces(m, p, s->settle_us, PIECE_US, slots, repetition, NULL, err);
+    if (status == MACHINE_OK)
+        status = reading_us(m, &us, err);
+    us = fmin(fmax(s->duration_us, ENERGY_READINGS * us), fmax(LONGEST_US, s->duration_us));
+    /* as one repetition, or where that is refused in pieces */
+    for (double piece = us; status == MACHINE_OK; piece = PIECE_US) {
+        memset(out, 0, sizeof *out);
+        status = m->ops->read_energy(m, &before, &name, err);
+        if (status == MACHINE_OK)
+            status = run_pieces(m, p, us, piece, slots, repetition, out, err);
+        if (status != MACHINE_BAD_INPUT || piece <= PIECE_US)
+            break;
+        status = MACHINE_OK;
+    }
+    if (status == MACHINE_OK)
+        status = m->ops->read_energy(m, &after, NULL, err);
+    if (status != MACHINE_OK)
+        return status;
+    out->joules = after.joules - before.joules;
+    out->seconds = after.seconds - before.seconds;
+    snprintf(source, 200, "%s", name);
+    return MACHINE_OK;
+}
+
+/* One repetition of one payload on all active cores. */
+static int one_stretch(struct machine *m, const struct energy_setup *s, const struct payload *p, uint64_t repetition,
+                       struct energy_stretch *out, struct energy_result *result, struct machine_error *err)
+{
+    static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_CHAIN_TICKS,
+                                             COUNTER_CHAIN_CYCLES};
+    struct counter_spec counters[4];
+    struct machine_setup setup = s->machine;
+    struct machine_info info;
+    int word[4];
+    size_t n = 0;
+    for (size_t i = 0; i < 4; i++) {
+        bool has = !m->ops->lacks(m, wanted[i], NULL);
+        word[i] = has ? (int)(2 + n) : -1;
+        if (has)
+            counters[n++] = (struct counter_spec){wanted[i], 0};
+    }
+    setup.companion = *p;
+    setup.period_us = s->period_us;
+    setup.counters = counters;
+    setup.n_counters = n;
+    setup.max_samples = (size_t)(fmax(LONGEST_US, s->duration_us) / s->period_us * 1.1) + 64;
+    int status = m->ops->prepare(m, &setup, err);
+    if (status)
+        return status;
+    m->ops->info(m, &info);
+    result->active_cores = info.active_cores;
+    struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us};
+    status = record_stretch(m, s, p, &slots, repetition, out, result->source, err);
+    m->ops->finish(m);
+    return status;
+}
+
+int energy_run(struct machine *m, const struct energy_setup *s, struct energy_result *out, struct machine_error *err)
+{
+    memset(out, 0, sizeof *out);
+    int status = energy_can(m, err);
+    if (status)
+        return status;
+    out->pairs = calloc(s->runs ? s->runs : 1, sizeof *out->pairs);
+    if (!out->pairs)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (unsigned run = 0; run < s->runs && status == MACHINE_OK; run++) {
+        struct energy_pair *p = &out->pairs[run];
+        status = one_stretch(m, s, &s->idle, run, &p->idle, out, err);
+        if (status == MACHINE_OK)
+            status = one_stretch(m, s, &s->kernel, run, &p->kernel, out, err);
+        out->n += status == MACHINE_OK;
+        if (status == MACHINE_OK && s->progress && s->progress(s->data, run + 1, s->runs))
+            break;
+    }
+    if (status)
+        energy_result_free(out);
+    return status;
+}
+
+void energy_result_free(struct energy_result *r)
+{
+    free(r->pairs);
+    memset(r, 0, sizeof *r);
+}

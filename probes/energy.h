@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The energy experiment: the energy of the package while a kernel runs, and while a PAUSE loop does, in turns, so that
+ * what drifts slowly (temperature, fans) is in both.
+ */
+#ifndef CHARACTERIZE_PROBE_ENERGY_H
+#define CHARACTERIZE_PROBE_ENERGY_H
+
+#include "analysis/energy.h"
+#include "probes/steady.h"
+
+struct energy_setup {
+    struct payload kernel, idle;  /* the other active cores run the same, each time */
+    /* cpu, active_cores, cpus, siblings, fixed_ghz and seed are the caller's; the rest is set by the probe */
+    struct machine_setup machine;
+    unsigned runs;       /* pairs of repetitions, 1..ENERGY_RUNS_MAX */
+    double settle_us;    /* before each repetition */
+    double duration_us;  /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
+    double period_us;    /* of samples, which tell the frequency and what was lost */
+    transition_progress *progress; /* may be NULL; non-zero: no more repetitions */
+    void *data;
+};
+enum { ENERGY_RUNS_MAX = 1000, ENERGY_READINGS = 50 };
+
+struct energy_pair {
+    struct energy_stretch idle, kernel;
+};
+struct energy_result {
+    size_t n;
+    struct energy_pair *pairs;
+    char source[200];        /* the counter, one line */
+    unsigned active_cores;   /* as the machine says */
+};
+
+/* Defaults: 5 pairs of 100 ms, 20 ms before each; RAPL counters move about once a millisecond (SDM vol. 3B, section
+ * 15.10), which the machine waits for at either end. `machine` is zeroed but for cpu = -1. */
+void energy_defaults(struct energy_setup *s, const struct payload *kernel);
+
+/*
+ * Runs it; prepares and finishes the machine for each repetition. MACHINE_OK, or fills *err and returns its status
+ * (MACHINE_CANNOT: no energy can be read, with the remedy); then *out is empty. Free with energy_result_free().
+ */
+int energy_run(struct machine *m, const struct energy_setup *s, struct energy_result *out, struct machine_error *err);
+void energy_result_free(struct energy_result *r);
+
+/* Whether energy can be read at all: MACHINE_OK or MACHINE_CANNOT. */
+int energy_can(struct machine *m, struct machine_error *err);
+
+#endif
