@@ -1,4 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --export header|json [FILE]: what schedulers read. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/atomic_file.h"
+#include "analysis/export_header.h"
+#include "analysis/export_json.h"
+#include "analysis/schedule.h"
+#include "cli/collect.h"
+#include "cli/files.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
-int job_validate(const struct options *o) { (void)o; return CANNOT; }
-int job_export(const struct options *o) { (void)o; return CANNOT; }
+#include "tables/kernel_class.h"
+
+enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
+
+/* What the parameters come from. */
+static const char *const sources[] = {"frequency", "trigger", "overhead", "relaxation", "throttle", "umask"};
+
+struct exported {
+    const struct schedule *schedule;
+    bool header;
+    char why[WHY_SIZE];
+};
+
+static int print_export(FILE *out, const void *data)
+{
+    struct exported *e = *(struct exported *const *)data;
+    return e->header ? export_header(e->schedule, out, e->why, sizeof(e->why))
+                     : export_json(e->schedule, out, e->why, sizeof(e->why));
+}
+
+/* Into memory first: what contradicts itself must not reach a file. */
+static int write_export(const struct options *o, const struct schedule *s)
+{
+    struct exported e = {.schedule = s, .header = strcmp(o->job_argument, "header") == 0};
+    const struct exported *data = &e;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    int bad = memory == NULL || print_export(memory, &data) != 0;
+    if (memory != NULL && fclose(memory) != 0) {
+        bad = 1;
+    }
+    int status = FAILED;
+    if (bad) {
+        complain("nothing was exported: %s", e.why[0] != '\0' ? e.why : "out of memory");
+    } else {
+        status = file_write(o->file != NULL ? o->file : "-", file_print_text, text);
+    }
+    free(text);
+    return status;
+}
+
+int job_export(const struct options *o)
+{
+    struct collected tables;
+    struct schedule schedule;
+    char why[WHY_SIZE];
+    const char *file = o->file;
+    if (file != NULL && !file_is_stdout(file) && atomic_check(file, EXPORT_BYTES, why, sizeof(why)) != 0) {
+        complain("%s", why);
+        return FAILED;
+    }
+    int status = collect_tables(o, sources, sizeof(sources) / sizeof(sources[0]), &tables);
+    if (status != DONE) {
+        return status;
+    }
+    if (schedule_from_tables(tables.list, tables.n, tables_kernel_class, &schedule, why, sizeof(why)) != 0) {
+        complain("nothing was exported: %s", why);
+        status = FAILED;
+    } else {
+        status = write_export(o, &schedule);
+    }
+    if (status == DONE && !o->quiet && file != NULL && !file_is_stdout(file)) {
+        printf("Written      %s (%s)\n", file, strcmp(o->job_argument, "header") == 0 ? "C header" : "JSON");
+    }
+    schedule_free(&schedule);
+    collect_free(&tables);
+    return status;
+}

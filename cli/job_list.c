@@ -9,6 +9,7 @@
 #include "drivers/machine.h"
 #include "drivers/model.h"
 #include "kernels/kernels.h"
+#include "tables/sku_file.h"
 #include "tables/tables.h"
 
 enum { CHOICES_MAX = 8 };
@@ -83,6 +84,32 @@ static int print_sku(const char *name)
     return DONE;
 }
 
+/* The SKUs with published figures. */
+static int list_published(void)
+{
+    char **names;
+    size_t n;
+    int status = DONE;
+    if (sku_list(NULL, &names, &n) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    printf("\nCPUs with published figures, for --validate NAME:\n");
+    for (size_t i = 0; i < n && status == DONE; i++) {
+        struct sku sku;
+        struct machine_error error;
+        if (sku_load(names[i], NULL, &sku, &error) != MACHINE_OK) {
+            complain_with_remedy(error.text, error.remedy);
+            status = FAILED;
+            continue;
+        }
+        printf("%-20s %-42s %3zu figures\n", names[i], sku.name, sku.n_figures);
+        sku_free(&sku);
+    }
+    sku_list_free(names, n);
+    return status;
+}
+
 static int list_skus(void)
 {
     char **names;
@@ -97,9 +124,9 @@ static int list_skus(void)
     }
     model_list_free(names, n);
     if (status == DONE) {
-        printf("\n%s: run one with --machine model:NAME.\n"
-               "Tables of published figures to validate against are not in this version.\n",
+        printf("\n%s: run one with --machine model:NAME.\n",
                n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA names their directory)");
+        status = list_published();
     }
     return status;
 }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --validate SKU: what was measured against what was published. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/validate.h"
+#include "cli/collect.h"
+#include "cli/jobs.h"
+#include "cli/messages.h"
+#include "cli/report.h"
+#include "cli/table_files.h"
+#include "tables/sku_file.h"
+
+/* The tables that the figures are of, each once. */
+static size_t tables_of(const struct sku *sku, const char *names[MEASURING_TABLES_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sku->n_figures; i++) {
+        bool there = false;
+        for (size_t k = 0; k < n; k++) {
+            there = there || strcmp(names[k], sku->figures[i].table) == 0;
+        }
+        if (!there && n < MEASURING_TABLES_MAX) {
+            names[n++] = sku->figures[i].table;
+        }
+    }
+    return n;
+}
+
+/* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
+static int conclude(const struct options *o, const struct table_files *files, const struct table *verdicts)
+{
+    FILE *screen = table_files_screen(files);
+    validate_print(screen, report_colour(screen), verdicts);
+    int status = table_files_write(files, NULL, verdicts, screen);
+    if (status != DONE) {
+        return status;
+    }
+    if (validate_count(verdicts, "deviates") > 0) {
+        return DEVIATES;
+    }
+    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
+        complain("--validate %s: none of its figures was measured; --machine says with what, --list machines what "
+                 "works here", o->job_argument);
+        return CANNOT;
+    }
+    return DONE;
+}
+
+int job_validate(const struct options *o)
+{
+    struct sku sku;
+    struct machine_error error;
+    struct table_files files;
+    struct collected tables;
+    struct table verdicts;
+    const char *names[MEASURING_TABLES_MAX];
+    memset(&error, 0, sizeof(error));
+    if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK) {
+        complain_with_remedy(error.text, error.remedy);
+        return error.status == MACHINE_OK ? FAILED : (int)error.status;
+    }
+    int status = table_files_choose(o, "validate", NULL, &files);
+    if (status == DONE) {
+        status = collect_tables(o, names, tables_of(&sku, names), &tables);
+        if (status == DONE) {
+            if (validate_tables(&sku, tables.list, tables.n, &verdicts) != 0) {
+                complain("out of memory");
+                status = FAILED;
+            } else {
+                status = conclude(o, &files, &verdicts);
+            }
+            table_free(&verdicts);
+            collect_free(&tables);
+        }
+    }
+    table_files_free(&files);
+    sku_free(&sku);
+    return status;
+}
