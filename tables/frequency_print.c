@@ -318,7 +318,8 @@ static void print_span(FILE *out, const struct sheet *s)
             high = fmax(high, mean_of(s, k, c, "freq_ghz"));
         }
     if (high > 0)
-        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen, which is not the kernels' doing alone.\n", low, high);
+        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen, which is not the kernels' doing alone.\n", low,
+                high);
 }
 
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)
