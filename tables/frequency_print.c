@@ -308,6 +308,20 @@ static void print_cost(FILE *out, const struct sheet *s)
                 cores == 1 ? "" : "s", s->kernel[slow], low, s->kernel[fast], high, 100 * (1 - low / high));
 }
 
+/* Where the frequency moves by itself, two kernels that were measured one after the other cannot be compared. */
+static void print_span(FILE *out, const struct sheet *s)
+{
+    double low = INFINITY, high = 0;
+    for (size_t k = 0; k < s->n_kernels; k++)
+        for (size_t c = 0; c < s->n_columns; c++) {
+            low = fmin(low, mean_of(s, k, c, "freq_ghz"));
+            high = fmax(high, mean_of(s, k, c, "freq_ghz"));
+        }
+    if (high > 0)
+        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen, which is not the kernels' doing alone.\n", low,
+                high);
+}
+
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)
 {
     for (size_t i = 0; i < n && i < 4; i++) {
@@ -329,8 +343,11 @@ void frequency_findings(FILE *out, const struct table *t)
     if (!s)
         return;
     look(t, cpus[0], s);
-    print_cost(out, s);
     const char *steps = frequency_setting(t, "steps", cpus[0]), *groups = frequency_setting(t, "groups", cpus[0]);
+    if (steps && steps[0] == 'n')
+        print_span(out, s);
+    else
+        print_cost(out, s);
     if (steps && strcmp(steps, "steps") == 0 && groups)
         fprintf(out, "Groups of active cores that share a frequency: %s.\n", groups);
     else if (steps)

@@ -402,6 +402,8 @@ static void test_what_floats_has_no_steps(void **state)
     assert_non_null(strstr(shown, "\n512fma "));
     assert_null(strstr(shown, "\nL0"));
     assert_non_null(strstr(found, "No steps"));
+    assert_non_null(strstr(found, "Frequencies from 1."));
+    assert_null(strstr(found, "less"));
     expect_narrow(shown);
     free(shown);
     free(found);
