@@ -35,10 +35,13 @@ const char *plot_key(const struct table *t, size_t row, const char *column, char
 
 bool plot_varies(const struct table *t, const char *column)
 {
-    char first[160], other[160];
-    for (size_t row = 1; row < t->n_rows; row++)
-        if (strcmp(plot_key(t, 0, column, first, sizeof first), plot_key(t, row, column, other, sizeof other)) != 0)
+    for (size_t row = 1; row < t->n_rows; row++) {
+        const char *first = table_text(t, 0, column), *text = table_text(t, row, column);
+        double number = table_number(t, row, column), other = table_number(t, 0, column);
+        bool same_text = first && text ? strcmp(first, text) == 0 : first == text;
+        if (!same_text || !(number == other || (isnan(number) && isnan(other))))
             return true;
+    }
     return false;
 }
 
@@ -69,7 +72,7 @@ const char *plot_pair(const struct table *t, size_t row, bool cores, char *out, 
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
     double active = table_number(t, row, "active_cores");
     snprintf(out, size, "%s \xE2\x86\x92 %s", from ? from : "?", to ? to : "?");
-    if (cores && isfinite(active) && plot_varies(t, "active_cores")) {
+    if (cores && isfinite(active)) {
         size_t used = strlen(out);
         snprintf(out + used, size - used, ", %.0f core%s", active, active == 1 ? "" : "s");
     }

@@ -110,6 +110,7 @@ static const char *ratio_class(double ratio)
 /* Phases of a change behind each other. A row that has a distance tells how far throttling reaches instead. */
 static void throttle_durations(const struct table *t, struct chart *c)
 {
+    const bool cores = plot_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttle phases: how long, and at which share of the full "
                                                            "rate");
     double *end = calloc(t->n_rows + 1, sizeof *end);
@@ -121,7 +122,7 @@ static void throttle_durations(const struct table *t, struct chart *c)
         double ratio = table_number(t, row, "ipc_ratio");
         if (!(v.value > 0) || isfinite(table_number(t, row, "distance")) || !plot_is(t, row, "part", "phase"))
             continue;
-        plot_pair(t, row, true, name, sizeof name);
+        plot_pair(t, row, cores, name, sizeof name);
         if (chart_find_name(&p->categories, name) == p->categories.n && p->categories.n >= PLOT_ROWS_MAX) {
             omitted++;
             continue;
@@ -154,6 +155,7 @@ static void cut_density(char *name)
 
 static void throttle_distance(const struct table *t, struct chart *c)
 {
+    const bool cores = plot_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar additions with one wide instruction in "
                                                             "every N");
     char name[200];
@@ -165,7 +167,7 @@ static void throttle_distance(const struct table *t, struct chart *c)
         double distance = table_number(t, row, "distance");
         if (!(distance > 0) || !plot_is(t, row, "part", "distance") || p->n_series >= LINES_MAX)
             continue;
-        plot_pair(t, row, true, name, sizeof name);
+        plot_pair(t, row, cores, name, sizeof name);
         cut_density(name);
         chart_add_point(c, chart_series(c, p, name), distance, v.value, v.lo, v.hi);
     }
@@ -187,6 +189,7 @@ static const char *mode_name(double mode, int *colour)
 
 static void relaxation_waits(const struct table *t, struct chart *c)
 {
+    const bool cores = plot_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Wait before the frequency rises again");
     struct chart_panel *q = chart_add_panel(c, CHART_BARS, "Share of the repetitions");
     char name[200], text[CHART_TEXT_MAX];
@@ -199,7 +202,7 @@ static void relaxation_waits(const struct table *t, struct chart *c)
         const char *mode = mode_name(table_number(t, row, "mode"), &colour);
         if (!isfinite(wait.value) || !plot_is(t, row, "what", "wait") || n++ >= PLOT_ROWS_MAX)
             continue;
-        plot_pair(t, row, true, name, sizeof name);
+        plot_pair(t, row, cores, name, sizeof name);
         chart_number(wait.value, text, sizeof text);
         chart_add_legend(c, p, mode, colour);
         chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = wait.value,
@@ -217,6 +220,7 @@ static void relaxation_waits(const struct table *t, struct chart *c)
 /* Rows of another experiment, each with a share and what was done (`by`). */
 static void relaxation_shares(const struct table *t, struct chart *c, const char *what, const char *title, int colour)
 {
+    const bool cores = plot_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, title);
     char pair[200], name[400], text[CHART_TEXT_MAX];
     size_t n = 0;
@@ -226,7 +230,7 @@ static void relaxation_shares(const struct table *t, struct chart *c, const char
         const char *by = table_text(t, row, "by");
         if (!isfinite(share.value) || !plot_is(t, row, "what", what) || n++ >= PLOT_ROWS_MAX)
             continue;
-        snprintf(name, sizeof name, "%s: %s", plot_pair(t, row, true, pair, sizeof pair), by ? by : "?");
+        snprintf(name, sizeof name, "%s: %s", plot_pair(t, row, cores, pair, sizeof pair), by ? by : "?");
         snprintf(text, sizeof text, "%.2f", share.value);
         chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = share.value,
                                                .lo = share.lo, .hi = share.hi, .colour = colour, .lanes = 1}, text);
@@ -273,6 +277,7 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
 
 static void overhead_bars(const struct table *t, struct chart *c, const char *column, const char *title, bool log_x)
 {
+    const bool cores = plot_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, title);
     char name[200], text[CHART_TEXT_MAX];
     size_t n = 0;
@@ -282,7 +287,7 @@ static void overhead_bars(const struct table *t, struct chart *c, const char *co
         struct plot_value v = plot_value(t, row, column);
         if (!isfinite(v.value) || n++ >= PLOT_ROWS_MAX)
             continue;
-        plot_pair(t, row, true, name, sizeof name);
+        plot_pair(t, row, cores, name, sizeof name);
         chart_number(v.value, text, sizeof text);
         chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = v.value,
                                                .lo = v.lo, .hi = v.hi, .dot = log_x, .lanes = 1}, text);
@@ -303,12 +308,13 @@ void plot_overhead(const struct table *t, struct chart *c)
 
 void plot_voltage(const struct table *t, struct chart *c)
 {
+    const bool cores = plot_varies(t, "active_cores");
     struct chart_names pairs = {0};
     char name[200];
     for (size_t row = 0; row < t->n_rows; row++) {
         double volts = table_number(t, row, "volts");
         if (isfinite(volts))
-            chart_name(c, &pairs, plot_pair(t, row, true, name, sizeof name));
+            chart_name(c, &pairs, plot_pair(t, row, cores, name, sizeof name));
     }
     for (size_t i = 0; i < pairs.n && i < CHART_PANELS_MAX; i++) {
         struct chart_panel *p = chart_add_panel(c, CHART_LINES, pairs.name[i]);
@@ -320,7 +326,7 @@ void plot_voltage(const struct table *t, struct chart *c)
         s->in_legend = false;
         s->mark = 0;
         for (size_t row = 0; row < t->n_rows; row++)
-            if (strcmp(plot_pair(t, row, true, name, sizeof name), pairs.name[i]) == 0) {
+            if (strcmp(plot_pair(t, row, cores, name, sizeof name), pairs.name[i]) == 0) {
                 struct plot_value v = plot_value(t, row, "volts");
                 chart_add_point(c, s, table_number(t, row, "time_us"), v.value, v.lo, v.hi);
             }
