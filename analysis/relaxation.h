@@ -56,10 +56,10 @@ struct relaxation_waits {
 /*
  * Where hardly any repetition was left alone (a timer that ticks more often than the wait is long) the interrupted ones
  * are used as if they had been: if interruptions did start the wait anew, these waits would scatter, which the caller
- * sees (others, never). Waits within 15 % of once or twice belong to these modes. The share of a mode is that among the repetitions that
- * nothing interrupted until the first wait was over, whatever came later: longer waits are interrupted more often, and
- * leaving those out would make them look rarer than they are. Limits: means by Student's t, shares by Clopper and
- * Pearson. Returns 0, or -1: out of memory.
+ * sees (others, never). Waits within 15 % of once or twice belong to these modes. The share of a mode is that among the
+ * repetitions that nothing interrupted until the first wait was over, whatever came later: longer waits are interrupted
+ * more often, and leaving those out would make them look rarer than they are. Limits: means by Student's t, shares by
+ * Clopper and Pearson. Returns 0, or -1: out of memory.
  */
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
 

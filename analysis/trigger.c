@@ -6,11 +6,11 @@
 
 #include "analysis/robust.h"
 
-#define INTERRUPTED_US 60.0 /* halts for frequency changes take about 10 us (G 5.2.2); the shortest wait is 650 us (D) */
+#define INTERRUPTED_US 60.0 /* halts of frequency changes take about 10 us (G 5.2.2), waits 650 us and more (D) */
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
 #define THROTTLED 0.85      /* of the full rate */
-#define THROTTLED_US 4.0
+#define THROTTLED_US 6.0
 
 struct trigger_span trigger_span(const struct trace *t, uint32_t run)
 {
@@ -187,6 +187,24 @@ static double median_bin(const struct profile *p, enum trace_channel c, double f
     return median_of(p->scratch, m);
 }
 
+/* One repetition alone: slow between two times against its own last third. */
+static bool slow_alone(const struct profile *p, size_t r, double from, double to)
+{
+    struct profile one = {p->t, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
+    double whole = -p->begin_us[r], full = median_bin(&one, TRACE_IPC, whole * 2 / 3, whole);
+    return median_bin(&one, TRACE_IPC, from, to) < THROTTLED * full;
+}
+
+/* Medians of few repetitions are low by chance now and then, where something else runs on the core's other
+ * hyper-thread: the repetitions must agree. */
+static bool agreed_slow(const struct profile *p, double from, double to)
+{
+    size_t slow = 0;
+    for (size_t r = 0; r < p->n; r++)
+        slow += slow_alone(p, r, from, to);
+    return (double)slow >= AGREE * (double)p->n;
+}
+
 static void find_onset(const struct profile *p, size_t bins, struct trigger_throttle *out)
 {
     double done = 0, lo = 0, hi = 0, lowest = 1, onset = NAN;
@@ -210,7 +228,7 @@ static void find_onset(const struct profile *p, size_t bins, struct trigger_thro
         }
         done += work;
     }
-    if (slow < need)
+    if (slow < need || !agreed_slow(p, onset, onset + (double)slow * p->period))
         return;
     out->throttled = true;
     out->ratio = lowest;

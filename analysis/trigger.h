@@ -65,11 +65,11 @@ struct trigger_throttle {
     double ratio;        /* lowest rate against the full one, of medians over the repetitions; 1: not throttled */
     double onset_us;     /* from the burst's first instruction; NaN: not throttled */
     double full_ipc;     /* payload instructions per cycle at the end of the burst */
-    struct estimate instructions; /* of the payload until then: at least, and at most, i.e. with the first slow sample */
+    struct estimate instructions; /* of the payload until then: at least; at most, with the first slow sample */
 };
 /*
  * Looks at bursts that begin at begin_us[i] (of span i) and end at time 0, `n` repetitions: throttled where the median
- * over the repetitions stays below 85 % of the full rate for at least 4 us at one frequency: shorter than any
+ * over the repetitions stays below 85 % of the full rate for at least 6 us: shorter than any
  * throttled phase that was published (9 us), longer than it takes caches and the sampling loop to warm up.
  */
 int trigger_throttled(const struct trace *t, const struct trigger_span *s, const double *begin_us, size_t n,

@@ -29,10 +29,10 @@
 #define READ_US 0.05     /* a reading takes less */
 #define REJECT 6.0
 #define AGREE 0.6
-#define DISAGREE "the frequency rises, but the repetitions do not agree when; stop other programs, or choose another " \
-                 "CPU with --cpu"
-enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8, TOGGLES = 7,
-       SPOILT_MOST = 3 };
+#define DISAGREE "the frequency rises, but the repetitions do not agree when; stop other programs, or choose " \
+                 "another CPU with --cpu"
+enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20,
+       BRIEF_OTHERS = 8, TOGGLES = 7, SPOILT_MOST = 3 };
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
 const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
@@ -163,7 +163,8 @@ static bool agree(const struct relaxation_waits *w)
 
 /* ---- the pilot ---- */
 
-/* Looks once. *why: NULL, or why there is no wait, or none that the repetitions agree on (*again: may be tried anew). */
+/* Looks once. *why: NULL, or why there is no wait, or none that the repetitions agree on (*again: may be tried
+ * anew). */
 static int look_once(struct rig *r, const char **why, bool *again, struct machine_error *err)
 {
     const struct segment segments[2] = {{r->cell->a, FROM_US, false}, {r->cell->b, PILOT_US, true}};

@@ -116,7 +116,8 @@ static void waits_found(FILE *out, const struct table *t)
                     table_number(t, i, "wait_us"));
         else
             fprintf(out, "%s%s a core speeds up again after %.0f us (95 %%: %.1f to %.1f)",
-                    said++ ? "; after " : "After ", table_text(t, i, "from"), table_number(t, i, "wait_us"), table_number(t, i, "wait_us_lo"),
+                    said++ ? "; after " : "After ", table_text(t, i, "from"), table_number(t, i, "wait_us"),
+                    table_number(t, i, "wait_us_lo"),
                     table_number(t, i, "wait_us_hi"));
     }
     if (said)

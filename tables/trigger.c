@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What it takes before a licence level is asked for. The cells: trigger_count.c, trigger_density.c, trigger_others.c. */
+/*
+ * What it takes before a licence level is asked for. The cells: trigger_count.c, trigger_density.c, trigger_others.c.
+ */
 #include "tables/trigger.h"
 
 #include <math.h>

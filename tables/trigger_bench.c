@@ -214,11 +214,12 @@ void bench_disagree(const struct bench *b, struct table *rows, const char *what,
 {
     char why[420];
     snprintf(why, sizeof why, "the repetitions of %.60s do not agree on a frequency: fewer than four in five are "
-             "alike (%zu were discarded%s%.100s); stop other programs, or choose another CPU with --cpu", of,
-             b->discarded, b->discarded ? ": " : "", b->discarded_why);
+             "alike%s%.100s; stop other programs, or choose another CPU with --cpu", of,
+             b->discarded ? "; discarded before that: " : "", b->discarded_why);
     table_add_missing(rows, why);
     table_put_text(rows, "kernel", b->cell->a.name);
     table_put_number(rows, "density", density);
     table_put_number(rows, "active_cores", b->cell->active_cores);
     table_put_text(rows, "what", what);
+    table_put_number(rows, "discarded", (double)b->discarded);
 }

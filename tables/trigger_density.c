@@ -70,19 +70,10 @@ static struct probe *find(struct density *d, unsigned density)
     return NULL;
 }
 
-static int measure(struct density *d, unsigned density, struct machine_error *err)
+static int take_bursts(struct density *d, const struct payload *p, struct machine_error *err)
 {
-    struct payload p;
-    char name[KERNEL_NAME_MAX + 8], why[200];
-    if (find(d, density) || d->n == PROBES_MAX)
-        return MACHINE_OK;
-    snprintf(name, sizeof name, density > 1 ? "%s@1/%u" : "%s", d->b->cell->a.kernel->name, density);
-    if (kernel_parse(name, &p, why, sizeof why))
-        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
-    struct probe *new = &d->probe[d->n];
-    *new = (struct probe){.density = density, .first = d->b->n_seen};
     for (unsigned i = 0; i < d->repeats; i++) {
-        int status = bench_burst(d->b, &p, BURST_US, true, err);
+        int status = bench_burst(d->b, p, BURST_US, true, err);
         if (status == MACHINE_OK)
             status = bench_burst(d->b, &d->b->plain, BURST_US, false, err);
         if (status != MACHINE_OK)
@@ -90,12 +81,46 @@ static int measure(struct density *d, unsigned density, struct machine_error *er
         if (tables_stop(d->b->context, fmin(0.95, (double)d->n / 12)))
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
     }
+    return MACHINE_OK;
+}
+
+static int measure_once(struct density *d, const struct payload *p, struct machine_error *err)
+{
+    struct probe *new = &d->probe[d->n];
+    *new = (struct probe){.density = p->density, .first = d->b->n_seen};
+    int status = take_bursts(d, p, err);
+    if (status != MACHINE_OK)
+        return status;
     d->n++;
     int bad = judge(d, new);
     trace_free(&d->b->trace); /* only what is being judged is kept */
     trace_init(&d->b->trace);
     return bad || sequence_trace(&d->b->sequence, &d->b->trace) || judge_all(d)
                ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+}
+
+/* Again where the repetitions do not agree; those of before are discarded then. */
+static int measure(struct density *d, unsigned density, struct machine_error *err)
+{
+    struct payload p;
+    char name[KERNEL_NAME_MAX + 16], why[200];
+    int status = MACHINE_OK;
+    if (find(d, density) || d->n == PROBES_MAX)
+        return MACHINE_OK;
+    snprintf(name, sizeof name, density > 1 ? "%s@1/%u" : "%s", d->b->cell->a.kernel->name, density);
+    if (kernel_parse(name, &p, why, sizeof why))
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    for (int attempt = 0; attempt < BENCH_ATTEMPTS && status == MACHINE_OK; attempt++) {
+        if (attempt && d->probe[d->n - 1].demand >= 0)
+            break;
+        if (attempt) {
+            d->n--;
+            d->b->discarded += d->b->n_seen - d->probe[d->n].first;
+            d->b->n_seen = d->probe[d->n].first;
+        }
+        status = measure_once(d, &p, err);
+    }
+    return status;
 }
 
 /* The largest N at which `demand` is reached, between one that does and one that does not. */

@@ -102,7 +102,8 @@ static int mixture_row(struct bench *b, size_t n, struct table *rows, struct mac
         return MACHINE_OK;
     }
     struct trigger_row r = {.what = "mixture", .density = 1, .grade = level[MIXTURE_BOTH],
-                            .plain_grade = level[MIXTURE_PLAIN], .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
+                            .plain_grade = level[MIXTURE_PLAIN],
+                            .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
                             .freq = bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
                             .plain = bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS), .n = n};
     bench_row(b, rows, &grades, &r);

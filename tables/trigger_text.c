@@ -145,7 +145,7 @@ static void counts_found(FILE *out, const struct table *t)
     size_t said = 0, measured = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
-        measured += is(t, i, "count");
+        measured += is(t, i, "count"); /* one row each where none asks for a level */
         if (!is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
         fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
@@ -158,7 +158,7 @@ static void counts_found(FILE *out, const struct table *t)
     if (said)
         fprintf(out, ".\n");
     else if (measured)
-        fprintf(out, "No kernel asked for a lower frequency.\n");
+        fprintf(out, "None of %zu kernels asked for a lower frequency.\n", measured);
 }
 
 static void limits_found(FILE *out, const struct table *t)
