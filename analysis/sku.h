@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was published about a processor, figure by figure, each with its source (doc/sku-format.md; shipped: data/skus/).
+ * What was published about a processor, figure by figure, each with its source (doc/sku-format.md, data/skus/).
  * Published figures are there to compare measurements with, never to fill them in.
  */
 #ifndef CHARACTERIZE_SKU_H

@@ -83,20 +83,30 @@ static bool row_fits(const struct sku_figure *f, const struct table *t, size_t r
     return true;
 }
 
-/* The reason why a row that the figure means is missing: what an entry does not say does not speak against it. */
+static const struct sku_key *key_of(const struct sku_figure *f, const char *column)
+{
+    for (size_t i = 0; i < f->n_keys; i++)
+        if (strcmp(f->keys[i].column, column) == 0)
+            return &f->keys[i];
+    return NULL;
+}
+
+/* The reason why a row that the figure means is missing. An entry may say less than the figure, but nothing that the
+ * figure leaves open: that one kernel cannot run is no reason for a figure of all kernels. */
 static const char *reason(const struct sku_figure *f, const struct table *t)
 {
     for (size_t m = 0; m < t->n_missing; m++) {
         bool meant = true;
-        for (size_t i = 0; i < f->n_keys && meant; i++) {
-            const char *text = table_missing_text(t, m, f->keys[i].column);
-            double number = table_missing_number(t, m, f->keys[i].column);
-            meant = (!text && isnan(number)) || fits(&f->keys[i], text, number);
+        for (size_t c = 0; c < t->n_columns && meant; c++) {
+            const char *text = t->missing[m].values[c].text;
+            double number = t->missing[m].values[c].number;
+            const struct sku_key *k = key_of(f, t->columns[c].name);
+            meant = (!text && isnan(number)) || (k && fits(k, text, number));
         }
         if (meant)
             return t->missing[m].why;
     }
-    return NULL;
+    return "the table has no such row, or no value in it";
 }
 
 /* ---- verdicts ---- */
@@ -278,12 +288,14 @@ static void print_row(FILE *out, const struct table *v, size_t row)
     if (isfinite(table_number(v, row, "measured_lo")))
         snprintf(limits, sizeof limits, " [%s, %s]", lo, hi);
     const char *unit = table_text(v, row, "unit");
+    bool is_measured = isfinite(table_number(v, row, "measured"));
     fprintf(out, "  %s  %s\n    published %s, measured %s%s%s%s", table_text(v, row, "table"),
-            table_text(v, row, "figure"), published, measured, limits, unit ? " " : "", unit ? unit : "");
+            table_text(v, row, "figure"), published, measured, limits, unit && is_measured ? " " : "",
+            unit && is_measured ? unit : "");
     if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
         fprintf(out, ", %+.1f %%", deviation);
     fprintf(out, "; %s\n", table_text(v, row, "source"));
-    if (note && !isfinite(table_number(v, row, "measured")))
+    if (note && !is_measured)
         fprintf(out, "    %s\n", note);
 }
 

@@ -309,6 +309,11 @@ static void test_mean_and_reasons(void **state)
     overhead_table(&o);
     overhead_row(&o, "128fma", "512fma", 1, 51.4, 10, 900);
     overhead_row(&o, "128fma", "512fma", 16, 36.0, NAN, 150);
+    table_add_missing(&o, "of another kernel");
+    table_put_text(&o, "to", "512or");
+    table_add_missing(&o, "of one number of cores, while the figure means all");
+    table_put_text(&o, "to", "256fma");
+    table_put_number(&o, "active_cores", 4);
     table_add_missing(&o, "all 20 repetitions were disturbed");
     table_put_text(&o, "to", "512fma");
     table_put_number(&o, "active_cores", 16);
