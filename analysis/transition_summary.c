@@ -172,14 +172,24 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
 
 /* ---- sums over the phases ---- */
 
-static struct estimate sum_latency(const struct phases *p)
+/* From the first sign of the first transition to the end of the last, without the waits in between. */
+static struct estimate span_latency(const struct phases *p)
 {
-    double sum = 0, square = 0;
-    for (size_t i = 0; i < p->n_transitions; i++) {
-        sum += p->transitions[i].latency_us.value;
+    if (!p->n_transitions)
+        return unknown;
+    const struct transition *first = &p->transitions[0], *last = &p->transitions[p->n_transitions - 1];
+    double end = last->at_us + last->latency_us.value, us = end - first->at_us, square = 0;
+    for (size_t i = 0; i < p->n_transitions; i++)
         square += pow(half_of(&p->transitions[i].latency_us), 2);
+    for (size_t i = 0; i < p->n_phases; i++) {
+        const struct phase *between = &p->phases[i];
+        bool inside = between->start_us >= first->at_us && between->start_us < last->at_us;
+        if (inside && between->kind == PHASE_SLOW)
+            us -= between->duration_us.value;
+        else if (inside && between->kind == PHASE_STEADY)
+            square += pow(half_of(&between->duration_us), 2);
     }
-    return p->n_transitions ? around(sum, sqrt(square)) : unknown;
+    return around(us, sqrt(square));
 }
 
 static struct estimate sum_wait(const struct phases *p, size_t first)
@@ -284,7 +294,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
         return;
     for (size_t i = first; i < p->n_phases; i++)
         out->halts += p->phases[i].kind == PHASE_HALT;
-    out->latency_us = sum_latency(p);
+    out->latency_us = span_latency(p);
     out->wait_us = sum_wait(p, first);
     out->overhead_us = sum_overhead(trace, p, first);
 }

@@ -25,8 +25,8 @@ const char *switch_kind_name(enum switch_kind k);
 /* A number that was not measured is NaN. All times in microseconds, from the first instruction of the second kernel. */
 struct transition_summary {
     enum switch_kind kind;
-    /* From the first sign to the first full-rate sample on the final level; full rate in between (before a rise: the
-     * wait) does not count. NaN where nothing was found. */
+    /* From the first sign to the first full-rate sample on the final level, without the waits for a higher frequency on
+     * the way. NaN where nothing was found. */
     struct estimate latency_us;
     /* How long the core stayed at a lower frequency although it could have risen; NaN: it did not rise. */
     struct estimate wait_us;

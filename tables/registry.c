@@ -7,15 +7,8 @@
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
-    &table_frequency,
-    &table_transitions,
-    &table_overhead,
-    &table_umask,
-    &table_throttle,
-    &table_trigger,
-    &table_relaxation,
-    &table_voltage,
-    &table_energy,
+    &table_frequency, &table_transitions, &table_throttle, &table_trigger, &table_relaxation,
+    &table_overhead,  &table_umask,       &table_energy,   &table_voltage,
     NULL,
 };
 

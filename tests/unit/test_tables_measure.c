@@ -261,6 +261,7 @@ static void the_registry_is_complete(void **state)
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
     (void)state;
+    assert_int_equal(n, sizeof demanded / sizeof demanded[0]);
     for (size_t i = 0; i < n; i++) {
         struct table t;
         bool found = false;
