@@ -24,7 +24,7 @@
 
 struct expected {
     const char *kind;
-    double latency, wait, overhead, from, to;
+    double latency, wait, overhead, from, to, first_sign;
     unsigned halts;
     double slack; /* us: phases shorter than four samples, which may be taken for part of their neighbours */
 };
@@ -35,8 +35,11 @@ static void add_phase(const struct model_phase *p, double us, double final, stru
     bool halted = p->kind == MODEL_HALTED, throttled = p->kind == MODEL_THROTTLED;
     e->halts += halted;
     e->slack += us < 4 ? us : 0;
-    if (halted || throttled)
-        e->latency += us;
+    if (halted || throttled) {
+        if (!(e->latency > 0))
+            e->first_sign = p->start_us - e->wait;
+        e->latency = p->start_us + us - e->first_sign - e->wait; /* waits do not count, other full rate does */
+    }
     if (p->kind == MODEL_SLOW)
         e->wait += us;
     else
