@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CHART_PANELS_MAX = 8, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160 };
+enum { CHART_PANELS_MAX = 16, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160 };
 
 /* Shape of a panel. */
 enum chart_kind { CHART_LINES, CHART_BARS, CHART_CELLS };
@@ -84,6 +84,7 @@ struct chart {
     char title[CHART_NAME_MAX];
     char subtitle[300];
     bool modelled;
+    bool two_columns;        /* panels stand in two columns, row by row */
     size_t n_panels;
     struct chart_panel panels[CHART_PANELS_MAX];
     bool failed;             /* out of memory */

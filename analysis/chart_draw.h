@@ -20,6 +20,7 @@ struct canvas {
 
 /* Where a panel stands: pixels from the left and the top. */
 struct place {
+    int x, width; /* of the column */
     int top;    /* of all */
     int left, right;
     int area, bottom; /* top and bottom of the plotting area */

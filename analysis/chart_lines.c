@@ -5,7 +5,7 @@
 
 #include "analysis/chart_draw.h"
 
-enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28 };
+enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28, LINE_ONLY = 200 /* points of a line that are not marked */ };
 
 int chart_lines_height(const struct chart_panel *p)
 {
@@ -149,7 +149,7 @@ static void print_curve(const struct canvas *k, const struct chart_series *s, si
         fprintf(k->out, "%s$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", *comma, i, colour);
         *comma = ", \\\n  ";
     }
-    if (s->mark >= 0) {
+    if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line)) {
         fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i,
                 chart_mark(s->mark), s->faint ? "1.2" : s->n > 60 ? "0.35" : "0.75", colour);
         *comma = ", \\\n  ";
@@ -168,7 +168,7 @@ void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const
     tics_at_points(k, p, &x, at->right - at->left);
     chart_x_label(k, p->x_label);
     snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
-    chart_label(k, p->y_label, 40, 18, (at->area + at->bottom) / 2.0, style);
+    chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, style);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)
             print_curve(k, &p->series[i], i, &comma);

@@ -90,17 +90,17 @@ static size_t legend_entries(const struct chart_panel *p, struct chart_legend *o
 }
 
 /* Lines of the legend; drawn from `top` where `k` is given. */
-static int legend(const struct canvas *k, const struct chart_panel *p, int top)
+static int legend(const struct canvas *k, const struct chart_panel *p, const struct place *at, int top)
 {
     struct chart_legend *entries = calloc(p->n_series + p->n_legend + 1, sizeof *entries);
     size_t n = entries ? legend_entries(p, entries) : 0, most = 110;
-    int lines = n ? 1 : 0, x = MARGIN;
+    int lines = n ? 1 : 0, x = at->x + MARGIN, end = at->x + at->width - MARGIN;
     for (size_t i = 0; i < n; i++) {
         size_t characters = layout_characters(entries[i].name);
         int width = 40 + CHART_CHARACTER_WIDTH * (int)(characters > most ? most : characters);
-        if (x > MARGIN && x + width > CHART_WIDTH - MARGIN) {
+        if (x > at->x + MARGIN && x + width > end) {
             lines++;
-            x = MARGIN;
+            x = at->x + MARGIN;
         }
         if (k) {
             char style[200];
@@ -131,7 +131,7 @@ static int right_of(const struct chart_panel *p)
 {
     int width = p->remarks.n ? 20 + CHART_CHARACTER_WIDTH * (int)chart_longest(&p->remarks) : 0;
     int least = p->kind == CHART_CELLS ? 96 : p->kind == CHART_BARS ? 64 : 26;
-    return CHART_WIDTH - (width > least ? width : least);
+    return width > least ? width : least;
 }
 
 static int area_height(const struct chart_panel *p)
@@ -143,10 +143,10 @@ static int area_height(const struct chart_panel *p)
     }
 }
 
-static struct place place_of(const struct chart_panel *p, int top)
+static struct place place_of(const struct chart_panel *p, int top, int x, int width)
 {
-    struct place at = {.top = top, .left = left_of(p), .right = right_of(p)};
-    at.area = top + (*p->title ? LINE + 4 : 0) + legend(NULL, p, 0) + 6;
+    struct place at = {.x = x, .width = width, .top = top, .left = x + left_of(p), .right = x + width - right_of(p)};
+    at.area = top + (*p->title ? LINE + 4 : 0) + legend(NULL, p, &at, 0) + 6;
     if (p->kind == CHART_CELLS) {
         at.area += chart_cells_above(p);
         at.right = at.left + chart_cells_side(p, at.right - at.left) * (int)p->columns.n;
@@ -196,13 +196,13 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
     int y = at->top;
     if (*p->title) {
         snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_INK].plain);
-        chart_label(k, p->title, 110, MARGIN, y + 8, style);
+        chart_label(k, p->title, (size_t)at->width / CHART_CHARACTER_WIDTH, at->x + MARGIN, y + 8, style);
         y += LINE + 4;
     }
-    legend(k, p, y);
+    legend(k, p, at, y);
     if (*p->note) {
         snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
-        chart_label(k, p->note, 140, MARGIN, at->end - 8, style);
+        chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, style);
     }
     fprintf(k->out, "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"
                     "set bmargin at screen %.6f\n", (double)at->left / CHART_WIDTH, (double)at->right / CHART_WIDTH,
@@ -219,15 +219,18 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
 int chart_script(const struct chart *c, FILE *out)
 {
     struct place at[CHART_PANELS_MAX];
-    int top = head_height(c), drawn = 0;
+    int top = head_height(c), end = top, drawn = 0, columns = c->two_columns ? 2 : 1, width = CHART_WIDTH / columns;
     for (size_t i = 0; i < c->n_panels; i++)
         if (!chart_panel_empty(&c->panels[i])) {
-            at[i] = place_of(&c->panels[i], top + (drawn++ ? GAP : 0));
-            top = at[i].end;
+            int column = drawn++ % columns;
+            if (column == 0 && drawn > 1)
+                top = end + GAP;
+            at[i] = place_of(&c->panels[i], top, column * width, width);
+            end = at[i].end > end ? at[i].end : end;
         }
     if (!drawn)
         return -1;
-    struct canvas k = {out, top + MARGIN};
+    struct canvas k = {out, end + MARGIN};
     begin(&k);
     head(&k, c);
     for (size_t i = 0; i < c->n_panels; i++)

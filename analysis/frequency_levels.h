@@ -67,9 +67,9 @@ struct frequency_levels {
  * frequency. Where the frequency floats, the frequencies tell no level.
  *
  * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a
- * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one
- * in seven (and at least two) frequencies rise with more active cores, or when more than three in twenty comparisons of
- * two kernels at a number of cores contradict those of the same two at most others. On a processor with fixed steps
+ * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one in seven (and at
+ * least two) frequencies rise with more active cores, or when more than three in twenty comparisons of two kernels at a
+ * number of cores contradict those of the same two at most others. On a processor with fixed steps
  * none of this happens but by disturbance.
  *
  * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before

@@ -15,8 +15,9 @@
 /* Findings at the top, in all. */
 enum { REPORT_FINDINGS_MAX = 10 };
 
-/* Rows of a table that are shown before the reader asks for the others (all are printed), and rows in the page. */
-enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 4000 };
+/* Rows of a table that are shown before the reader asks for the others, and rows in the page, which are all printed:
+ * of a longer table the page names the file. */
+enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000 };
 
 /* What is true of the whole measurement. All texts may be NULL. */
 struct report_head {

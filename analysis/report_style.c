@@ -69,7 +69,7 @@ const char report_style[] =
     "nav,.opener{display:none}a{color:inherit;text-decoration:none}h2,h3,caption{break-after:avoid}"
     "figure,tr,.banner,dl.facts div{break-inside:avoid}section.table{break-before:page}"
     "thead{display:table-header-group}"
-    ".scroll{overflow:visible;margin:.5rem 0}svg.plot{min-width:0;max-width:100%;max-height:170mm}"
+    ".scroll{overflow:visible;margin:.5rem 0}svg.plot{min-width:0;max-width:100%;max-height:225mm}"
     "section.wide svg.plot{max-height:112mm}"
     "table{font-size:7pt;line-height:1.25;width:100%}th,td{white-space:normal;padding:.06rem .4rem .06rem 0}"
     ".limits{font-size:6.5pt;"

@@ -8,6 +8,8 @@
 #include "analysis/robust.h"
 
 enum {
+    NEAR = 4,              /* samples that a cut may move at a time */
+    FAR = 16,
     NOISE_SAMPLES = 4001, /* differences looked at for a noise estimate: its error is then below 2 % */
     SCALE_MAX = 1024,      /* longest moving sum */
     SHARP = 12             /* samples on each side within which a step must show */
@@ -390,29 +392,70 @@ static bool eliminate(const struct clean *c, struct positions *p, const struct s
     return any;
 }
 
+static int copy_positions(const struct positions *from, struct positions *to)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (add_position(to, from->at[i]))
+            return -1;
+    return 0;
+}
+
+/*
+ * When one of the cuts of a state too short to be believed has gone, the next one may move to where that was, because
+ * the larger step is there, and go for the same reason; its own step would be lost. So all candidates that are a state's
+ * length away from the cuts come back, and do not move far. 0, or -1: out of memory.
+ */
+static int propose_again(const struct positions *candidates, const struct segment_rule *rule, struct positions *p)
+{
+    size_t before = p->n, next = 0; /* next: the first cut at or behind the candidate */
+    for (size_t i = 0; i < candidates->n; i++) {
+        size_t at = candidates->at[i];
+        while (next < before && p->at[next] < at)
+            next++;
+        bool close = (next < before && p->at[next] - at < rule->min_length) ||
+                     (next > 0 && at - p->at[next - 1] < rule->min_length);
+        if (!close && add_position(p, at))
+            return -1;
+    }
+    if (p->n > before)
+        qsort(p->at, p->n, sizeof *p->at, ascending);
+    return 0;
+}
+
+/* Places the cuts and removes those that do not stand; what is left may move by `reach` samples. */
+static void settle(const struct clean *c, struct positions *p, const struct segment_rule *rule, double *z,
+                   size_t reach)
+{
+    place_all(c, p, NEAR);
+    for (int round = 0; round < 4; round++) {
+        while (eliminate(c, p, rule, z))
+            ;
+        place_all(c, p, reach);
+    }
+    while (eliminate(c, p, rule, z))
+        ;
+}
+
 size_t segment_channel(const float *value, const uint8_t *skip, size_t first, size_t last,
                        const struct segment_rule *rule, struct cut **cuts, double *sigma)
 {
     struct clean c;
-    struct positions p = {NULL, 0, 0};
+    struct positions p = {NULL, 0, 0}, candidates = {NULL, 0, 0};
     double *z = NULL;
     size_t result = SIZE_MAX;
     *cuts = NULL;
-    if (clean_series(value, skip, first, last, rule, &c) || propose_all(&c, rule, &p))
+    if (clean_series(value, skip, first, last, rule, &c) || propose_all(&c, rule, &candidates) ||
+        copy_positions(&candidates, &p))
         goto out;
     *sigma = c.sigma;
-    z = malloc((p.n + 1) * sizeof *z);
-    *cuts = malloc((p.n + 1) * sizeof **cuts);
+    z = malloc((2 * p.n + 1) * sizeof *z); /* never more than the candidates beside those that are left */
+    *cuts = malloc((2 * p.n + 1) * sizeof **cuts);
     if (!z || !*cuts)
         goto out;
-    place_all(&c, &p, 4);
-    for (int round = 0; round < 4; round++) {
-        while (eliminate(&c, &p, rule, z))
-            ;
-        place_all(&c, &p, 16);
-    }
-    while (eliminate(&c, &p, rule, z))
-        ;
+    settle(&c, &p, rule, z, FAR);
+    if (propose_again(&candidates, rule, &p))
+        goto out;
+    settle(&c, &p, rule, z, NEAR);
     for (size_t i = 0; i < p.n; i++) {
         worth(&c, &p, i, rule, &(*cuts)[i]);
         (*cuts)[i].at = first + c.index[p.at[i]];
@@ -425,6 +468,7 @@ out:
     }
     free(z);
     free(p.at);
+    free(candidates.at);
     clean_free(&c);
     return result;
 }

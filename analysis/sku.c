@@ -300,7 +300,8 @@ static int read_lines(struct parser *p, const char *text, size_t length)
 
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, char *why, size_t why_size)
 {
-    struct parser p = {.file = file, .sku = out, .why = why, .why_size = why_size};
+    struct parser p = {.file = file, .sku = out, .why_size = why_size};
+    p.why = why;
     memset(out, 0, sizeof *out);
     int status = read_lines(&p, text, length);
     if (status != 0)

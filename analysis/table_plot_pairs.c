@@ -7,7 +7,7 @@
 #include "analysis/table_plot_parts.h"
 
 /* Lines of one panel at most. */
-enum { LINES_MAX = 14 };
+enum { LINES_MAX = 14, COLUMN_MAX = 4 /* panels of the voltage in one column */ };
 
 /* ---- transitions ---- */
 
@@ -327,5 +327,6 @@ void plot_voltage(const struct table *t, struct chart *c)
         if (i + 1 == CHART_PANELS_MAX)
             plot_tell_omitted(p, CHART_PANELS_MAX, pairs.n, "transitions");
     }
+    c->two_columns = pairs.n > COLUMN_MAX;
     chart_free_names(&pairs);
 }

@@ -7,7 +7,7 @@
 #include "analysis/table.h"
 
 /* Rows of a bar plot at most: more would be a picture that nobody can read; the table has them all. */
-enum { PLOT_ROWS_MAX = 48 };
+enum { PLOT_ROWS_MAX = 64 };
 
 /* A value with its limits; NaN where absent. */
 struct plot_value {

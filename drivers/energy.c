@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/energy.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -49,6 +50,7 @@ static int read_number(const char *sys, const char *path, double *out)
     char text[64], *end;
 
     errno = 0;
+    *out = 0;
     if (cpu_read_text(sys, path, text, sizeof text) < 0) {
         return errno != 0 ? errno : EIO;
     }
@@ -71,14 +73,16 @@ static int topology_number(const char *sys, int cpu, const char *name)
  */
 static bool is_package(const char *name, int package, int die)
 {
-    int p, d = -1;
-    char rest;
+    char *end;
 
-    int found = sscanf(name, "package-%d-die-%d%c", &p, &d, &rest);
-    if (found < 1 || (found == 1 && strspn(name + strlen("package-"), "0123456789") != strlen(name + 8)) || found > 2) {
+    if (strncmp(name, "package-", 8) != 0 || !isdigit((unsigned char)name[8])) {
         return false;
     }
-    return (package < 0 || p == package) && (d < 0 || die < 0 || d == die);
+    long p = strtol(name + 8, &end, 10), d = -1;
+    if (strncmp(end, "-die-", 5) == 0 && isdigit((unsigned char)end[5])) {
+        d = strtol(end + 5, &end, 10);
+    }
+    return *end == '\0' && (package < 0 || p == package) && (d < 0 || die < 0 || d == die);
 }
 
 /* Finds the zone's folder. Returns how many fit. */

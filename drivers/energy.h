@@ -2,8 +2,8 @@
 /*
  * The energy that a processor package has used, from whichever of Linux's ways to the RAPL counters is open: powercap
  * (/sys/class/powercap/intel-rapl:N/energy_uj), liblikwid with its access daemon, or the register itself (611H in units
- * of 606H; AMD C001029BH in units of C0010299H). RAPL: Intel SDM vol. 3B, section 15.10; the counters have 32 bits, wrap
- * after minutes of high power, and move about once a millisecond.
+ * of 606H; AMD C001029BH in units of C0010299H). RAPL: Intel SDM vol. 3B, section 15.10; the counters have 32 bits,
+ * wrap after minutes of high power, and move about once a millisecond.
  */
 #ifndef CHARACTERIZE_ENERGY_H
 #define CHARACTERIZE_ENERGY_H

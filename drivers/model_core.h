@@ -100,7 +100,7 @@ bool model_core_executes(const struct model_core *c);
 void model_core_idle(struct model_core *c, double us);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
-/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one where that is lower. */
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
 double model_core_class_ghz(const struct model_core *c, unsigned class_);
 /* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted). */
 double model_core_volts(const struct model_core *c);

@@ -446,6 +446,9 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
     snprintf(width, sizeof width, "%.*s", (int)(weight - key - 3), key + 3);
     if (model_width(p, key, width, &e->width) != 0 || model_weight(p, key, weight + 1, &e->weight) != 0)
         return -1;
+    for (const struct model_energy *o = m->energies; o < e; o++)
+        if (o->width == e->width && o->weight == e->weight)
+            return model_fail(p, p->line, key, "this kind of instruction was given in line %u", o->line);
     return model_number(p, key, value, 0, 1e4, &e->nj);
 }
 

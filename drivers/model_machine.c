@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/events.h"
 #include "drivers/model.h"
 #include "drivers/model_core.h"
+#include "drivers/model_events.h"
 #include "drivers/model_power.h"
 #include "drivers/model_registers.h"
 #include "drivers/msr_decode.h"
@@ -501,43 +501,22 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
     return MACHINE_OK;
 }
 
-/* The table of events of the modelled CPU, to be freed; NULL: *err says why not. */
-static struct events_table *find_table(const struct state *s, struct machine_error *err)
+static const char *data_dir(const struct state *s)
 {
-    const struct model *m = &s->model;
-    struct cpu_identity id = {.vendor = "GenuineIntel", .family = m->family, .model = m->model,
-                              .stepping = m->stepping};
-    struct events_table *table = malloc(sizeof *table);
-    snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
-    if (!table) {
-        machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    } else if (events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err) != MACHINE_OK) {
-        free(table);
-        table = NULL;
-    }
-    return table;
+    return s->data_dir[0] ? s->data_dir : NULL;
 }
 
 static int model_find_event(const struct machine *machine, const char *name, uint32_t *code, struct machine_error *err)
 {
-    struct events_table *table = find_table(machine->state, err);
-    if (!table && err->status == MACHINE_CANNOT)
-        snprintf(err->remedy, sizeof err->remedy, "give its code: --event 0x28:0x08");
-    if (!table)
-        return (int)err->status;
-    const struct events_entry *e = events_by_name(table, name, err);
-    *code = e ? e->code : 0;
-    free(table);
-    return e ? MACHINE_OK : (int)err->status;
+    const struct state *s = machine->state;
+    return model_event_by_name(&s->model, data_dir(s), name, code, err);
 }
 
 static int model_named_events(const struct machine *machine, uint32_t select, struct machine_event *out, size_t max,
                               size_t *n, struct machine_error *err)
 {
-    struct events_table *table = find_table(machine->state, err);
-    *n = table ? events_by_select(table, select, out, max) : 0;
-    free(table);
-    return table ? MACHINE_OK : (int)err->status;
+    const struct state *s = machine->state;
+    return model_events_named(&s->model, data_dir(s), select, out, max, n, err);
 }
 
 static void model_close(struct machine *m)

@@ -163,7 +163,8 @@ static void list_kernels(unsigned features, char *out, size_t size)
 
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds || strlen(k[i].name) + used + 6 > size) {
+        if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds ||
+            strlen(k[i].name) + used + 6 > size) {
             continue;
         }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", k[i].name);

@@ -10,8 +10,8 @@
 
 struct steady_setup {
     struct payload kernel;
-    /* cpu, active_cores, companion, cpus, siblings, fixed_ghz and seed are the caller's; the counters, their number, the
-     * period and max_samples are set by the probe */
+    /* cpu, active_cores, companion, cpus, siblings, fixed_ghz and seed are the caller's; the counters, their number,
+     * the period and max_samples are set by the probe */
     struct machine_setup machine;
     unsigned runs;     /* repetitions wanted, >= 1 */
     double settle_us;  /* of the kernel before the first repetition */

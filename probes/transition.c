@@ -392,7 +392,9 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         note(&out->trace, s))
         return out_of_memory(err);
     const struct segment segments[3] = {
-        {s->from, s->warmup_us, false}, {s->from, s->before_us + transition_run_in_us(s->period_us), true}, {s->to, s->observe_us, true}};
+        {s->from, s->warmup_us, false},
+        {s->from, s->before_us + transition_run_in_us(s->period_us), true},
+        {s->to, s->observe_us, true}};
     for (unsigned run = 0; run < s->runs; run++) {
         struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = shift(run),
                                       .repetition = run};

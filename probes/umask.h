@@ -29,10 +29,11 @@ struct umask_setup {
 void umask_defaults(struct umask_setup *s, const struct payload *kernel, const struct payload *base);
 
 /*
- * Runs the experiments: each trace has the events in its extra columns, in the order of the setup. Time 0 is the switch; the first sample of a run ends there (steady: it begins the
- * recording). out[UMASK_FROM_BASE] and out[UMASK_TO_BASE] stay empty where base is the kernel itself. MACHINE_OK, or
- * fills *err and returns its status (MACHINE_CANNOT also for more events than there are counters); then all of *out is
- * empty. Free each with transition_result_free().
+ * Runs the experiments: each trace has the events in its extra columns, in the order of the setup. Time 0 is the
+ * switch; the first sample of a run ends there (steady: it begins the recording). out[UMASK_FROM_BASE] and
+ * out[UMASK_TO_BASE] stay empty where base is the kernel itself. MACHINE_OK, or fills *err and returns its status
+ * (MACHINE_CANNOT also for more events than there are counters); then all of *out is empty. Free each with
+ * transition_result_free().
  */
 int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_WHENS],
               struct machine_error *err);

@@ -143,9 +143,14 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 
 /* ---- measuring ---- */
 
+struct watch {
+    const struct tables_context *x;
+};
+
 static int on_progress(void *data, unsigned done, unsigned wanted)
 {
-    return tables_stop(data, (double)done / (wanted ? wanted : 1));
+    const struct watch *w = data;
+    return tables_stop(w->x, (double)done / (wanted ? wanted : 1));
 }
 
 /* The frequency at which a kernel runs by itself, on so many cores that all run it. */
@@ -263,10 +268,10 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     struct costs costs;
     double fixed = 0;
     bool ask = c->number[0] == FIXED && !(x->options->fixed_ghz > 0);
-    void *data = (void *)(uintptr_t)x; /* read only by on_progress */
+    struct watch w = {x};
     int status = MACHINE_OK;
     s.progress = on_progress;
-    s.data = data;
+    s.data = &w;
     if (ask)
         status = automatic_ghz(x, c, &fixed, err);
     s.machine.fixed_ghz = fixed;

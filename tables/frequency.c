@@ -236,17 +236,18 @@ static void put_discarded(const struct cell *c, const struct transition_result *
         return;
     snprintf(key, sizeof key, "discarded %s", c->id);
     /* the reasons are the probe's own and hold nothing that JSON would have escaped */
-    snprintf(json, sizeof json, "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu}", r->n_spoilt,
-             r->n_spoilt ? r->spoilt[0].why : "", f->runs - f->used);
+    snprintf(json, sizeof json, "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu}",
+             r->n_spoilt, r->n_spoilt ? r->spoilt[0].why : "", f->runs - f->used);
     table_set_detail(rows, key, json);
 }
 
 static void put_again(const struct cell *c, const struct steady_value *f, struct table *rows)
 {
-    char key[TABLES_CELL_ID_MAX], json[160];
+    char key[TABLES_CELL_ID_MAX + 12], json[300];
     double half = (f->mean.hi - f->mean.lo) / 2;
-    snprintf(key, sizeof key, FREQUENCY_AGAIN " %d %s %u", c->cpu, c->a.name, c->active_cores);
-    snprintf(json, sizeof json, "{\"freq_ghz\": %.9g, \"half_width\": %.9g}", f->mean.value, isnan(half) ? 0 : half);
+    snprintf(key, sizeof key, FREQUENCY_AGAIN "%s", c->id);
+    snprintf(json, sizeof json, "{\"cpu\": %d, \"kernel\": \"%.60s\", \"active_cores\": %u, \"freq_ghz\": %.9g, "
+             "\"half_width\": %.9g}", c->cpu, c->a.name, c->active_cores, f->mean.value, isnan(half) ? 0 : half);
     table_set_detail(rows, key, json);
 }
 
@@ -291,7 +292,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     int status = steady_run(x->machine, &s, &r, err);
     if (status)
         return status;
-    if (steady_mean(&r.trace, TRACE_FREQ, 0, &f) == 0 && steady_mean(&r.trace, TRACE_FREQ, SLACK * f.mean.value, &f) == 0)
+    if (steady_mean(&r.trace, TRACE_FREQ, 0, &f) == 0 &&
+        steady_mean(&r.trace, TRACE_FREQ, SLACK * f.mean.value, &f) == 0)
         put(c, &r, &f, rows);
     else
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");

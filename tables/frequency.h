@@ -6,8 +6,8 @@
 #include "analysis/frequency_levels.h"
 #include "tables/tables.h"
 
-/* The prefix of the details in which a frequency is that was measured again: "again CPU KERNEL CORES". */
-#define FREQUENCY_AGAIN "again"
+/* How the names of details begin in which a frequency is that was measured again. */
+#define FREQUENCY_AGAIN "again "
 
 /* ---- tables/frequency_conclude.c ---- */
 
@@ -15,6 +15,9 @@
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max);
 /* A setting that there is for each CPU: "groups", or "groups of CPU 3" where several were measured. */
 const char *frequency_setting(const struct table *t, const char *key, int cpu);
+
+/* Reads "5-8", or "5" for 5-5. Returns what follows it, or NULL where there is no such thing. */
+const char *frequency_read_range(const char *text, struct frequency_group *out);
 
 /* Levels, groups and the processor's own limits. */
 int frequency_conclude(struct table *t);

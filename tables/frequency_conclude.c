@@ -95,22 +95,23 @@ static size_t find_row(const struct table *t, int cpu, const char *kernel, unsig
     return row;
 }
 
-/* A detail "again CPU KERNEL CORES" beside the row that it repeats. */
+/* A frequency that was measured again beside the row that it repeats. */
 static void take_again(const struct table *t, const struct table_pair *detail, int cpu, struct seen *s)
 {
-    char kernel[80];
-    unsigned cores;
-    int of;
-    double ghz = NAN, half = NAN;
-    if (sscanf(detail->key, FREQUENCY_AGAIN " %d %79s %u", &of, kernel, &cores) != 3 || of != cpu)
+    const char *kernel = NULL;
+    int of, cores;
+    double ghz, half;
+    if (strncmp(detail->key, FREQUENCY_AGAIN, strlen(FREQUENCY_AGAIN)) != 0)
         return;
-    size_t row = find_row(t, cpu, kernel, cores);
     json_t *json = json_loads(detail->value, 0, NULL);
-    json_unpack(json, "{s:F, s:F}", "freq_ghz", &ghz, "half_width", &half);
+    if (json_unpack(json, "{s:i, s:s, s:i, s:F, s:F}", "cpu", &of, "kernel", &kernel, "active_cores", &cores,
+                    "freq_ghz", &ghz, "half_width", &half) == 0 && of == cpu) {
+        size_t row = find_row(t, cpu, kernel, (unsigned)cores);
+        if (row < t->n_rows && isfinite(table_number(t, row, "freq_ghz")))
+            s->again[s->n_again++] = (struct frequency_again){table_number(t, row, "freq_ghz"), ghz,
+                                                              half_width(t, row), half};
+    }
     json_decref(json);
-    if (row < t->n_rows && isfinite(ghz) && isfinite(table_number(t, row, "freq_ghz")))
-        s->again[s->n_again++] = (struct frequency_again){table_number(t, row, "freq_ghz"), ghz, half_width(t, row),
-                                                          half};
 }
 
 /* ---- what is written into the table ---- */
@@ -182,16 +183,29 @@ static int conclude_cpu(struct table *t, int cpu)
     return bad;
 }
 
+const char *frequency_read_range(const char *text, struct frequency_group *out)
+{
+    char *end;
+    out->first = out->last = (unsigned)strtoul(text, &end, 10);
+    if (end == text || out->first == 0)
+        return NULL;
+    if (*end == '-') {
+        text = end + 1;
+        out->last = (unsigned)strtoul(text, &end, 10);
+    }
+    return end != text ? end : NULL;
+}
+
 /* The limit for so many active cores in "1-2: 3.7, 3-4: 3.5"; NaN where none is stated. */
 static double stated_limit(const char *limits, unsigned cores)
 {
-    unsigned first, last;
-    double ghz;
-    for (const char *p = limits; p && sscanf(p, "%u-%u: %lf", &first, &last, &ghz) == 3;) {
-        if (cores >= first && cores <= last)
+    struct frequency_group g;
+    for (const char *p = limits; p && (p = frequency_read_range(p, &g)) && *p == ':';) {
+        char *end;
+        double ghz = strtod(p + 1, &end);
+        if (cores >= g.first && cores <= g.last)
             return ghz;
-        p = strchr(p, ',');
-        p = p ? p + 1 : NULL;
+        p = *end == ',' ? end + 1 : NULL;
     }
     return NAN;
 }

@@ -85,15 +85,8 @@ static void take_cores(struct sheet *s, unsigned cores)
 static size_t read_groups(const char *text, struct frequency_group *out, size_t max)
 {
     size_t n = 0;
-    for (const char *p = text; p && n < max; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-        struct frequency_group g;
-        int got = sscanf(p, "%u-%u", &g.first, &g.last);
-        if (got < 1)
-            break;
-        if (got < 2)
-            g.last = g.first;
-        out[n++] = g;
-    }
+    for (const char *p = text; p && n < max && (p = frequency_read_range(p, &out[n])); p = *p ? p + 1 : NULL)
+        n++;
     return n;
 }
 

@@ -4,6 +4,7 @@
  * processors the count varies from time to time (K, Findings: high variance), as many bursts around the place found as
  * it takes to tell whether it is sharp, and a fit of median and spread where it is not.
  */
+#include <gsl/gsl_fit.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,56 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
     return MACHINE_OK;
 }
 
+/* How many instructions a burst of this length has while nothing more is asked for: a line through the bursts of that
+ * kind that are nearest in length. NaN: there are too few. */
+static double undisturbed_count(const struct search *s, double us)
+{
+    enum { NEAREST = 16 };
+    double x[NEAREST], y[NEAREST], cov00, cov01, cov11, square, intercept, slope;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->trial[i].yes)
+            continue;
+        if (n == NEAREST && fabs(s->us[i] - us) >= fabs(x[NEAREST - 1] - us))
+            continue;
+        size_t at = n < NEAREST ? n++ : NEAREST - 1; /* sorted by distance: the farthest makes room */
+        for (; at > 0 && fabs(x[at - 1] - us) > fabs(s->us[i] - us); at--) {
+            x[at] = x[at - 1];
+            y[at] = y[at - 1];
+        }
+        x[at] = s->us[i];
+        y[at] = s->trial[i].x;
+    }
+    if (n < 3)
+        return NAN;
+    gsl_fit_linear(x, 1, y, 1, n, &intercept, &slope, &cov00, &cov01, &cov11, &square);
+    return intercept + slope * us;
+}
+
+/*
+ * The fit where the count that it takes varies. A burst that has asked for more is throttled from then on and has fewer
+ * instructions than others of its length: against counts it would look as if fewer sufficed. So the fit is over the
+ * lengths, which are chosen and not seen, and its result is told in instructions that a burst of that length has.
+ * *over_us: the same in microseconds.
+ */
+static int fit_varying(const struct search *s, struct threshold *over_us, struct threshold *t,
+                       struct machine_error *err)
+{
+    struct threshold_trial *trial = malloc(s->n * sizeof *trial);
+    if (!trial)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (size_t i = 0; i < s->n; i++)
+        trial[i] = (struct threshold_trial){s->us[i], s->trial[i].yes};
+    threshold_fit(trial, s->n, over_us);
+    free(trial);
+    const struct estimate *us = &over_us->at;
+    t->at = (struct estimate){undisturbed_count(s, us->value), undisturbed_count(s, us->lo),
+                              undisturbed_count(s, us->hi)};
+    t->sigma = 0.5 * (undisturbed_count(s, us->value + over_us->sigma) -
+                      undisturbed_count(s, us->value - over_us->sigma));
+    return MACHINE_OK;
+}
+
 static bool contradictory(const struct threshold *t)
 {
     return t->largest_no >= t->smallest_yes;
@@ -135,9 +186,13 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
     if (!contradictory(t))
         status = narrow(s, t, err);
     if (status == MACHINE_OK && contradictory(t)) {
-        double half = AROUND_SIGMA * t->sigma;
-        status = try_range(s, us_for(s, t->at.value - half), us_for(s, t->at.value + half), trials, err);
-        threshold_fit(s->trial, s->n, t);
+        struct threshold over;
+        status = fit_varying(s, &over, t, err);
+        double half = AROUND_SIGMA * over.sigma;
+        if (status == MACHINE_OK)
+            status = try_range(s, fmax(over.at.value - half, SHORT_US), over.at.value + half, trials, err);
+        if (status == MACHINE_OK)
+            status = fit_varying(s, &over, t, err);
     }
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where energy is read: fake powercap folders, a fake liblikwid and fake registers; laps, and what stands in the way. */
+/* Where energy is read: fake powercap folders, a fake liblikwid, fake registers; laps, and what stands in the way. */
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
@@ -344,8 +344,7 @@ static int start(struct likwid_power *data, int cpu, int domain)
 }
 static int fake_likwid(struct likwid_functions *out, char *why, size_t size)
 {
-    (void)why;
-    (void)size;
+    snprintf(why, size, "%s", "");
     *out = (struct likwid_functions){.topology_init = yes, .HPMinit = yes, .HPMaddThread = yes_cpu,
                                      .power_init = has_rapl, .power_getEnergyUnit = unit, .power_start = start};
     return 0;

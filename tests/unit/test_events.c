@@ -108,6 +108,14 @@ static void test_a_table(void **state)
     assert_non_null(strstr(err.remedy, "nearest: C.0"));
     assert_null(events_by_name(&table, "zzz", &err));
     assert_non_null(strstr(err.remedy, "--event 0x28:0x08"));
+    struct machine_event found[3];
+    assert_int_equal(events_by_select(&table, 0x28, found, 3), 3);
+    assert_string_equal(found[1].name, "C.1");
+    assert_int_equal(found[1].code, 0x1828);
+    assert_int_equal(events_by_select(&table, 0x28, found, 2), 2);
+    assert_int_equal(events_by_select(&table, 1, found, 3), 1);
+    assert_int_equal(found[0].code, 0x03000201);
+    assert_int_equal(events_by_select(&table, 0x29, found, 3), 0);
 }
 
 static void test_bad_lines_are_refused_with_file_and_line(void **state)

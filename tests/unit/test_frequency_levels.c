@@ -242,6 +242,25 @@ static void test_one_disturbed_frequency(void **state)
     }
 }
 
+/* Each number of cores is hardly slower than the one before: many such steps do not make one group. */
+static void test_small_differences_add_up(void **state)
+{
+    (void)state;
+    static struct made m;
+    struct frequency_levels l;
+    memset(&m, 0, sizeof m);
+    m.cores = 20;
+    m.kernels = 1;
+    for (unsigned c = 0; c < 20; c++)
+        m.ghz[0][c] = 3 * (1 - 0.004 * c);
+    make_points(&m, NULL, 0);
+    assert_int_equal(frequency_analyse(m.points, m.n, NULL, 0, &l), 0);
+    assert_true(l.n_groups >= 7);
+    for (size_t i = 0; i < l.n_groups; i++)
+        assert_true(l.groups[i].last - l.groups[i].first <= 2);
+    frequency_levels_free(&l);
+}
+
 /* Frequencies that wander by themselves, in fine or in whole steps of 100 MHz: nothing is made of them. */
 static void test_what_floats_has_no_steps(void **state)
 {
@@ -316,7 +335,8 @@ static struct trace make_trace(const double *means, size_t runs)
         for (int i = 0; i < 40; i++) {
             assert_int_equal(trace_append(&t, (uint32_t)run, i), 0);
             /* one sample in 20 holds something else, one is missing */
-            t.channel[TRACE_FREQ][t.n - 1] = (float)(i % 20 == 7 ? 0.3 : i == 3 ? NAN : means[run] + (i % 2 ? 1e-3 : -1e-3));
+            double ghz = means[run] + (i % 2 ? 1e-3 : -1e-3);
+            t.channel[TRACE_FREQ][t.n - 1] = (float)(i % 20 == 7 ? 0.3 : i == 3 ? NAN : ghz);
         }
     return t;
 }
@@ -352,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_one_frequency_for_everything),
         cmocka_unit_test(test_random_tables_with_noise),
         cmocka_unit_test(test_one_disturbed_frequency),
+        cmocka_unit_test(test_small_differences_add_up),
         cmocka_unit_test(test_what_floats_has_no_steps),
         cmocka_unit_test(test_what_is_not_steady_has_no_steps),
         cmocka_unit_test(test_same),

@@ -316,6 +316,11 @@ static void test_parts_and_names(void **state)
     assert_int_equal(code, 0x1828);
     assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.LVL9", &code, &error), MACHINE_BAD_INPUT);
     assert_non_null(strstr(error.remedy, "CORE_POWER.LVL0_TURBO_LICENSE"));
+    struct machine_event named[8];
+    size_t n;
+    assert_int_equal(machine.ops->named_events(&machine, 0x28, named, 8, &n, &error), MACHINE_OK);
+    assert_int_equal(n, 4);
+    assert_string_equal(named[3].name, "CORE_POWER.THROTTLE");
     fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x8f, 8);
     open_that();
     expect_no_licences("no licence events are published for Sapphire Rapids");
@@ -324,6 +329,8 @@ static void test_parts_and_names(void **state)
     expect_no_licences("there is no table of events for GenuineIntel 06_55H-9");
     assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
     assert_non_null(strstr(error.remedy, "--event 0x28:0x08"));
+    assert_int_equal(machine.ops->named_events(&machine, 0x28, named, 8, &n, &error), MACHINE_CANNOT);
+    assert_int_equal(n, 0);
     fake_pmu_identity(&leaves, "AuthenticAMD", 0x19, 0x11, 1);
     open_that();
     expect_no_licences("AMD processors have no licence levels");

@@ -114,6 +114,23 @@ static void figures_without_a_source(void **state)
     CHECK_ALL(r);
 }
 
+static void power(void **state)
+{
+    (void)state;
+    static const struct refusal r[] = {
+        {"nj.64.light", "nj.65.light", NULL, "nj.65.light", "not a register width", 0},
+        {"nj.64.light", "nj.64.lighter", NULL, "nj.64.lighter", "not a weight", 0},
+        {"nj.64.light", "nj.64", NULL, "nj.64", "nj.WIDTH.WEIGHT would work", 0},
+        {"nj.64.light", "joules", NULL, "joules", "nj.WIDTH.WEIGHT would work", 0},
+        {"nj.64.light", "nj.64.heavy", NULL, "nj.64.heavy", "twice", 1},
+        {"nj.64.heavy", "nj.0x40.light", NULL, "nj.0x40.light", "was given in line", 0},
+        {"nj.64.light = 0.15", "nj.64.light = -1", NULL, "nj.64.light", "out of range", 0},
+        {"idle_watts = ", "idle_watts = -", NULL, "idle_watts", "out of range", 0},
+        {"[power]", "[power on]", NULL, "power on", "is written [power]", 0},
+    };
+    CHECK_ALL(r);
+}
+
 static void duplicates(void **state)
 {
     (void)state;
@@ -297,6 +314,7 @@ static void required_keys(void **state)
         {"[dirty 512]", "class"},    {"[timing]", "wait_us"},      {"[timing]", "throttle_distance"},
         {"[voltage]", "noise_volts"}, {"[boost heavy256 light512]", "volts"}, {"[ipc]", "issue_width"},
         {"[pmu]", "counts"},         {"[clock]", "spread"},        {"[interrupt timer]", "rearm"},
+        {"[power]", "idle_watts"},   {"[power]", "cycle_nj"},
         {"[mixture 256 heavy 512 light]", "window_us"},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -526,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_are_not_understood),
         cmocka_unit_test(figures_without_a_source),
+        cmocka_unit_test(power),
         cmocka_unit_test(duplicates),
         cmocka_unit_test(impossible_numbers),
         cmocka_unit_test(scatter_that_makes_durations_negative),

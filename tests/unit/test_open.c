@@ -224,6 +224,10 @@ static void test_counters_and_voltage(void **state)
     open_both(&m);
     assert_int_equal(m.ops->find_event(&m, "core_power.lvl1_turbo_license", &code, &err), MACHINE_OK);
     assert_int_equal(code, 0x1828);
+    struct machine_event named[8];
+    assert_int_equal(m.ops->named_events(&m, 0x28, named, 8, &volts, &err), MACHINE_OK);
+    assert_int_equal(volts, 4);
+    volts = 0;
     s.n_events = 1;
     s.events[0] = (struct transition_event){ .code = 0x00c1 };
     if (transition_run(&m, &s, NULL, NULL, &r, &err) != MACHINE_OK) {

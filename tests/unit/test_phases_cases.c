@@ -143,6 +143,26 @@ static void a_throttle_too_short_is_told(void **state)
     phases_free(&p);
 }
 
+static struct state short_before_two(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){3.0, t < 2.3 ? 2.0 : t < 11.4 ? 0.5 : t < 20.5 ? 1.0 : 2.0};
+}
+
+/* What is too short to be a state must not take the step behind it with it. */
+static void a_short_state_hides_no_step(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, short_before_two, 20, -30, 60, "a", "b");
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady throttle throttle steady");
+    assert_true(fabs(p.phases[2].start_us - 11.4) < 0.5 && fabs(p.phases[2].ipc_ratio - 0.5) < 0.01);
+    phases_free(&p);
+}
+
 /* After the switch each repetition falls at another time, many not at all: the mean falls, but nowhere. */
 static struct state wandering(double t, unsigned run)
 {
@@ -349,6 +369,7 @@ int main(void)
         cmocka_unit_test(an_idle_loop_is_no_throttle),
         cmocka_unit_test(a_ratio_unlike_any_throttle_is_unknown),
         cmocka_unit_test(a_throttle_too_short_is_told),
+        cmocka_unit_test(a_short_state_hides_no_step),
         cmocka_unit_test(a_frequency_that_wanders_is_no_transition_at_the_switch),
         cmocka_unit_test(levels_one_percent_apart_are_two),
         cmocka_unit_test(two_modes_are_not_their_mean),

@@ -299,10 +299,23 @@ static void random_processors_give_their_parameters_back(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* A count that varies, behind a change of the frequency: bursts that have asked for more are slower from then on, and
+ * their counts once passed for what it takes. */
+static void a_varying_count_is_not_taken_for_a_smaller_one(void **state)
+{
+    size_t cells = 0, skipped = 0;
+    static struct model m;
+    (void)state;
+    random_model(&m, 8);
+    assert_int_equal(check_table(5, &m, 8, &cells, &skipped), 0);
+    assert_true(cells > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_processors_give_their_parameters_back),
+        cmocka_unit_test(a_varying_count_is_not_taken_for_a_smaller_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,7 +239,7 @@ static void long_lists_are_cut_and_it_is_said(void **state)
     (void)state;
     sample_table(&t, "throttle", 20, 16);
     char *script = script_of(&t, NULL);
-    assert_non_null(strstr(script, "'The first 48 of "));
+    assert_non_null(strstr(script, "'The first 64 of "));
     free(script);
     table_free(&t);
     sample_table(&t, "throttle", 6, 16);

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Published figures: the files, shipped and broken ones, and the verdicts on tables made by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/validate.h"
+#include "random_numbers.h"
+#include "schedule_tables.h"
+#include "tables/sku_file.h"
+#include "tables/tables.h"
+
+#define HEAD "format = characterize-sku/1\n[sku]\nname = N # s\nbrand = Gold 6130 # s\n"
+
+static char why[400];
+
+static int parse(const char *text, struct sku *s)
+{
+    return sku_parse(text, strlen(text), "some.sku", s, why, sizeof why);
+}
+
+static void parse_or_fail(const char *text, struct sku *s)
+{
+    if (parse(text, s) != 0)
+        fail_msg("%s", why);
+}
+
+/* ---- files ---- */
+
+static void test_figures(void **state)
+{
+    (void)state;
+    struct sku s;
+    parse_or_fail("# first\n\n" HEAD "[frequency]\nlevel=0  active_cores=1-2 : freq_ghz = 3.7 # table 1 # really\n"
+                  "[throttle]\nfrom=128fma,64add to=256fma : mean ipc_ratio = 1/4 ~ 0.1 # s\r\n"
+                  "[relaxation]\n: wait_us = 650..680 ~ 10% # s\n [umask] \nevent=0x28 umask=7 : share = - # s", &s);
+    assert_string_equal(s.name, "N");
+    assert_int_equal(s.n_figures, 4);
+    const struct sku_figure *f = s.figures;
+    assert_string_equal(f->table, "frequency");
+    assert_string_equal(f->where, "level=0 active_cores=1-2");
+    assert_string_equal(f->column, "freq_ghz");
+    assert_string_equal(f->source, "table 1 # really");
+    assert_int_equal(f->line, 8);
+    assert_int_equal(f->n_keys, 2);
+    assert_true(f->keys[1].is_number && f->keys[1].lo == 1 && f->keys[1].hi == 2);
+    assert_true(f->published && f->lo == 3.7 && f->hi == 3.7 && isnan(f->tolerance) && !f->mean);
+    assert_true(f[1].mean && f[1].lo == 0.25 && f[1].tolerance == 0.1);
+    assert_false(f[1].keys[0].is_number);
+    assert_true(f[2].lo == 650 && f[2].hi == 680 && fabs(f[2].tolerance - 68) < 1e-9);
+    assert_int_equal(f[2].n_keys, 0);
+    assert_true(!f[3].published && f[3].keys[0].lo == 40);
+    sku_free(&s);
+}
+
+static void test_refused_files(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", "some.sku:0: empty"},
+        {"# only\n", "empty"},
+        {"format = characterize-sku/2\n", "some.sku:1: the first line"},
+        {"format = characterize-sku/1\nname = N # s\n", "some.sku:2: stands before"},
+        {"format = characterize-sku/1\n[sku]\nname = N # s\n", "lacks brand"},
+        {HEAD, "not a single figure"},
+        {HEAD "name = M # s\n", "name is given twice"},
+        {HEAD "cores = 4 # s\n", "`cores` is unknown"},
+        {HEAD "[speed]\n", "some.sku:5: `[speed]`"},
+        {HEAD "[frequency\n", "sections are"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7\n", "some.sku:6: has no source"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 #  \n", "has no source"},
+        {HEAD "[frequency]\nlevel=0 freq_ghz = 3.7 # s\n", "not COLUMN=VALUE"},
+        {HEAD "[frequency]\nlevel : freq_ghz = 3.7 # s\n", "`level` is not COLUMN=VALUE"},
+        {HEAD "[frequency]\nlevel= : freq_ghz = 3.7 # s\n", "is not COLUMN=VALUE"},
+        {HEAD "[frequency]\nlevel=0 level=1 : freq_ghz = 3.7 # s\n", "level stands there twice"},
+        {HEAD "[frequency]\nLevel=0 : freq_ghz = 3.7 # s\n", "no name of a column"},
+        {HEAD "[frequency]\nlevel=0 : freq ghz = 3.7 # s\n", "no name of a column"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = # s\n", "neither a number"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3,7 # s\n", "neither a number"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = nan # s\n", "neither a number"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 1/0 # s\n", "neither a number"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 4..3 # s\n", "neither a number"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ # s\n", "no tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ -1 # s\n", "no tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ 5 % # s\n", "no tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = - ~ 5 # s\n", "no tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # s\nlevel=0  : freq_ghz = 3.6 # s\n", "stands in line 6"},
+        {HEAD "[frequency]\na=1 b=1 c=1 d=1 e=1 f=1 g=1 : x = 1 # s\n", "more than 6 columns"},
+        {HEAD "[frequency]\n\x1b[31m=1 : x = 1 # s\n", "some.sku:6: `?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sku s;
+        if (parse(cases[i][0], &s) == 0 || !strstr(why, cases[i][1]))
+            fail_msg("%s: %s instead of %s", cases[i][0], why, cases[i][1]);
+        assert_null(strchr(why, '\n'));
+        assert_null(s.figures);
+    }
+    struct sku s;
+    assert_int_equal(sku_parse("a\0b", 3, "some.sku", &s, why, sizeof why), -1);
+    char *longest = calloc(1, 3000);
+    assert_non_null(longest);
+    strcpy(longest, HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # ");
+    memset(longest + strlen(longest), 's', 2000);
+    assert_int_equal(parse(longest, &s), -1);
+    free(longest);
+}
+
+/* What is broken somewhere is refused or read, but never crashes. */
+static void test_random_damage(void **state)
+{
+    (void)state;
+    static const char good[] = HEAD "[frequency]\nlevel=0 active_cores=1-2 : mean freq_ghz = 3.7..3.8 ~ 5% # s\n";
+    struct rng r;
+    rng_init(&r, 5, 5);
+    for (int i = 0; i < 20000; i++) {
+        char text[sizeof good];
+        struct sku s;
+        memcpy(text, good, sizeof good);
+        for (int n = rng_int(&r, 1, 4); n > 0; n--)
+            text[rng_int(&r, 0, (int)sizeof good - 2)] = (char)rng_int(&r, 1, 255);
+        sku_parse(text, strlen(text), "some.sku", &s, why, sizeof why);
+        sku_free(&s);
+    }
+}
+
+static bool has_column(const struct table_kind *k, const char *name)
+{
+    for (size_t i = 0; i < k->n_columns; i++)
+        if (strcmp(k->columns[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void read_shipped(const char *name, struct sku *s)
+{
+    struct machine_error err;
+    if (sku_load(name, "data", s, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+}
+
+/* The columns that the shipped figures name are those of the tables. */
+static void test_shipped_files(void **state)
+{
+    (void)state;
+    char **names;
+    size_t n;
+    assert_int_equal(sku_list("data", &names, &n), 0);
+    for (size_t e = 0; e < n; e++) {
+        struct sku s;
+        read_shipped(names[e], &s);
+        for (size_t i = 0; i < s.n_figures; i++) {
+            const struct sku_figure *f = &s.figures[i];
+            const struct table_kind *k = tables_find(f->table);
+            if (!k || !has_column(k, f->column))
+                fail_msg("%s:%u: no column %s in %s", names[e], f->line, f->column, f->table);
+            for (size_t j = 0; j < f->n_keys; j++)
+                if (!has_column(k, f->keys[j].column))
+                    fail_msg("%s:%u: no column %s in %s", names[e], f->line, f->keys[j].column, f->table);
+        }
+        sku_free(&s);
+    }
+    sku_list_free(names, n);
+    assert_true(n >= 7);
+    struct sku s;
+    struct machine_error err;
+    assert_int_equal(sku_load("xeon-gold-6131", "data", &s, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "no SKU `xeon-gold-6131`"));
+    assert_non_null(strstr(err.remedy, "nearest: xeon-gold-6130"));
+    assert_int_equal(sku_load("./none.sku", "data", &s, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(sku_load("data/models/xeon-w-2104.model", "data", &s, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "characterize-sku/1"));
+}
+
+/* ---- verdicts ---- */
+
+static void test_tolerances(void **state)
+{
+    (void)state;
+    assert_true(validate_tolerance("freq_ghz", 2.0) == 0.025);
+    assert_true(fabs(validate_tolerance("freq_ghz", 3.7) - 0.037) < 1e-12);
+    assert_true(validate_tolerance("freq_ghz", 5.0) <= 0.05); /* half a step of the clock: neighbours are told apart */
+    assert_true(validate_tolerance("duration_us", 20) == 3);
+    assert_true(fabs(validate_tolerance("wait_us", 670) - 67) < 1e-9);
+    assert_true(validate_tolerance("share", 1) == 0.05);
+    assert_true(validate_tolerance("level", 2) == 0);
+    assert_true(validate_tolerance("halts", 2) == 0);
+    assert_true(validate_tolerance("count", 13000) == 1300);
+}
+
+/* One frequency row of 2 active cores at level 0; the verdict on one figure. */
+static const char *verdict_of(const char *figure, double value, double lo, double hi)
+{
+    static char verdict[40];
+    char text[300];
+    struct table t, out;
+    struct sku s;
+    snprintf(text, sizeof text, HEAD "[frequency]\n%s # s\n", figure);
+    parse_or_fail(text, &s);
+    frequency_table(&t);
+    frequency_row(&t, 0, "64add", 2, 0, 1);
+    table_set_number(&t, 0, "freq_ghz", value);
+    table_set_number(&t, 0, "freq_ghz_lo", lo);
+    table_set_number(&t, 0, "freq_ghz_hi", hi);
+    const struct table *tables[] = {&t};
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    assert_int_equal(out.n_rows, 1);
+    snprintf(verdict, sizeof verdict, "%s", table_text(&out, 0, "verdict"));
+    assert_int_equal(validate_count(&out, verdict), 1);
+    table_free(&out);
+    table_free(&t);
+    sku_free(&s);
+    return verdict;
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *figure;
+        double value, lo, hi;
+        const char *verdict;
+    } cases[] = {
+        {"level=0 : freq_ghz = 2.8", 2.8, 2.79, 2.81, "agrees"},
+        {"level=0 : freq_ghz = 2.8", 2.828, 2.827, 2.829, "agrees"},      /* exactly at the tolerance */
+        {"level=0 : freq_ghz = 2.8", 2.829, 2.8285, 2.8295, "deviates"},
+        {"level=0 : freq_ghz = 2.8", 2.9, 2.9, 2.9, "deviates"},          /* the next step of the clock */
+        {"level=0 : freq_ghz = 2.8", 2.9, 2.8, 3.0, "undecided"},         /* the limits reach the tolerance */
+        {"level=0 : freq_ghz = 2.8", 2.8, 2.7, 2.9, "undecided"},         /* right by chance, perhaps */
+        {"level=0 : freq_ghz = 2.8", 2.8, NAN, NAN, "agrees"},            /* without limits the value counts */
+        {"level=0 : freq_ghz = 2.8", 2.9, NAN, NAN, "deviates"},
+        {"level=0 : freq_ghz = 2.8", NAN, NAN, NAN, "not measured"},
+        {"level=1 : freq_ghz = 2.8", 2.8, 2.8, 2.8, "not measured"},
+        {"active_cores=1-4 : freq_ghz = 2.8", 2.8, 2.8, 2.8, "agrees"},
+        {"active_cores=3-4 : freq_ghz = 2.8", 2.8, 2.8, 2.8, "not measured"},
+        {"kernel=128or,64add : freq_ghz = 2.8", 2.8, 2.8, 2.8, "agrees"},
+        {"kernel=64ad,4add : freq_ghz = 2.8", 2.8, 2.8, 2.8, "not measured"},
+        {"other=1 : freq_ghz = 2.8", 2.8, 2.8, 2.8, "not measured"},
+        {": freq_ghz = 2.5..2.7", 2.6, 2.6, 2.6, "agrees"},
+        {": freq_ghz = 2.5..2.7", 2.8, 2.8, 2.8, "deviates"},
+        {": freq_ghz = 2.8 ~ 0.2", 2.9, 2.9, 2.9, "agrees"},
+        {": freq_ghz = 2.8 ~ 5%", 2.95, 2.95, 2.95, "deviates"},
+        {": freq_ghz = -", 2.8, 2.8, 2.8, "not published"},
+        {"level=1 : freq_ghz = -", 2.8, 2.8, 2.8, "not measured"},
+        {": level = 0", 2.8, 2.8, 2.8, "agrees"},
+        {": level = 1", 2.8, 2.8, 2.8, "deviates"},
+        {": missing_us = 1", 2.8, 2.8, 2.8, "not measured"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *verdict = verdict_of(cases[i].figure, cases[i].value, cases[i].lo, cases[i].hi);
+        if (strcmp(verdict, cases[i].verdict) != 0)
+            fail_msg("%s, measured %g: %s instead of %s", cases[i].figure, cases[i].value, verdict, cases[i].verdict);
+    }
+}
+
+/* The shipped figures of the 6130 against its published frequencies: of several rows the worst one is told. */
+static void test_gold(void **state)
+{
+    (void)state;
+    struct sku s;
+    struct table t, out;
+    read_shipped("xeon-gold-6130", &s);
+    gold_frequencies(&t);
+    const struct table *tables[] = {&t};
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    assert_int_equal(out.n_rows, s.n_figures);
+    assert_int_equal(validate_count(&out, "deviates"), 0);
+    assert_int_equal(validate_count(&out, "agrees"), 20); /* 15 frequencies, 5 levels */
+    assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20);
+    assert_null(table_meta(&out, "warning"));
+    assert_true(table_modelled(&out));
+    assert_string_equal(table_meta(&out, "sku"), "Intel Xeon Gold 6130");
+    table_free(&out);
+    for (size_t row = 0; row < t.n_rows; row++) /* one row of four is another step */
+        if (table_number(&t, row, "active_cores") == 7 && table_number(&t, row, "level") == 2)
+            for (int i = 0; i < 3; i++)
+                table_set_number(&t, row, i == 0 ? "freq_ghz" : i == 1 ? "freq_ghz_lo" : "freq_ghz_hi", 2.5);
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    assert_int_equal(validate_count(&out, "deviates"), 1);
+    for (size_t row = 0; row < out.n_rows; row++)
+        if (strcmp(table_text(&out, row, "verdict"), "deviates") == 0) {
+            assert_string_equal(table_text(&out, row, "figure"), "level=2 active_cores=5-8 freq_ghz");
+            assert_true(fabs(table_number(&out, row, "deviation_percent") - 100 * (2.5 / 2.4 - 1)) < 1e-9);
+            assert_string_equal(table_text(&out, row, "source"), "G table 3.1");
+            assert_string_equal(table_text(&out, row, "unit"), "GHz");
+            assert_int_equal((int)table_number(&out, row, "rows"), 4);
+        }
+    table_free(&out);
+    table_free(&t);
+    sku_free(&s);
+}
+
+static void test_mean_and_reasons(void **state)
+{
+    (void)state;
+    struct sku s;
+    struct table o, out;
+    char *text = NULL;
+    size_t size = 0;
+    parse_or_fail("format = characterize-sku/1\n[sku]\nname = Xeon X # s\nbrand = E5-X # s\n[overhead]\n"
+                  "from=128fma to=512fma : mean down_us = 42.7 # s\nfrom=128fma to=512fma : down_us = 42.7 # s\n"
+                  "from=128fma to=512fma active_cores=16 : up_us = 10 # s\n"
+                  "from=128fma to=256fma : down_us = 34.4 # s\n[umask]\numask=1 : share = 1 # s\n", &s);
+    overhead_table(&o);
+    overhead_row(&o, "128fma", "512fma", 1, 51.4, 10, 900);
+    overhead_row(&o, "128fma", "512fma", 16, 36.0, NAN, 150);
+    table_add_missing(&o, "all 20 repetitions were disturbed");
+    table_put_text(&o, "to", "512fma");
+    table_put_number(&o, "active_cores", 16);
+    table_add_missing(&o, "needs avx2");
+    table_put_text(&o, "to", "256fma");
+    const struct table *tables[] = {&o};
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    assert_string_equal(table_text(&out, 0, "verdict"), "agrees"); /* 43.7 */
+    assert_true(fabs(table_number(&out, 0, "measured") - 43.7) < 1e-9);
+    assert_true(fabs(table_number(&out, 0, "measured_lo") - 43.6) < 1e-9);
+    assert_string_equal(table_text(&out, 1, "verdict"), "deviates");
+    assert_true(table_number(&out, 1, "measured") == 51.4); /* the farthest */
+    assert_string_equal(table_text(&out, 2, "verdict"), "not measured");
+    assert_string_equal(table_text(&out, 2, "note"), "all 20 repetitions were disturbed");
+    assert_string_equal(table_text(&out, 3, "note"), "needs avx2");
+    assert_string_equal(table_text(&out, 4, "note"), "the table umask was not measured");
+    assert_true(isnan(table_number(&out, 4, "measured"))); /* absent, not 0 */
+    assert_non_null(strstr(table_meta(&out, "warning"), "Xeon X"));
+    FILE *stream = open_memstream(&text, &size);
+    validate_print(stream, false, &out);
+    fclose(stream);
+    assert_non_null(strstr(text, "deviates: 1 of 5"));
+    assert_non_null(strstr(text, "published 42.7, measured 51.4 [51.3, 51.5] us, +20.4 %; s"));
+    assert_non_null(strstr(text, "needs avx2"));
+    assert_non_null(strstr(text, "modelled"));
+    free(text);
+    table_free(&out);
+    table_free(&o);
+    sku_free(&s);
+}
+
+/* Against the rule, computed another way: deviates exactly if the interval and the tolerance do not meet. */
+static void test_random_verdicts(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 77, 1);
+    for (int i = 0; i < 3000; i++) {
+        char figure[80];
+        double p = rng_int(&r, 10, 50) / 10.0, m = p * rng_range(&r, 0.95, 1.05), w = rng_log(&r, 1e-4, 0.2);
+        snprintf(figure, sizeof figure, ": freq_ghz = %.1f", p);
+        const char *verdict = verdict_of(figure, m, m - w, m + w);
+        double t = p * 0.01 > 0.025 ? p * 0.01 : 0.025, lo = p - t, hi = p + t;
+        bool overlap = m - w <= hi && m + w >= lo, inside = m >= lo && m <= hi;
+        if (fabs(fabs(m - p) - t) < 1e-6 || fabs(fabs(m - p) - w - t) < 1e-6 || fabs(w - t) < 1e-6)
+            continue;
+        const char *expected = !overlap ? "deviates" : inside && w <= t ? "agrees" : "undecided";
+        if (strcmp(verdict, expected) != 0)
+            fail_msg("%s, %g +- %g: %s instead of %s", figure, m, w, verdict, expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figures),       cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_random_damage), cmocka_unit_test(test_shipped_files),
+        cmocka_unit_test(test_tolerances),    cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_gold),          cmocka_unit_test(test_mean_and_reasons),
+        cmocka_unit_test(test_random_verdicts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
