@@ -18,8 +18,9 @@
 #define WITHIN 0.15         /* of a wait: modes of one and of two are far apart */
 #define APART 0.1           /* of a wait: modes with a larger gap between them are two */
 #define FIRST_OVER 1.2      /* the first wait is over */
+#define AT_ONCE_US 20.0     /* so early nothing was waited for: the core had not been slowed */
 #define REJECT 6.0
-enum { NEAR = 50, MODES_MAX = 16, ALONE_PART = 5 /* a fifth */ };
+enum { NEAR = 50, MODES_MAX = 16, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */ };
 
 static double edge_median(const struct trace *t, const struct trigger_span *s, size_t n, double from, double to,
                           double *scratch)
@@ -185,7 +186,7 @@ static double shortest_wait(double *x, size_t n)
         copy[i] = x[i];
     double gap = fmax(4, APART * median_of(copy, n));
     free(copy);
-    size_t least = n / 30 > 2 ? n / 30 : n > 3 ? 2 : 1, found = find_modes(x, n, gap, least, mode, MODES_MAX);
+    size_t least = n / RARE > 2 ? n / RARE : n > 3 ? 2 : 1, found = find_modes(x, n, gap, least, mode, MODES_MAX);
     for (size_t k = 0; k < found; k++)
         wait = isnan(wait) ? mode[k].mean : fmin(wait, mode[k].mean);
     return wait;
@@ -206,7 +207,7 @@ static void fill_shares(const struct relaxation_rise *r, size_t n, double once, 
 {
     size_t all = 0, longer = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!out->kept && r[i].interruptions && r[i].first_us < FIRST_OVER * once)
+        if ((!out->kept && r[i].interruptions && r[i].first_us < FIRST_OVER * once) || r[i].at_us < AT_ONCE_US)
             continue;
         all++;
         longer += !(r[i].at_us < FIRST_OVER * once);
@@ -220,9 +221,9 @@ static void fill_interrupts(const struct relaxation_rise *r, size_t n, double on
                             struct relaxation_waits *out)
 {
     for (size_t i = 0; i < n; i++) {
-        double after = r[i].at_us - r[i].first_us;
-        /* early enough for the two answers to differ, late enough for it, too */
-        if (r[i].interruptions != 1 || !(r[i].first_us > 2 * WITHIN * once && r[i].first_us < once * (1 - 2 * WITHIN)))
+        double after = r[i].at_us - r[i].last_us;
+        /* neither so early nor so late that the two answers would be alike */
+        if (!(r[i].last_us > 2 * WITHIN * once && r[i].last_us < once * (1 - 2 * WITHIN)))
             continue;
         if (near(after, once, 1) || near(after, once, 2))
             x[out->rearmed++] = after;
@@ -240,7 +241,7 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
 {
     static const struct estimate none = {NAN, NAN, NAN};
     double *x = malloc((2 * n + 2) * sizeof *x), *y = x + n + 1;
-    size_t clean = 0, m[2] = {0, 0};
+    size_t clean = 0, at_once = 0, m[2] = {0, 0};
     *out = (struct relaxation_waits){.mode = {{0, none, none, NAN}, {0, none, none, NAN}}, .after_interrupt_us = none};
     if (!x)
         return -1;
@@ -252,7 +253,8 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
         bool counts = out->kept || !r[i].interruptions;
         out->interrupted += r[i].interruptions > 0;
         out->never += counts && isnan(r[i].at_us);
-        if (counts && !isnan(r[i].at_us))
+        at_once += counts && r[i].at_us < AT_ONCE_US;
+        if (counts && r[i].at_us >= AT_ONCE_US)
             x[clean++] = r[i].at_us;
     }
     double once = shortest_wait(x, clean);
@@ -262,7 +264,7 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
                 y[m[k]++] = x[i];
         fill_mode(&out->mode[k], y, m[k]);
     }
-    out->others = isnan(once) ? 0 : clean - m[0] - m[1];
+    out->others = at_once + (isnan(once) ? 0 : clean - m[0] - m[1]);
     if (!isnan(once)) {
         fill_shares(r, n, once, out);
         fill_interrupts(r, n, once, y, out);

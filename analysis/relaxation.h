@@ -45,11 +45,11 @@ struct relaxation_mode {
 };
 struct relaxation_waits {
     struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare */
-    size_t others;      /* of neither length */
+    size_t others;      /* of neither length, or within 20 us: something else changes the frequency */
     size_t interrupted; /* discarded, unless kept: something may have started the wait anew */
     bool kept;          /* fewer than one in five were left alone: the interrupted ones are used, too */
     size_t never;       /* did not rise in the window, uninterrupted */
-    /* of those interrupted once, early: whether the wait began anew then */
+    /* of those whose last interruption lay in the middle of the wait: whether it began anew then */
     size_t rearmed, not_rearmed;
     struct estimate after_interrupt_us; /* from the interruption to the rise, of the rearmed */
 };

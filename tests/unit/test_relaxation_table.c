@@ -137,6 +137,14 @@ static void waits_that_are_always_interrupted_count_if_they_agree(void **state)
     }
     assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
     assert_true(w.kept && w.mode[0].n == RUNS && fabs(w.mode[0].wait_us.value - 1200) < 15);
+    for (int i = 0; i < RUNS / 5; i++) /* fast from the start, because of something else: no wait of 5 us */
+        rise[i].at_us = 5;
+    for (int i = 0; i < RUNS; i++) /* ticks in the middle: they have not mattered */
+        rise[i].last_us = 600;
+    assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
+    assert_true(w.mode[0].n == RUNS - RUNS / 5 && fabs(w.mode[0].wait_us.value - 1200) < 15);
+    assert_true(w.others == RUNS / 5 && w.mode[0].share.value == 1);
+    assert_true(w.rearmed == 0 && w.not_rearmed == RUNS - RUNS / 5);
     for (int i = 0; i < RUNS; i++) /* it does matter: a wait of 600 us after the last tick before it is over */
         rise[i] = (struct relaxation_rise){rng_range(&r, 600, 3000), 3, 10, 20};
     assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
