@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tables/published.h"
 #include "tables/tables.h"
 
 struct run {
@@ -182,6 +183,8 @@ int tables_measure(const struct table_kind *k, struct machine *m, const struct t
         status = all_cells(&r, out, err);
     if (status == MACHINE_OK && ((k->conclude && k->conclude(out)) || out->failed))
         status = out_of_memory(err);
+    if (status == MACHINE_OK)
+        tables_note_published(out, o->data_dir);
     cells_free(&cells);
     if (status)
         table_free(out);

@@ -194,7 +194,10 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 static void print(FILE *out, bool colour, const struct table *t)
 {
-    overhead_print(out, colour, t, table_overhead.title, NULL, 0);
+    enum { PUBLISHED_MAX = 64 };
+    struct overhead_published published[PUBLISHED_MAX];
+    overhead_print(out, colour, t, table_overhead.title, published,
+                   overhead_published_of(t, published, PUBLISHED_MAX));
 }
 
 const struct table_kind table_overhead = {

@@ -10,10 +10,13 @@
 
 /* What somebody has published of the same processor; NaN: nothing. */
 struct overhead_published {
-    const char *from, *to;
+    char from[32], to[32];
     unsigned active_cores; /* 0: whatever their number */
     double down_us, up_us, breakeven_us;
 };
+
+/* Reads them from the table's detail "published" (tables/published.h). Returns how many, at most max. */
+size_t overhead_published_of(const struct table *t, struct overhead_published *out, size_t max);
 
 /* A line for each number of active cores, below its pair. Published figures stand beside, marked as such: they are
  * for display alone. */
