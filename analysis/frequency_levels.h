@@ -63,8 +63,8 @@ struct frequency_levels {
  *
  * Levels: where every point has a share above one half of one level, that one. Otherwise from the frequencies: two
  * kernels are of one level when their frequencies are the same at all numbers of active cores at which both were
- * measured, so that a kernel has one level, whatever the number of cores; levels are numbered from 0 in falling order of
- * frequency. Where the frequency floats, the frequencies tell no level.
+ * measured, so that a kernel has one level, whatever the number of cores; levels are numbered from 0 in falling order
+ * of frequency. Where the frequency floats, the frequencies tell no level.
  *
  * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a
  * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one in seven (and at

@@ -364,7 +364,8 @@ static int print_panel(struct layout *l, size_t index, FILE *out)
             print_curve(out, "faint", c, single ? 1.4 : 0.6, single ? MEDIAN_COLOR : FAINT_COLOR, title);
         }
         if (median[c]) {
-            print_curve(out, "median", c, 1.8, several ? share_color[c - TRACE_LVL0] : MEDIAN_COLOR, title);
+            bool share = several && c >= TRACE_LVL0; /* panels of several curves are those of shares */
+            print_curve(out, "median", c, 1.8, share ? share_color[c - TRACE_LVL0] : MEDIAN_COLOR, title);
         }
     }
     fprintf(out, "\nunset label\nunset arrow\nunset object\n");

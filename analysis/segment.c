@@ -402,8 +402,8 @@ static int copy_positions(const struct positions *from, struct positions *to)
 
 /*
  * When one of the cuts of a state too short to be believed has gone, the next one may move to where that was, because
- * the larger step is there, and go for the same reason; its own step would be lost. So all candidates that are a state's
- * length away from the cuts come back, and do not move far. 0, or -1: out of memory.
+ * the larger step is there, and go for the same reason; its own step would be lost. So all candidates that are a
+ * state's length away from the cuts come back, and do not move far. 0, or -1: out of memory.
  */
 static int propose_again(const struct positions *candidates, const struct segment_rule *rule, struct positions *p)
 {

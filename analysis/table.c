@@ -91,7 +91,7 @@ void table_add_row(struct table *t)
 {
     if (t->n_rows == t->rows_capacity) {
         size_t capacity = t->rows_capacity ? 2 * t->rows_capacity : 32;
-        struct table_value *bigger = realloc(t->values, capacity * t->n_columns * sizeof *bigger);
+        struct table_value *bigger = realloc(t->values, capacity * (t->n_columns + 1) * sizeof *bigger);
         if (!bigger) {
             t->failed = true;
             return;

@@ -117,7 +117,8 @@ static void runnable_kernels(unsigned features, char *out, size_t size)
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(kernels[i].name);
-        if ((kernels[i].features & ~features) != 0 || kernels[i].latency_bound || kernels[i].chained_adds || used + length + 2 > size) {
+        bool usual = !kernels[i].latency_bound && !kernels[i].chained_adds;
+        if ((kernels[i].features & ~features) != 0 || !usual || used + length + 2 > size) {
             continue;
         }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);

@@ -302,7 +302,7 @@ static int take_measuring_option(int key, char *text, struct options *o)
     case KEY_CPU:
         return take_whole("--cpu", text, 0, 8191, "0 to 8191", &o->cpu);
     case KEY_ACTIVE_CORES:
-        return option_list_numbers("--active-cores", text, 0, 4096, true, o->active, TABLES_CORES_MAX, &o->n_active) != 0
+        return option_list_numbers("--active-cores", text, 0, 4096, true, o->active, TABLES_CORES_MAX, &o->n_active)
                    ? EINVAL
                    : 0;
     case KEY_RUNS:

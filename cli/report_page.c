@@ -48,73 +48,67 @@ char *report_findings(const struct table_kind *k, const struct table *t)
 
 /* ---- the head ---- */
 
-struct command {
-    char *text;
-    size_t used;
-};
-
+/* Appends to the text of the command; what does not fit is cut off. */
 __attribute__((format(printf, 2, 3)))
-static void add(struct command *c, const char *format, ...)
+static void add(struct page *p, const char *format, ...)
 {
+    size_t used = strlen(p->command);
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(c->text + c->used, COMMAND_SIZE - c->used, format, arguments);
+    (void)vsnprintf(p->command + used, COMMAND_SIZE - used, format, arguments);
     va_end(arguments);
-    c->used += n > 0 ? (size_t)n : 0;
-    c->used = c->used < COMMAND_SIZE ? c->used : COMMAND_SIZE - 1;
 }
 
-static void add_numbers(struct command *c, const char *option, const unsigned *values, size_t n)
+static void add_numbers(struct page *p, const char *option, const unsigned *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (i == 0) {
-            add(c, " %s ", option);
+            add(p, " %s ", option);
         } else {
-            add(c, ",");
+            add(p, ",");
         }
         if (values[i] == 0 && strcmp(option, "--active-cores") == 0) {
-            add(c, "all");
+            add(p, "all");
         } else {
-            add(c, "%u", values[i]);
+            add(p, "%u", values[i]);
         }
     }
 }
 
-static void add_number(struct command *c, const char *option, const struct given_number *n)
+static void add_number(struct page *p, const char *option, const struct given_number *n)
 {
     if (n->given) {
-        add(c, " %s %.10g", option, n->value);
+        add(p, " %s %.10g", option, n->value);
     }
 }
 
 /* The command that measures this again: what it was called with, but for where it wrote to and whether it resumed. */
-static void command_line(const struct options *o, const char *machine, char *text)
+static void command_line(struct page *p, const struct options *o, const char *machine)
 {
-    struct command c = {text, 0};
-    add(&c, "characterize --all --machine %s", machine);
+    add(p, "characterize --all --machine %s", machine);
     for (size_t i = 0; i < o->n_kernels; i++) {
-        add(&c, "%s%s", i == 0 ? " --kernels " : ",", o->kernels[i].name);
+        add(p, "%s%s", i == 0 ? " --kernels " : ",", o->kernels[i].name);
     }
-    add_numbers(&c, "--active-cores", o->active, o->n_active);
-    add_numbers(&c, "--cpus", o->cpus, o->n_cpus);
-    add_number(&c, "--cpu", &o->cpu);
-    add_number(&c, "--runs", &o->runs);
-    add_number(&c, "--period", &o->period_us);
-    add_number(&c, "--warmup", &o->warmup_us);
-    add_number(&c, "--observe", &o->observe_us);
-    add_number(&c, "--fixed-frequency", &o->fixed_ghz);
+    add_numbers(p, "--active-cores", o->active, o->n_active);
+    add_numbers(p, "--cpus", o->cpus, o->n_cpus);
+    add_number(p, "--cpu", &o->cpu);
+    add_number(p, "--runs", &o->runs);
+    add_number(p, "--period", &o->period_us);
+    add_number(p, "--warmup", &o->warmup_us);
+    add_number(p, "--observe", &o->observe_us);
+    add_number(p, "--fixed-frequency", &o->fixed_ghz);
     if (o->companion_given) {
-        add(&c, " --companion %s", o->companion_same ? "same" : o->companion.name);
+        add(p, " --companion %s", o->companion_same ? "same" : o->companion.name);
     }
-    add(&c, "%s%s", o->siblings ? " --siblings busy" : "", o->brief ? " --brief" : "");
+    add(p, "%s%s", o->siblings ? " --siblings busy" : "", o->brief ? " --brief" : "");
     if (o->turbo_given) {
-        add(&c, " --turbo %s", o->turbo_on ? "on" : "off");
+        add(p, " --turbo %s", o->turbo_on ? "on" : "off");
     }
     if (o->n_events > 0) {
-        add(&c, " --event 0x%02x", o->events[0].code & 0xff);
+        add(p, " --event 0x%02x", o->events[0].code & 0xff);
     }
     if (o->seed_given) {
-        add(&c, " --seed %llu", (unsigned long long)o->seed);
+        add(p, " --seed %llu", (unsigned long long)o->seed);
     }
 }
 
@@ -140,7 +134,7 @@ static void fill_head(struct page *p, const struct options *o, const struct tabl
                                    .date = table_meta(t, "date"), .version = table_meta(t, "version"),
                                    .seed = table_setting(t, "seed"), .command = p->command, .notes = p->notes,
                                    .files = files, .n_files = 1};
-    command_line(o, machine != NULL ? machine : "auto", p->command);
+    command_line(p, o, machine != NULL ? machine : "auto");
     for (size_t i = 0; i < n; i++) {
         if (table_meta(&tables[i], "notes") != NULL) {
             add_note(p, table_meta(&tables[i], "notes"));

@@ -25,7 +25,7 @@ struct run_directory {
  * something else, FAILED where another run is at work in it or it cannot be written.
  */
 int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
-                       struct run_directory *out);
+                       struct run_directory *d);
 /* Its cells, for tables_measure(). */
 struct tables_store run_directory_store(struct run_directory *d);
 void run_directory_close(struct run_directory *d);

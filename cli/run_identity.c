@@ -94,13 +94,15 @@ static json_t *options_object(const struct options *o)
     const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels", kernels,
-                     "--cpus", number_list(o->cpus, o->n_cpus), "--active-cores", number_list(o->active, o->n_active),
-                     "--cpu", number(&o->cpu), "--runs", number(&o->runs), "--period", number(&o->period_us),
-                     "--warmup", number(&o->warmup_us), "--observe", number(&o->observe_us), "--companion", companion,
-                     "--siblings", o->siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->brief, "--event",
-                     (int)(o->n_events > 0 ? o->events[0].code & 0xff : 0), "--turbo", turbo, "--fixed-frequency",
-                     number(&o->fixed_ghz));
+    int event = o->n_events > 0 ? (int)(o->events[0].code & 0xff) : 0;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}",
+                     "--kernels", kernels, "--cpus", number_list(o->cpus, o->n_cpus),
+                     "--active-cores", number_list(o->active, o->n_active), "--cpu", number(&o->cpu),
+                     "--runs", number(&o->runs), "--period", number(&o->period_us),
+                     "--warmup", number(&o->warmup_us), "--observe", number(&o->observe_us),
+                     "--companion", companion, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed,
+                     "--brief", (int)o->brief, "--event", event, "--turbo", turbo,
+                     "--fixed-frequency", number(&o->fixed_ghz));
 }
 
 json_t *run_identity(const struct options *o, const struct measuring *m)

@@ -22,7 +22,7 @@ struct table_files {
  * From --csv, --json, --plot and --output; without any of them into `directory` (NULL: nowhere). Looks whether they can
  * be written, so that nothing is measured in vain. DONE, or an exit status after a line.
  */
-int table_files_choose(const struct options *o, const char *name, const char *directory, struct table_files *out);
+int table_files_choose(const struct options *o, const char *name, const char *directory, struct table_files *f);
 /* Where the table for a person goes: standard output, unless a file goes there. */
 FILE *table_files_screen(const struct table_files *f);
 /* The table as its kind prints it. k may be NULL. */

@@ -45,7 +45,8 @@ static int no_register(const struct model *m, uint32_t reg, const char *why, str
     memset(err, 0, sizeof *err);
     err->status = MACHINE_CANNOT;
     snprintf(err->text, sizeof err->text, "the modelled %s has no such MSR: %XH%s", m->cpu_name, reg, why);
-    snprintf(err->remedy, sizeof err->remedy, "models have 198H, CEH, 1ADH and 1AEH, with a section [power] 606H and 611H");
+    snprintf(err->remedy, sizeof err->remedy, "models have 198H, CEH, 1ADH and 1AEH, with a section [power] also 606H "
+             "and 611H");
     return MACHINE_CANNOT;
 }
 

@@ -26,7 +26,7 @@ struct transition_setup {
     double period_us;
     int cpu;             /* -1: the machine's choice */
     unsigned active_cores; /* 0: all */
-    struct payload companion; /* what the other cores run, and which, as in machine_setup; all 0: the machine's choice */
+    struct payload companion; /* what the other cores run, and which, as in machine_setup; 0: its choice */
     const int *cpus;
     size_t n_cpus;
     bool siblings;

@@ -448,7 +448,8 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
         return machine_fail(err, MACHINE_FAILED, "", "cell %s has no kernel", c->id);
     struct machine_setup setup = tables_setup(x, "relaxation", c);
     setup.period_us = x->options->period_us > 0 ? x->options->period_us : PERIOD_US;
-    int status = sequence_begin(&r.sequence, x->machine, &setup, 3 * PILOT_US, err);
+    /* the longest recording: toggling, with a wait as long as the pilot can find */
+    int status = sequence_begin(&r.sequence, x->machine, &setup, TOGGLES * (ABOVE * PILOT_US + AGAIN_US), err);
     if (status != MACHINE_OK)
         return status;
     trace_init(&r.trace);

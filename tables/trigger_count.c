@@ -186,11 +186,12 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
     if (!contradictory(t))
         status = narrow(s, t, err);
     if (status == MACHINE_OK && contradictory(t)) {
-        struct threshold over;
+        struct threshold over = {.sigma = 0};
         status = fit_varying(s, &over, t, err);
-        double half = AROUND_SIGMA * over.sigma;
-        if (status == MACHINE_OK)
+        if (status == MACHINE_OK) {
+            double half = AROUND_SIGMA * over.sigma;
             status = try_range(s, fmax(over.at.value - half, SHORT_US), over.at.value + half, trials, err);
+        }
         if (status == MACHINE_OK)
             status = fit_varying(s, &over, t, err);
     }

@@ -19,7 +19,8 @@ help=$tmp/help
 cp "$out" "$help"
 verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
 groups_and_examples() {
-    for text in 'Jobs' 'What --transition and the tables measure on' 'What tables measure' 'Output' 'Examples' 'characterize --transition 128fma:512fma' \
+    for text in 'Jobs' 'What --transition and the tables measure on' 'What tables measure' 'Output' 'Examples' \
+        'characterize --transition 128fma:512fma' \
         'characterize --analyze' 'characterize --list kernels' 'Exit status'; do
         grep -q -- "$text" "$help" || { echo "    missing: $text"; return 1; }
     done
@@ -106,11 +107,11 @@ for option in '--kernels 128fma' '--cpus 0' '--companion same' '--siblings busy'
 done
 f='--table frequency'
 m='--machine model:xeon-gold-6130'
-for list in '' , 128fma, 128fma,,512fma 128fmx 128fma,128fma; do
+for list in '' ',' '128fma,' '128fma,,512fma' 128fmx '128fma,128fma'; do
     # shellcheck disable=SC2086
     refuses "--kernels '$list'" 2 '--kernels: ' $f $m --kernels "$list"
 done
-for list in '' , 1, 1-, 3-1 1,1 2-4,3 x 1.5 -1 9000; do
+for list in '' ',' '1,' '1-' 3-1 '1,1' '2-4,3' x 1.5 -1 9000; do
     # shellcheck disable=SC2086
     refuses "--cpus '$list'" 2 '--cpus: ' $f $m --cpus "$list"
     # shellcheck disable=SC2086

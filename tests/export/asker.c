@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Answers questions, one a line, from the sample consumer and an exported header; test_export.c compiles and asks it. */
+/* Answers questions, one a line, from the sample consumer and an exported header; test_export.c builds and asks it. */
 #define CONSUMER_NO_MAIN
 #include "examples/consumer.c"
 #include <stdio.h>

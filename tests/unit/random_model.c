@@ -167,7 +167,8 @@ static void draw_transition(struct draft *d, unsigned from, unsigned to, bool va
     if (to - from > 1 && rng_chance(&d->rng, 0.5))
         LINE(d, "step.%u = grant c%u", step++, from + 1);
     if (rng_chance(&d->rng, 0.5))
-        put_throttle(d, step++, rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65), rng_range(&d->rng, 5, 30), false);
+        put_throttle(d, step++, rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65),
+                     rng_range(&d->rng, 5, 30), false);
     LINE(d, "step.%u = grant c%u", step, to);
 }
 

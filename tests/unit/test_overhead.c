@@ -364,7 +364,8 @@ static void levels_differ_beyond_their_limits(void **state)
     static const struct {
         struct estimate step;
         bool differ;
-    } cases[] = {{{0.1, 0.09, 0.11}, true}, {{0.1, -0.02, 0.22}, false}, {{0.02, 0.02, 0.02}, false}, {{0.04, 0.04, 0.04}, true},
+    } cases[] = {{{0.1, 0.09, 0.11}, true}, {{0.1, -0.02, 0.22}, false}, {{0.02, 0.02, 0.02}, false},
+                 {{0.04, 0.04, 0.04}, true},
                  {{0, -0.001, 0.001}, false}, {{-0.1, -0.11, -0.09}, false}, {{NAN, NAN, NAN}, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_true(overhead_levels_differ(&high, &cases[i].step) == cases[i].differ);

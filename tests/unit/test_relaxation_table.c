@@ -300,6 +300,25 @@ static void random_waits_come_back(void **state)
     }
 }
 
+/* Toggling with such a wait takes longer than a recording of three pilots, for which there once was room. */
+static void a_long_wait_has_room(void **state)
+{
+    struct model m;
+    struct table t;
+    (void)state;
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 3900;
+    m.wait_sigma_us = 2;
+    m.n_interrupts = 0; /* one restarts a wait this long nearly always */
+    measure(&m, "512fma", true, &t);
+    check_wait(&t, "512fma", 1, m.wait_us, 1);
+    size_t toggles = 0;
+    for (size_t i = 0; i < t.n_rows; i++)
+        toggles += strcmp(table_text(&t, i, "what"), "toggle") == 0;
+    assert_int_equal(toggles, 2);
+    table_free(&t);
+}
+
 /* Where no frequency changes there is no row, and a reason. */
 static void nothing_is_invented(void **state)
 {
@@ -351,6 +370,7 @@ int main(void)
         cmocka_unit_test(once_twice_or_anew_are_told_apart),
         cmocka_unit_test(the_published_waits_come_back),
         cmocka_unit_test(random_waits_come_back),
+        cmocka_unit_test(a_long_wait_has_room),
         cmocka_unit_test(nothing_is_invented),
         cmocka_unit_test(the_same_seed_gives_the_same_text),
     };

@@ -88,8 +88,8 @@ static bool row_is_right(const struct model *m, const struct table *t, size_t ro
     }
     if (!good)
         print_message("%s -> %s, %.0f cores, phase %u: %.3f us at %.4f, expected %.3f at %.4f\n",
-                      table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "active_cores"), number,
-                      us, ratio, there ? p.duration_us : NAN, there ? p.ipc_ratio : NAN);
+                      table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "active_cores"),
+                      number, us, ratio, there ? p.duration_us : NAN, there ? p.ipc_ratio : NAN);
     return good;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of voltages on models: each running median against the model's parameters, away from the steps; what is said
- * where nothing can be read; and the running median of made readings.
+ * The table of voltages on models: each running median against the model's parameters, away from the steps; what is
+ * said where nothing can be read; and the running median of made readings.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --table, --validate, --export: what they write, what they refuse.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+m="--machine model:xeon-gold-6130"
+
+run --list tables
+listed=$(sed -n '/^$/q; s/ .*//p' "$out")
+verdict "--list tables: nine of them" test "$status" -eq 0 -a "$(echo "$listed" | wc -l)" -eq 9
+
+# every table, brief
+for table in $listed; do
+    # shellcheck disable=SC2086
+    run --table "$table" $m --brief --output o
+    verdict "--table $table --brief: status 0" test "$status" -eq 0
+    verdict "--table $table says that it is modelled" grep -q '^modelled, not measured' "$out"
+    verdict "--table $table: CSV, JSON and text" test -s "o/$table.csv" -a -s "o/$table.json" -a -s "o/$table.txt"
+    verdict "--table $table: the CSV says what it is" \
+        test "$(grep -c "^# \(format: characterize-table/1\|table: $table\|modelled: yes\)\$" "o/$table.csv")" -eq 3
+    verdict "--table $table: no line is longer than 110 columns" \
+        test -z "$(sed '/^$/,$d' "$out" | awk 'length > 110')"
+    if command -v gnuplot >/dev/null 2>&1; then
+        verdict "--table $table: a plot" grep -q '</svg>' "o/$table.svg"
+    else
+        verdict "--table $table: without gnuplot it says so" grep -q 'no plot was drawn' "$out"
+    fi
+done
+
+# the published table, from the measurement alone (dissertation on AVX overhead, table 3.1)
+# shellcheck disable=SC2086
+run --table frequency $m --output o --quiet
+published() {
+    grep -Eq '^active cores +1-2 +3-4 +5-8 +9-12 +13-16$' "$out" &&
+        grep -Eq '^L0, GHz +3.700 +3.500 +3.400 +3.100 +2.800$' "$out" &&
+        grep -Eq '^L1, GHz +3.600 +3.400 +3.100 +2.600 +2.400$' "$out" &&
+        grep -Eq '^L2, GHz +3.500 +3.100 +2.400 +2.100 +1.900$' "$out"
+}
+verdict "--table frequency: the published table" published
+# shellcheck disable=SC2086
+run --table umask $m --output o --quiet
+verdict "--table umask: the published readings" grep -q \
+    '02H up to 128 bit; 04H light 256; 08H heavy 256; 10H light 512; 20H heavy 512; 40H throttled' "$out"
+
+# choices
+# shellcheck disable=SC2086
+run --table frequency $m --kernels 512fma,64add --active-cores 2,all --csv - --quiet
+verdict "--kernels and --active-cores choose the cells" test "$(grep -c '^0,\(512fma\|64add\),\(2\|16\),' "$out")" -eq 4
+verdict "the table for a person then goes to standard error" grep -q '^active cores' "$err"
+# shellcheck disable=SC2086
+run --table frequency $m --kernels 64add --cpus 3,5,7 --csv - --quiet
+verdict "--cpus: the first is measured, with so many active as are named" \
+    test "$(grep -c '^3,64add,[123],' "$out")" -eq 3
+# shellcheck disable=SC2086
+run --table frequency $m --kernels 64add --active-cores 1 --json - --quiet
+verdict "--json -" grep -q '"format": "characterize-table/1"' "$out"
+# shellcheck disable=SC2086
+run --table frequency $m --kernels amx --output o
+verdict "a table of which nothing can be measured: status 3 and the reason" \
+    test "$status" -eq 3 -a "$(grep -c 'amx: needs amx_bf16' "$out")" -eq 1 -a "$(grep -c 'nothing of it' "$err")" -eq 1
+run --table umask --machine model:generic-no-licence --output o
+verdict "no licence events: status 3, the reason and no row" \
+    test "$status" -eq 3 -a "$(grep -c '^[0-9]' o/umask.csv)" -eq 0
+# shellcheck disable=SC2086
+refuses "a table as PNG" 2 "tables are drawn as .svg" --table frequency $m --plot x.png
+# shellcheck disable=SC2086
+{
+    run --table frequency $m --kernels 64add --brief --seed 5 --csv a.csv --quiet
+    run --table frequency $m --kernels 64add,128or --brief --seed 5 --csv b.csv --quiet
+}
+grep ',64add,' a.csv >"$tmp/a"
+grep ',64add,' b.csv | head -n "$(wc -l <"$tmp/a")" >"$tmp/b"
+verdict "a cell is the same whatever else is measured" cmp -s "$tmp/a" "$tmp/b"
+
+# from a finished run
+# shellcheck disable=SC2086
+run --all $m --kernels 64add,128fma,256fma,512or,512fma --runs 20 --output "$tmp/all" --quiet
+verdict "--all for what follows" test "$status" -eq 0 -a -s "$tmp/all/report.html"
+run --export header avx.h --input "$tmp/all"
+verdict "--export header: written, and told" \
+    test "$status" -eq 0 -a -s avx.h -a "$(grep -c '^Written .*avx.h' "$out")" -eq 1
+verdict "the header says that it is modelled" grep -qi 'modelled' avx.h
+printf '#include "avx.h"\nint main(void) { return 0; }\n' >c.c
+if command -v cc >/dev/null 2>&1; then
+    verdict "the header compiles without a warning" cc -std=c99 -Wall -Wextra -Werror -pedantic -o c c.c
+else
+    skip "the header compiles without a warning" "no C compiler"
+fi
+run --export json --input "$tmp/all"
+verdict "--export json to standard output" grep -q 'characterize-export/1' "$out"
+run --export json x.json --input nowhere
+verdict "--input of nothing: status 2, nothing written" test "$status" -eq 2 -a ! -e x.json
+echo '{' >"$tmp/all/tables/frequency.json"
+refuses "a broken table, with its place" 2 'all/tables/frequency.json:[0-9]*: ' --export header y.h --input "$tmp/all"
+verdict "... and nothing is written" test ! -e y.h
+refuses "a file that cannot be written" 1 '/nowhere/avx.h' --export header /nowhere/avx.h --input "$tmp/all"
+refuses "an unknown SKU" 2 'xeon-gold-6131.*xeon-gold-6130' --validate xeon-gold-6131 --input "$tmp/all"
+
+# shellcheck disable=SC2086
+run --validate xeon-w-2104 --machine model:xeon-w-2104 --brief --csv v.csv --quiet
+verdict "--validate a model against its own figures: status 0" test "$status" -eq 0
+verdict "... as a table, too" grep -q ',agrees,' v.csv
+# another processor's figures
+# shellcheck disable=SC2086
+run --validate xeon-w-2104 $m --brief --quiet
+verdict "--validate against another processor's figures: status 4 and a warning" \
+    test "$status" -eq 4 -a "$(grep -c 'does not call itself' "$out")" -ge 1
+
+finish
