@@ -130,7 +130,7 @@ DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 DATA = $(shell find data -type f ! -name '.*')
 # with their folders, so that the links in the README hold
-DOCS = COPYING $(wildcard README.md doc/*)
+DOCS = COPYING $(wildcard README.md doc/* examples/*)
 
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/validate.h"
 #include "cli/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
@@ -11,6 +12,7 @@
 #include "cli/run_directory.h"
 #include "cli/stop.h"
 #include "cli/table_files.h"
+#include "tables/published.h"
 
 #define ALL_DIRECTORY "characterize-all"
 
@@ -22,7 +24,9 @@ struct all {
     size_t n, done;
     struct table tables[MEASURING_TABLES_MAX];                 /* those that were measured, `done` of them */
     const struct table_kind *measured[MEASURING_TABLES_MAX];
-    bool failed; /* a table could not be measured for other reasons than what the machine is */
+    char failure[MEASURING_TABLES_MAX][700];               /* tables that failed, and why: not for what the machine is */
+    const char *failures[MEASURING_TABLES_MAX + 1];
+    size_t n_failures;
 };
 
 static double seconds(void)
@@ -55,6 +59,9 @@ static int measure_one(struct all *a, size_t i)
     double begin = seconds();
     int status = measuring_table(&a->measuring, k, &store, t);
     if (status != DONE) {
+        char *text = a->failure[a->n_failures];
+        snprintf(text, sizeof(a->failure[0]), "the table %s failed: %s", k->name, a->measuring.failure);
+        a->failures[a->n_failures++] = text;
         return status;
     }
     a->measured[a->done++] = k;
@@ -80,15 +87,75 @@ static int measure_all(struct all *a)
                      a->kinds[i]->name, a->path);
             return FAILED;
         }
-        a->failed = a->failed || status != DONE;
+        if (status != DONE && a->n_failures == 0) {
+            return status; /* measured, but not written */
+        }
     }
     return DONE;
+}
+
+/* ---- against what was published of this very processor ---- */
+
+static void print_verdicts(FILE *out, bool colour, const struct table *t)
+{
+    validate_print(out, colour, t);
+}
+
+static void count_verdicts(FILE *out, const struct table *t)
+{
+    enum { NAMED = 4 };
+    size_t deviate = validate_count(t, "deviates"), named = 0;
+    fprintf(out, "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu are undecided, %zu were "
+            "not measured.\n", t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
+            validate_count(t, "undecided"), validate_count(t, "not measured"));
+    for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {
+        const char *verdict = table_text(t, i, "verdict"), *figure = table_text(t, i, "figure");
+        if (verdict != NULL && figure != NULL && strcmp(verdict, "deviates") == 0) {
+            fprintf(out, "%s%s (published %.4g, measured %.4g)", named++ == 0 ? "Deviating: " : "; ", figure,
+                    table_number(t, i, "published"), table_number(t, i, "measured"));
+        }
+    }
+    if (named > 0) {
+        fprintf(out, "%s.\n", deviate > named ? "; and more" : "");
+    }
+}
+
+/* A part of the report like the tables, but measured by none. */
+static const struct table_kind verdicts_kind = {
+    .name = "validate",
+    .title = "Measured against published",
+    .print = print_verdicts,
+    .findings = count_verdicts,
+};
+
+/* The published figures of this processor, if there are any, become one more table. */
+static void compare(struct all *a)
+{
+    struct sku sku;
+    struct machine_error error;
+    const struct table *list[MEASURING_TABLES_MAX];
+    struct table *t = &a->tables[a->done];
+    if (a->done == 0 || a->done >= MEASURING_TABLES_MAX ||
+        tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error) != MACHINE_OK) {
+        return;
+    }
+    for (size_t i = 0; i < a->done; i++) {
+        list[i] = &a->tables[i];
+    }
+    if (validate_tables(&sku, list, a->done, t) == 0 && write_table(a, &verdicts_kind, t) == DONE) {
+        a->measured[a->done++] = &verdicts_kind;
+    } else {
+        table_free(t);
+    }
+    sku_free(&sku);
 }
 
 /* The report, and on the screen what it begins with. */
 static int conclude(struct all *a, const struct options *o)
 {
-    int status = report_page_write(a->path, o, a->measured, a->tables, a->done);
+    compare(a);
+    const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
+    int status = report_page_write(a->path, o, &contents);
     if (stop_asked()) {
         complain("interrupted while the report was written; --resume writes it");
         return FAILED;
@@ -109,7 +176,7 @@ static int conclude(struct all *a, const struct options *o)
     if (!a->measuring.quiet) {
         printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
     }
-    return a->failed ? FAILED : DONE;
+    return a->n_failures > 0 ? FAILED : DONE;
 }
 
 int job_all(const struct options *o)

@@ -204,6 +204,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         }
         return DONE;
     }
+    snprintf(m->failure, sizeof(m->failure), "%s", error.text);
     return stop_asked() ? FAILED : machine_complaint(k->name, &error);
 }
 

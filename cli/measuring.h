@@ -19,6 +19,7 @@ struct measuring {
     char settings_text[200];
     struct tables_options options;
     bool quiet;
+    char failure[600];        /* why the last table could not be measured */
     char told[1000];          /* what `auto` took; said with the first cell */
     /* progress */
     bool shown;

@@ -13,12 +13,12 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 
-enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 16, COMMAND_SIZE = 2000 };
+enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 24, NOTE_SIZE = 700, COMMAND_SIZE = 2000 };
 
 /* What a part of the report needs while the page is written. */
 struct part_texts {
     char *findings, *svg;
-    char why[WHY_SIZE], csv[NAME_SIZE], json[NAME_SIZE], plot[NAME_SIZE];
+    char why[WHY_SIZE], csv[NAME_SIZE], json[NAME_SIZE], text[NAME_SIZE], plot[NAME_SIZE];
 };
 
 struct page {
@@ -27,6 +27,7 @@ struct page {
     struct report_part parts[MEASURING_TABLES_MAX];
     struct part_texts texts[MEASURING_TABLES_MAX];
     const char *notes[NOTES_MAX];
+    char note_text[NOTES_MAX][NOTE_SIZE];
     char command[COMMAND_SIZE];
 };
 
@@ -112,22 +113,34 @@ static void command_line(struct page *p, const struct options *o, const char *ma
     }
 }
 
-static void add_note(struct page *p, const char *note)
+static void add_note(struct page *p, const char *note, size_t length)
 {
     for (size_t i = 0; i < p->head.n_notes; i++) {
-        if (strcmp(p->notes[i], note) == 0) {
+        if (strlen(p->notes[i]) == length && strncmp(p->notes[i], note, length) == 0) {
             return;
         }
     }
-    if (p->head.n_notes < NOTES_MAX) {
-        p->notes[p->head.n_notes++] = note;
+    if (p->head.n_notes < NOTES_MAX && length > 0) {
+        char *text = p->note_text[p->head.n_notes];
+        snprintf(text, NOTE_SIZE, "%.*s", (int)length, note);
+        p->notes[p->head.n_notes++] = text;
     }
 }
 
-static void fill_head(struct page *p, const struct options *o, const struct table *tables, size_t n)
+/* Clause by clause, each once: the tables' notes have most of them in common. */
+static void add_notes(struct page *p, const char *notes)
+{
+    while (notes != NULL && *notes != '\0') {
+        const char *end = strstr(notes, "; ");
+        add_note(p, notes, end != NULL ? (size_t)(end - notes) : strlen(notes));
+        notes = end != NULL ? end + 2 : NULL;
+    }
+}
+
+static void fill_head(struct page *p, const struct options *o, const struct report_contents *contents)
 {
     static const char *const files[] = {"run.json", NULL};
-    const struct table *t = &tables[0];
+    const struct table *t = &contents->tables[0];
     const char *machine = table_meta(t, "machine");
     p->head = (struct report_head){.cpu = table_meta(t, "cpu"), .machine = machine,
                                    .source = table_meta(t, "source"), .modelled = table_modelled(t),
@@ -135,13 +148,12 @@ static void fill_head(struct page *p, const struct options *o, const struct tabl
                                    .seed = table_setting(t, "seed"), .command = p->command, .notes = p->notes,
                                    .files = files, .n_files = 1};
     command_line(p, o, machine != NULL ? machine : "auto");
-    for (size_t i = 0; i < n; i++) {
-        if (table_meta(&tables[i], "notes") != NULL) {
-            add_note(p, table_meta(&tables[i], "notes"));
-        }
-        if (table_setting(&tables[i], "settings") != NULL) {
-            add_note(p, table_setting(&tables[i], "settings"));
-        }
+    for (size_t i = 0; contents->failures[i] != NULL; i++) {
+        add_note(p, contents->failures[i], strlen(contents->failures[i]));
+    }
+    for (size_t i = 0; i < contents->n; i++) {
+        add_notes(p, table_meta(&contents->tables[i], "notes"));
+        add_notes(p, table_setting(&contents->tables[i], "settings"));
     }
 }
 
@@ -168,10 +180,11 @@ static int fill_part(struct page *p, const char *directory, const struct table_k
     x->svg = table_plot_svg(t, k->title, x->why, sizeof(x->why));
     snprintf(x->csv, sizeof(x->csv), "tables/%.40s.csv", k->name);
     snprintf(x->json, sizeof(x->json), "tables/%.40s.json", k->name);
+    snprintf(x->text, sizeof(x->text), "tables/%.40s.txt", k->name);
     snprintf(x->plot, sizeof(x->plot), "plots/%.40s.svg", k->name);
     *part = (struct report_part){.table = t, .title = k->title, .findings = x->findings, .svg = x->svg,
                                  .svg_why = x->svg != NULL ? NULL : x->why,
-                                 .files = {x->csv, x->json, x->svg != NULL ? x->plot : NULL, NULL}};
+                                 .files = {x->csv, x->json, x->text, x->svg != NULL ? x->plot : NULL}};
     return x->svg != NULL ? write_svg(directory, k->name, x->svg) : DONE;
 }
 
@@ -181,19 +194,19 @@ static int print_page(FILE *out, const void *data)
     return report_html(out, &p->head, p->parts, p->n);
 }
 
-int report_page_write(const char *directory, const struct options *o, const struct table_kind *const *kinds,
-                      const struct table *tables, size_t n)
+int report_page_write(const char *directory, const struct options *o, const struct report_contents *contents)
 {
     struct page *p = calloc(1, sizeof(*p));
     char *file = file_in(directory, "report", ".html");
+    size_t n = contents->n;
     int status = p != NULL && file != NULL && n > 0 && n <= MEASURING_TABLES_MAX ? DONE : FAILED;
     if (status != DONE) {
         complain("no report: %s", n == 0 ? "no table was measured" : "out of memory");
     } else {
-        fill_head(p, o, tables, n);
+        fill_head(p, o, contents);
     }
     for (size_t i = 0; i < n && status == DONE; i++) {
-        status = stop_asked() ? FAILED : fill_part(p, directory, kinds[i], &tables[i]);
+        status = stop_asked() ? FAILED : fill_part(p, directory, contents->kinds[i], &contents->tables[i]);
     }
     if (status == DONE) {
         status = file_write(file, print_page, p);

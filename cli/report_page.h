@@ -10,11 +10,18 @@
 /* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
 char *report_findings(const struct table_kind *k, const struct table *t);
 
+/* What goes into the report. */
+struct report_contents {
+    size_t n;
+    const struct table_kind *const *kinds; /* n of them */
+    const struct table *tables;            /* n of them */
+    const char *const *failures;           /* tables that could not be measured, a sentence each; NULL ends them */
+};
+
 /*
- * Writes DIR/plots/NAME.svg of each table and DIR/report.html. `tables` and `kinds` are n long. DONE, or an exit status
- * after a line; interrupted when stop_asked().
+ * Writes DIR/plots/NAME.svg of each table and DIR/report.html. DONE, or an exit status after a line; interrupted when
+ * stop_asked().
  */
-int report_page_write(const char *directory, const struct options *o, const struct table_kind *const *kinds,
-                      const struct table *tables, size_t n);
+int report_page_write(const char *directory, const struct options *o, const struct report_contents *contents);
 
 #endif

@@ -8,7 +8,7 @@ set -u
 
 times=${1:-100}
 seed=${2:-$(date +%s)}
-program=${CHARACTERIZE:-./characterize}
+program=${CHARACTERIZE:-$(dirname "$0")/../../characterize}
 model=model:xeon-gold-6130
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --all: what is in its directory, interruption and --resume, what is refused.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+short="--all --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma --runs 4 --active-cores 2,all"
+dir=$tmp/whole
+
+# shellcheck disable=SC2086
+run $short --output "$dir"
+verdict "--all: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
+verdict "a line for each table" test "$(grep -c '^[a-z]* *[0-9]* rows\{0,1\}' "$out")" -eq 9
+verdict "what was found, and where the report is" grep -q "^Written  *$dir/report.html" "$out"
+complete() {
+    for table in frequency transitions throttle trigger relaxation overhead umask energy voltage; do
+        for ending in csv json txt; do
+            [ -s "$dir/tables/$table.$ending" ] || { echo "    missing: $table.$ending"; return 1; }
+        done
+    done
+    [ -s "$dir/report.html" ] && [ -s "$dir/run.json" ]
+}
+verdict "the directory is complete" complete
+verdict "the report says that it is modelled" grep -q 'Modelled, not measured' "$dir/report.html"
+# but for addresses that are names (of XML namespaces)
+fetches() {
+    grep -Eo '(src|href|url\()[="(]*(https?:)?//[^" )]*' "$dir/report.html"
+}
+verdict "the report fetches nothing" test -z "$(fetches)"
+
+# shellcheck disable=SC2086
+run $short --output "$dir"
+verdict "a second run into it: status 2 and both ways out" \
+    test "$status" -eq 2 -a "$(grep -c 'holds a run already; --resume .* --output DIR' "$err")" -eq 1
+cp -r "$dir" "$tmp/before"
+# shellcheck disable=SC2086
+run $short --output "$dir" --resume
+verdict "--resume of a finished run: the same to the byte" \
+    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)"
+# shellcheck disable=SC2086
+run $short --output "$dir" --resume --seed 1
+verdict "--resume with another seed: status 2, and it says what differs" \
+    test "$status" -eq 2 -a "$(grep -c -- '--seed is "0" there and "1" here' "$err")" -eq 1
+run --all --machine model:xeon-w-2104 --brief --output "$dir" --resume
+verdict "--resume with another machine: status 2" \
+    test "$status" -eq 2 -a "$(grep -c 'belongs to another run' "$err")" -eq 1
+verdict "... and nothing was touched" test -z "$(diff -r "$dir" "$tmp/before" 2>&1)"
+
+# cells: one that is gone is measured again, one that is broken as well
+find "$dir/cells" -name '*.json' | sort | sed -n '3p;40p' >"$tmp/some"
+while read -r cell; do rm "$cell"; done <"$tmp/some"
+find "$dir/cells" -name '*.json' | sort | sed -n 11p >"$tmp/one"
+printf '{"format": ' >"$(cat "$tmp/one")"
+# shellcheck disable=SC2086
+run $short --output "$dir" --resume
+verdict "cells that are gone or broken are measured again, and told" \
+    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a "$(grep -c 'measured again' "$err")" -eq 1
+
+mkdir "$tmp/other" && echo precious >"$tmp/other/file"
+# shellcheck disable=SC2086
+run $short --output "$tmp/other"
+verdict "a directory that holds something else: status 2, untouched" \
+    test "$status" -eq 2 -a "$(ls "$tmp/other")" = file
+mkdir "$tmp/empty"
+# shellcheck disable=SC2086
+run $short --output "$tmp/empty" --resume
+verdict "--resume of nothing begins" test "$status" -eq 0 -a -z "$(diff -r "$tmp/empty" "$dir" 2>&1)"
+echo '{}' >"$tmp/empty/run.json"
+# shellcheck disable=SC2086
+run $short --output "$tmp/empty" --resume
+verdict "a run.json of something else: status 2" test "$status" -eq 2
+
+# two at once
+# shellcheck disable=SC2086
+(exec "$CHARACTERIZE" --all --machine model:xeon-gold-6130 --output "$tmp/busy" >"$tmp/first" 2>&1) &
+first=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ -e "$tmp/busy/run.json" ] && break
+    sleep 0.3
+done
+run --all --machine model:xeon-gold-6130 --output "$tmp/busy" --resume
+verdict "a second run at the same time: status 1" \
+    test "$status" -eq 1 -a "$(grep -c 'another run is at work' "$err")" -eq 1
+kill -TERM $first
+wait $first
+verdict "a signal: status 1, one line that names --resume" \
+    test $? -eq 1 -a "$(grep -c 'interrupted in table .* --resume goes on' "$tmp/first")" -eq 1
+verdict "... and no report yet" test ! -e "$tmp/busy/report.html"
+
+# this processor, by time stamps: works, or says why not, but never fails
+run --all --machine timing --brief --kernels 64add,128or --runs 3 --output "$tmp/here" --quiet
+case $status in
+0) verdict "--all on this processor by time stamps" test -s "$tmp/here/report.html" ;;
+3) skip "--all on this processor by time stamps" "$(cat "$err")" ;;
+*) fail "--all on this processor by time stamps" ;;
+esac
+
+if [ -n "${SANITIZED:-}" ]; then
+    skip "killed and resumed" "the moments are too few for what it takes with the sanitizers"
+else
+    CHARACTERIZE=$CHARACTERIZE "$root/tests/scripts/kill_and_resume.sh" 6 >"$out" 2>&1
+    status=$?
+    verdict "killed with SIGKILL at six random moments and resumed: the same to the byte" test $status -eq 0
+fi
+
+finish
