@@ -149,6 +149,9 @@ static int plan(struct run *r, struct cells *cells, struct table *out, struct ma
         cells_free(cells);
         status = MACHINE_OK;
     }
+    if (status == MACHINE_OK && !out->failed && cells->n == 0 && out->n_missing == 0)
+        status = machine_fail(err, MACHINE_BAD_INPUT, "name more of them, as in --kernels 128fma,512fma",
+                              "the kernels that are named leave nothing to measure");
     return status == MACHINE_OK && out->failed ? out_of_memory(err) : status;
 }
 

@@ -100,6 +100,10 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     struct payload kernels[TABLES_KERNELS_MAX];
     struct overhead_method how = overhead_method(x->options);
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
+    if (x->options->n_kernels && n == 1)
+        return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
+                            "an overhead is that of a change; of the kernels named only %s can run here",
+                            kernels[0].name);
     qsort(kernels, n, sizeof *kernels, by_demand);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)

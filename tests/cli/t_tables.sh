@@ -62,6 +62,11 @@ verdict "a table of which nothing can be measured: status 3 and the reason" \
 run --table umask --machine model:generic-no-licence --output o
 verdict "no licence events: status 3, the reason and no row" \
     test "$status" -eq 3 -a "$(grep -c '^[0-9]' o/umask.csv)" -eq 0
+for table in transitions throttle overhead voltage; do
+    # shellcheck disable=SC2086
+    refuses "--table $table of one kernel" 2 "$table: .*name .*--kernels 128fma,512fma" \
+        --table $table $m --brief --kernels 512fma
+done
 # shellcheck disable=SC2086
 refuses "a table as PNG" 2 "tables are drawn as .svg" --table frequency $m --plot x.png
 # shellcheck disable=SC2086
