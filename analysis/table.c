@@ -212,6 +212,20 @@ const char *table_text(const struct table *t, size_t row, const char *column)
     return text_in(t, row_values(t, row), column);
 }
 
+bool table_says(const struct table *t, size_t row, const char *column, const char *text)
+{
+    const char *value = table_text(t, row, column);
+    return value && strcmp(value, text) == 0;
+}
+
+size_t table_find(const struct table *t, const char *column, const char *text)
+{
+    size_t row = 0;
+    while (row < t->n_rows && !table_says(t, row, column, text))
+        row++;
+    return row;
+}
+
 double table_missing_number(const struct table *t, size_t entry, const char *column)
 {
     return number_in(t, entry < t->n_missing ? t->missing[entry].values : NULL, column);

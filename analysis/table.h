@@ -82,7 +82,10 @@ bool table_has(const struct table *t, const char *column);
 /* Fields of a row; absent (NaN, NULL) also for a column that the table does not have. */
 double table_number(const struct table *t, size_t row, const char *column);
 const char *table_text(const struct table *t, size_t row, const char *column);
-/* The same of an entry of t->missing. */
+/* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
+bool table_says(const struct table *t, size_t row, const char *column, const char *text);
+size_t table_find(const struct table *t, const char *column, const char *text);
+/* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
 /* Overwrites a field of any row. */

@@ -112,7 +112,7 @@ static int repeat(struct machine *m, const struct overhead_setup *s, const struc
     for (unsigned run = 0; run < s->runs; run++) {
         /* multiples of the golden ratio fill a period evenly however many there are (Knuth, TAOCP 3, section 6.4) */
         struct run_request request = {.segments = segments, .n_segments = n_segments, .zero_segment = n_segments - 1,
-                                      .phase = fmod(run * 0.6180339887498949, 1.0), .repetition = run};
+                                      .phase = transition_phase(run), .repetition = run};
         struct recording rec;
         int status = m->ops->run(m, &request, &rec, err);
         if (status)

@@ -8,9 +8,6 @@
 #include "drivers/plan.h"
 #include "probes/transition.h"
 
-/* Fractional part of the golden ratio: its multiples spread the sample grid evenly (Knuth, TAOCP 3, section 6.4). */
-#define GOLDEN 0.6180339887498949
-
 static const enum counter_id wanted[SEQUENCE_COUNTERS_MAX] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
                                                               COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,
                                                               COUNTER_THROTTLE};
@@ -79,7 +76,7 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
 {
     struct recording rec;
     struct run_request request = {.segments = segments, .n_segments = n, .zero_segment = zero,
-                                  .phase = fmod(s->repetition * GOLDEN, 1.0), .repetition = s->repetition};
+                                  .phase = transition_phase(s->repetition), .repetition = s->repetition};
     int status = s->machine->ops->run(s->machine, &request, &rec, err);
     if (status != MACHINE_OK)
         return status;

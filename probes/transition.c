@@ -44,11 +44,9 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
     s->cpu = -1;
 }
 
-/* The fractional parts of multiples of the golden ratio fill 0..1 evenly however many are taken (Knuth, TAOCP 3,
- * section 6.4). */
-static double shift(unsigned run)
+double transition_phase(uint64_t run)
 {
-    return fmod(run * 0.6180339887498949, 1.0);
+    return fmod((double)run * 0.6180339887498949, 1.0);
 }
 
 static double share(uint64_t after, uint64_t before, double cycles)
@@ -396,7 +394,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         {s->from, s->before_us + transition_run_in_us(s->period_us), true},
         {s->to, s->observe_us, true}};
     for (unsigned run = 0; run < s->runs; run++) {
-        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = shift(run),
+        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = transition_phase(run),
                                       .repetition = run};
         struct recording rec;
         int status = m->ops->run(m, &request, &rec, err);

@@ -61,6 +61,10 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
                    struct transition_result *out, struct machine_error *err);
 void transition_result_free(struct transition_result *r);
 
+/* By how many periods the sample grid of a repetition is shifted: the fractional parts of multiples of the golden ratio
+ * fill 0..1 evenly however many are taken (Knuth, TAOCP 3, section 6.4). */
+double transition_phase(uint64_t run);
+
 /*
  * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
  * the dependent chain where there is no cycle counter; IPC of the payload; licence shares; of raw events the counts per

@@ -7,15 +7,12 @@
 
 static bool is(const struct table *t, size_t row, const char *what)
 {
-    return strcmp(table_text(t, row, "what"), what) == 0;
+    return table_says(t, row, "what", what);
 }
 
 static bool any(const struct table *t, const char *what)
 {
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (is(t, i, what))
-            return true;
-    return false;
+    return table_find(t, "what", what) < t->n_rows;
 }
 
 static void print_pair(FILE *out, const struct table *t, size_t row)
