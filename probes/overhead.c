@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/robust.h"
+#include "probes/transition.h"
 
 enum { COUNTERS_MAX = 3, NUMBERS = 6 }; /* a curve has three arrays and scratch for three */
 /* A chain that took longer than this times the usual was stopped on its way: frequencies differ by less. */
