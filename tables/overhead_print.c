@@ -107,13 +107,17 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
 
 /* ---- findings ---- */
 
-/* The row with the least (sign -1) or most (sign 1) of a column; n_rows: none has it. */
+/* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows: none
+ * is. */
 static size_t extreme(const struct table *t, const char *column, double sign)
 {
     size_t best = t->n_rows;
+    char lo[40];
+    snprintf(lo, sizeof lo, "%.30s_lo", column);
     for (size_t row = 0; row < t->n_rows; row++) {
         double x = table_number(t, row, column);
-        if (isfinite(x) && (best == t->n_rows || sign * x > sign * table_number(t, best, column)))
+        bool told_from_noise = !(table_number(t, row, lo) <= 0); /* one repetition has no limits */
+        if (isfinite(x) && told_from_noise && (best == t->n_rows || sign * x > sign * table_number(t, best, column)))
             best = row;
     }
     return best;
@@ -135,10 +139,10 @@ void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = extreme(t, "down_us", 1), least = extreme(t, "down_us", -1);
     size_t up_most = extreme(t, "up_us", 1), up_least = extreme(t, "up_us", -1);
-    if (most == t->n_rows)
-        return;
     tell_breakeven(out, t);
-    if (table_number(t, most, "down_us") < NOTHING_US)
+    if (most == t->n_rows)
+        fputs("No switch between the kernels costs what could be told from noise", out);
+    else if (table_number(t, most, "down_us") < NOTHING_US)
         fprintf(out, "No switch between the kernels costs more than %.1f us", NOTHING_US);
     else
         fprintf(out, "Going down costs %.1f us (%s - %s) to %.1f us (%s - %s)",
