@@ -24,7 +24,7 @@ struct all {
     size_t n, done;
     struct table tables[MEASURING_TABLES_MAX];                 /* those that were measured, `done` of them */
     const struct table_kind *measured[MEASURING_TABLES_MAX];
-    char failure[MEASURING_TABLES_MAX][700];               /* tables that failed, and why: not for what the machine is */
+    char failure[MEASURING_TABLES_MAX][700]; /* tables that failed, and why: not for what the machine is */
     const char *failures[MEASURING_TABLES_MAX + 1];
     size_t n_failures;
 };

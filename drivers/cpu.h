@@ -109,9 +109,9 @@ struct cpu_companions {
  * Picks a logical CPU of each of the setup's active_cores - 1 other physical cores (0: of all): where the setup lists
  * CPUs, of those, in its order; else first those of the same kind and package as `cpu`, which is measured, then in
  * order of their numbers. Hyper-threads of active cores are left idle, unless the setup asks for siblings: then all
- * that may be used follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text) or
- * the list holds a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED when
- * out of memory.
+ * that may be used follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text)
+ * or the list holds a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED
+ * when out of memory.
  */
 int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
                         struct cpu_companions *out, struct machine_error *err);

@@ -394,8 +394,8 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
         {s->from, s->before_us + transition_run_in_us(s->period_us), true},
         {s->to, s->observe_us, true}};
     for (unsigned run = 0; run < s->runs; run++) {
-        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = transition_phase(run),
-                                      .repetition = run};
+        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2,
+                                      .phase = transition_phase(run), .repetition = run};
         struct recording rec;
         int status = m->ops->run(m, &request, &rec, err);
         if (status)

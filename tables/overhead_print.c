@@ -107,8 +107,8 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
 
 /* ---- findings ---- */
 
-/* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows: none
- * is. */
+/* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows:
+ * none is. */
 static size_t extreme(const struct table *t, const char *column, double sign)
 {
     size_t best = t->n_rows;

@@ -280,7 +280,7 @@ static size_t check_table(size_t which, const struct model *m, unsigned long see
 
 static void random_processors_give_their_parameters_back(void **state)
 {
-    unsigned long first = 1, last = 3;
+    unsigned long first = 1, last = getenv("SANITIZED") ? 1 : 3; /* there they take half a minute each */
     const char *range = getenv("RANDOM_MODELS");
     size_t wrong = 0, cells = 0, skipped = 0;
     static struct model m;
