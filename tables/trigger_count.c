@@ -17,6 +17,7 @@
 #define PERIOD_US 0.5
 #define ROUGH 1.05         /* ratio of long to short at which the bisection has found the place */
 #define SHARP 0.004        /* relative: what the count of a sharp threshold is narrowed down to */
+#define LEAST_AROUND 0.02  /* relative: the bursts of the fit lie at least so far to either side */
 #define AROUND_SIGMA 1.2   /* where trials tell most of a median and a spread together */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 
@@ -114,26 +115,38 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
     return MACHINE_OK;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How far from `us` the lengths lie that tell what a burst of it has: enough of those that ask for nothing more, and
+ * not all in one place. NaN: there are too few. */
+static double radius_around(const struct search *s, double us)
+{
+    enum { LEAST = 8 };
+    double distance[BENCH_SEEN_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->trial[i].yes)
+            distance[n++] = fabs(s->us[i] - us);
+    qsort(distance, n, sizeof *distance, by_size);
+    return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
+}
+
 /* How many instructions a burst of this length has while nothing more is asked for: a line through the bursts of that
- * kind that are nearest in length. NaN: there are too few. */
+ * kind that are near it in length. NaN: there are too few. */
 static double undisturbed_count(const struct search *s, double us)
 {
-    enum { NEAREST = 16 };
-    double x[NEAREST], y[NEAREST], cov00, cov01, cov11, square, intercept, slope;
+    double x[BENCH_SEEN_MAX], y[BENCH_SEEN_MAX], cov00, cov01, cov11, square, intercept, slope;
+    double radius = radius_around(s, us);
     size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->trial[i].yes)
-            continue;
-        if (n == NEAREST && fabs(s->us[i] - us) >= fabs(x[NEAREST - 1] - us))
-            continue;
-        size_t at = n < NEAREST ? n++ : NEAREST - 1; /* sorted by distance: the farthest makes room */
-        for (; at > 0 && fabs(x[at - 1] - us) > fabs(s->us[i] - us); at--) {
-            x[at] = x[at - 1];
-            y[at] = y[at - 1];
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->trial[i].yes && fabs(s->us[i] - us) <= radius) {
+            x[n] = s->us[i];
+            y[n++] = s->trial[i].x;
         }
-        x[at] = s->us[i];
-        y[at] = s->trial[i].x;
-    }
     if (n < 3)
         return NAN;
     gsl_fit_linear(x, 1, y, 1, n, &intercept, &slope, &cov00, &cov01, &cov11, &square);
@@ -144,7 +157,8 @@ static double undisturbed_count(const struct search *s, double us)
  * The fit where the count that it takes varies. A burst that has asked for more is throttled from then on and has fewer
  * instructions than others of its length: against counts it would look as if fewer sufficed. So the fit is over the
  * lengths, which are chosen and not seen, and its result is told in instructions that a burst of that length has.
- * *over_us: the same in microseconds.
+ * *over_us: the same in microseconds. Where lengths of halts on the way scatter as much as the count does, bursts that
+ * ask for nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
  */
 static int fit_varying(const struct search *s, struct threshold *over_us, struct threshold *t,
                        struct machine_error *err)
@@ -189,7 +203,8 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
         struct threshold over = {.sigma = 0};
         status = fit_varying(s, &over, t, err);
         if (status == MACHINE_OK) {
-            double half = AROUND_SIGMA * over.sigma;
+            /* a first look at few bursts may take the spread for too small */
+            double half = fmax(AROUND_SIGMA * over.sigma, LEAST_AROUND * over.at.value);
             status = try_range(s, fmax(over.at.value - half, SHORT_US), over.at.value + half, trials, err);
         }
         if (status == MACHINE_OK)
