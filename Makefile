@@ -2,7 +2,7 @@
 #
 # make            ./characterize and libcharacterize.a (everything but cli/)
 # make test       unit and command-line tests          make sanitize   the same under ASan and UBSan
-# make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck
+# make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck (lint-deep)
 # make accuracy   the analysis on random traces and nulls  make fuzz   its readers, FUZZ_SECONDS for each target
 # make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
 # make test-resume   --all killed at 100 random moments and resumed
@@ -122,6 +122,10 @@ C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
+# The analyzer with its own bounds: minutes more.
+lint-deep:
+	LINT_DEEP=1 scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
+
 # The installed program finds its data in ../share/characterize, seen from its own folder: any PREFIX will do, also
 # one that was not known when it was built.
 BINDIR := $(DESTDIR)$(PREFIX)/bin
@@ -147,6 +151,6 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-resume test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls fuzz lint install \
-        uninstall clean
+.PHONY: all unit test test-resume test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls fuzz \
+        lint lint-deep install uninstall clean
 .SECONDARY:
