@@ -32,7 +32,7 @@ run_suite() {
     case $1 in
     unit)
         # shellcheck disable=SC2046 # test programs have plain names
-        UNIT_LOGS=$logs tests/run-unit.sh $(unit_programs)
+        UNIT_LOGS=$logs UNIT_JOBS=${SANITIZED:+$(nproc)} tests/run-unit.sh $(unit_programs)
         ;;
     cli) sh tests/cli/run-all.sh ;;
     scripts) sh tests/scripts/run-all.sh ;;

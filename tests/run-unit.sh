@@ -7,6 +7,7 @@
 # reason of each skipped test, and ends with the line 'N passed, N failed, N skipped'. A program that crashes, hangs,
 # leaves before its last test or runs no test at all counts as failed, whatever it printed.
 # UNIT_TIMEOUT: seconds a program may take (300). UNIT_LOGS: folder for the programs' outputs (a temporary one).
+# UNIT_JOBS: so many at a time (1: those that look at the clock want the machine for themselves).
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
 
@@ -75,18 +76,27 @@ program_fault() {
     fi
 }
 
-passed=0 failed=0 skipped=0
-for program; do
+# Runs one; its output, and its exit status with the seconds it took, go to files.
+run_program='
+    program=$1 limit=$2 logs=$3
     name=${program##*/}
-    log=$logs/$name.log
     case $program in
     */*) ;;
     *) program=./$program ;;
     esac
     begin=$(date +%s)
-    timeout -k 10 "$limit" "$program" </dev/null >"$log" 2>&1
-    status=$?
-    seconds=$(($(date +%s) - begin))
+    timeout -k 10 "$limit" "$program" </dev/null >"$logs/$name.log" 2>&1
+    echo "$? $(($(date +%s) - begin))" >"$logs/$name.result"
+'
+for program; do
+    printf '%s\n' "$program"
+done | xargs -P "${UNIT_JOBS:-1}" -I PROGRAM sh -c "$run_program" run PROGRAM "$limit" "$logs"
+
+passed=0 failed=0 skipped=0
+for program; do
+    name=${program##*/}
+    log=$logs/$name.log
+    read -r status seconds <"$logs/$name.result"
     # shellcheck disable=SC2046 # four numbers
     set -- $(count_tests "$log")
     fault=$(program_fault "$status" "$2" "$4" "$(($1 + $2 + $3))")
