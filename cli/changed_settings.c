@@ -11,12 +11,6 @@
 
 enum { STATE_MAX = 240 };
 
-static int complain_of(const struct machine_error *e)
-{
-    complain_with_remedy(e->text, e->remedy);
-    return e->status == MACHINE_OK ? FAILED : (int)e->status;
-}
-
 static struct settings_roots roots_with(const char *state)
 {
     struct cpu_leaves leaves;
@@ -38,7 +32,7 @@ static int recover(bool quiet, bool tell_lives, bool *anything)
         char told[200];
         bool lives;
         if (settings_recover(&roots, told, sizeof(told), &lives, &error) != MACHINE_OK) {
-            return complain_of(&error);
+            return complain_of_machine("", &error);
         }
         if (told[0] != '\0' && !quiet && (tell_lives || !lives)) {
             fprintf(stderr, "%s\n", told);
@@ -72,13 +66,13 @@ int changed_settings_begin(const struct options *o, struct settings **out)
         return CANNOT;
     }
     struct settings_roots roots = roots_with(state);
-    return settings_apply(&roots, &wish, out, &error) == MACHINE_OK ? DONE : complain_of(&error);
+    return settings_apply(&roots, &wish, out, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
 int changed_settings_end(struct settings *s)
 {
     struct machine_error error;
-    return settings_restore(s, &error) == MACHINE_OK ? DONE : complain_of(&error);
+    return settings_restore(s, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
 int job_restore(const struct options *o)

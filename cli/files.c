@@ -9,12 +9,22 @@
 
 #include "analysis/atomic_file.h"
 #include "cli/messages.h"
+#include "cli/stop.h"
 
 enum { WHY_SIZE = 1000 };
 
 bool file_is_stdout(const char *name)
 {
     return name != NULL && strcmp(name, "-") == 0;
+}
+
+bool file_interrupted(const char *name)
+{
+    if (stop_asked()) {
+        complain("interrupted: %s was not written", name);
+        return true;
+    }
+    return false;
 }
 
 int file_print_text(FILE *stream, const void *data)

@@ -13,6 +13,8 @@ typedef int file_printer(FILE *stream, const void *data);
 bool file_is_stdout(const char *name);
 /* Writes a file, which is there whole or not at all; "-" is standard output. DONE, or FAILED after a line. */
 int file_write(const char *name, file_printer *print, const void *data);
+/* Before a file is written: whether the user has had enough, after a line that names it. */
+bool file_interrupted(const char *name);
 /* A printer for text: `data` is a NUL-terminated string. */
 int file_print_text(FILE *stream, const void *data);
 /* All of a file, NUL-terminated, malloc'ed; NULL with errno. *length may be NULL. */

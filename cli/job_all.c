@@ -2,12 +2,12 @@
 /* --all: every table into one directory, resumable, with a report. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/validate.h"
 #include "cli/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
+#include "cli/progress.h"
 #include "cli/report_page.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
@@ -29,13 +29,6 @@ struct all {
     size_t n_failures;
 };
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* DIR/tables/NAME.csv, .json and .txt */
 static int write_table(const struct all *a, const struct table_kind *k, const struct table *t)
 {
@@ -56,7 +49,7 @@ static int measure_one(struct all *a, size_t i)
     const struct table_kind *k = a->kinds[i];
     const struct tables_store store = run_directory_store(&a->directory);
     struct table *t = &a->tables[a->done];
-    double begin = seconds();
+    double begin = progress_seconds();
     int status = measuring_table(&a->measuring, k, &store, t);
     if (status != DONE) {
         char *text = a->failure[a->n_failures];
@@ -71,7 +64,7 @@ static int measure_one(struct all *a, size_t i)
         if (t->n_missing > 0) {
             printf(", %zu not measured", t->n_missing);
         }
-        printf(", %.1f s\n", seconds() - begin);
+        printf(", %.1f s\n", progress_seconds() - begin);
         (void)fflush(stdout);
     }
     return status;

@@ -20,12 +20,6 @@
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
 static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
 
-static int machine_complaint(const struct machine_error *e)
-{
-    complain_with_remedy(e->text, e->remedy);
-    return e->status == MACHINE_OK ? FAILED : (int)e->status;
-}
-
 static void apply_options(const struct options *o, struct transition_setup *s)
 {
     transition_defaults(s, &o->from, &o->to);
@@ -198,7 +192,7 @@ static int measure(struct machine *m, const struct options *o, const struct tran
         }
         return FAILED;
     }
-    return status == MACHINE_OK ? DONE : machine_complaint(&error);
+    return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
 /* The repetitions that the machine itself knew to be spoilt, into the trace's metadata. */
@@ -296,7 +290,7 @@ static int open_and_measure(const struct options *o, struct transition_setup *s,
     memset(&error, 0, sizeof(error));
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
         MACHINE_OK) {
-        status = machine_complaint(&error);
+        status = complain_of_machine("", &error);
         (void)changed_settings_end(changed);
         return status;
     }

@@ -57,8 +57,7 @@ int job_validate(const struct options *o)
     const char *names[MEASURING_TABLES_MAX];
     memset(&error, 0, sizeof(error));
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK) {
-        complain_with_remedy(error.text, error.remedy);
-        return error.status == MACHINE_OK ? FAILED : (int)error.status;
+        return complain_of_machine("", &error);
     }
     int status = table_files_choose(o, "validate", NULL, &files);
     if (status == DONE) {

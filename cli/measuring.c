@@ -4,30 +4,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
 #include "cli/messages.h"
+#include "cli/progress.h"
 #include "cli/stop.h"
 
 /* Seconds between two updates of the line: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static int machine_complaint(const char *about, const struct machine_error *e)
-{
-    char text[600];
-    snprintf(text, sizeof(text), "%s%s%s", about, about[0] != '\0' ? ": " : "", e->text);
-    complain_with_remedy(text, e->remedy);
-    return e->status == MACHINE_OK ? FAILED : (int)e->status;
-}
 
 void measuring_options(const struct options *o, struct tables_options *out)
 {
@@ -86,7 +71,7 @@ int measuring_open(const struct options *o, struct measuring *m)
     }
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->told, sizeof(m->told), &error) !=
         MACHINE_OK) {
-        status = machine_complaint("", &error);
+        status = complain_of_machine("", &error);
     } else {
         m->open = true;
         status = check_cores(m);
@@ -107,7 +92,7 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
         struct cells cells;
         int status = tables_plan(kinds[i], &m->machine, &m->options, &cells, &error);
         if (status != MACHINE_OK) {
-            return machine_complaint(kinds[i]->name, &error);
+            return complain_of_machine(kinds[i]->name, &error);
         }
         m->kinds[i] = kinds[i];
         m->expected[i] = 0;
@@ -117,7 +102,7 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
         cells_free(&cells);
     }
     m->shown = !m->quiet && isatty(STDERR_FILENO) != 0;
-    m->begin = m->last = now();
+    m->begin = m->last = progress_seconds();
     return DONE;
 }
 
@@ -152,7 +137,7 @@ static void time_text(double seconds, char *out, size_t size)
 static int on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
     struct measuring *m = data;
-    double t = m->shown ? now() : 0;
+    double t = m->shown ? progress_seconds() : 0;
     m->cells_done = done;
     m->cells = n;
     if (m->shown && t - m->last >= UPDATE_SECONDS && done < n) {
@@ -205,7 +190,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         return DONE;
     }
     snprintf(m->failure, sizeof(m->failure), "%s", error.text);
-    return stop_asked() ? FAILED : machine_complaint(k->name, &error);
+    return stop_asked() ? FAILED : complain_of_machine(k->name, &error);
 }
 
 int measuring_close(struct measuring *m)

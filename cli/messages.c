@@ -27,3 +27,11 @@ void complain_with_remedy(const char *text, const char *remedy)
         complain("%s", text);
     }
 }
+
+int complain_of_machine(const char *about, const struct machine_error *e)
+{
+    char text[600];
+    snprintf(text, sizeof(text), "%s%s%s", about, about[0] != '\0' ? ": " : "", e->text);
+    complain_with_remedy(text, e->remedy);
+    return e->status == MACHINE_OK ? FAILED : (int)e->status;
+}

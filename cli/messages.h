@@ -3,6 +3,8 @@
 #ifndef CHARACTERIZE_CLI_MESSAGES_H
 #define CHARACTERIZE_CLI_MESSAGES_H
 
+#include "drivers/machine.h"
+
 /* Exit statuses (doc/formats.md, man page). */
 enum exit_status { DONE = 0, FAILED = 1, BAD_USAGE = 2, CANNOT = 3, DEVIATES = 4 };
 
@@ -11,5 +13,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same with a remedy behind it, if there is one. */
 void complain_with_remedy(const char *text, const char *remedy);
+
+/* The same of what a machine has refused, `about` in front of it unless it is "". Returns the exit status. */
+int complain_of_machine(const char *about, const struct machine_error *e);
 
 #endif

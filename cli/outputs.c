@@ -9,7 +9,6 @@
 #include "analysis/gnuplot.h"
 #include "analysis/plot.h"
 #include "cli/messages.h"
-#include "cli/stop.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what plot_script.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, WHY_SIZE = 1000 };
@@ -121,16 +120,6 @@ static void tell(FILE *screen, bool *first, const char *name, const char *what)
     }
 }
 
-/* Before each file: whether the user has had enough. */
-static bool interrupted(const char *name)
-{
-    if (stop_asked()) {
-        complain("interrupted: %s was not written", name);
-        return true;
-    }
-    return false;
-}
-
 static int write_plot(const struct outputs *out, const struct trace *t, const struct phases *p, FILE *screen,
                       bool *first)
 {
@@ -142,7 +131,7 @@ static int write_plot(const struct outputs *out, const struct trace *t, const st
         return DONE;
     }
     if (plot_write(t, p, out->plot, why, sizeof(why)) != 0) {
-        if (!interrupted(out->plot)) {
+        if (!file_interrupted(out->plot)) {
             complain("no plot: %s", why);
         }
         return FAILED;
@@ -155,7 +144,7 @@ int outputs_write(const struct outputs *out, const struct trace *t, const struct
 {
     bool first = true;
     if (out->csv != NULL) {
-        if (interrupted(out->csv) || file_write(out->csv, print_trace, t) != DONE) {
+        if (file_interrupted(out->csv) || file_write(out->csv, print_trace, t) != DONE) {
             return FAILED;
         }
         tell(screen, &first, out->csv, "trace");
@@ -164,13 +153,13 @@ int outputs_write(const struct outputs *out, const struct trace *t, const struct
         return DONE;
     }
     if (out->json != NULL) {
-        if (interrupted(out->json) || file_write(out->json, print_phases, p) != DONE) {
+        if (file_interrupted(out->json) || file_write(out->json, print_phases, p) != DONE) {
             return FAILED;
         }
         tell(screen, &first, out->json, "phases");
     }
     if (out->plot != NULL) {
-        return interrupted(out->plot) ? FAILED : write_plot(out, t, p, screen, &first);
+        return file_interrupted(out->plot) ? FAILED : write_plot(out, t, p, screen, &first);
     }
     return DONE;
 }

@@ -10,7 +10,7 @@
 /* Seconds between two updates: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
 
-static double now(void)
+double progress_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -21,14 +21,14 @@ void progress_begin(struct progress *p, bool quiet)
 {
     memset(p, 0, sizeof(*p));
     p->shown = !quiet && isatty(STDERR_FILENO);
-    p->begin = p->last = now();
+    p->begin = p->last = progress_seconds();
 }
 
 void progress_step(struct progress *p, unsigned done, unsigned wanted)
 {
     p->done = done;
     p->wanted = wanted;
-    double t = p->shown ? now() : 0;
+    double t = p->shown ? progress_seconds() : 0;
     if (!p->shown || t - p->last < UPDATE_SECONDS || done == 0) {
         return;
     }

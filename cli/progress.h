@@ -12,6 +12,9 @@ struct progress {
     unsigned wanted;
 };
 
+/* Seconds since some moment: CLOCK_MONOTONIC. */
+double progress_seconds(void);
+
 void progress_begin(struct progress *p, bool quiet);
 void progress_step(struct progress *p, unsigned done, unsigned wanted);
 /* Removes the line. */

@@ -7,17 +7,14 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "analysis/sha256.h"
 #include "cli/files.h"
 
-/* FNV-1a, 64 bits (draft-eastlake-fnv): files like /etc/machine-id are confidential and are not copied. */
+/* Files like /etc/machine-id are confidential and are not copied. */
 static void put_hash(json_t *o, const char *key, const char *bytes, size_t n)
 {
-    char text[20];
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++) {
-        h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    }
-    snprintf(text, sizeof(text), "%016" PRIx64, h);
+    char text[SHA256_HEX_SIZE];
+    sha256_hex(bytes, n, text);
     json_object_set_new(o, key, json_string(text));
 }
 

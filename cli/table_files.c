@@ -124,8 +124,7 @@ static int write_one(const char *name, const char *what, const char *ending, con
     if (name == NULL) {
         return DONE;
     }
-    if (stop_asked()) {
-        complain("interrupted: %s was not written", name);
+    if (file_interrupted(name)) {
         return FAILED;
     }
     int status = table_write_form(name, k, t, ending);
@@ -142,9 +141,8 @@ static int write_plot(const struct table_files *f, const struct table_kind *k, c
 {
     char why[WHY_SIZE];
     char *svg = stop_asked() ? NULL : table_plot_svg(t, k->title, why, sizeof(why));
-    if (stop_asked()) {
+    if (file_interrupted(f->plot)) {
         free(svg);
-        complain("interrupted: %s was not written", f->plot);
         return FAILED;
     }
     if (svg == NULL && f->plot_asked) {

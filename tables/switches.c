@@ -205,3 +205,18 @@ void switches_print_wrapped(FILE *out, const char *text, int column, int indent)
     }
     fprintf(out, "\n");
 }
+
+int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
+                          const struct switches_wish *w, switches_put *put, struct table *rows,
+                          struct machine_error *err)
+{
+    struct switches_seen seen;
+    int status = switches_measure(x, table, c, w, &seen, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = put(rows, c, &seen, err);
+    if (status == MACHINE_OK)
+        status = switches_put_detail(rows, c, &seen, err);
+    switches_free(&seen);
+    return status;
+}

@@ -44,6 +44,14 @@ int switches_measure(const struct tables_context *x, const char *table, const st
                      const struct switches_wish *w, struct switches_seen *out, struct machine_error *err);
 void switches_free(struct switches_seen *s);
 
+/* Makes rows of what was seen; MACHINE_OK, or *err and its status. */
+typedef int switches_put(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                         struct machine_error *err);
+/* The measure() of a table: what a cell shows, as rows by `put`, and its phases in the details. */
+int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
+                          const struct switches_wish *w, switches_put *put, struct table *rows,
+                          struct machine_error *err);
+
 /* Adds the cell a -> b at so many active cores, and its expected duration. 0, or -1: out of memory. */
 int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,
                  unsigned cores, const struct switches_wish *w);

@@ -150,27 +150,22 @@ static bool is_certain(const struct switches_seen *s, size_t p)
     return !(ratio.hi >= 1) && !(ratio.value > s->phases.detectable_throttle);
 }
 
-static void put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s)
+static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
+    (void)err;
     unsigned number = 0;
     for (size_t p = first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
         if (is_certain(s, p) && (c->number[0] == PART_PHASE || number == 0))
             put_phase(rows, c, s, p, ++number);
     if (!number)
         put_none(rows, c, s);
+    return MACHINE_OK;
 }
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    struct switches_seen seen;
     struct switches_wish w = wish(x);
-    int status = switches_measure(x, table_throttle.name, c, &w, &seen, err);
-    if (status)
-        return status;
-    put_rows(rows, c, &seen);
-    status = switches_put_detail(rows, c, &seen, err);
-    switches_free(&seen);
-    return status;
+    return switches_measure_rows(x, table_throttle.name, c, &w, put_rows, rows, err);
 }
 
 /* ---- distances ---- */

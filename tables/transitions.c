@@ -67,8 +67,9 @@ static void put(struct table *rows, const char *column, const struct estimate *e
     table_put_limits(rows, column, e->value, e->lo, e->hi);
 }
 
-static void put_row(struct table *rows, const struct cell *c, const struct switches_seen *s)
+static int put_row(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
+    (void)err;
     struct transition_summary sum;
     transition_summarize(&s->result.trace, &s->phases, &sum);
     table_add_row(rows);
@@ -88,19 +89,13 @@ static void put_row(struct table *rows, const struct cell *c, const struct switc
         table_put_text(rows, "detectable", sum.detectable);
     if (s->phases.n_warnings)
         table_put_text(rows, "note", s->phases.warnings[0]);
+    return MACHINE_OK;
 }
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    struct switches_seen seen;
     struct switches_wish w = wish(x);
-    int status = switches_measure(x, table_transitions.name, c, &w, &seen, err);
-    if (status)
-        return status;
-    put_row(rows, c, &seen);
-    status = switches_put_detail(rows, c, &seen, err);
-    switches_free(&seen);
-    return status;
+    return switches_measure_rows(x, table_transitions.name, c, &w, put_row, rows, err);
 }
 
 /* ---- for a person ---- */

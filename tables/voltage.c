@@ -128,16 +128,8 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    struct switches_seen seen;
     struct switches_wish w = wish(x);
-    int status = switches_measure(x, table_voltage.name, c, &w, &seen, err);
-    if (status)
-        return status;
-    status = put_rows(rows, c, &seen, err);
-    if (status == MACHINE_OK)
-        status = switches_put_detail(rows, c, &seen, err);
-    switches_free(&seen);
-    return status;
+    return switches_measure_rows(x, table_voltage.name, c, &w, put_rows, rows, err);
 }
 
 /* ---- for a person ---- */
