@@ -57,7 +57,8 @@ verdict "cells that are gone or broken are measured again, and told" \
     test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a "$(grep -c 'measured again' "$err")" -eq 1
 
 if [ -n "${SANITIZED:-}" ]; then
-    skip "other directories, two runs at once, signals, kill and resume" "these run the same code again, and minutes here"
+    skip "other directories, two runs at once, signals, kill and resume" \
+        "these run the same code again, and minutes here"
     finish
 fi
 
