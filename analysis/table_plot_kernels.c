@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/core_ranges.h"
 #include "analysis/table_plot_parts.h"
 
 /* ---- frequency ---- */
@@ -59,20 +60,25 @@ static void frequency_of_cpu(const struct table *t, struct chart *c, struct char
     join_levels(p, level);
 }
 
-/* The stated limits: faint crosses, once for each level and number of cores. */
-static void frequency_stated(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu)
+/* Limits that the processor states: faint squares, one for each number of cores. */
+static void stated_series(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu,
+                          const char *name, const char *limits)
 {
     char key[80];
-    if (!plot_has(t, stated_column))
-        return;
-    struct chart_series *s = chart_series(c, p, "stated by the processor");
-    for (size_t row = 0; s && row < t->n_rows; row++) {
-        double x = table_number(t, row, "active_cores"), y = table_number(t, row, stated_column);
-        bool drawn = strcmp(plot_key(t, row, "cpu", key, sizeof key), cpu) != 0;
-        for (size_t i = 0; i < s->n && !drawn; i++)
+    struct chart_series *s = NULL;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double x = table_number(t, row, "active_cores");
+        /* turbo_limit_ghz is of the kind of core that was measured */
+        double y = limits ? core_ranges_value(limits, (unsigned)x) : table_number(t, row, stated_column);
+        bool drawn = strcmp(plot_key(t, row, "cpu", key, sizeof key), cpu) != 0 || !isfinite(y);
+        for (size_t i = 0; s && i < s->n && !drawn; i++)
             drawn = s->points[i].x == x && s->points[i].y == y;
-        if (!drawn)
-            chart_add_point(c, s, x, y, NAN, NAN);
+        if (drawn)
+            continue;
+        s = chart_series(c, p, name);
+        if (!s)
+            return;
+        chart_add_point(c, s, x, y, NAN, NAN);
     }
     if (s) {
         s->line = false;
@@ -80,6 +86,19 @@ static void frequency_stated(const struct table *t, struct chart *c, struct char
         s->mark = 6; /* an empty square: what is measured shows through it */
         s->faint = true;
     }
+}
+
+static void frequency_stated(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu)
+{
+    static const char of[] = TURBO_LIMITS_OF;
+    char name[100];
+    stated_series(t, c, p, cpu, "stated by the processor", NULL);
+    for (size_t i = 0; i < t->n_settings; i++)
+        if (strncmp(t->settings[i].key, of, sizeof of - 1) == 0 &&
+            strcmp(t->settings[i].key + sizeof of - 1, "E cores") != 0) {
+            snprintf(name, sizeof name, "stated, %.60s", t->settings[i].key + sizeof of - 1);
+            stated_series(t, c, p, cpu, name, t->settings[i].value);
+        }
 }
 
 void plot_frequency(const struct table *t, struct chart *c)

@@ -52,6 +52,11 @@ static unsigned class_of(const char *root, int cpu)
     return i;
 }
 
+const char *cpu_core_class(const char *root, int cpu)
+{
+    return classes[class_of(root, cpu)].label;
+}
+
 /* CPPC's highest performance tells favoured cores apart (Linux, Documentation/admin-guide/pm/amd-pstate.rst and
  * arch/x86/kernel/itmt.c); older ones show in the highest frequency. */
 static long reach_of(const char *root, int cpu)

@@ -123,6 +123,9 @@ int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, con
  */
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
 
+/* The kind of a CPU's core on a hybrid part: "P", "E" or "LP-E"; "" on others, or where sysfs does not tell. */
+const char *cpu_core_class(const char *root, int cpu);
+
 /* Affinity of the calling thread. Return 0 or -1 with errno set. */
 int cpu_get_affinity(struct cpu_mask *out);
 int cpu_set_affinity(const struct cpu_mask *m);

@@ -303,6 +303,13 @@ static size_t helper_core_kinds(const struct machine *m, struct machine_core_kin
     return silicon_core_kinds(&h->silicon, out, max);
 }
 
+static int helper_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    const struct helper *h = m->state;
+
+    return silicon_speed_select(&h->silicon, out, err);
+}
+
 static const struct machine_ops helper_ops = {
     .info = helper_info,
     .lacks = helper_lacks,
@@ -313,6 +320,7 @@ static const struct machine_ops helper_ops = {
     .read_register = helper_read_register,
     .find_event = helper_find_event,
     .core_kinds = helper_core_kinds,
+    .speed_select = helper_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };
@@ -327,6 +335,7 @@ static const struct machine_ops helper_ops_no_register = {
     .close = helper_close,
     .find_event = helper_find_event,
     .core_kinds = helper_core_kinds,
+    .speed_select = helper_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };

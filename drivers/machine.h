@@ -117,6 +117,7 @@ struct machine_event {
 };
 
 struct machine;
+struct stated_limits; /* drivers/stated.h */
 
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {
@@ -128,6 +129,7 @@ struct machine_info {
     const char *tsc_origin; /* "CPUID 15H", "calibrated against CLOCK_MONOTONIC_RAW" */
     double tsc_error;       /* relative */
     int cpu_number;
+    const char *core_class; /* of that CPU, once prepared: "P", "E", "LP-E" of hybrid parts; NULL or "" elsewhere */
     unsigned active_cores, cores; /* in use; present */
     unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
@@ -161,6 +163,9 @@ struct machine_ops {
     /* one CPU of each kind of core that there is. Returns how many, at most max; 0, or NULL: not known, they
      * are taken to be alike */
     size_t (*core_kinds)(const struct machine *m, struct machine_core_kind *out, size_t max);
+    /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
+     * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
+    int (*speed_select)(struct machine *m, struct stated_limits *out, struct machine_error *err);
 };
 
 struct machine {

@@ -157,6 +157,7 @@ struct model {
     unsigned family, model, stepping, cores, features;
     double tsc_hz;
     enum model_turbo_layout turbo_layout;
+    bool speed_select; /* it states the turbo limits of each level, as Intel Speed Select does */
     /* [levels] */
     size_t n_levels;
     double base_ghz[MODEL_LEVELS_MAX];

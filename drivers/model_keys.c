@@ -78,6 +78,7 @@ static const struct model_key cpu_keys[] = {
     NUMBER("tsc_hz", true, model, tsc_hz, 1e8, 1e10),
     UINT("cores", true, model, cores, 1, MODEL_CORES_MAX),
     OWN("turbo_layout", true, store_layout),
+    YES_NO("speed_select", false, model, speed_select),
 };
 
 /* ---- [levels] ---- */

@@ -501,6 +501,12 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
     return MACHINE_OK;
 }
 
+static int model_stated(struct machine *machine, struct stated_limits *out, struct machine_error *err)
+{
+    const struct state *s = machine->state;
+    return model_speed_select(&s->model, out, err);
+}
+
 static const char *data_dir(const struct state *s)
 {
     return s->data_dir[0] ? s->data_dir : NULL;
@@ -540,6 +546,7 @@ static const struct machine_ops model_ops = {
     .find_event = model_find_event,
     .named_events = model_named_events,
     .read_energy = model_energy,
+    .speed_select = model_stated,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

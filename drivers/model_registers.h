@@ -4,6 +4,7 @@
 #define CHARACTERIZE_DRIVERS_MODEL_REGISTERS_H
 
 #include "drivers/model_core.h"
+#include "drivers/stated.h"
 
 /*
  * Reads a register as the core stands: 198H (ratio in 15:8, voltage in 47:32 in units of 2^-13 V, with the noise of the
@@ -11,5 +12,8 @@
  * MACHINE_OK, or MACHINE_CANNOT for any other.
  */
 int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err);
+
+/* As machine_ops.speed_select: the turbo limits of each level, where the model file says that they are stated. */
+int model_speed_select(const struct model *m, struct stated_limits *out, struct machine_error *err);
 
 #endif

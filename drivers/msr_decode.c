@@ -155,6 +155,22 @@ size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct
     }
 }
 
+bool msr_is_hybrid(const struct msr_part *p)
+{
+    static const unsigned char models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
+
+    return p->intel && p->family == 6 && p->model != 0 && p->model <= UINT8_MAX &&
+           memchr(models, (int)p->model, sizeof models) != NULL;
+}
+
+bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz)
+{
+    uint64_t ratio = level == 0 ? bits(value, 7, 0) : bits(value, 23, 16);
+
+    *ghz = ratio != 0 ? (double)ratio * RATIO_GHZ : (double)NAN;
+    return ratio != 0;
+}
+
 /* ---- temperature and limits ---- */
 
 void msr_thermal(uint64_t value, bool package, struct msr_thermal *out)

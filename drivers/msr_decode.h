@@ -29,7 +29,11 @@ enum msr_register {
     MSR_PACKAGE_ENERGY = 0x611,
     MSR_DRAM_ENERGY = 0x619,
     MSR_CORES_ENERGY = 0x639,
+    MSR_CONFIG_TDP_NOMINAL = 0x648,
+    MSR_CONFIG_TDP_LEVEL_1 = 0x649,
+    MSR_CONFIG_TDP_LEVEL_2 = 0x64a,
     MSR_LIMITS_SKYLAKE = 0x64f,
+    MSR_SECONDARY_TURBO_RATIOS = 0x650, /* of the E cores of hybrid parts */
     MSR_LIMITS_HASWELL = 0x690,
 };
 /* AMD; too large for an enumeration. Linux 6.12, arch/x86/include/asm/msr-index.h. */
@@ -82,6 +86,16 @@ struct msr_turbo_row {
 size_t msr_turbo_registers(const struct msr_part *p);
 /* Decodes these. Returns the number of rows, in rising order of cores; 0 when nothing is stated. */
 size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct msr_turbo_row out[MSR_TURBO_ROWS_MAX]);
+
+/* Whether the part has two kinds of cores, with 1ADH for the P cores and 650H, laid out likewise, for the E cores:
+ * Alder Lake and Raptor Lake (Linux, turbostat.c, TRL_BASE with MSR_SECONDARY_TURBO_RATIO_LIMIT). */
+bool msr_is_hybrid(const struct msr_part *p);
+
+/*
+ * The frequency in GHz of a configurable power level: 0 is 648H (bits 7:0), 1 and 2 are 649H and 64AH (bits 23:16);
+ * turbostat.c, dump_config_tdp. False, and NAN, where the register holds none.
+ */
+bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz);
 
 /* 19CH (core) and 1B1H (package). */
 struct msr_thermal {

@@ -204,9 +204,20 @@ static int msr_read_energy(struct machine *m, struct energy_reading *out, const 
     return w->inner.ops->read_energy(&w->inner, out, source, err);
 }
 
+static int msr_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    struct with_registers *w = m->state;
+
+    if (w->inner.ops->speed_select == NULL) {
+        return machine_fail(err, MACHINE_CANNOT, "", "machine %s has no way to Speed Select", w->name);
+    }
+    return w->inner.ops->speed_select(&w->inner, out, err);
+}
+
 #define COMMON_OPS .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, \
                    .finish = msr_finish, .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, \
-                   .core_kinds = msr_core_kinds, .read_energy = msr_read_energy
+                   .core_kinds = msr_core_kinds, .read_energy = msr_read_energy, \
+                   .speed_select = msr_speed_select
 static const struct machine_ops msr_ops = { COMMON_OPS };
 /* around a machine that knows events by name */
 static const struct machine_ops msr_ops_with_events = { COMMON_OPS, .find_event = msr_find_event,

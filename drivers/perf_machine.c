@@ -295,6 +295,13 @@ static size_t perf_core_kinds(const struct machine *m, struct machine_core_kind 
     return silicon_core_kinds(&t->common, out, max);
 }
 
+static int perf_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    const struct perf *t = m->state;
+
+    return silicon_speed_select(&t->common, out, err);
+}
+
 static const struct machine_ops perf_ops = {
     .info = perf_info,
     .lacks = perf_lacks,
@@ -304,6 +311,7 @@ static const struct machine_ops perf_ops = {
     .close = perf_close,
     .find_event = perf_find_event,
     .core_kinds = perf_core_kinds,
+    .speed_select = perf_speed_select,
     .named_events = perf_named_events,
     .read_energy = perf_read_energy,
 };

@@ -4,6 +4,7 @@
  */
 #include "drivers/silicon.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#include "drivers/speed_select.h"
 
 void silicon_note(char *notes, size_t size, const char *text)
 {
@@ -29,6 +32,7 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
         .tsc_origin = s->tsc.origin,
         .tsc_error = s->tsc.error,
         .cpu_number = s->prepared ? s->cpu : -1,
+        .core_class = s->prepared ? cpu_core_class(s->sys, s->cpu) : "",
         .active_cores = s->active_cores,
         .cores = s->cores,
         .usable_cores = s->usable_cores,
@@ -135,6 +139,32 @@ int silicon_read_energy(struct silicon *s, struct energy_reading *out, const cha
         }
     }
     return energy_read(&s->energy, cpu, out, source, err);
+}
+
+int silicon_speed_select(const struct silicon *s, struct stated_limits *out, struct machine_error *err)
+{
+    int cpus[CPU_LIMIT];
+    struct speed_select device;
+    struct cpu_view view;
+
+    if (!s->id.intel) {
+        return machine_fail(err, MACHINE_CANNOT, "", "only Intel's processors have Speed Select");
+    }
+    int error = strcmp(s->sys, "/sys") == 0 ? speed_select_open("/dev", &device) : ENOENT;
+    if (error != 0) {
+        return speed_select_refuse("/dev", error, err);
+    }
+    struct speed_select_cpu c = { .cpu = s->cpu, .package = cpu_package_of(s->sys, s->cpu), .cpus = cpus,
+                                  .model = s->id.model };
+    cpu_view_read(s->sys, &view);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (cpu_mask_has(&view.online, cpu) && cpu_package_of(s->sys, cpu) == c.package) {
+            cpus[c.n_cpus++] = cpu;
+        }
+    }
+    int status = speed_select_read(&device, &c, out, err);
+    device.close(&device);
+    return status;
 }
 
 int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)

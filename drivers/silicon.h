@@ -104,6 +104,9 @@ void silicon_end(struct silicon *s, const struct silicon_watch *w, struct record
 /* As machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
 int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err);
 
+/* As machine_ops.speed_select; only of "/sys" is it asked, of a folder laid out like it there is none. */
+int silicon_speed_select(const struct silicon *s, struct stated_limits *out, struct machine_error *err);
+
 /* Lets the core forget what it ran: twice the longest time after which a licence is said to lapse. */
 void silicon_relax(void);
 

@@ -206,6 +206,13 @@ static size_t timing_core_kinds(const struct machine *m, struct machine_core_kin
     return silicon_core_kinds(&t->common, out, max);
 }
 
+static int timing_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    const struct timing *t = m->state;
+
+    return silicon_speed_select(&t->common, out, err);
+}
+
 static const struct machine_ops timing_ops = {
     .info = timing_info,
     .lacks = timing_lacks,
@@ -214,6 +221,7 @@ static const struct machine_ops timing_ops = {
     .finish = timing_finish,
     .close = timing_close,
     .core_kinds = timing_core_kinds,
+    .speed_select = timing_speed_select,
     .read_energy = timing_read_energy,
 };
 

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/core_ranges.h"
 #include "analysis/steady.h"
-#include "drivers/msr_decode.h"
+#include "drivers/stated.h"
 #include "probes/steady.h"
 #include "tables/kinds.h"
 
@@ -76,29 +77,47 @@ static struct cell *add_cell(const struct tables_context *x, const struct payloa
     return c;
 }
 
-/* The processor's own limits, as a setting: "1-2: 3.7, 3-4: 3.5", or why they are not known. */
+static void put_frequencies(struct table *t, const char *key, const double *ghz, const char *const *names, size_t n)
+{
+    char text[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(ghz[i]))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f", used ? ", " : "", names[i], ghz[i]);
+    if (used)
+        table_set_setting(t, key, text);
+}
+
+static void put_limits(struct table *t, const struct stated_table *s, const char *key, const char *why)
+{
+    char text[40 * STATED_ROWS_MAX], line[700];
+    stated_text(s, text, sizeof text);
+    snprintf(line, sizeof line, "not known: %s", why);
+    if (s->n || *why)
+        table_set_setting(t, key, s->n ? text : line);
+}
+
+/* The processor's own limits, as settings: "1-2: 3.7, 3-4: 3.5", or why they are not known. */
 static void read_limits(const struct tables_context *x, struct table *t)
 {
-    struct machine *m = x->machine;
-    const struct msr_part part = {.intel = x->info.intel, .family = x->info.family, .model = x->info.model};
-    struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX];
-    struct machine_error why = {.text = "this machine reads no registers"};
-    char text[40 * MSR_TURBO_ROWS_MAX] = "", line[600];
-    uint64_t value[3] = {0};
-    size_t n = msr_turbo_registers(&part), used = 0;
-    bool read = n > 0 && m->ops->read_register;
-    if (!n)
-        machine_fail(&why, MACHINE_CANNOT, "", "it is not known in which registers this processor states them");
-    for (size_t i = 0; read && i < n; i++)
-        read = !m->ops->read_register(m, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], &why);
-    n = read ? msr_turbo_limits(&part, value, rows) : 0;
-    for (size_t i = 0; i < n; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u-%u: %.1f", i ? ", " : "", rows[i].first_cores,
-                                 rows[i].last_cores, rows[i].ghz);
-    if (read && !n)
-        machine_fail(&why, MACHINE_CANNOT, "", "the registers state none");
-    snprintf(line, sizeof line, "not known: %s%s%s", why.text, why.remedy[0] ? "; " : "", why.remedy);
-    table_set_setting(t, "turbo_limits_ghz", n ? text : line);
+    static const char *const powers[] = {"nominal", "level 1", "level 2"};
+    const char *bases[STATED_BASES];
+    struct stated_limits s;
+    char key[60];
+    stated_read(x->machine, &s);
+    put_limits(t, &s.tables[0], TURBO_LIMITS, s.why);
+    for (size_t i = 1; i < STATED_TABLES_MAX; i++) {
+        snprintf(key, sizeof key, TURBO_LIMITS_OF "%s", s.tables[i].name);
+        put_limits(t, &s.tables[i], key, "");
+    }
+    put_limits(t, &s.small, TURBO_LIMITS_OF "E cores", "");
+    put_limits(t, &(struct stated_table){.n = 0}, TURBO_LIMITS " by class of code", s.why_classes);
+    if (s.tables[0].n)
+        table_set_setting(t, "turbo_limits_source", s.source);
+    for (size_t i = 0; i < STATED_BASES; i++)
+        bases[i] = stated_base_name(i);
+    put_frequencies(t, "stated_base_ghz", s.base_ghz, bases, STATED_BASES);
+    put_frequencies(t, "config_tdp_ghz", s.config_tdp_ghz, powers, 3);
 }
 
 /* The machine is prepared for a moment: it then tells which CPU it takes, and registers can be read. */
@@ -107,6 +126,7 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
 {
     struct counter_spec counters[TRANSITION_COUNTERS_MAX];
     struct machine_info info;
+    char key[40];
     const struct cell any = {.a = *p, .cpu = -1, .active_cores = 1};
     struct machine_setup s = tables_setup(x, table_frequency.name, &any);
     s.counters = counters;
@@ -118,6 +138,10 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
         return status;
     x->machine->ops->info(x->machine, &info);
     *cpu = info.cpu_number;
+    if (info.core_class && *info.core_class) {
+        snprintf(key, sizeof key, "core of CPU %d", *cpu);
+        table_set_setting(t, key, info.core_class);
+    }
     read_limits(x, t);
     x->machine->ops->finish(x->machine);
     return MACHINE_OK;

@@ -16,8 +16,8 @@ size_t frequency_cpus(const struct table *t, int *cpus, size_t max);
 /* A setting that there is for each CPU: "groups", or "groups of CPU 3" where several were measured. */
 const char *frequency_setting(const struct table *t, const char *key, int cpu);
 
-/* Reads "5-8", or "5" for 5-5. Returns what follows it, or NULL where there is no such thing. */
-const char *frequency_read_range(const char *text, struct frequency_group *out);
+/* The limits that the processor states for code without AVX on a CPU: of its kind of core. NULL: none are known. */
+const char *frequency_limits(const struct table *t, int cpu);
 
 /* Levels, groups and the processor's own limits. */
 int frequency_conclude(struct table *t);

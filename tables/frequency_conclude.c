@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/core_ranges.h"
+
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max)
 {
     size_t n = 0;
@@ -183,43 +185,27 @@ static int conclude_cpu(struct table *t, int cpu)
     return bad;
 }
 
-const char *frequency_read_range(const char *text, struct frequency_group *out)
+/* 1ADH is of the P cores where there are two kinds; low-power E cores are of neither register. */
+const char *frequency_limits(const struct table *t, int cpu)
 {
-    char *end;
-    out->first = out->last = (unsigned)strtoul(text, &end, 10);
-    if (end == text || out->first == 0)
+    char key[40];
+    snprintf(key, sizeof key, "core of CPU %d", cpu);
+    const char *core = table_setting(t, key);
+    if (core && strncmp(core, "LP-E", 4) == 0)
         return NULL;
-    if (*end == '-') {
-        text = end + 1;
-        out->last = (unsigned)strtoul(text, &end, 10);
-    }
-    return end != text ? end : NULL;
-}
-
-/* The limit for so many active cores in "1-2: 3.7, 3-4: 3.5"; NaN where none is stated. */
-static double stated_limit(const char *limits, unsigned cores)
-{
-    struct frequency_group g;
-    for (const char *p = limits; p && (p = frequency_read_range(p, &g)) && *p == ':';) {
-        char *end;
-        double ghz = strtod(p + 1, &end);
-        if (cores >= g.first && cores <= g.last)
-            return ghz;
-        p = *end == ',' ? end + 1 : NULL;
-    }
-    return NAN;
+    return table_setting(t, core && core[0] == 'E' ? TURBO_LIMITS_OF "E cores" : TURBO_LIMITS);
 }
 
 static void put_what_is_known(struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         char key[40];
-        snprintf(key, sizeof key, "core of CPU %d", (int)table_number(t, row, "cpu"));
+        int cpu = (int)table_number(t, row, "cpu");
+        snprintf(key, sizeof key, "core of CPU %d", cpu);
         if (table_setting(t, key) && *table_setting(t, key))
             table_set_text(t, row, "core", table_setting(t, key));
-        table_set_number(t, row, "turbo_limit_ghz",
-                         stated_limit(table_setting(t, "turbo_limits_ghz"),
-                                      (unsigned)table_number(t, row, "active_cores")));
+        table_set_number(t, row, "turbo_limit_ghz", core_ranges_value(frequency_limits(t, cpu),
+                                                                    (unsigned)table_number(t, row, "active_cores")));
     }
 }
 

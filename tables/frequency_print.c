@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/core_ranges.h"
 #include "tables/kinds.h"
 
-enum { WIDTH = 100, LABEL = 14, FIELD = 8, COLUMNS_AT_ONCE = (WIDTH - LABEL) / FIELD };
+enum { WIDTH = 100, LABEL = 22, FIELD = 8, COLUMNS_AT_ONCE = (WIDTH - LABEL) / FIELD };
 
 /* What is shown of one CPU. */
 struct sheet {
@@ -85,7 +86,7 @@ static void take_cores(struct sheet *s, unsigned cores)
 static size_t read_groups(const char *text, struct frequency_group *out, size_t max)
 {
     size_t n = 0;
-    for (const char *p = text; p && n < max && (p = frequency_read_range(p, &out[n])); p = *p ? p + 1 : NULL)
+    for (const char *p = text; p && n < max && (p = core_range_read(p, &out[n])); p = *p ? p + 1 : NULL)
         n++;
     return n;
 }
@@ -193,17 +194,33 @@ static void print_kernels(FILE *out, const struct sheet *s, size_t from, size_t 
     }
 }
 
-static void print_limits(FILE *out, const struct sheet *s, size_t from, size_t to)
+/* One line of limits; a column with several numbers of cores gets one where all of them have the same. */
+static void print_stated(FILE *out, const struct sheet *s, size_t from, size_t to, const char *name, const char *limits)
 {
+    char label[2 * LABEL];
     bool any = false;
     for (size_t c = from; c < to; c++)
-        any = any || isfinite(mean_of(s, 0, c, "turbo_limit_ghz"));
+        any = any || isfinite(core_ranges_value(limits, s->column[c].first));
     if (!any)
         return;
-    fprintf(out, "%-*s", LABEL, "stated limit");
-    for (size_t c = from; c < to; c++)
-        print_value(out, mean_of(s, 0, c, "turbo_limit_ghz"), 1);
+    snprintf(label, sizeof label, "stated, %s", name);
+    fprintf(out, "%-*.*s", LABEL, LABEL - 1, label);
+    for (size_t c = from; c < to; c++) {
+        double ghz = core_ranges_value(limits, s->column[c].first);
+        for (unsigned n = s->column[c].first + 1; n <= s->column[c].last; n++)
+            ghz = core_ranges_value(limits, n) == ghz ? ghz : (double)NAN;
+        print_value(out, ghz, 1);
+    }
     putc('\n', out);
+}
+
+static void print_limits(FILE *out, const struct sheet *s, size_t from, size_t to)
+{
+    static const char of[] = TURBO_LIMITS_OF;
+    print_stated(out, s, from, to, "non-AVX", frequency_limits(s->t, s->cpu));
+    for (size_t i = 0; i < s->t->n_settings; i++)
+        if (strncmp(s->t->settings[i].key, of, sizeof of - 1) == 0)
+            print_stated(out, s, from, to, s->t->settings[i].key + sizeof of - 1, s->t->settings[i].value);
 }
 
 /* "L0 (licence counters): 64add, 128or" */

@@ -43,6 +43,18 @@ run --table umask $m --output o --quiet
 verdict "--table umask: the published readings" grep -q \
     '02H up to 128 bit; 04H light 256; 08H heavy 256; 10H light 512; 20H heavy 512; 40H throttled' "$out"
 
+# what a processor states by Speed Select stands below
+sed 's/^turbo_layout.*/&\nspeed_select = yes # assumed: a part that states its limits/' \
+    "$root/data/models/xeon-gold-6130.model" >stated.model
+run --table frequency --machine model:stated.model --kernels 64add,512fma --output o --quiet
+stated() {
+    grep -Eq '^stated, non-AVX +3.7 +3.5 +3.4 +3.1 +2.8$' "$out" &&
+        grep -Eq '^stated, AVX2 +3.6 +3.4 +3.1 +2.6 +2.4$' "$out" &&
+        grep -Eq '^stated, AVX-512 +3.5 +3.1 +2.4 +2.1 +1.9$' "$out"
+}
+verdict "--table frequency: the limits that the processor states by class of code" stated
+verdict "... in the CSV, too" grep -q '^# turbo_limits_ghz of AVX-512: 1-2: 3.5, 3-4: 3.1, ' o/frequency.csv
+
 # choices
 # shellcheck disable=SC2086
 run --table frequency $m --kernels 512fma,64add --active-cores 2,all --csv - --quiet
@@ -80,7 +92,7 @@ verdict "a cell is the same whatever else is measured" cmp -s "$tmp/a" "$tmp/b"
 
 # from a finished run
 # shellcheck disable=SC2086
-run --all $m --kernels 64add,128fma,256fma,512or,512fma --runs 20 --active-cores 1,all --output "$tmp/all" --quiet
+run --all $m --kernels 128fma,256fma,512fma --runs 8 --active-cores 1,all --output "$tmp/all" --quiet
 verdict "--all for what follows" test "$status" -eq 0 -a -s "$tmp/all/report.html"
 run --export header avx.h --input "$tmp/all"
 verdict "--export header: written, and told" \

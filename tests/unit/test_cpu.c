@@ -503,6 +503,10 @@ static void test_kinds_of_a_hybrid_part(void **state)
         write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 1 ? 70 : cpu < 4 ? 65 : 40);
     }
     expect_kinds(&desktop, "15:LP-E; 11:E; 3:P, not favoured; 1:P, favoured");
+    assert_string_equal(cpu_core_class(desktop.root, 0), "P");
+    assert_string_equal(cpu_core_class(desktop.root, 4), "E");
+    assert_string_equal(cpu_core_class(desktop.root, 12), "LP-E");
+    assert_string_equal(cpu_core_class("/nonexistent", 0), "");
     remove_desktop(&desktop);
 }
 

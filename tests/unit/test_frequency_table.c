@@ -292,12 +292,19 @@ struct odd {
     struct rng r;
     bool floats, disturbed;
     double slow_ghz; /* of CPUs below 8 */
+    bool hybrid;     /* an Alder Lake, CPUs below 8 are E cores; 650H holds limits of 1.5 GHz for one to four of them */
+    int cpu;         /* of the last prepare */
 };
 
 static void odd_info(const struct machine *m, struct machine_info *out)
 {
     const struct odd *o = m->state;
     o->inner.ops->info(&o->inner, out);
+    if (o->hybrid) {
+        out->model = 0x97;
+        out->cpu_number = o->cpu;
+        out->core_class = o->cpu < 8 ? "E" : "P";
+    }
 }
 
 static const char *odd_lacks(const struct machine *m, enum counter_id id, const char **remedy)
@@ -310,6 +317,7 @@ static int odd_prepare(struct machine *m, const struct machine_setup *s, struct 
 {
     struct odd *o = m->state;
     struct machine_setup setup = *s;
+    o->cpu = s->cpu < 0 ? 15 : s->cpu;
     if (o->floats)
         setup.fixed_ghz = rng_range(&o->r, 1.2, 1.9);
     else if (s->cpu < 8)
@@ -341,8 +349,16 @@ static size_t odd_kinds(const struct machine *m, struct machine_core_kind *out, 
     return o->floats || o->disturbed ? 0 : 2;
 }
 
+static int odd_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
+{
+    (void)m;
+    *value = reg == 0x1ad ? 0x1c1d1e1f : 0x0f0f0f0f;
+    return reg == 0x1ad || reg == 0x650 ? MACHINE_OK : machine_fail(err, MACHINE_CANNOT, "", "no register %XH", reg);
+}
+
 static const struct machine_ops odd_ops = {.info = odd_info, .lacks = odd_lacks, .prepare = odd_prepare, .run = odd_run,
-                                           .finish = odd_finish, .core_kinds = odd_kinds};
+                                           .finish = odd_finish, .core_kinds = odd_kinds,
+                                           .read_register = odd_register};
 
 static void open_odd(struct odd *o, struct machine *m, bool counts)
 {
@@ -477,11 +493,11 @@ static void test_print_as_published(void **state)
     rig_load("xeon-gold-6130", &model);
     measure(&model, &o, &t);
     char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
-    assert_non_null(strstr(shown, "active cores       1-2     3-4     5-8    9-12   13-16\n"
-                                  "L0, GHz          3.700   3.500   3.400   3.100   2.800\n"
-                                  "L1, GHz          3.600   3.400   3.100   2.600   2.400\n"
-                                  "L2, GHz          3.500   3.100   2.400   2.100   1.900\n"
-                                  "stated limit       3.7     3.5     3.4     3.1     2.8\n"
+    assert_non_null(strstr(shown, "active cores               1-2     3-4     5-8    9-12   13-16\n"
+                                  "L0, GHz                  3.700   3.500   3.400   3.100   2.800\n"
+                                  "L1, GHz                  3.600   3.400   3.100   2.600   2.400\n"
+                                  "L2, GHz                  3.500   3.100   2.400   2.100   1.900\n"
+                                  "stated, non-AVX            3.7     3.5     3.4     3.1     2.8\n"
                                   "L0 by licence counters: 64add, 128or, 128fma, 256or\n"
                                   "L1 by licence counters: 256fma, 512or\n"
                                   "L2 by licence counters: 512fma\n"));
@@ -496,10 +512,46 @@ static void test_print_as_published(void **state)
         if (strcmp(text(&t, row, "kernel"), "256or") == 0)
             table_set_number(&t, row, "freq_ghz", 3.0);
     shown = printed(&t, NULL);
-    assert_non_null(strstr(shown, "256or            3.000   3.000   3.000   3.000   3.000\n"));
-    assert_non_null(strstr(shown, "L0, GHz          3.700"));
+    assert_non_null(strstr(shown, "256or                    3.000   3.000   3.000   3.000   3.000\n"));
+    assert_non_null(strstr(shown, "L0, GHz                  3.700"));
     free(shown);
     table_free(&t);
+}
+
+/* 1ADH holds nothing of E cores, whether both kinds are measured or one is named. */
+static void test_limits_of_hybrid_parts(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        struct machine m;
+        struct odd o;
+        struct table t;
+        struct tables_options options = quick(2);
+        open_odd(&o, &m, false);
+        o.hybrid = true;
+        o.slow_ghz = 1.4;
+        options.cpu = named ? 3 : -1;
+        options.n_kernels = 1;
+        options.kernels[0] = rig_payload("64add");
+        options.n_active = 2;
+        options.active[0] = 2;
+        options.active[1] = 6;
+        measure_machine(&m, &options, &t);
+        assert_string_equal(table_setting(&t, "turbo_limits_ghz"), "1-1: 3.1, 2-2: 3.0, 3-3: 2.9, 4-4: 2.8");
+        assert_string_equal(table_setting(&t, "turbo_limits_ghz of E cores"), "1-1: 1.5, 2-2: 1.5, 3-3: 1.5, 4-4: 1.5");
+        assert_int_equal(t.n_rows, named ? 2 : 4);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            bool small = (int)table_number(&t, row, "cpu") == 3;
+            double limit = table_number(&t, row, "turbo_limit_ghz");
+            assert_string_equal(text(&t, row, "core"), small ? "E" : "P");
+            if (table_number(&t, row, "active_cores") == 2)
+                assert_float_equal(limit, small ? 1.5 : 3.0, 1e-9);
+            else
+                assert_true(isnan(limit)); /* not stated for six */
+        }
+        table_free(&t);
+        o.inner.ops->close(&o.inner);
+    }
 }
 
 int main(void)
@@ -514,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_several_kinds_of_cores),
         cmocka_unit_test(test_nothing_but_disturbance),
         cmocka_unit_test(test_print_as_published),
+        cmocka_unit_test(test_limits_of_hybrid_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

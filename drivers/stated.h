@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The frequency limits that a processor itself states: of code without AVX in registers (1ADH and others), of each
+ * class of code where Intel Speed Select tells them. They are what the maker allows, not what is reached.
+ */
+#ifndef CHARACTERIZE_STATED_H
+#define CHARACTERIZE_STATED_H
+
+#include "drivers/machine.h"
+
+/*
+ * A table of limits: the highest frequency of a class of code by active cores of the package. The first is of code
+ * without AVX. Intel names the others by a width, without a word on which instructions belong to which; where it only
+ * numbers them, so does this.
+ */
+enum { STATED_ROWS_MAX = 18, STATED_TABLES_MAX = 6, STATED_BASES = 4 };
+struct stated_row {
+    unsigned first_cores, last_cores;
+    double ghz;
+};
+struct stated_table {
+    char name[24]; /* "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX", "level 5" */
+    size_t n;      /* 0: not stated */
+    struct stated_row rows[STATED_ROWS_MAX]; /* rising numbers of cores */
+};
+struct stated_limits {
+    struct stated_table tables[STATED_TABLES_MAX];
+    struct stated_table small;   /* hybrid parts: of the E cores, without AVX */
+    double base_ghz[STATED_BASES]; /* without turbo: of code without AVX, AVX2, AVX-512, AMX; NAN: not stated */
+    double config_tdp_ghz[3];    /* frequencies of the configurable power levels, nominal, 1 and 2; NAN: not stated */
+    char source[120];            /* where tables[] come from */
+    char why[600];               /* why tables[0] is not known, or "" */
+    char why_classes[600];       /* why those of other classes are not, or "" */
+};
+
+/* What `base_ghz` is of: "non-AVX", "AVX2", "AVX-512", "AMX". */
+const char *stated_base_name(size_t i);
+
+/*
+ * Asks a machine, which must be prepared: its CPU is the one asked. What cannot be read is left out, and `why` tells
+ * the reason and the remedy.
+ */
+void stated_read(struct machine *m, struct stated_limits *out);
+
+/* "1-2: 3.7, 3-4: 3.5", GHz; "" for an empty table. */
+void stated_text(const struct stated_table *t, char *out, size_t size);
+
+#endif
