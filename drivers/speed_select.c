@@ -186,9 +186,9 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
                      struct machine_error *err)
 {
     /*
-     * The kernel and intel-speed-select number them. Intel's PerfSpect (scripts.go) reads Granite Rapids' limits of these
-     * names at B0H, B8H, C0H and C8H, the numbers of cores at D8H; as the kernel has these 28H to 10H behind the limits
-     * of levels 1 to 4 (SST_PP_INFO_5 to 8, and 10), they are those levels.
+     * The kernel and intel-speed-select number them. Intel's PerfSpect (scripts.go) reads Granite Rapids' limits of
+     * these names at B0H, B8H, C0H and C8H, the numbers of cores at D8H. In the kernel the numbers of cores stand as
+     * far behind the limits of levels 1 to 4 (SST_PP_INFO_5 to 8, and 10): they are those levels.
      */
     static const char *const names[] = { "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX" };
     bool granite_rapids = c->model == 0xad || c->model == 0xae;

@@ -2,6 +2,7 @@
 #include "tests/unit/random_numbers.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators", OOPSLA, figure 17). */
 uint64_t rng_bits(struct rng *r)
@@ -60,4 +61,9 @@ double rng_student3(struct rng *r)
 {
     double z = rng_normal(r), a = rng_normal(r), b = rng_normal(r), c = rng_normal(r);
     return z / sqrt((a * a + b * b + c * c) / 3);
+}
+
+unsigned rng_rounds(unsigned n)
+{
+    return getenv("SANITIZED") != NULL ? (n + 2) / 3 : n;
 }

@@ -12,6 +12,7 @@
 
 #include "drivers/model_random.h"
 #include "tests/unit/model_rig.h"
+#include "tests/unit/random_numbers.h"
 
 static void compare(const struct model *m, const char *from, const char *to, unsigned cores, double observe_us)
 {
@@ -254,11 +255,11 @@ static void random_models_do_what_the_truth_says(void **state)
 {
     (void)state;
     static const char *const kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma", "512fma@1/16"};
-    enum { MODELS = 400, N = sizeof kernels / sizeof *kernels };
+    enum { N = sizeof kernels / sizeof *kernels };
     struct writer *w = malloc(sizeof *w);
     struct model m;
     assert_non_null(w);
-    for (uint64_t seed = 1; seed <= MODELS; seed++) {
+    for (uint64_t seed = 1; seed <= rng_rounds(400); seed++) {
         random_model(w, seed, &m);
         for (unsigned i = 0; i < 4; i++)
             compare(&m, kernels[pick(w, N)], kernels[pick(w, N)], 1 + pick(w, 8), 2000);
@@ -271,11 +272,11 @@ static void voltage_is_what_the_truth_says(void **state)
 {
     (void)state;
     static const char *const kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma"};
-    enum { MODELS = 60, N = sizeof kernels / sizeof *kernels };
+    enum { N = sizeof kernels / sizeof *kernels };
     struct writer *w = malloc(sizeof *w);
     struct model m;
     assert_non_null(w);
-    for (uint64_t seed = 1; seed <= MODELS; seed++) {
+    for (uint64_t seed = 1; seed <= rng_rounds(60); seed++) {
         random_model(w, seed, &m);
         struct payload from = rig_payload(kernels[pick(w, N)]), to = rig_payload(kernels[pick(w, N)]);
         struct model_truth t;

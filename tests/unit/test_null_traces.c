@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/null_traces.h"
+#include "tests/unit/random_numbers.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {
@@ -50,7 +51,7 @@ static size_t judge(enum null_kind kind, uint64_t seed)
 static void nothing_is_found(void **state)
 {
     const enum null_kind kind = *(const enum null_kind *)*state;
-    size_t first = setting("NULL_TRACES_FIRST", 1), count = setting("NULL_TRACES", 80), wrong = 0;
+    size_t first = setting("NULL_TRACES_FIRST", 1), count = setting("NULL_TRACES", rng_rounds(80)), wrong = 0;
     for (uint64_t seed = first; seed < first + count; seed++)
         wrong += judge(kind, seed);
     if (wrong > count / 1000 + (count % 1000 > 0))

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/random_numbers.h"
 #include "tests/unit/random_traces.h"
 #include "tests/unit/trace_score.h"
 
@@ -65,7 +66,7 @@ enum { FEW = 6 }; /* traces of each kind */
 static void for_some_of_each(void (*check)(const struct trace *, const struct truth *))
 {
     for (int k = 0; k < TRACES_KINDS; k++)
-        for (uint64_t seed = 1; seed <= FEW; seed++) {
+        for (uint64_t seed = 1; seed <= rng_rounds(FEW); seed++) {
             struct trace t;
             struct truth truth;
             make((enum trace_kind)k, 100000 + seed, &t, &truth);

@@ -15,6 +15,7 @@
 #include "analysis/phases.h"
 #include "drivers/model.h"
 #include "probes/transition.h"
+#include "tests/unit/random_numbers.h"
 
 #define DURATION_US 1.0
 #define RELATIVE 0.003
@@ -237,7 +238,7 @@ static void random_parameters(void **state)
     (void)state;
     static const char *const pairs[][2] = {
         {"128fma", "512fma"}, {"128or", "512or"}, {"256or", "512fma"}, {"512fma", "128fma"}, {"512or", "64add"}};
-    for (uint64_t seed = 1; seed <= 50; seed++) {
+    for (uint64_t seed = 1; seed <= rng_rounds(50); seed++) {
         struct model m;
         draw(&m, seed);
         check(&m, pairs[seed % 5][0], pairs[seed % 5][1], 1 + (unsigned)(seed * 5 % 16), seed % 5 > 2 ? 1200 : 200,
@@ -250,7 +251,7 @@ static void nothing_where_there_is_nothing(void **state)
     (void)state;
     struct model m;
     load("core-i9-11900k", &m);
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= rng_rounds(20); seed++) {
         struct transition_setup s;
         struct phases p;
         struct payload a = payload_of("128fma"), b = payload_of("512fma");
