@@ -143,15 +143,9 @@ static void heading(FILE *out, const struct table *t, const struct shown_column 
     fputs("</th>", out);
 }
 
-/* Event select codes and unit masks are written as Intel writes them: 28H. */
-static bool is_code(const struct table_column *c)
-{
-    return c->type == TABLE_WHOLE && (strcmp(c->name, "umask") == 0 || strcmp(c->name, "event") == 0);
-}
-
 static void number(FILE *out, const struct table_column *c, double value)
 {
-    if (is_code(c) && value >= 0 && value < 65536)
+    if (table_is_code(c) && value >= 0 && value < 65536)
         fprintf(out, "%02XH", (unsigned)value);
     else if (c->type == TABLE_WHOLE)
         fprintf(out, "%.0f", value + 0.0);

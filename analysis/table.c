@@ -13,6 +13,11 @@ static char *copy(struct table *t, const char *text)
     return c;
 }
 
+bool table_is_code(const struct table_column *c)
+{
+    return c->type == TABLE_WHOLE && (strcmp(c->name, "umask") == 0 || strcmp(c->name, "event") == 0);
+}
+
 void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n)
 {
     memset(t, 0, sizeof *t);

@@ -27,6 +27,9 @@ struct table_column {
     int decimals;     /* of a TABLE_REAL on the screen */
 };
 
+/* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
+bool table_is_code(const struct table_column *c);
+
 /* One field. Text is absent when NULL, a number when NaN. */
 struct table_value {
     char *text;

@@ -48,6 +48,8 @@ static void format_number(const struct table_column *c, double x, char *out, siz
 {
     if (!isfinite(x))
         snprintf(out, size, "-");
+    else if (table_is_code(c) && x >= 0 && x < 65536)
+        snprintf(out, size, "%02XH", (unsigned)x);
     else
         snprintf(out, size, "%.*f", c->type == TABLE_WHOLE ? 0 : c->decimals, x + 0.0);
 }

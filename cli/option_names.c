@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/messages.h"
+#include "kernels/edit_distance.h"
 
 /* What argp adds by itself. */
 static const struct argp_option added_by_argp[] = {
@@ -29,35 +30,13 @@ static int options_like(const struct argp_option *table, const char *name, size_
     return n;
 }
 
-/* Edit distance (Levenshtein) of a name of a_length characters to another; names are short. */
-static size_t edits(const char *a, size_t a_length, const char *b)
-{
-    enum { LONGEST = 40 };
-    size_t row[LONGEST + 1], n = strnlen(b, LONGEST);
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-            best = above + 1 < best ? above + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
 static const char *nearest_option(const struct argp_option *table, const char *name, size_t length)
 {
     const char *nearest = NULL;
-    size_t least = 1 + (length < 9 ? length / 3 : 3); /* further away it would be a guess */
+    unsigned least = 1 + (length < 9 ? (unsigned)length / 3 : 3); /* further away it would be a guess */
     for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++) {
-        if (o->name != NULL && edits(name, length, o->name) < least) {
-            least = edits(name, length, o->name);
+        if (o->name != NULL && edit_distance(name, length, o->name) < least) {
+            least = edit_distance(name, length, o->name);
             nearest = o->name;
         }
     }

@@ -8,46 +8,25 @@
 #include "drivers/choices.h"
 #include "drivers/machine.h"
 #include "drivers/msr_machine.h"
+#include "kernels/edit_distance.h"
 
 enum { CHOICES = 8 };
 
 static const char *const names[] = { "auto", "timing", "perf", "msr", "helper", "model:" };
 
-/* Edit distance (Levenshtein); names are short. */
-static size_t edits(const char *a, const char *b)
-{
-    enum { LONGEST = 31 };
-    size_t row[LONGEST + 1];
-    size_t n = strnlen(b, LONGEST);
-
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j];
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            best = above + 1 < best ? above + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
 static const char *nearest(const char *spec)
 {
-    const char *best = names[0];
+    const char *best = NULL;
+    unsigned least = 4; /* further away it would be a guess */
 
-    for (size_t i = 1; i < sizeof names / sizeof *names; i++) {
-        if (edits(spec, names[i]) < edits(spec, best)) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned edits = edit_distance(spec, strlen(spec), names[i]);
+        if (edits < least) {
+            least = edits;
             best = names[i];
         }
     }
-    return edits(spec, best) <= 3 ? best : NULL;
+    return best;
 }
 
 static int unknown(const char *spec, struct machine_error *err)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/edit_distance.h"
 #include "kernels/kernels.h"
 
 /* A name as shown in messages: what a user typed may be long and hold anything. */
@@ -31,42 +32,6 @@ __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, 
     return -1;
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-    unsigned m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/*
- * Edits that turn a into b: insert, delete, replace, swap neighbours; letter case is ignored (optimal string alignment,
- * Damerau, CACM 7(3), 1964). b is shorter than KERNEL_NAME_MAX.
- */
-static unsigned edit_distance(const char *a, const char *b)
-{
-    unsigned rows[3][KERNEL_NAME_MAX] = {{0}};
-    size_t n = strlen(b);
-    for (size_t j = 0; j <= n; j++)
-        rows[0][j] = (unsigned)j;
-    size_t i = 1;
-    for (; a[i - 1] != '\0'; i++) {
-        unsigned *now = rows[i % 3], *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
-        now[0] = (unsigned)i;
-        for (size_t j = 1; j <= n; j++) {
-            unsigned same = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
-            now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + same);
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]) &&
-                two_before[j - 2] + 1 < now[j])
-                now[j] = two_before[j - 2] + 1;
-        }
-    }
-    return rows[(i - 1) % 3][n];
-}
-
 /* Only registers of 256 bits and more have upper halves that VZEROUPPER cleans; tiles are no such registers. */
 static bool can_be_dirty(const struct kernel *k)
 {
@@ -82,7 +47,7 @@ static void nearest_name(const char *wanted, char *out, size_t size)
         for (int dirty = 0; dirty <= (can_be_dirty(&all[i]) ? 1 : 0); dirty++) {
             char name[KERNEL_NAME_MAX];
             snprintf(name, sizeof name, "%s%s", all[i].name, dirty ? "-dirty" : "");
-            unsigned d = edit_distance(wanted, name);
+            unsigned d = edit_distance(wanted, strlen(wanted), name);
             if (d < best) {
                 best = d;
                 snprintf(out, size, "%s", name);

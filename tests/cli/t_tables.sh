@@ -74,6 +74,7 @@ verdict "a table of which nothing can be measured: status 3 and the reason" \
 run --table umask --machine model:generic-no-licence --output o
 verdict "no licence events: status 3, the reason and no row" \
     test "$status" -eq 3 -a "$(grep -c '^[0-9]' o/umask.csv)" -eq 0
+verdict "the event stands there as Intel writes it" grep -q '^  event 28H: ' "$out"
 for table in transitions throttle overhead voltage; do
     # shellcheck disable=SC2086
     refuses "--table $table of one kernel" 2 "$table: .*name .*--kernels 128fma,512fma" \

@@ -54,6 +54,7 @@ refuses "three kernels" 2 'form FROM:TO' $t 128fma:256fma:512fma
 refuses "an unknown kernel, with the nearest" 2 "513fma.*nearest.*512fma" $t 128fma:513fma
 refuses "an unknown first kernel" 2 "128fmx.*nearest.*128fma" $t 128fmx:512fma
 refuses "a density out of range" 2 '1 to 256' $t 128fma:512fma@1/257
+refuses "two letters that changed places" 2 "unknown option '--tabel', perhaps --table" --tabel frequency
 refuses "an unknown option, with the nearest" 2 "unknown option '--transtion', perhaps --transition" --transtion $p
 refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help" --frobnicate
 refuses "a short option" 2 "unknown option '-x'" -x
