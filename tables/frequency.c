@@ -14,6 +14,7 @@
 #include "drivers/stated.h"
 #include "probes/steady.h"
 #include "tables/kinds.h"
+#include "tables/switches.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
@@ -190,26 +191,12 @@ static int add_cells(const struct tables_context *x, const struct payload *kerne
     return 0;
 }
 
-/* A kernel that is named twice is measured once. */
-static size_t without_twins(struct payload *kernels, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        while (k < kept && strcmp(kernels[k].name, kernels[i].name) != 0)
-            k++;
-        if (k == kept)
-            kernels[kept++] = kernels[i];
-    }
-    return kept;
-}
-
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     int cpus[MACHINE_CORE_KINDS_MAX], chosen;
     struct steady_setup s;
-    size_t n = without_twins(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
+    size_t n = switches_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
     if (!n)
         return MACHINE_OK;
     int status = look_around(x, &kernels[0], t, &chosen, err);

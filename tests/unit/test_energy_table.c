@@ -18,23 +18,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
-
-static void measure_machine(struct machine *machine, const struct tables_options *o, struct table *out)
-{
-    struct machine_error err;
-    if (tables_measure(&table_energy, machine, o, NULL, NULL, out, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-}
-
-static void measure(const struct model *m, const struct tables_options *o, struct table *out)
-{
-    struct machine machine;
-    struct machine_error err;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-    measure_machine(&machine, o, out);
-    machine.ops->close(&machine);
-}
+#include "tests/unit/table_rig.h"
 
 static struct tables_options brief(void)
 {
@@ -69,7 +53,7 @@ static void gold_6130_at_a_fixed_frequency(void **state)
     o.active[0] = 1;
     o.seed = 1;
     rig_load("xeon-gold-6130", &m);
-    measure(&m, &o, &t);
+    rig_measure(&table_energy, &m, &o, &t);
     for (size_t i = 0; i < 3; i++) {
         size_t row = find(&t, published[i].kernel, 1, "fixed");
         assert_true(table_number(&t, row, "freq_ghz") == 3.5);
@@ -152,7 +136,7 @@ static void rows_are_the_parameters(void **state)
         o.active[0] = 1;
         o.active[1] = trial == 0 ? 0 : (unsigned)rng_int(&r, 2, 16);
         o.seed = (uint64_t)trial;
-        measure(&m, &o, &t);
+        rig_measure(&table_energy, &m, &o, &t);
         assert_int_equal(t.n_rows, 7 * 2 * 2); /* kernels, numbers of cores, modes */
         for (size_t i = 0; i < t.n_rows; i++)
             compare_row(&m, &t, i);
@@ -173,7 +157,7 @@ static void noise_is_survived(void **state)
     o.active[0] = 0;
     o.n_kernels = 1;
     o.kernels[0] = rig_payload("512fma");
-    measure(&m, &o, &t);
+    rig_measure(&table_energy, &m, &o, &t);
     assert_int_equal(t.n_rows, 2);
     for (size_t i = 0; i < t.n_rows; i++) {
         compare_row(&m, &t, i);
@@ -197,7 +181,7 @@ static void disturbed_pairs_are_left_out(void **state)
     o.kernels[0] = rig_payload("256fma");
     m.interrupts[0] = (struct model_interrupt){"long", 100, 2000, 4000, 1, 1, 0};
     m.n_interrupts = 1;
-    measure(&m, &o, &t);
+    rig_measure(&table_energy, &m, &o, &t);
     assert_int_equal(t.n_rows, 0);
     assert_int_equal(t.n_missing, 2);
     assert_non_null(strstr(t.missing[0].why, "all 2 repetitions were disturbed"));
@@ -213,7 +197,7 @@ static void without_figures_nothing_is_said(void **state)
     struct model m;
     struct table t;
     rig_load("generic-no-licence", &m);
-    measure(&m, &o, &t);
+    rig_measure(&table_energy, &m, &o, &t);
     assert_int_equal(t.n_rows, 0);
     assert_int_equal(t.n_missing, 1);
     assert_non_null(strstr(t.missing[0].why, "no section [power]"));
@@ -226,7 +210,7 @@ static void without_figures_nothing_is_said(void **state)
     for (size_t i = 0; i < m.n_energies; i++)
         if (m.energies[i].width == 256 && m.energies[i].weight == KERNEL_HEAVY)
             m.energies[i].width = 8192;
-    measure(&m, &o, &t);
+    rig_measure(&table_energy, &m, &o, &t);
     assert_int_equal(t.n_rows, 6 * 2);
     size_t missing = 0;
     for (size_t i = 0; i < t.n_missing; i++)
@@ -292,7 +276,7 @@ static void measure_odd(const struct model *m, struct tables_options *o, struct 
     struct machine machine = {&odd.ops, odd.model.state};
     o->n_active = 1;
     o->active[0] = 1;
-    measure_machine(&machine, o, out);
+    rig_measure_on(&table_energy, &machine, o, out);
     odd.model.ops->close(&odd.model);
 }
 
@@ -395,10 +379,10 @@ static void cells_stand_alone(void **state)
     rig_load("xeon-gold-6130", &m);
     o.n_active = 1;
     o.active[0] = 2;
-    measure(&m, &o, &all);
+    rig_measure(&table_energy, &m, &o, &all);
     o.n_kernels = 1;
     o.kernels[0] = rig_payload("512or");
-    measure(&m, &o, &one);
+    rig_measure(&table_energy, &m, &o, &one);
     assert_int_equal(one.n_rows, 2);
     for (size_t i = 0; i < one.n_rows; i++) {
         size_t row = find(&all, "512or", 2, table_text(&one, i, "mode"));
@@ -423,7 +407,7 @@ static void it_is_printed(void **state)
     quiet_model(&m);
     o.n_active = 1;
     o.active[0] = 1;
-    measure(&m, &o, &t);
+    rig_measure(&table_energy, &m, &o, &t);
     table_energy.print(out, false, &t);
     table_energy.findings(out, &t);
     fclose(out);

@@ -17,23 +17,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
-
-static void measure_machine(struct machine *m, const struct tables_options *o, struct table *t)
-{
-    struct machine_error err;
-    if (tables_measure(&table_frequency, m, o, NULL, NULL, t, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-    assert_false(t->failed);
-}
-
-static void measure(const struct model *model, const struct tables_options *o, struct table *t)
-{
-    struct machine m;
-    struct machine_error err;
-    assert_int_equal(machine_open_parsed_model(model, "model:test", &m, &err), MACHINE_OK);
-    measure_machine(&m, o, t);
-    m.ops->close(&m);
-}
+#include "tests/unit/table_rig.h"
 
 /* Short, for tests under a sanitizer. */
 static struct tables_options quick(unsigned runs)
@@ -70,7 +54,7 @@ static void test_the_published_table(void **state)
     struct table t;
     rig_load("xeon-gold-6130", &model);
     tables_options_default(&o);
-    measure(&model, &o, &t);
+    rig_measure(&table_frequency, &model, &o, &t);
     assert_int_equal(t.n_rows, 7 * 16);
     for (size_t row = 0; row < t.n_rows; row++) {
         unsigned cores = (unsigned)table_number(&t, row, "active_cores");
@@ -162,7 +146,7 @@ static void test_every_shipped_model(void **state)
         struct tables_options o = quick(3);
         struct table t;
         rig_load(names[i], &model);
-        measure(&model, &o, &t);
+        rig_measure(&table_frequency, &model, &o, &t);
         unsigned kernels = model.features & KERNEL_NEEDS_AVX512F ? 7 : 5;
         assert_int_equal(t.n_rows, (size_t)kernels * model.cores);
         expect_truth(&model, &t, 0.005);
@@ -209,7 +193,7 @@ static void test_random_models(void **state)
         o.n_kernels = (size_t)rng_int(&r, 1, 4);
         for (size_t k = 0; k < o.n_kernels; k++)
             o.kernels[k] = rig_payload(names[k]);
-        measure(&model, &o, &t);
+        rig_measure(&table_frequency, &model, &o, &t);
         assert_int_equal(t.n_rows, o.n_kernels * model.cores);
         expect_truth(&model, &t, 0.005);
         table_free(&t);
@@ -228,12 +212,12 @@ static void test_a_cell_depends_on_nothing_else(void **state)
     o.n_kernels = 2;
     o.kernels[0] = rig_payload("64add");
     o.kernels[1] = rig_payload("512fma");
-    measure(&model, &o, &all);
+    rig_measure(&table_frequency, &model, &o, &all);
     o.n_active = 1;
     o.active[0] = 9;
     o.n_kernels = 1;
     o.kernels[0] = rig_payload("512fma");
-    measure(&model, &o, &one);
+    rig_measure(&table_frequency, &model, &o, &one);
     assert_int_equal(one.n_rows, 1);
     for (size_t row = 0; row < all.n_rows; row++)
         if (table_number(&all, row, "active_cores") == 9 && !strcmp(text(&all, row, "kernel"), "512fma"))
@@ -257,7 +241,7 @@ static void test_options(void **state)
     o.kernels[0] = rig_payload("512fma");
     o.kernels[1] = rig_payload("amx");
     o.kernels[2] = rig_payload("512fma"); /* once is enough */
-    measure(&model, &o, &t);
+    rig_measure(&table_frequency, &model, &o, &t);
     assert_int_equal(t.n_rows, 5); /* 1, 2, 4, 8, 16 */
     assert_int_equal(t.n_missing, 1);
     assert_int_equal((int)table_number(&t, 4, "active_cores"), 16);
@@ -274,7 +258,7 @@ static void test_options(void **state)
     o.cpus[0] = 11;
     o.cpus[1] = 2;
     o.cpus[2] = 7;
-    measure(&model, &o, &t);
+    rig_measure(&table_frequency, &model, &o, &t);
     assert_int_equal(t.n_rows, 3);
     assert_int_equal((int)table_number(&t, 0, "cpu"), 11);
     table_free(&t);
@@ -404,7 +388,7 @@ static void test_what_floats_has_no_steps(void **state)
     options.n_active = 2;
     options.active[0] = 2;
     options.active[1] = 0; /* all */
-    measure_machine(&m, &options, &t);
+    rig_measure_on(&table_frequency, &m, &options, &t);
     assert_int_equal(t.n_rows, 14);
     for (size_t row = 0; row < t.n_rows; row++) {
         assert_string_equal(text(&t, row, "group"), "no steps");
@@ -439,7 +423,7 @@ static void test_several_kinds_of_cores(void **state)
     options.n_kernels = 2;
     options.kernels[0] = rig_payload("64add");
     options.kernels[1] = rig_payload("512fma");
-    measure_machine(&m, &options, &t);
+    rig_measure_on(&table_frequency, &m, &options, &t);
     assert_int_equal(t.n_rows, 2 * 2 * 16);
     for (size_t row = 0; row < t.n_rows; row++) {
         bool slow = table_number(&t, row, "cpu") == 3;
@@ -470,7 +454,7 @@ static void test_nothing_but_disturbance(void **state)
     options.active[0] = 3;
     options.n_kernels = 1;
     options.kernels[0] = rig_payload("64add");
-    measure_machine(&m, &options, &t);
+    rig_measure_on(&table_frequency, &m, &options, &t);
     assert_int_equal(t.n_rows, 0);
     assert_int_equal(t.n_missing, 1);
     assert_int_equal((int)table_missing_number(&t, 0, "active_cores"), 3);
@@ -491,7 +475,7 @@ static void test_print_as_published(void **state)
     struct table t;
     struct tables_options o = quick(2);
     rig_load("xeon-gold-6130", &model);
-    measure(&model, &o, &t);
+    rig_measure(&table_frequency, &model, &o, &t);
     char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
     assert_non_null(strstr(shown, "active cores               1-2     3-4     5-8    9-12   13-16\n"
                                   "L0, GHz                  3.700   3.500   3.400   3.100   2.800\n"
@@ -536,7 +520,7 @@ static void test_limits_of_hybrid_parts(void **state)
         options.n_active = 2;
         options.active[0] = 2;
         options.active[1] = 6;
-        measure_machine(&m, &options, &t);
+        rig_measure_on(&table_frequency, &m, &options, &t);
         assert_string_equal(table_setting(&t, "turbo_limits_ghz"), "1-1: 3.1, 2-2: 3.0, 3-3: 2.9, 4-4: 2.8");
         assert_string_equal(table_setting(&t, "turbo_limits_ghz of E cores"), "1-1: 1.5, 2-2: 1.5, 3-3: 1.5, 4-4: 1.5");
         assert_int_equal(t.n_rows, named ? 2 : 4);

@@ -19,6 +19,7 @@
 #include "tests/unit/overhead_truth.h"
 #include "tests/unit/random_model.h"
 #include "tests/unit/random_numbers.h"
+#include "tests/unit/table_rig.h"
 
 #define COST_US 1.0
 #define RELATIVE 0.03
@@ -33,17 +34,6 @@ static struct tables_options *options(const char *const *kernels, size_t n, unsi
     o.runs = runs;
     o.seed = 1;
     return &o;
-}
-
-static void measure(const struct model *m, const struct tables_options *o, struct table *out)
-{
-    struct machine machine;
-    struct machine_error err;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err))
-        fail_msg("%s", err.text);
-    if (tables_measure(&table_overhead, &machine, o, NULL, NULL, out, &err))
-        fail_msg("%s", err.text);
-    machine.ops->close(&machine);
 }
 
 static bool near_cost(double seen, double want)
@@ -107,7 +97,7 @@ static void check_model(const struct model *m, const struct tables_options *o, s
 {
     struct table t;
     size_t wrong = 0;
-    measure(m, o, &t);
+    rig_measure(&table_overhead, m, o, &t);
     assert_true(rows == 0 || t.n_rows == rows);
     for (size_t row = 0; row < t.n_rows; row++) {
         wrong += !row_is_true(m, &t, row);
@@ -180,7 +170,7 @@ static void other_parameters_are_noticed(void **state)
     struct tables_options *o = options(kernels, 2, 60);
     o->active[o->n_active++] = 16;
     rig_load("xeon-gold-6130", &m);
-    measure(&m, o, &t);
+    rig_measure(&table_overhead, &m, o, &t);
     assert_true(row_is_true(&m, &t, 0));
     rig_load("xeon-gold-6130", &other);
     other.halt_us += 0.5;
@@ -210,7 +200,7 @@ static void slow_transitions_are_observed_for_longer(void **state)
         }
     o->active[o->n_active++] = 16;
     struct table t;
-    measure(&m, o, &t);
+    rig_measure(&table_overhead, &m, o, &t);
     struct overhead_truth e;
     overhead_truth(&m, "128fma", "512fma", 16, &e);
     assert_int_equal(t.n_rows, 1);
@@ -237,7 +227,7 @@ static void what_does_not_come_back_is_missing(void **state)
     rig_silence(&m);
     m.wait_us = 50000;
     o->active[o->n_active++] = 16;
-    measure(&m, o, &t);
+    rig_measure(&table_overhead, &m, o, &t);
     assert_int_equal(t.n_rows, 1);
     assert_true(isnan(table_number(&t, 0, "up_us")) && isnan(table_number(&t, 0, "breakeven_us")));
     assert_true(fabs(table_number(&t, 0, "down_us") - 40) < 0.2);
@@ -246,7 +236,7 @@ static void what_does_not_come_back_is_missing(void **state)
     table_free(&t);
     /* and a wait that is longer than what is observed at first is found */
     m.wait_us = 4000;
-    measure(&m, o, &t);
+    rig_measure(&table_overhead, &m, o, &t);
     assert_true(fabs(table_number(&t, 0, "up_us") - 10) < 0.3);
     assert_true(table_number(&t, 0, "dropped") == 0);
     table_free(&t);
@@ -261,10 +251,10 @@ static void cells_stand_alone(void **state)
     struct table many, one;
     rig_load("xeon-gold-6130", &m);
     struct tables_options *o = options(all, 3, 20);
-    measure(&m, o, &many);
+    rig_measure(&table_overhead, &m, o, &many);
     o = options(two, 2, 20);
     o->active[o->n_active++] = 4;
-    measure(&m, o, &one);
+    rig_measure(&table_overhead, &m, o, &one);
     assert_int_equal(one.n_rows, 1);
     size_t found = 0;
     for (size_t row = 0; row < many.n_rows; row++) {
@@ -335,7 +325,7 @@ static void published_figures_stand_beside(void **state)
     rig_load("xeon-gold-6130", &m);
     struct tables_options *o = options(NULL, 0, 24);
     o->brief = true;
-    measure(&m, o, &t);
+    rig_measure(&table_overhead, &m, o, &t);
     char *text = printed(&t, p, 3);
     assert_non_null(strstr(text, "modelled"));
     assert_non_null(strstr(text, "128fma - 512fma\n"));

@@ -18,6 +18,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
+#include "tests/unit/table_rig.h"
 
 /* ---- one repetition ---- */
 
@@ -166,19 +167,13 @@ static void once_twice_or_anew_are_told_apart(void **state)
 
 static void measure(const struct model *m, const char *kernel, bool brief, struct table *out)
 {
-    struct machine machine;
-    struct machine_error err;
     struct tables_options o;
     tables_options_default(&o);
     o.brief = brief;
     o.seed = 3;
     if (kernel)
         o.kernels[o.n_kernels++] = rig_payload(kernel);
-    if (machine_open_parsed_model(m, "model:test", &machine, &err))
-        fail_msg("%s", err.text);
-    if (tables_measure(&table_relaxation, &machine, &o, NULL, NULL, out, &err))
-        fail_msg("%s", err.text);
-    machine.ops->close(&machine);
+    rig_measure(&table_relaxation, m, &o, out);
 }
 
 /* The only row with these fields; mode 0, `by` NULL: any. SIZE_MAX: none. */

@@ -19,6 +19,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
+#include "tests/unit/table_rig.h"
 
 #define TIME_US 1.0
 #define RELATIVE 0.01
@@ -26,26 +27,6 @@
 static bool is_part(const struct table *t, size_t row, const char *part)
 {
     return strcmp(table_text(t, row, "part"), part) == 0;
-}
-
-static void measure(const struct model *m, const struct tables_options *o, struct table *out)
-{
-    struct machine machine;
-    struct machine_error err;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err) ||
-        tables_measure(&table_throttle, &machine, o, NULL, NULL, out, &err))
-        fail_msg("%s", err.text);
-    machine.ops->close(&machine);
-}
-
-/* A model whose mean values describe it: see test_transitions_table.c. */
-static void load_plain(const char *name, struct model *m)
-{
-    rig_load(name, m);
-    for (size_t i = 0; i < m->n_demands; i++)
-        m->demands[i].count_sigma = 0;
-    for (size_t i = 0; i < m->n_interrupts; i++)
-        m->interrupts[i].rearm = 0;
 }
 
 /* Throttled phase number `wanted` (from 1) that the model has within the recording; false: there is none. *slack: how
@@ -130,10 +111,10 @@ static void every_pair_of_the_6130(void **state)
     struct model m;
     struct table t;
     struct tables_options o;
-    load_plain("xeon-gold-6130", &m);
+    rig_load_plain("xeon-gold-6130", &m);
     tables_options_default(&o);
     o.runs = 20;
-    measure(&m, &o, &t);
+    rig_measure(&table_throttle, &m, &o, &t);
     assert_int_equal(check_rows(&m, &t), 0);
     assert_true(fabs(reach_of(&t, "512or-chain", "distance") - 75) < 0.75);
     assert_true(fabs(reach_of(&t, "256or-chain", "distance") - 75) < 0.75);
@@ -163,12 +144,12 @@ static void every_shipped_model(void **state)
         struct model m;
         struct table t;
         struct tables_options o;
-        load_plain(names[i], &m);
+        rig_load_plain(names[i], &m);
         tables_options_default(&o);
         o.brief = true;
         o.runs = 20;
         o.seed = i;
-        measure(&m, &o, &t);
+        rig_measure(&table_throttle, &m, &o, &t);
         print_message("%s: %zu rows\n", names[i], t.n_rows);
         assert_int_equal(check_rows(&m, &t), 0);
         table_free(&t);
@@ -185,14 +166,14 @@ static void other_reaches(void **state)
         struct model m;
         struct table t;
         struct tables_options o;
-        load_plain("xeon-gold-6130", &m);
+        rig_load_plain("xeon-gold-6130", &m);
         m.throttle_distance = distances[i];
         tables_options_default(&o);
         o.runs = 20;
         o.n_kernels = 1;
         o.kernels[0] = rig_payload("512or");
         o.n_active = 1;
-        measure(&m, &o, &t);
+        rig_measure(&table_throttle, &m, &o, &t);
         double found = reach_of(&t, "512or-chain", "distance");
         if (distances[i] == 0 || distances[i] > 200) {
             assert_true(isnan(found));
@@ -213,7 +194,7 @@ static void nothing_where_there_is_nothing(void **state)
     rig_load("generic-no-licence", &m);
     tables_options_default(&o);
     o.brief = true;
-    measure(&m, &o, &t);
+    rig_measure(&table_throttle, &m, &o, &t);
     for (size_t row = 0; row < t.n_rows; row++)
         assert_true(table_number(&t, row, "phase") == 0 && isnan(table_number(&t, row, "duration_us")));
     char *text = NULL;

@@ -19,6 +19,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
+#include "tests/unit/table_rig.h"
 
 #define TIME_US 1.0
 #define RELATIVE 0.01
@@ -113,29 +114,6 @@ static bool row_is_right(const struct table *t, size_t row, const struct expecte
     return good;
 }
 
-/* What the mean values of model_truth do not describe: waits that double by chance or that interrupts begin anew, and a
- * count that is sometimes reached within a throttled phase, sometimes behind it. */
-static void load_plain(const char *name, struct model *m)
-{
-    rig_load(name, m);
-    for (size_t i = 0; i < m->n_classes; i++)
-        m->classes[i].wait_double = 0;
-    for (size_t i = 0; i < m->n_interrupts; i++)
-        m->interrupts[i].rearm = 0;
-    for (size_t i = 0; i < m->n_demands; i++)
-        m->demands[i].count_sigma = 0;
-}
-
-static void measure(const struct model *m, const struct tables_options *o, struct table *out)
-{
-    struct machine machine;
-    struct machine_error err;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err) ||
-        tables_measure(&table_transitions, &machine, o, NULL, NULL, out, &err))
-        fail_msg("%s", err.text);
-    machine.ops->close(&machine);
-}
-
 /* Every row of a table against the model; returns how many there were. */
 static size_t check_rows(const struct model *m, const struct table *t, size_t *wrong)
 {
@@ -155,7 +133,7 @@ static void every_pair_of_the_6130(void **state)
     struct table t;
     struct tables_options o;
     size_t wrong = 0;
-    load_plain("xeon-gold-6130", &m);
+    rig_load_plain("xeon-gold-6130", &m);
     tables_options_default(&o);
     o.brief = true;
     o.runs = 25;
@@ -163,7 +141,7 @@ static void every_pair_of_the_6130(void **state)
     o.active[1] = 2;
     o.active[2] = 6;
     o.active[3] = 11;
-    measure(&m, &o, &t);
+    rig_measure(&table_transitions, &m, &o, &t);
     assert_int_equal(t.n_rows, 42 * o.n_active);
     assert_int_equal(t.n_missing, 1); /* amx */
     assert_int_equal(check_rows(&m, &t, &wrong), 42 * o.n_active);
@@ -182,12 +160,12 @@ static void every_shipped_model(void **state)
         struct model m;
         struct table t;
         struct tables_options o;
-        load_plain(names[i], &m);
+        rig_load_plain(names[i], &m);
         tables_options_default(&o);
         o.brief = true;
         o.runs = 25;
         o.seed = i;
-        measure(&m, &o, &t);
+        rig_measure(&table_transitions, &m, &o, &t);
         size_t before = wrong;
         rows += check_rows(&m, &t, &wrong);
         if (wrong > before)
@@ -234,7 +212,7 @@ static void the_matrix_groups_what_is_alike(void **state)
     for (size_t i = 0; i < 6; i++)
         o.kernels[o.n_kernels++] = rig_payload(names[i]);
     o.kernels[o.n_kernels++] = rig_payload("64add"); /* named twice */
-    measure(&m, &o, &t);
+    rig_measure(&table_transitions, &m, &o, &t);
     assert_int_equal(t.n_rows, 30);
     char *text = printed(&t);
     assert_non_null(strstr(text, "64add+2, alike: 64add 128or 128fma"));
@@ -258,7 +236,7 @@ static void nothing_is_said_to_be_nothing(void **state)
     rig_load("generic-no-licence", &m);
     tables_options_default(&o);
     o.brief = true;
-    measure(&m, &o, &t);
+    rig_measure(&table_transitions, &m, &o, &t);
     assert_true(t.n_rows > 0);
     for (size_t row = 0; row < t.n_rows; row++) {
         assert_string_equal(table_text(&t, row, "kind"), "none");
@@ -283,11 +261,11 @@ static void rows_do_not_depend_on_others(void **state)
     tables_options_default(&o);
     o.brief = true;
     o.seed = 3;
-    measure(&m, &o, &all);
+    rig_measure(&table_transitions, &m, &o, &all);
     o.n_kernels = 2;
     o.kernels[0] = rig_payload("512fma");
     o.kernels[1] = rig_payload("128fma");
-    measure(&m, &o, &few);
+    rig_measure(&table_transitions, &m, &o, &few);
     assert_int_equal(few.n_rows, 2);
     size_t found = 0;
     for (size_t i = 0; i < few.n_rows; i++)

@@ -19,6 +19,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
+#include "tests/unit/table_rig.h"
 
 /* ---- the analysis ---- */
 
@@ -133,19 +134,13 @@ static void throttling_shows_with_the_instructions_before_it(void **state)
 
 static void measure(const struct model *m, const char *const *kernels, size_t n, bool brief, struct table *out)
 {
-    struct machine machine;
-    struct machine_error err;
     struct tables_options o;
     tables_options_default(&o);
     o.brief = brief;
     o.seed = 7;
     for (size_t i = 0; i < n; i++)
         o.kernels[o.n_kernels++] = rig_payload(kernels[i]);
-    if (machine_open_parsed_model(m, "model:test", &machine, &err))
-        fail_msg("%s", err.text);
-    if (tables_measure(&table_trigger, &machine, &o, NULL, NULL, out, &err))
-        fail_msg("%s", err.text);
-    machine.ops->close(&machine);
+    rig_measure(&table_trigger, m, &o, out);
 }
 
 /* The row with these fields; what is NULL does not matter. The only one, or the test fails. */

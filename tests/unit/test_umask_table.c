@@ -16,25 +16,9 @@
 #include "tables/kinds.h"
 #include "tests/unit/random_numbers.h"
 #include "tests/unit/model_rig.h"
+#include "tests/unit/table_rig.h"
 
 /* The table of a machine, which is then closed. */
-static void measure_machine(struct machine *machine, const struct tables_options *o, struct table *out)
-{
-    struct machine_error err;
-    if (tables_measure(&table_umask, machine, o, NULL, NULL, out, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-    machine->ops->close(machine);
-}
-
-static void measure_with(const struct model *m, const struct tables_options *o, struct table *out)
-{
-    struct machine machine;
-    struct machine_error err;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-    measure_machine(&machine, o, out);
-}
-
 static struct tables_options brief(void)
 {
     struct tables_options o;
@@ -46,7 +30,7 @@ static struct tables_options brief(void)
 static void measure(const struct model *m, struct table *out)
 {
     struct tables_options o = brief();
-    measure_with(m, &o, out);
+    rig_measure(&table_umask, m, &o, out);
 }
 
 static size_t find(const struct table *t, unsigned umask, const char *kernel, const char *when)
@@ -96,7 +80,7 @@ static void gold_6130_reads_as_published(void **state)
     struct table t;
     rig_load("xeon-gold-6130", &m);
     tables_options_default(&o);
-    measure_with(&m, &o, &t);
+    rig_measure(&table_umask, &m, &o, &t);
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         size_t row = find(&t, published[i].umask, "512fma", "steady");
         assert_string_equal(reading(&t, published[i].umask), published[i].reading);
@@ -204,7 +188,7 @@ static void transitions_are_the_models(void **state)
 static void expect_refusal(const struct model *m, const struct tables_options *o, const char *words)
 {
     struct table t;
-    measure_with(m, o, &t);
+    rig_measure(&table_umask, m, o, &t);
     assert_int_equal(t.n_rows, 0);
     assert_int_equal(t.n_missing, 1);
     if (!strstr(t.missing[0].why, words))
@@ -229,7 +213,7 @@ static void other_processors_are_refused(void **state)
     m.model = 0x00; /* no table at all */
     expect_refusal(&m, &o, "is not known");
     o.event = 0x28; /* asked for: it is measured, and compared with nothing */
-    measure_with(&m, &o, &t);
+    rig_measure(&table_umask, &m, &o, &t);
     assert_string_equal(reading(&t, 0x08), "heavy 256");
     assert_string_equal(reading(&t, 0x07), "up to 128 bit, light 256");
     assert_string_equal(table_text(&t, find(&t, 0x20, "512fma", "steady"), "documented"), "not documented");
@@ -357,10 +341,10 @@ static void cells_stand_alone(void **state)
     struct model m;
     struct table all, one;
     rig_load("xeon-gold-6130", &m);
-    measure_with(&m, &o, &all);
+    rig_measure(&table_umask, &m, &o, &all);
     o.n_kernels = 1;
     o.kernels[0] = rig_payload("512fma");
-    measure_with(&m, &o, &one);
+    rig_measure(&table_umask, &m, &o, &one);
     assert_true(one.n_rows > 0);
     for (size_t i = 0; i < one.n_rows; i++) {
         size_t row = find(&all, (unsigned)table_number(&one, i, "umask"), "512fma", table_text(&one, i, "when"));

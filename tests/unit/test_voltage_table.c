@@ -19,27 +19,11 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
+#include "tests/unit/table_rig.h"
 
 #define VOLTS 0.002   /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
 #define RELATIVE 0.01
 #define WINDOW_US 25.0 /* 21 readings take 10 us behind a fall and 16 before a rise; and times scatter */
-
-static int try_measure(const struct model *m, const struct tables_options *o, struct table *out,
-                       struct machine_error *err)
-{
-    struct machine machine;
-    assert_int_equal(machine_open_parsed_model(m, "model:test", &machine, err), MACHINE_OK);
-    int status = tables_measure(&table_voltage, &machine, o, NULL, NULL, out, err);
-    machine.ops->close(&machine);
-    return status;
-}
-
-static void measure(const struct model *m, const struct tables_options *o, struct table *out)
-{
-    struct machine_error err;
-    if (try_measure(m, o, out, &err))
-        fail_msg("%s", err.text);
-}
 
 /* The model's voltage at a time; *same: it is the same at all times nearer than `near` us. */
 static double volts_at(const struct model_truth *t, double time, double near, double *ghz, bool *same)
@@ -113,7 +97,7 @@ static void every_shipped_model(void **state)
         tables_options_default(&o);
         o.seed = i;
         o.runs = 20;
-        measure(&m, &o, &t);
+        rig_measure(&table_voltage, &m, &o, &t);
         size_t wrong = check_rows(&m, &t, &compared);
         print_message("%s: %zu rows, %zu of them compared, %zu wrong\n", names[i], t.n_rows, compared, wrong);
         assert_int_equal(wrong, 0);
@@ -138,7 +122,7 @@ static void told_to_a_person(void **state)
     o.kernels[1] = rig_payload("512fma");
     o.n_active = 1;
     o.active[0] = 2;
-    measure(&m, &o, &t);
+    rig_measure(&table_voltage, &m, &o, &t);
     assert_non_null(table_detail(&t, "256fma_512fma_2"));
     FILE *out = open_memstream(&text, &size);
     table_voltage.print(out, false, &t);

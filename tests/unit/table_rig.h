@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the tests of the tables share: a table measured on a model. */
+#ifndef CHARACTERIZE_TESTS_TABLE_RIG_H
+#define CHARACTERIZE_TESTS_TABLE_RIG_H
+
+#include "drivers/model.h"
+#include "tables/kinds.h"
+#include "tables/tables.h"
+
+/* Measures a table; the test fails with the reason where that is refused. table_free(). */
+void rig_measure_on(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct table *out);
+void rig_measure(const struct table_kind *k, const struct model *m, const struct tables_options *o, struct table *out);
+
+/* A model whose mean values describe it: waits are not doubled or begun anew, counts of instructions do not scatter. */
+void rig_load_plain(const char *name, struct model *m);
+
+#endif
