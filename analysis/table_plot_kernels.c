@@ -11,6 +11,7 @@
 
 /* What the processor states as its limit, where a table has it. */
 static const char stated_column[] = "turbo_limit_ghz";
+enum { EMPTY_MARKS = 5 }; /* five marks from here on have an outline only */
 
 /* Kernels of one level share colour, mark and one entry of the legend. */
 static void join_levels(struct chart_panel *p, const int *level)
@@ -60,9 +61,9 @@ static void frequency_of_cpu(const struct table *t, struct chart *c, struct char
     join_levels(p, level);
 }
 
-/* Limits that the processor states: faint squares, one for each number of cores. */
+/* Limits that the processor states: faint, empty marks, one for each number of cores. */
 static void stated_series(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu,
-                          const char *name, const char *limits)
+                          const char *name, const char *limits, int number)
 {
     char key[80];
     struct chart_series *s = NULL;
@@ -83,7 +84,7 @@ static void stated_series(const struct table *t, struct chart *c, struct chart_p
     if (s) {
         s->line = false;
         s->colour = -1;
-        s->mark = 6; /* an empty square: what is measured shows through it */
+        s->mark = EMPTY_MARKS + number % 5; /* what is measured shows through it */
         s->faint = true;
     }
 }
@@ -92,12 +93,13 @@ static void frequency_stated(const struct table *t, struct chart *c, struct char
 {
     static const char of[] = TURBO_LIMITS_OF;
     char name[100];
-    stated_series(t, c, p, cpu, "stated by the processor", NULL);
+    int number = 0;
+    stated_series(t, c, p, cpu, "stated, non-AVX", NULL, number++);
     for (size_t i = 0; i < t->n_settings; i++)
         if (strncmp(t->settings[i].key, of, sizeof of - 1) == 0 &&
             strcmp(t->settings[i].key + sizeof of - 1, "E cores") != 0) {
             snprintf(name, sizeof name, "stated, %.60s", t->settings[i].key + sizeof of - 1);
-            stated_series(t, c, p, cpu, name, t->settings[i].value);
+            stated_series(t, c, p, cpu, name, t->settings[i].value, number++);
         }
 }
 
