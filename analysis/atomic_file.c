@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/atomic_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -326,4 +327,29 @@ int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size)
     int status = check_room(&f, path, bytes, why, why_size);
     atomic_abandon(&f);
     return status;
+}
+
+/* .BASE.SALT.tmp, as temporary_name() makes it */
+static bool is_temporary(const char *name, const char *base)
+{
+    enum { SALT = 16 };
+    size_t length = strlen(name), tail = SALT + strlen("..tmp");
+    if (name[0] != '.' || length < tail + 2 || strcmp(name + length - 4, ".tmp") != 0 || name[length - tail] != '.' ||
+        strspn(name + length - tail + 1, "0123456789abcdef") != SALT) {
+        return false;
+    }
+    return base == NULL || (strncmp(name + 1, base, length - tail - 1) == 0 && strlen(base) == length - tail - 1);
+}
+
+size_t atomic_sweep(const char *directory, const char *base)
+{
+    DIR *d = opendir(directory);
+    size_t n = 0;
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        n += is_temporary(e->d_name, base) && unlinkat(dirfd(d), e->d_name, 0) == 0;
+    }
+    if (d != NULL) {
+        (void)closedir(d);
+    }
+    return n;
 }

@@ -41,4 +41,10 @@ void atomic_abandon(struct atomic_file *f);
  */
 int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size);
 
+/*
+ * Removes the temporary names that processes left in a folder when they were killed: those of `base`, or of any file
+ * with NULL. Only for folders in which nobody else is writing. Returns how many were removed.
+ */
+size_t atomic_sweep(const char *directory, const char *base);
+
 #endif

@@ -58,7 +58,7 @@ static void page_title(FILE *out, const struct report_head *h)
     if (!h->modelled)
         return;
     fputs("<div class=\"inner\"><div class=\"banner\" role=\"note\"><strong>Modelled, not measured</strong>"
-          "Every figure on this page comes from a simulated processor", out);
+          "Every figure on this page that is not marked as published comes from a simulated processor", out);
     if (h->machine) {
         fputs(" (", out);
         html_text(out, h->machine);
@@ -107,8 +107,8 @@ static void fact_named(FILE *out, const struct table_pair *p)
 /* Metadata that the head has fields for, or that differ from table to table. */
 static bool told_elsewhere(const struct report_part *parts, size_t n, const struct table_pair *p)
 {
-    static const char *const known[] = {"cpu", "machine", "source", "modelled", "date", "version", "seed", "command",
-                                        "format", "table", "notes"};
+    static const char *const known[] = {"cpu", "machine", "source", "modelled", "date", "date_last", "version", "seed",
+                                        "command", "format", "table", "notes"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(p->key, known[i]) == 0)
             return true;
@@ -331,7 +331,7 @@ int report_html(FILE *out, const struct report_head *head, const struct report_p
     findings(out, parts, n);
     for (size_t i = 0; i < n; i++)
         table_section(out, &parts[i], i + 1);
-    report_missing(out, parts, n);
+    report_missing(out, parts, n, head->incomplete);
     method(out, parts, n);
     files(out, head, parts, n);
     fputs("</main>\n", out);

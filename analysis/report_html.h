@@ -35,6 +35,7 @@ struct report_head {
     /* files of the directory that belong to no table, as names relative to the page */
     const char *const *files;
     size_t n_files;
+    bool incomplete; /* a table that was asked for failed and has no part: the notes tell which */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */

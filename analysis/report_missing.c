@@ -69,7 +69,7 @@ static void of_table(FILE *out, const struct report_part *p, const char *why)
     fputs("</li>\n", out);
 }
 
-void report_missing(FILE *out, const struct report_part *parts, size_t n)
+void report_missing(FILE *out, const struct report_part *parts, size_t n, bool incomplete)
 {
     size_t reasons = 0;
     fputs("<section id=\"missing\">\n<h2>What could not be measured, and what it would need</h2>\n", out);
@@ -84,6 +84,11 @@ void report_missing(FILE *out, const struct report_part *parts, size_t n)
                 of_table(out, &parts[q], reason(&parts[p], i));
             fputs("</ul></li>\n", out);
         }
-    fputs(reasons ? "</ul>\n" : "<p>Nothing: all that was asked for was measured.</p>\n", out);
+    fputs(reasons ? "</ul>\n" : "", out);
+    if (incomplete)
+        fputs("<p>A table that was asked for failed and is not on this page: see the notes at its beginning.</p>\n",
+              out);
+    else if (!reasons)
+        fputs("<p>Nothing: all that was asked for was measured.</p>\n", out);
     fputs("</section>\n", out);
 }

@@ -19,7 +19,7 @@ bool report_table_is_wide(const struct table *t);
 void report_missing_name(FILE *out, const struct table *t, size_t entry);
 
 /* report_missing.c: the section of what could not be measured. */
-void report_missing(FILE *out, const struct report_part *parts, size_t n);
+void report_missing(FILE *out, const struct report_part *parts, size_t n, bool incomplete);
 
 /* report_words.c: the heading of a column without its unit, into `out`: "frequency" of freq_ghz. */
 void report_column_name(const struct table_column *c, char *out, size_t size);

@@ -281,6 +281,8 @@ static int read_missing(const struct reader *r, const json_t *root, struct table
 {
     size_t i;
     const json_t *entry;
+    if (!json_is_array(json_object_get(root, "missing")))
+        return refuse(r, "no \"missing\"");
     json_array_foreach(json_object_get(root, "missing"), i, entry) {
         const char *why = json_string_value(json_object_get(entry, "why"));
         const json_t *row = json_object_get(entry, "row");
@@ -297,10 +299,13 @@ static int read_missing(const struct reader *r, const json_t *root, struct table
     return 0;
 }
 
-static void read_pairs(json_t *root, struct table *t)
+static int read_pairs(const struct reader *r, json_t *root, struct table *t)
 {
     const char *key;
     json_t *v;
+    const json_t *modelled = json_object_get(root, "modelled");
+    if (modelled && !json_is_boolean(modelled))
+        return refuse(r, "\"modelled\" is neither true nor false");
     json_object_foreach(root, key, v) {
         if (own_key(key))
             continue;
@@ -319,6 +324,7 @@ static void read_pairs(json_t *root, struct table *t)
             t->failed = true;
         free(text);
     }
+    return 0;
 }
 
 int table_from_json(const char *text, size_t length, const char *name, struct table *t, char *why, size_t why_size)
@@ -326,7 +332,7 @@ int table_from_json(const char *text, size_t length, const char *name, struct ta
     struct reader r = {name, why, why_size};
     json_error_t error;
     memset(t, 0, sizeof *t);
-    json_t *root = json_loadb(text, length, 0, &error);
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         snprintf(why, why_size, "%s:%d: column %d: %s", name, error.line, error.column, error.text);
         return -1;
@@ -339,8 +345,7 @@ int table_from_json(const char *text, size_t length, const char *name, struct ta
     else if (!table)
         bad = refuse(&r, "no \"table\"");
     bad = bad || read_columns(&r, root, table, t) || read_rows(&r, root, t) || read_missing(&r, root, t);
-    if (!bad)
-        read_pairs(root, t);
+    bad = bad || read_pairs(&r, root, t);
     json_decref(root);
     if (!bad && t->failed)
         bad = refuse(&r, "out of memory");

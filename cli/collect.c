@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/files.h"
 #include "cli/messages.h"
@@ -27,19 +28,33 @@ static int read_table(const char *directory, const char *name, struct collected 
         return FAILED;
     }
     errno = 0;
-    char *text = file_read(path, &length);
+    char *text = NULL;
     int status = DONE;
-    if (text == NULL && errno != ENOENT) {
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        free(path);
+        return DONE;
+    }
+    if (!file_is_regular(path)) {
+        complain("%s: is not a file", path);
+        free(path);
+        return BAD_USAGE;
+    }
+    text = file_read(path, &length);
+    if (text == NULL) {
         complain("cannot read %s: %s", path, strerror(errno));
         status = BAD_USAGE;
-    } else if (text != NULL && table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
+    } else if (table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
         complain("%s", why);
         status = BAD_USAGE;
-    } else if (text != NULL && strcmp(t.name, name) != 0) {
+    } else if (strcmp(t.name, name) != 0) {
         complain("%s: is the table %s, not %s", path, t.name, name);
         table_free(&t);
         status = BAD_USAGE;
-    } else if (text != NULL) {
+    } else if (table_meta(&t, "modelled") == NULL) {
+        complain("%s: does not say whether it was measured or modelled", path);
+        table_free(&t);
+        status = BAD_USAGE;
+    } else {
         keep(c, &t);
     }
     free(text);
@@ -56,7 +71,12 @@ static int read_all(const char *directory, const char *const *names, size_t n, s
         }
     }
     if (c->n == 0) {
-        complain("--input %s: there is no table in %s/tables; --all --output DIR measures them", directory, directory);
+        char list[300] = "";
+        for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++) {
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        }
+        complain("--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them", directory,
+                 directory, list);
         return BAD_USAGE;
     }
     return DONE;

@@ -60,6 +60,12 @@ int file_write(const char *name, file_printer *print, const void *data)
     return DONE;
 }
 
+bool file_is_regular(const char *name)
+{
+    struct stat s;
+    return stat(name, &s) == 0 && S_ISREG(s.st_mode);
+}
+
 char *file_read(const char *name, size_t *length)
 {
     FILE *in = fopen(name, "re");

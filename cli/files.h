@@ -17,6 +17,8 @@ int file_write(const char *name, file_printer *print, const void *data);
 bool file_interrupted(const char *name);
 /* A printer for text: `data` is a NUL-terminated string. */
 int file_print_text(FILE *stream, const void *data);
+/* Whether there is a regular file of this name: not a directory, and not a pipe, of which nobody knows when it ends. */
+bool file_is_regular(const char *name);
 /* All of a file, NUL-terminated, malloc'ed; NULL with errno. *length may be NULL. */
 char *file_read(const char *name, size_t *length);
 

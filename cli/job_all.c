@@ -121,8 +121,8 @@ static const struct table_kind verdicts_kind = {
     .findings = count_verdicts,
 };
 
-/* The published figures of this processor, if there are any, become one more table. */
-static void compare(struct all *a)
+/* The published figures of this processor, if there are any, become one more table. DONE, or FAILED after a line. */
+static int compare(struct all *a)
 {
     struct sku sku;
     struct machine_error error;
@@ -130,23 +130,27 @@ static void compare(struct all *a)
     struct table *t = &a->tables[a->done];
     if (a->done == 0 || a->done >= MEASURING_TABLES_MAX ||
         tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error) != MACHINE_OK) {
-        return;
+        return DONE;
     }
     for (size_t i = 0; i < a->done; i++) {
         list[i] = &a->tables[i];
     }
-    if (validate_tables(&sku, list, a->done, t) == 0 && write_table(a, &verdicts_kind, t) == DONE) {
+    int status = FAILED;
+    if (validate_tables(&sku, list, a->done, t) == 0) {
         a->measured[a->done++] = &verdicts_kind;
+        status = write_table(a, &verdicts_kind, t);
     } else {
+        complain("out of memory");
         table_free(t);
     }
     sku_free(&sku);
+    return status;
 }
 
 /* The report, and on the screen what it begins with. */
 static int conclude(struct all *a, const struct options *o)
 {
-    compare(a);
+    int compared = compare(a);
     const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &contents);
     if (stop_asked()) {
@@ -169,7 +173,7 @@ static int conclude(struct all *a, const struct options *o)
     if (!a->measuring.quiet) {
         printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
     }
-    return a->n_failures > 0 ? FAILED : DONE;
+    return a->n_failures > 0 ? FAILED : compared;
 }
 
 int job_all(const struct options *o)
@@ -181,11 +185,13 @@ int job_all(const struct options *o)
     }
     a->path = o->output != NULL ? o->output : ALL_DIRECTORY;
     a->kinds = tables_all(&a->n);
+    a->directory.fd = -1;
     int status = measuring_open(o, &a->measuring);
     if (status == DONE) {
-        status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
+        /* planned first: what is refused then leaves no directory behind that would have to be resumed */
+        status = measuring_plan(&a->measuring, a->kinds, a->n);
         if (status == DONE) {
-            status = measuring_plan(&a->measuring, a->kinds, a->n);
+            status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
         }
         if (status == DONE) {
             status = measure_all(a);

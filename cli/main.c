@@ -40,7 +40,7 @@ static int close_stdout(int status)
     errno = 0;
     bool failed = ferror(stdout) != 0;
     failed = fflush(stdout) != 0 || failed;
-    if (failed && status == DONE) {
+    if (failed && status != FAILED) {
         complain("cannot write to standard output: %s", errno != 0 ? strerror(errno) : "an earlier write failed");
         return FAILED;
     }

@@ -9,12 +9,15 @@
 
 enum { ELEMENT_MAX = 100 };
 
-/* Cuts the next element off. Returns the rest, NULL at the end; an element that is too long is cut short. */
+/* Cuts the next element off. Returns the rest, NULL at the end; of one that is too long nothing valid is left. */
 static const char *next_element(const char *text, char element[ELEMENT_MAX])
 {
     size_t length = strcspn(text, ","), kept = length < ELEMENT_MAX - 1 ? length : ELEMENT_MAX - 1;
     memcpy(element, text, kept);
     element[kept] = '\0';
+    if (kept < length) {
+        memcpy(element + kept - 3, "...", 3);
+    }
     return text[length] == ',' ? text + length + 1 : NULL;
 }
 

@@ -146,7 +146,8 @@ static void fill_head(struct page *p, const struct options *o, const struct repo
                                    .source = table_meta(t, "source"), .modelled = table_modelled(t),
                                    .date = table_meta(t, "date"), .version = table_meta(t, "version"),
                                    .seed = table_setting(t, "seed"), .command = p->command, .notes = p->notes,
-                                   .files = files, .n_files = 1};
+                                   .files = files, .n_files = 1,
+                                   .incomplete = contents->failures[0] != NULL};
     command_line(p, o, machine != NULL ? machine : "auto");
     for (size_t i = 0; contents->failures[i] != NULL; i++) {
         add_note(p, contents->failures[i], strlen(contents->failures[i]));

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/atomic_file.h"
 #include "cli/messages.h"
 #include "cli/run_identity.h"
 
@@ -49,7 +50,7 @@ static int lock(struct run_directory *d)
 
 static int print_identity(FILE *stream, const void *identity)
 {
-    return json_dumpf(identity, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 || putc('\n', stream) == EOF ? -1
+    return json_dumpf(identity, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0 || putc('\n', stream) == EOF ? -1
                                                                                                                    : 0;
 }
 
@@ -73,14 +74,39 @@ static int compare(const char *path, const char *file, const char *text, size_t 
     return DONE;
 }
 
+/* What a run that was killed had begun to write goes, everywhere below the directory of that run. */
+static void sweep(const char *directory, unsigned depth)
+{
+    DIR *d = opendir(directory);
+    (void)atomic_sweep(directory, NULL);
+    for (struct dirent *e; depth > 0 && d != NULL && (e = readdir(d)) != NULL;) {
+        char *inner = e->d_type == DT_DIR && e->d_name[0] != '.' ? file_in(directory, e->d_name, "") : NULL;
+        if (inner != NULL) {
+            sweep(inner, depth - 1);
+        }
+        free(inner);
+    }
+    if (d != NULL) {
+        (void)closedir(d);
+    }
+}
+
 static int begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
 {
     size_t length = 0;
     errno = 0;
-    char *text = file_read(file, &length);
+    bool irregular = access(file, F_OK) == 0 && !file_is_regular(file);
+    char *text = irregular ? NULL : file_read(file, &length);
+    if (irregular) {
+        complain("%s is not a file; --output DIR names another directory", file);
+        return BAD_USAGE;
+    }
     if (text == NULL && errno != ENOENT) {
         complain("cannot read %s: %s", file, strerror(errno));
         return FAILED;
+    }
+    if (text == NULL) {
+        (void)atomic_sweep(d->path, "run.json"); /* of a run that was killed as it began */
     }
     if (text == NULL && !is_empty(d->path)) {
         complain("%s is not empty and not of --all; --output DIR names another directory", d->path);
@@ -95,6 +121,9 @@ static int begin(struct run_directory *d, bool resume, const char *file, const j
         status = BAD_USAGE;
     } else {
         status = compare(d->path, file, text, length, identity);
+    }
+    if (status == DONE) {
+        sweep(d->path, 2);
     }
     free(text);
     return status;
@@ -130,25 +159,22 @@ static char *cell_file(const struct run_directory *d, const struct table_kind *k
     return asprintf(&path, "%s/cells/%s/%s.json", d->path, k->name, c->id) < 0 ? NULL : path;
 }
 
-/* What is there and can be read; anything else is measured again. */
 static char *load(void *data, const struct table_kind *k, const struct cell *c)
 {
-    struct run_directory *d = data;
-    char *file = cell_file(d, k, c), why[400];
-    size_t length = 0;
-    char *text = file != NULL ? file_read(file, &length) : NULL;
-    struct table t;
-    if (text != NULL && table_from_json(text, length, file, &t, why, sizeof(why)) != 0) {
-        if (!d->quiet) {
-            complain("%s: this cell is measured again", why);
-        }
-        free(text);
-        text = NULL;
-    } else if (text != NULL) {
-        table_free(&t);
-    }
+    char *file = cell_file(data, k, c);
+    char *text = file != NULL && file_is_regular(file) ? file_read(file, NULL) : NULL;
     free(file);
     return text;
+}
+
+static void refused(void *data, const struct table_kind *k, const struct cell *c, const char *why)
+{
+    const struct run_directory *d = data;
+    char *file = cell_file(d, k, c);
+    if (!d->quiet) {
+        complain("%s: %s: this cell is measured again", file != NULL ? file : c->id, why);
+    }
+    free(file);
 }
 
 static int store(void *data, const struct table_kind *k, const struct cell *c, const char *json,
@@ -171,7 +197,7 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
 
 struct tables_store run_directory_store(struct run_directory *d)
 {
-    return (struct tables_store){load, store, d};
+    return (struct tables_store){load, store, refused, d};
 }
 
 void run_directory_close(struct run_directory *d)

@@ -28,6 +28,7 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
                        struct run_directory *d);
 /* Its cells, for tables_measure(). */
 struct tables_store run_directory_store(struct run_directory *d);
+/* May be called with one that was never opened, with fd -1 and the rest zero. */
 void run_directory_close(struct run_directory *d);
 
 #endif

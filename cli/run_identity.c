@@ -9,6 +9,8 @@
 
 #include "analysis/sha256.h"
 #include "cli/files.h"
+#include "drivers/cpu.h"
+#include "drivers/model.h"
 
 /* Files like /etc/machine-id are confidential and are not copied. */
 static void put_hash(json_t *o, const char *key, const char *bytes, size_t n)
@@ -41,12 +43,22 @@ static void put_host(json_t *o)
     free(cpuinfo);
 }
 
-/* A model's parameters are its identity: a file that was changed is another machine. */
+/* Where the process may run decides which CPU is measured and which others are kept busy. */
+static void put_allowed_cpus(json_t *o)
+{
+    struct cpu_mask allowed;
+    char text[1000];
+    if (cpu_get_affinity(&allowed) == 0) {
+        cpu_mask_format(&allowed, text, sizeof(text));
+        json_object_set_new(o, "allowed_cpus", json_string(text));
+    }
+}
+
+/* A model's parameters are its identity: a file that was changed is another machine, also one of the shipped ones. */
 static void put_model(json_t *o, const char *spec)
 {
     size_t length = 0;
-    const char *name = strchr(spec, ':') + 1;
-    char *text = strpbrk(name, "./") != NULL ? file_read(name, &length) : NULL;
+    char *text = model_text(strchr(spec, ':') + 1, NULL, &length);
     if (text != NULL) {
         put_hash(o, "model_file_hash", text, length);
     }
@@ -61,6 +73,7 @@ static json_t *machine_object(const struct options *o, const struct measuring *m
                                (int)info.modelled, "cores", (int)info.cores);
     if (object != NULL && !info.modelled) {
         put_host(object);
+        put_allowed_cpus(object);
     } else if (object != NULL && o->machine != NULL) {
         put_model(object, o->machine);
     }
@@ -111,7 +124,7 @@ json_t *run_identity(const struct options *o, const struct measuring *m)
 
 static void show(const json_t *v, char *out, size_t size)
 {
-    char *text = v != NULL ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) : NULL;
+    char *text = v != NULL ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
     snprintf(out, size, "%.80s", text != NULL ? text : "not stated");
     free(text);
 }

@@ -39,6 +39,7 @@ void stop_install(void)
     }
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 void stop_only_asks(bool asks)

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Installs the handlers; SIGPIPE becomes an ordinary write error. */
+/* Installs the handlers; SIGPIPE and SIGXFSZ become ordinary write errors. */
 void stop_install(void);
 
 /* From here on a signal only asks (true), or ends the program at once (false, the state at start). */

@@ -216,6 +216,8 @@ int model_parse(const char *text, size_t length, const char *name, struct model 
  * data_dir see model_list. A name that is not known is refused with the known ones. MACHINE_OK or MACHINE_BAD_INPUT.
  */
 int model_load(const char *name_or_file, const char *data_dir, struct model *out, struct machine_error *err);
+/* The text of that file, to be freed; NULL where there is none. */
+char *model_text(const char *name_or_file, const char *data_dir, size_t *length);
 
 /*
  * The names of the shipped models, sorted: DIR/models/NAME.model, where DIR is data_dir, or if that is NULL the

@@ -17,6 +17,13 @@ void model_list_free(char **names, size_t n)
     data_file_list_free(names, n);
 }
 
+char *model_text(const char *name_or_file, const char *data_dir, size_t *length)
+{
+    char path[DATA_FILE_PATH_SIZE];
+    struct machine_error ignored;
+    return data_file_read(name_or_file, data_dir, &models, path, length, &ignored);
+}
+
 int model_load(const char *name_or_file, const char *data_dir, struct model *out, struct machine_error *err)
 {
     char path[DATA_FILE_PATH_SIZE];

@@ -32,7 +32,7 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
         .tsc_origin = s->tsc.origin,
         .tsc_error = s->tsc.error,
         .cpu_number = s->prepared ? s->cpu : -1,
-        .core_class = s->prepared ? cpu_core_class(s->sys, s->cpu) : "",
+        .core_class = s->prepared ? s->core_class : "",
         .active_cores = s->active_cores,
         .cores = s->cores,
         .usable_cores = s->usable_cores,
@@ -322,6 +322,7 @@ int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t
         return status;
     }
     s->prepared = true;
+    s->core_class = cpu_core_class(s->sys, s->cpu);
     silicon_note(s->notes, sizeof s->notes, s->place.note);
     remark_idle(s, &view);
     return MACHINE_OK;

@@ -38,6 +38,7 @@ struct silicon {
     struct machine_setup setup;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
     int cpu;
+    const char *core_class; /* of that CPU */
     unsigned active_cores;
     struct place place;
     struct companions *companions;

@@ -56,7 +56,7 @@ static void set_up(const struct tables_context *x, const struct cell *c, struct 
     if (o->observe_us > 0)
         s->observe_us = o->observe_us;
     if (o->warmup_us > 0) {
-        s->settle_us = o->warmup_us;
+        s->settle_us = fmax(s->settle_us, o->warmup_us); /* a shorter one would record the first milliseconds */
         s->before_us = fmin(s->before_us, o->warmup_us);
     }
 }

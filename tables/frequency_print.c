@@ -308,21 +308,37 @@ static bool extremes(const struct sheet *s, size_t column, size_t *fastest, size
     return isfinite(high);
 }
 
+/* Returns whether kernels differ there. */
+static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
+{
+    size_t fast = 0, slow = 0, n = 0;
+    if (!extremes(s, column, &fast, &slow))
+        return false;
+    unsigned cores = s->column[column].last;
+    double high = mean_of(s, fast, column, "freq_ghz"), low = mean_of(s, slow, column, "freq_ghz");
+    for (size_t k = 0; k < s->n_kernels; k++)
+        n += isfinite(mean_of(s, k, column, "freq_ghz"));
+    fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
+    if (n == 1)
+        fprintf(out, "%s runs at %.2f GHz.\n", s->kernel[fast], high);
+    else if (fast == slow)
+        fprintf(out, "all %zu kernels%s run at %.2f GHz.\n", n, n < s->n_kernels ? " that were measured" : "", high);
+    else
+        fprintf(out, "%s runs at %.2f GHz, %s at %.2f GHz: %.0f %% less.\n", s->kernel[slow], low, s->kernel[fast],
+                high, 100 * (1 - low / high));
+    return fast != slow;
+}
+
+/* With most cores active; where that makes no difference, also with fewer if it does there. */
 static void print_cost(FILE *out, const struct sheet *s)
 {
-    size_t last = s->n_columns - 1, fast = 0, slow = 0;
-    if (!s->n_columns || !extremes(s, last, &fast, &slow))
+    if (!s->n_columns || print_column_cost(out, s, s->n_columns - 1))
         return;
-    unsigned cores = s->column[last].last;
-    double high = mean_of(s, fast, last, "freq_ghz"), low = mean_of(s, slow, last, "freq_ghz");
-    if (s->n_kernels == 1)
-        fprintf(out, "With %u active core%s %s runs at %.2f GHz.\n", cores, cores == 1 ? "" : "s", s->kernel[0], high);
-    else if (fast == slow)
-        fprintf(out, "With %u active core%s all %zu kernels run at %.2f GHz.\n", cores, cores == 1 ? "" : "s",
-                s->n_kernels, high);
-    else
-        fprintf(out, "With %u active core%s %s runs at %.2f GHz, %s at %.2f GHz: %.0f %% less.\n", cores,
-                cores == 1 ? "" : "s", s->kernel[slow], low, s->kernel[fast], high, 100 * (1 - low / high));
+    for (size_t c = 0, fast = 0, slow = 0; c + 1 < s->n_columns; c++)
+        if (extremes(s, c, &fast, &slow) && fast != slow) {
+            print_column_cost(out, s, c);
+            return;
+        }
 }
 
 /* Where the frequency moves by itself, two kernels that were measured one after the other cannot be compared. */

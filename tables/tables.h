@@ -134,12 +134,13 @@ bool tables_stop(const struct tables_context *x, double part);
 
 /*
  * Where finished cells are kept. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for
- * good before it returns. Both may be NULL (nothing is kept).
+ * good before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL.
  */
 struct tables_store {
     char *(*load)(void *data, const struct table_kind *k, const struct cell *c);
     int (*store)(void *data, const struct table_kind *k, const struct cell *c, const char *json,
                  struct machine_error *err);
+    void (*refused)(void *data, const struct table_kind *k, const struct cell *c, const char *why);
     void *data;
 };
 struct tables_watch {

@@ -67,7 +67,26 @@ mkdir "$tmp/other" && echo precious >"$tmp/other/file"
 run $short --output "$tmp/other"
 verdict "a directory that holds something else: status 2, untouched" \
     test "$status" -eq 2 -a "$(ls "$tmp/other")" = file
-mkdir "$tmp/empty"
+run --all --machine model:xeon-gold-6130 --kernels 512fma --output "$tmp/refused"
+verdict "what is refused leaves no directory behind" test "$status" -eq 2 -a ! -e "$tmp/refused"
+# as a kill leaves it that meets the program between a file's temporary name and its own
+mkdir "$tmp/empty" && echo '{' >"$tmp/empty/.run.json.0123456789abcdef.tmp"
+for file in report.html cells/frequency/x.json tables/umask.csv; do
+    echo x >"$dir/$(dirname "$file")/.$(basename "$file").0123456789abcdef.tmp"
+done
+# shellcheck disable=SC2086
+run $short --output "$dir" --resume
+verdict "what a killed run had begun to write goes" \
+    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)"
+one="--all --machine model:xeon-gold-6130 --brief --kernels 64add,512fma --runs 2 --active-cores 1 --quiet"
+# shellcheck disable=SC2086
+{
+    run $one --period 0.33333333333 --seed 18446744073709551615 --output "$tmp/third"
+    run $one --period 0.33333333333 --seed 18446744073709551615 --output "$tmp/third" --resume
+}
+verdict "a period with many digits is the same when it is resumed" test "$status" -eq 0
+verdict "the seed is told to the last digit" \
+    grep -q '^# seed: 18446744073709551615$' "$tmp/third/tables/umask.csv"
 # shellcheck disable=SC2086
 run $short --output "$tmp/empty" --resume
 verdict "--resume of nothing begins" test "$status" -eq 0 -a -z "$(diff -r "$tmp/empty" "$dir" 2>&1)"
@@ -101,8 +120,25 @@ case $status in
 *) fail "--all on this processor by time stamps" ;;
 esac
 
+if [ "$status" -eq 0 ] && [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null 2>&1; then
+    date=$(grep '^# date: ' "$tmp/here/tables/frequency.csv")
+    sleep 1
+    run --all --machine timing --brief --kernels 64add,128or --runs 3 --output "$tmp/here" --quiet --resume
+    verdict "the date is that of the measurement, not of --resume" \
+        test "$status" -eq 0 -a "$(grep '^# date: ' "$tmp/here/tables/frequency.csv")" = "$date"
+    allowed=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+    status=0
+    taskset -c "$allowed" "$CHARACTERIZE" --all --machine timing --brief --kernels 64add,128or --runs 3 --quiet \
+        --output "$tmp/here" --resume >"$out" 2>"$err" || status=$?
+    verdict "--resume on other CPUs: status 2" \
+        test "$status" -eq 2 -a "$(grep -c 'allowed_cpus is ' "$err")" -eq 1
+else
+    skip "--resume on other CPUs" "there is one CPU, no taskset or nothing to measure"
+fi
+
 CHARACTERIZE=$CHARACTERIZE "$root/tests/scripts/kill_and_resume.sh" 4 >"$out" 2>&1
 status=$?
+[ $status -eq 0 ] || cat "$out"
 verdict "killed with SIGKILL at four random moments and resumed: the same to the byte" test $status -eq 0
 
 finish

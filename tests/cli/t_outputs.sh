@@ -69,6 +69,11 @@ verdict "standard output full, the screen on it" test "$status" -eq 1 -a "$(grep
 "$CHARACTERIZE" --list kernels >/dev/full 2>"$err" </dev/null
 status=$?
 verdict "standard output full, --list" test "$status" -eq 1 -a "$(wc -l <"$err")" -eq 1
+# shellcheck disable=SC2086
+(ulimit -f 1 && exec "$CHARACTERIZE" $t $p $few --csv "$work/large.csv" >"$out" 2>"$err" </dev/null)
+status=$?
+verdict "a file larger than the limit: status 1, one line, no file" \
+    test "$status" -eq 1 -a "$(grep -c 'large.csv: File too large' "$err")" -eq 1 -a ! -e "$work/large.csv"
 verdict "/dev/full is still a device" test -c /dev/full
 
 # streams that the caller has closed

@@ -109,6 +109,14 @@ run --export json --input "$tmp/all"
 verdict "--export json to standard output" grep -q 'characterize-export/1' "$out"
 run --export json x.json --input nowhere
 verdict "--input of nothing: status 2, nothing written" test "$status" -eq 2 -a ! -e x.json
+sed 's/"modelled": true/"modelled": 1/' "$tmp/all/tables/umask.json" >"$tmp/umask"
+cp "$tmp/all/tables/umask.json" "$tmp/umask.kept"
+cp "$tmp/umask" "$tmp/all/tables/umask.json"
+refuses "a table that does not say whether it is modelled" 2 'umask.json: .*neither true nor false' \
+    --export header y.h --input "$tmp/all"
+rm "$tmp/all/tables/umask.json" && mkfifo "$tmp/all/tables/umask.json"
+refuses "a pipe in place of a table" 2 'umask.json: is not a file' --export header y.h --input "$tmp/all"
+rm "$tmp/all/tables/umask.json" && cp "$tmp/umask.kept" "$tmp/all/tables/umask.json"
 echo '{' >"$tmp/all/tables/frequency.json"
 refuses "a broken table, with its place" 2 'all/tables/frequency.json:[0-9]*: ' --export header y.h --input "$tmp/all"
 verdict "... and nothing is written" test ! -e y.h
@@ -119,6 +127,12 @@ refuses "an unknown SKU" 2 'xeon-gold-6131.*xeon-gold-6130' --validate xeon-gold
 run --validate xeon-w-2104 --machine model:xeon-w-2104 --brief --csv v.csv --quiet
 verdict "--validate a model against its own figures: status 0" test "$status" -eq 0
 verdict "... as a table, too" grep -q ',agrees,' v.csv
+if [ -w /dev/full ]; then
+    status=0
+    "$CHARACTERIZE" --validate xeon-w-2104 --machine model:xeon-w-2104 --brief --quiet >/dev/full 2>"$err" || status=$?
+    verdict "a verdict that does not reach its reader: status 1" \
+        test "$status" -eq 1 -a "$(grep -c 'cannot write to standard output' "$err")" -eq 1
+fi
 # another processor's figures
 # shellcheck disable=SC2086
 run --validate xeon-w-2104 $m --brief --quiet

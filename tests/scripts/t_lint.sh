@@ -61,43 +61,52 @@ EOF
     rm bad.c
 }
 
-if have clang-tidy; then
-    lint_c clang-tidy
-fi
-if have cppcheck; then
-    # a PATH without clang-tidy
-    mkdir "$tmp/bin"
+# path_without COMMAND: a folder with all programs but that one
+path_without() {
+    mkdir -p "$tmp/without-$1/bin"
     for directory in /usr/local/bin /usr/bin /bin; do
         for command in "$directory"/*; do
-            case ${command##*/} in
-            clang-tidy) ;;
-            *) [ -e "$tmp/bin/${command##*/}" ] || ln -s "$command" "$tmp/bin/" ;;
-            esac
+            [ "${command##*/}" = "$1" ] || [ -e "$tmp/without-$1/bin/${command##*/}" ] ||
+                ln -s "$command" "$tmp/without-$1/bin/"
         done
     done
-    saved=$PATH
-    PATH=$tmp/bin
+}
+
+# each of the two alone, and what follows by whichever are here
+saved=$PATH
+if have clang-tidy; then
+    path_without cppcheck
+    PATH=$tmp/without-cppcheck/bin
+    lint_c clang-tidy
+    PATH=$saved
+fi
+if have cppcheck; then
+    path_without clang-tidy
+    PATH=$tmp/without-clang-tidy/bin
     lint_c cppcheck
     PATH=$saved
 fi
+tools=2
+have clang-tidy && have cppcheck && tools=3
+all=$((tools + 1))
 
 printf '#!/bin/sh\necho $1\n' >script
-expect "a fault in a script without suffix" 1 "2 passed, 1 failed, 0 skipped" 'script line 2'
+expect "a fault in a script without suffix" 1 "$tools passed, 1 failed, 0 skipped" 'script line 2'
 printf '#!/bin/sh\necho "$1"\n' >script
 printf '#!/bin/sh\necho $1\n' >script.sh
-expect "a fault in a script with suffix" 1 "2 passed, 1 failed, 0 skipped" 'script.sh line 2'
+expect "a fault in a script with suffix" 1 "$tools passed, 1 failed, 0 skipped" 'script.sh line 2'
 cp script script.sh
 
 printf '; %0130d\n' 0 >long.asm
-expect "a line that is too long" 1 "2 passed, 1 failed, 0 skipped" 'long.asm:1: longer than 120 columns'
+expect "a line that is too long" 1 "$tools passed, 1 failed, 0 skipped" 'long.asm:1: longer than 120 columns'
 rm long.asm
 printf '/* %0105d µµµµµµ */\n' 0 >width.h
-expect "columns are characters, not bytes" 0 "3 passed, 0 failed, 0 skipped" 'ok: layout'
+expect "columns are characters, not bytes" 0 "$all passed, 0 failed, 0 skipped" 'ok: layout'
 printf 'int x; \n\tint y;\n' >blank.h
-expect "a blank at the end of a line" 1 "2 passed, 1 failed, 0 skipped" 'blank.h:1: blanks'
-expect "a tab" 1 "2 passed, 1 failed, 0 skipped" 'blank.h:2: a tab'
+expect "a blank at the end of a line" 1 "$tools passed, 1 failed, 0 skipped" 'blank.h:1: blanks'
+expect "a tab" 1 "$tools passed, 1 failed, 0 skipped" 'blank.h:2: a tab'
 mv blank.h build/
-expect "what is in a build folder does not count" 0 "3 passed, 0 failed, 0 skipped" 'ok: layout'
+expect "what is in a build folder does not count" 0 "$all passed, 0 failed, 0 skipped" 'ok: layout'
 
 # a PATH without either tool
 mkdir "$tmp/few"

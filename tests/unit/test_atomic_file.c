@@ -376,6 +376,29 @@ static void a_protected_file_is_not_replaced(void **state)
     assert_holds(p->file, "old");
 }
 
+/* What a kill at a bad moment leaves: only names of that form go, and only those of the file that is named. */
+static void temporary_names_are_swept(void **state)
+{
+    static const char *const names[] = {".file.0123456789abcdef.tmp", ".run.json.00000000000000ff.tmp",
+                                        ".file.0123456789abcdeg.tmp", "file.0123456789abcdef.tmp",
+                                        ".file.0123456789abcdef.tmp~", ".0123456789abcdef.tmp", "ordinary"};
+    enum { N = sizeof names / sizeof *names };
+    const struct place *p = *state;
+    char path[N][300];
+    for (size_t i = 0; i < N; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%s", p->directory, names[i]);
+        put_file(path[i], "x", 0644);
+    }
+    assert_int_equal(atomic_sweep(p->directory, "run.json"), 1);
+    assert_int_equal(access(path[0], F_OK), 0);
+    assert_int_not_equal(access(path[1], F_OK), 0);
+    assert_int_equal(atomic_sweep(p->directory, NULL), 1);
+    assert_int_not_equal(access(path[0], F_OK), 0);
+    assert_int_equal(atomic_sweep("/nonexistent", NULL), 0);
+    for (size_t i = 2; i < N; i++)
+        assert_int_equal(unlink(path[i]), 0);
+}
+
 #define TEST_IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
 
 int main(void)
@@ -395,6 +418,7 @@ int main(void)
         TEST_IN_PLACE(a_full_disk_leaves_the_old_file),
         TEST_IN_PLACE(checking_changes_nothing),
         TEST_IN_PLACE(a_protected_file_is_not_replaced),
+        TEST_IN_PLACE(temporary_names_are_swept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

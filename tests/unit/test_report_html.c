@@ -216,7 +216,7 @@ static void nasty_texts_do_no_harm(void **state)
     const struct table_pair facts[] = {{(char *)sample_nasty, (char *)sample_nasty}};
     const char *texts[] = {sample_nasty};
     e.head = (struct report_head){sample_nasty, sample_nasty, sample_nasty, true, sample_nasty, sample_nasty,
-                                  sample_nasty, sample_nasty, facts, 1, texts, 1, texts, 1};
+                                  sample_nasty, sample_nasty, facts, 1, texts, 1, texts, 1, false};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
         table_add_missing(t, sample_nasty);
@@ -280,6 +280,11 @@ static void nothing_missing_is_said(void **state)
     check_page(page);
     assert_non_null(strstr(page, "Nothing: all that was asked for was measured."));
     assert_non_null(strstr(page, "No table has a finding to tell."));
+    free(page);
+    e.head.incomplete = true; /* a table failed */
+    page = page_of(&e);
+    assert_null(strstr(page, "Nothing: all"));
+    assert_non_null(strstr(page, "A table that was asked for failed"));
     free(page);
     e.n = 9;
     end(&e);
