@@ -150,6 +150,10 @@ static int compare(struct all *a)
 /* The report, and on the screen what it begins with. */
 static int conclude(struct all *a, const struct options *o)
 {
+    size_t n_rows = 0;
+    for (size_t i = 0; i < a->done; i++) {
+        n_rows += a->tables[i].n_rows;
+    }
     int compared = compare(a);
     const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &contents);
@@ -173,7 +177,14 @@ static int conclude(struct all *a, const struct options *o)
     if (!a->measuring.quiet) {
         printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
     }
-    return a->n_failures > 0 ? FAILED : compared;
+    if (a->n_failures > 0) {
+        return FAILED;
+    }
+    if (compared == DONE && n_rows == 0) {
+        complain("nothing of any table can be measured here; %s/report.html has the reasons", a->path);
+        return CANNOT;
+    }
+    return compared;
 }
 
 int job_all(const struct options *o)

@@ -10,6 +10,7 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "drivers/cpu.h"
 
 /* Seconds between two updates of the line: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
@@ -58,6 +59,28 @@ static int check_cores(const struct measuring *m)
     return DONE;
 }
 
+/* Siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never was. */
+static int check_siblings(const struct measuring *m)
+{
+    struct machine_info info;
+    char active[8];
+    m->machine.ops->info(&m->machine, &info);
+    if (!m->options.siblings) {
+        return DONE;
+    }
+    if (info.modelled) {
+        complain("--siblings busy: the modelled %s has no other hyper-threads; without --siblings it is measured",
+                 info.cpu);
+        return CANNOT;
+    }
+    if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0') {
+        complain("--siblings busy: no core here shows a second hyper-thread (/sys/devices/system/cpu/smt/active holds "
+                 "0); switch hyper-threading on, or measure without --siblings");
+        return CANNOT;
+    }
+    return DONE;
+}
+
 int measuring_open(const struct options *o, struct measuring *m)
 {
     struct machine_error error;
@@ -75,6 +98,7 @@ int measuring_open(const struct options *o, struct measuring *m)
     } else {
         m->open = true;
         status = check_cores(m);
+        status = status == DONE ? check_siblings(m) : status;
     }
     if (status != DONE) {
         (void)measuring_close(m);

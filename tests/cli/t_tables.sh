@@ -81,6 +81,8 @@ for table in transitions throttle overhead voltage; do
         --table $table $m --brief --kernels 512fma
 done
 # shellcheck disable=SC2086
+refuses "siblings that do not exist" 3 'no other hyper-threads' --table frequency $m --siblings busy
+# shellcheck disable=SC2086
 refuses "a table as PNG" 2 "tables are drawn as .svg" --table frequency $m --plot x.png
 # shellcheck disable=SC2086
 {

@@ -247,7 +247,7 @@ static void check_voltage(struct check *c, size_t row)
     size_t next = row + 1 < c->table->n_rows && table_number(c->table, row + 1, "time_us") > time ? row + 1 : row - 1;
     double spacing = fabs(table_number(c->table, next, "time_us") - time);
     /* 10 on either side, of readings that are at least as dense as the rows, and what the phases scatter by */
-    double reach = NEIGHBOURS * spacing + 10, lo = t.from_volts, hi = t.from_volts;
+    double reach = NEIGHBOURS * spacing + 10, lo = t.from_volts, hi = lo;
     bool any = time - reach < 0;
     for (size_t i = 0; i < t.n; i++) {
         const struct model_phase *p = &t.phases[i];
