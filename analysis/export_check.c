@@ -236,6 +236,49 @@ static int check_ranges(struct check *c)
     return 0;
 }
 
+/* What a class asks for at full rate is its level, and what it asks for when sparser is no higher one. */
+static int check_triggers(struct check *c)
+{
+    const json_t *list = json_object_get(c->root, "triggers"), *classes = json_object_get(c->root, "classes");
+    c->list = "triggers";
+    for (c->row = 0; c->row < json_array_size(list); c->row++) {
+        const json_t *t = json_array_get(list, c->row);
+        const json_t *own = json_object_get(json_array_get(classes, (size_t)whole(t, "class")), "level");
+        if (!own || !json_object_get(t, "level"))
+            continue;
+        long long level = whole(t, "level"), full = json_integer_value(own);
+        if (whole(t, "one_in") == 1 ? level != full : level > full)
+            return wrong(c, "one in %lld asks for level %lld, but class %lld is of level %lld", whole(t, "one_in"),
+                         level, whole(t, "class"), full);
+    }
+    return 0;
+}
+
+/* The least that a share can be, as its limits tell. */
+static long long least_share(const json_t *row)
+{
+    const json_t *lo = json_object_get(row, "share_permille_lo");
+    return lo ? json_integer_value(lo) : whole(row, "share_permille");
+}
+
+/* The modes of one wait are parts of a whole. */
+static int check_shares(struct check *c, const char *name)
+{
+    const json_t *list = json_object_get(c->root, name);
+    long long sum = 0;
+    c->list = name;
+    for (c->row = 0; c->row < json_array_size(list); c->row++) {
+        const json_t *b = json_array_get(list, c->row);
+        const json_t *a = c->row ? json_array_get(list, c->row - 1) : NULL;
+        bool same = a && whole(a, "from") == whole(b, "from") && whole(a, "to") == whole(b, "to");
+        sum = (same ? sum : 0) + least_share(b);
+        if (sum > 1000 + 1) /* each was rounded */
+            return wrong(c, "the shares from %lld to %lld are more than 1000 together", whole(b, "from"),
+                         whole(b, "to"));
+    }
+    return 0;
+}
+
 /* Each class is at its index, and ascends by width, light before heavy. */
 static int check_classes(struct check *c)
 {
@@ -296,6 +339,12 @@ int export_check(const char *text, size_t length, char *why, size_t why_size)
         status = check_levels(&c, "turbo_levels", "turbo");
     if (status == 0)
         status = check_ranges(&c);
+    if (status == 0)
+        status = check_triggers(&c);
+    if (status == 0)
+        status = check_shares(&c, "relaxations");
+    if (status == 0)
+        status = check_shares(&c, "level_relaxations");
     json_decref(root);
     return status;
 }

@@ -112,11 +112,15 @@ static void lines(FILE *out, const char *const *lines)
         fprintf(out, "%s\n", *lines);
 }
 
-/* Whether every number of active cores from 1 on was measured at every level on all CPUs that were measured. */
+/* Whether every number of active cores, from 1 to those that the machine has, was measured at every level on all CPUs
+ * that were measured. */
 static bool complete(const struct schedule *s)
 {
     for (size_t i = 0; i < s->n_points; i++) {
         bool first = i == 0 || s->points[i].cpu != s->points[i - 1].cpu;
+        bool last = i + 1 == s->n_points || s->points[i].cpu != s->points[i + 1].cpu;
+        if (last && s->points[i].active_cores != s->cores)
+            return false;
         if (s->points[i].active_cores != (first ? 1 : s->points[i - 1].active_cores + 1))
             return false;
         for (unsigned l = 0; l < s->n_levels; l++)
@@ -144,7 +148,7 @@ static void counts(FILE *out, const struct schedule *s)
             "there is no such table */\n", levels_of(s));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         fprintf(out, "#define CHARACTERIZE_N_%s %zu\n", lists[i].name, lists[i].n);
-    fputs("\n/* 1: every number of active cores from 1 on was measured at every level */\n", out);
+    fputs("\n/* 1: every number of active cores, from 1 to all, was measured at every level */\n", out);
     fprintf(out, "#define CHARACTERIZE_CORES_COMPLETE %d\n", complete(s));
     fputs("\n/* CHARACTERIZE_LEVELn_EVENT: counts the cycles at level n; event select | umask << 8. Not measured, not "
           "there. */\n", out);
@@ -198,6 +202,13 @@ static int or_minus_one(const struct schedule_number *n)
     return n->present ? n->value : -1;
 }
 
+static void trigger(FILE *out, const struct schedule_trigger *t)
+{
+    bool limits = t->count.present && t->count.has_limits;
+    fprintf(out, "    {%zu, %u, %d, %d, %d, %d},\n", t->class_index, t->density, or_minus_one(&t->level),
+            or_minus_one(&t->count), limits ? t->count.lo : -1, limits ? t->count.hi : -1);
+}
+
 static void classes(FILE *out, const struct schedule *s)
 {
     if (s->n_classes)
@@ -209,8 +220,7 @@ static void classes(FILE *out, const struct schedule *s)
     if (s->n_triggers)
         begin(out, "trigger", "triggers", "TRIGGERS");
     for (size_t i = 0; i < s->n_triggers; i++)
-        fprintf(out, "    {%zu, %u, %d, %d},\n", s->triggers[i].class_index, s->triggers[i].density,
-                or_minus_one(&s->triggers[i].level), or_minus_one(&s->triggers[i].count));
+        trigger(out, &s->triggers[i]);
     fputs(s->n_triggers ? "};\n" : "", out);
 }
 

@@ -62,53 +62,7 @@ int schedule_level_field(const struct table *t, size_t row, const char *column)
     return as_whole(t, row, column, 0, SCHEDULE_LEVELS_MAX - 1, -1);
 }
 
-static int by_class(const void *a, const void *b)
-{
-    const struct schedule_class *x = a, *y = b;
-    if (x->width != y->width)
-        return x->width < y->width ? -1 : 1;
-    return (int)x->heavy - (int)y->heavy;
-}
-
-size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel *k)
-{
-    struct schedule_class key = {.width = k->width, .heavy = k->heavy};
-    const struct schedule_class *found =
-        s->n_classes ? bsearch(&key, s->classes, s->n_classes, sizeof key, by_class) : NULL;
-    return found ? (size_t)(found - s->classes) : SIZE_MAX;
-}
-
 /* ---- whose tables ---- */
-
-static bool same(const char *a, const char *b)
-{
-    return (!a && !b) || (a && b && strcmp(a, b) == 0);
-}
-
-static int check_tables(const struct table *const *tables, size_t n, char *why, size_t why_size)
-{
-    static const char *const keys[] = {"cpu", "machine", "modelled"};
-    for (size_t i = 0; i < n; i++) {
-        if (tables[i]->failed || !tables[i]->name) {
-            snprintf(why, why_size, "a table is not complete: memory ran out while it was made");
-            return -1;
-        }
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(tables[i]->name, tables[j]->name) == 0) {
-                snprintf(why, why_size, "the table %s comes twice", tables[i]->name);
-                return -1;
-            }
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-            const char *first = table_meta(tables[0], keys[k]), *other = table_meta(tables[i], keys[k]);
-            if (same(first, other))
-                continue;
-            snprintf(why, why_size, "tables of different measurements: %s is '%.60s' in %s, '%.60s' in %s", keys[k],
-                     first ? first : "", tables[0]->name, other ? other : "", tables[i]->name);
-            return -1;
-        }
-    }
-    return 0;
-}
 
 static bool put_text(char **to, const char *text)
 {
@@ -131,21 +85,46 @@ static bool put_settings(struct schedule *s, const struct table *t)
     return true;
 }
 
+bool schedule_note_missing(struct schedule *s, const char *table, const char *why)
+{
+    size_t at = 0;
+    while (at < s->n_missing && (strcmp(s->missing[at].table, table) != 0 || strcmp(s->missing[at].why, why) != 0))
+        at++;
+    if (at == s->n_missing) {
+        struct schedule_missing new = {.table = strdup(table), .why = strdup(why)};
+        struct schedule_missing *place =
+            new.table && new.why ? schedule_grow((void **)&s->missing, &s->n_missing, sizeof *place) : NULL;
+        if (!place) {
+            free(new.table);
+            free(new.why);
+            return false;
+        }
+        *place = new;
+    }
+    s->missing[at].count++;
+    return true;
+}
+
+bool schedule_leave_out(struct schedule *s, const char *table, const char *why)
+{
+    if (!s->first_left_out[0])
+        snprintf(s->first_left_out, sizeof s->first_left_out, "%s: %s", table, why);
+    s->n_left_out++;
+    return schedule_note_missing(s, table, why);
+}
+
+bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
+{
+    s->n_ignored++;
+    return schedule_leave_out(s, t->name, why);
+}
+
 static bool put_missing(struct schedule *s, const struct table *t)
 {
-    size_t first = s->n_missing;
-    for (size_t i = 0; i < t->n_missing; i++) {
-        size_t at = first;
-        while (at < s->n_missing && !same(s->missing[at].why, t->missing[i].why))
-            at++;
-        if (at == s->n_missing) {
-            struct schedule_missing *new = schedule_grow((void **)&s->missing, &s->n_missing, sizeof *new);
-            if (!new || !put_text(&new->table, t->name) || !put_text(&new->why, t->missing[i].why))
-                return false;
-        }
-        s->missing[at].count++;
-    }
-    return true;
+    for (size_t i = 0; i < t->n_missing; i++)
+        if (!schedule_note_missing(s, t->name, t->missing[i].why ? t->missing[i].why : "no reason was told"))
+            return false;
+    return t->n_rows || t->n_missing || schedule_leave_out(s, t->name, "the table has no rows");
 }
 
 static bool put_provenance(struct schedule *s, const struct table *const *tables, size_t n)
@@ -165,132 +144,6 @@ static bool put_provenance(struct schedule *s, const struct table *const *tables
         done = done && put_settings(s, tables[i]) && put_missing(s, tables[i]);
     }
     return done;
-}
-
-/* ---- classes and levels ---- */
-
-/* A class for every kernel of a table that stands for one. */
-static bool put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify)
-{
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *name = table_text(t, row, column);
-        struct schedule_kernel k;
-        if (!name || !classify(name, &k) || schedule_class_of(s, &k) != SIZE_MAX)
-            continue;
-        struct schedule_class *new = schedule_grow((void **)&s->classes, &s->n_classes, sizeof *new);
-        if (!new)
-            return false;
-        *new = (struct schedule_class){.width = k.width, .heavy = k.heavy};
-        qsort(s->classes, s->n_classes, sizeof *s->classes, by_class);
-    }
-    return true;
-}
-
-static void raise_number(struct schedule_number *to, int32_t value)
-{
-    if (!to->present || value > to->value)
-        *to = (struct schedule_number){.present = true, .value = value};
-}
-
-/* The level of a class is that of its plain kernels at full rate; the highest that any of them was seen at. */
-static void level_from_frequency(struct schedule *s, const struct table *t, schedule_classifier *classify)
-{
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *name = table_text(t, row, "kernel");
-        int level = schedule_level_field(t, row, "level");
-        struct schedule_kernel k;
-        if (!name || level < 0 || !classify(name, &k))
-            continue;
-        s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
-        if (k.plain && k.density == 1)
-            raise_number(&s->classes[schedule_class_of(s, &k)].level, level);
-    }
-}
-
-/* 1 in N: from a column that has N, the share 1/N or the text 1/N; else from the kernel's name. 0: not said. */
-static unsigned density_of(const struct table *t, size_t row, const struct schedule_kernel *k)
-{
-    const char *text = table_text(t, row, "density");
-    double value = table_number(t, row, "density");
-    if (text) {
-        char *end;
-        const char *slash = strchr(text, '/');
-        double parts = strtod(slash ? slash + 1 : text, &end);
-        value = slash || *end == '\0' ? parts : NAN;
-    }
-    if (isfinite(value) && value > 0 && value <= 1)
-        value = 1 / value;
-    if (isfinite(value) && value >= 1 && value <= UINT16_MAX)
-        return (unsigned)lround(value);
-    return text || table_has(t, "density") ? 0 : k->density;
-}
-
-static struct schedule_trigger *trigger_of(struct schedule *s, size_t class_index, unsigned density)
-{
-    for (size_t i = 0; i < s->n_triggers; i++)
-        if (s->triggers[i].class_index == class_index && s->triggers[i].density == density)
-            return &s->triggers[i];
-    struct schedule_trigger *new = schedule_grow((void **)&s->triggers, &s->n_triggers, sizeof *new);
-    if (new) {
-        new->class_index = class_index;
-        new->density = density;
-    }
-    return new;
-}
-
-static int by_trigger(const void *a, const void *b)
-{
-    const struct schedule_trigger *x = a, *y = b;
-    if (x->class_index != y->class_index)
-        return x->class_index < y->class_index ? -1 : 1;
-    return (x->density > y->density) - (x->density < y->density);
-}
-
-/* Of kernels of a class that differ: the highest level, and the smallest count that asks for it. */
-static void put_trigger(struct schedule *s, struct schedule_trigger *at, int level, struct schedule_number count)
-{
-    if (level > (at->level.present ? at->level.value : -1)) {
-        at->level = (struct schedule_number){.present = true, .value = level};
-        at->count = count;
-    } else if (level == at->level.value && count.present && (!at->count.present || count.value < at->count.value)) {
-        at->count = count;
-    }
-    s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
-    if (at->density == 1)
-        raise_number(&s->classes[at->class_index].level, level);
-}
-
-/* Counts and densities of one kernel, not what mixtures of several ask for. */
-static bool is_trigger(const struct table *t, size_t row)
-{
-    const char *what = table_text(t, row, "what");
-    return !what || strcmp(what, "count") == 0 || strcmp(what, "density") == 0;
-}
-
-static bool put_triggers(struct schedule *s, const struct table *t, schedule_classifier *classify)
-{
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *name = table_text(t, row, "kernel");
-        struct schedule_kernel k;
-        unsigned density = name && classify(name, &k) && k.plain ? density_of(t, row, &k) : 0;
-        struct schedule_number count = schedule_field(t, row, "count", 1);
-        int level = schedule_level_field(t, row, "level");
-        if (!is_trigger(t, row))
-            continue;
-        if (!density || level < 0) {
-            s->n_ignored++;
-            continue;
-        }
-        if (level == 0) /* what it takes to be throttled at the same frequency */
-            count.present = false;
-        struct schedule_trigger *at = trigger_of(s, schedule_class_of(s, &k), density);
-        if (!at)
-            return false;
-        put_trigger(s, at, level, count);
-    }
-    if (s->n_triggers)
-        qsort(s->triggers, s->n_triggers, sizeof *s->triggers, by_trigger);
-    return true;
 }
 
 /* ---- frequencies ---- */
@@ -337,8 +190,15 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         int cpu = as_whole(t, row, "cpu", 0, UINT16_MAX, -1);
         int level = schedule_level_field(t, row, "level");
         double ghz = table_number(t, row, "freq_ghz");
-        if (cpu < 0 || !cores || level < 0 || !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)) {
-            s->n_ignored++;
+        const char *why = cpu < 0     ? "cpu is not in 0 to 65535"
+                          : !cores    ? SCHEDULE_NO_CORES
+                          : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
+                          : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
+                              ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
+                              : NULL;
+        if (why) {
+            if (!schedule_ignore(s, t, why))
+                return false;
             continue;
         }
         struct frequency_sums *at = sums_of(sums, n, cpu, cores);
@@ -472,22 +332,45 @@ static const struct table *find(const struct table *const *tables, size_t n, con
     return NULL;
 }
 
+/* What is made of tables; each that is not there is told. */
+static const char *const read_tables[] = {"frequency", "trigger", "overhead", "relaxation", "throttle", "umask"};
+
+static bool note_absent_tables(struct schedule *s, const struct table *const *tables, size_t n)
+{
+    char why[80];
+    for (size_t i = 0; i < sizeof read_tables / sizeof *read_tables; i++) {
+        snprintf(why, sizeof why, "the table %s was not measured", read_tables[i]);
+        if (!find(tables, n, read_tables[i]) && !schedule_note_missing(s, read_tables[i], why))
+            return false;
+    }
+    return true;
+}
+
+static unsigned cores_of(const struct table *frequency)
+{
+    const char *text = table_setting(frequency, "cores");
+    long cores = text ? strtol(text, NULL, 10) : 0;
+    return cores > 0 && cores <= UINT16_MAX ? (unsigned)cores : 0;
+}
+
 static bool put_all(struct schedule *s, const struct table *const *tables, size_t n, schedule_classifier *classify)
 {
     static const char *const pair_tables[] = {"overhead", "relaxation", "throttle"};
     const struct table *frequency = find(tables, n, "frequency"), *trigger = find(tables, n, "trigger");
     const struct table *umask = find(tables, n, "umask");
-    bool done = put_provenance(s, tables, n) && (!frequency || put_classes(s, frequency, "kernel", classify)) &&
-                (!trigger || put_classes(s, trigger, "kernel", classify));
+    bool done = put_provenance(s, tables, n) &&
+                (!frequency || schedule_put_classes(s, frequency, "kernel", classify)) &&
+                (!trigger || schedule_put_classes(s, trigger, "kernel", classify));
     for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
         const struct table *t = find(tables, n, pair_tables[i]);
-        done = !t || (put_classes(s, t, "from", classify) && put_classes(s, t, "to", classify));
+        done = !t || (schedule_put_classes(s, t, "from", classify) && schedule_put_classes(s, t, "to", classify));
     }
     if (done && frequency) {
-        level_from_frequency(s, frequency, classify);
+        s->cores = cores_of(frequency);
+        schedule_put_levels(s, frequency, classify);
         done = put_points(s, frequency) && put_turbos(s);
     }
-    done = done && (!trigger || put_triggers(s, trigger, classify));
+    done = done && (!trigger || schedule_put_triggers(s, trigger, classify));
     for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
         const struct table *t = find(tables, n, pair_tables[i]);
         done = !t || schedule_put_pairs(s, t, classify);
@@ -495,7 +378,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
     done = done && schedule_put_level_pairs(s);
     if (done && umask)
         schedule_put_events(s, umask, classify);
-    return done;
+    return done && note_absent_tables(s, tables, n);
 }
 
 int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
@@ -506,7 +389,7 @@ int schedule_from_tables(const struct table *const *tables, size_t n, schedule_c
         snprintf(why, why_size, "no tables: measure at least the table frequency");
         return -1;
     }
-    if (check_tables(tables, n, why, why_size) != 0)
+    if (schedule_check_tables(tables, n, why, why_size) != 0 || schedule_check_rows(tables, n, why, why_size) != 0)
         return -1;
     if (!put_all(out, tables, n, classify)) {
         schedule_free(out);
@@ -515,9 +398,11 @@ int schedule_from_tables(const struct table *const *tables, size_t n, schedule_c
     }
     if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles)
         return 0;
-    schedule_free(out);
+    const struct schedule_missing *first = out->n_missing ? &out->missing[0] : NULL;
     snprintf(why, why_size, "nothing that a scheduler could use was measured; the tables frequency, trigger, overhead, "
-             "relaxation and throttle hold it");
+             "relaxation and throttle hold it%s%.60s%s%.400s", first ? "; " : "", first ? first->table : "",
+             first ? ": " : "", first ? first->why : "");
+    schedule_free(out);
     return -1;
 }
 

@@ -75,6 +75,7 @@ struct schedule_cost {
 struct schedule_relaxation {
     size_t from, to;
     unsigned mode; /* 1: the usual wait, 2: the long one */
+    size_t source; /* the pair of kernels that it was measured with: one for each from and to, its shares add up */
     struct schedule_number wait_ns, share_permille;
 };
 
@@ -97,6 +98,7 @@ struct schedule {
     /* provenance, NULL where the tables do not say; dates are the first and the last */
     char *cpu, *machine, *source, *version, *date_first, *date_last;
     bool modelled;
+    unsigned cores; /* physical cores of the machine; 0: the tables do not say */
     size_t n_settings;
     struct schedule_setting *settings;
 
@@ -124,12 +126,26 @@ struct schedule {
     size_t n_missing;
     struct schedule_missing *missing;
     size_t n_ignored; /* rows that stand for no class, have no level, or a value outside of the range of its unit */
+    /* Those, single values that cannot be, and what contradicts itself: all of them are in `missing`, too. The first as
+     * "TABLE: why", "" where there is none. */
+    size_t n_left_out;
+    char first_left_out[300];
 };
 
 /*
+ * Whether tables may be used together: all of the same processor and machine, measured or modelled alike, none of them
+ * twice. Returns 0, or -1 with one line in `why`.
+ */
+int schedule_check_tables(const struct table *const *tables, size_t n, char *why, size_t why_size);
+/*
+ * Whether they hold what such tables promise: the columns of doc/formats.md (of tables that it names), and values
+ * within their limits. Returns 0, or -1 with one line in `why`.
+ */
+int schedule_check_rows(const struct table *const *tables, size_t n, char *why, size_t why_size);
+
+/*
  * Reads the parameters out of n finished tables: frequency, trigger, overhead, relaxation, throttle, umask; others are
- * passed over. A table that is not there leaves its parameters absent. Tables of different processors or machines are
- * refused, and so is a table that comes twice.
+ * passed over. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
  * Returns 0, or -1 with one line in `why`; *out is then empty. schedule_free in any case.
  */
 int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,

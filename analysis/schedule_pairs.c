@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scheduler parameters that stand between two classes or levels: costs, waits, throttling; and the levels' events. */
+/* Scheduler parameters that stand between two classes or levels: costs, throttling, and waits (which of
+ * several are told: schedule_waits.c). */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,23 +31,6 @@ static bool put_cost(struct schedule_cost **costs, size_t *n, const struct sched
     return new != NULL;
 }
 
-static bool put_relaxation(struct schedule_relaxation **list, size_t *n, const struct schedule_relaxation *r)
-{
-    for (size_t i = 0; i < *n; i++) {
-        struct schedule_relaxation *old = &(*list)[i];
-        if (old->from != r->from || old->to != r->to || old->mode != r->mode)
-            continue;
-        /* the share belongs to the wait that is told */
-        if (r->wait_ns.value > old->wait_ns.value)
-            *old = *r;
-        return true;
-    }
-    struct schedule_relaxation *new = schedule_grow((void **)list, n, sizeof *new);
-    if (new)
-        *new = *r;
-    return new != NULL;
-}
-
 static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
 {
     for (size_t i = 0; i < s->n_throttles; i++) {
@@ -63,50 +48,81 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
     return new != NULL;
 }
 
-/* One row; false: out of memory. What carries no value, or not one of this kind, is passed over. */
-static bool cost_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+/* A number of a row; what cannot be is left out, with the reason. */
+typedef bool possible_fn(const struct schedule_number *);
+static bool take(struct schedule *s, const struct table *t, size_t row, const char *column, possible_fn *possible,
+                 const char *otherwise, struct schedule_number *out)
 {
-    struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row),
-                              .down_ns = schedule_field(t, row, "down_us", 1e3),
-                              .up_ns = schedule_field(t, row, "up_us", 1e3),
-                              .breakeven_ns = schedule_field(t, row, "breakeven_us", 1e3)};
-    if (c.active_cores && (c.down_ns.present || c.up_ns.present || c.breakeven_ns.present))
-        return put_cost(&s->costs, &s->n_costs, &c);
-    s->n_ignored++;
-    return true;
+    char why[160];
+    *out = schedule_field(t, row, column, 1e3);
+    if (out->present ? possible(out) : !isfinite(table_number(t, row, column)))
+        return true;
+    snprintf(why, sizeof why, "%s %s", column, out->present ? otherwise : "is beyond 2 s");
+    *out = (struct schedule_number){0};
+    return schedule_leave_out(s, t->name, why);
 }
 
-static bool relaxation_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+/* A cost may come out below 0 by noise, but not with all of its limits. */
+static bool cost_possible(const struct schedule_number *n)
 {
-    const char *what = table_text(t, row, "what");
-    double mode = table_number(t, row, "mode");
-    if (what && strcmp(what, "wait") != 0)
+    return (n->has_limits ? n->hi : n->value) >= 0;
+}
+
+static bool time_possible(const struct schedule_number *n)
+{
+    return n->value >= 0;
+}
+
+/* It is computed from both costs, so it is worth nothing where one of them, or how well it is known, is not there. */
+static bool take_breakeven(struct schedule *s, const struct table *t, size_t row, struct schedule_cost *c)
+{
+    if (!take(s, t, row, "breakeven_us", time_possible, "is below 0", &c->breakeven_ns))
+        return false;
+    if (!c->breakeven_ns.present || (c->down_ns.has_limits && c->up_ns.has_limits))
         return true;
-    struct schedule_relaxation r = {.from = from, .to = to, .wait_ns = schedule_field(t, row, "wait_us", 1e3),
-                                    .share_permille = schedule_field(t, row, "share", 1e3)};
-    if (r.wait_ns.present && (mode == 1 || mode == 2)) {
-        r.mode = (unsigned)mode;
-        return put_relaxation(&s->relaxations, &s->n_relaxations, &r);
-    }
-    s->n_ignored++;
+    c->breakeven_ns = (struct schedule_number){0};
+    return schedule_leave_out(s, t->name, "breakeven_us without both costs and their limits");
+}
+
+/* One row; false: out of memory. */
+static bool cost_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+{
+    struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row)};
+    if (!c.active_cores)
+        return schedule_ignore(s, t, SCHEDULE_NO_CORES);
+    if (!take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
+        !take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
+        !take_breakeven(s, t, row, &c))
+        return false;
+    if (c.down_ns.present || c.up_ns.present || c.breakeven_ns.present)
+        return put_cost(&s->costs, &s->n_costs, &c);
+    s->n_ignored++; /* the table says itself what it does not have */
     return true;
 }
 
 static bool throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
 {
     double phase = table_number(t, row, "phase");
-    const char *part = table_text(t, row, "part");
-    if (part && strcmp(part, "phase") != 0)
-        return true; /* how far throttling reaches */
     struct schedule_throttle p = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row),
-                                  .duration_ns = schedule_field(t, row, "duration_us", 1e3),
                                   .ratio_permille = schedule_field(t, row, "ipc_ratio", 1e3)};
-    if (p.active_cores && p.duration_ns.present && phase >= 0 && phase <= UINT8_MAX) {
-        p.phase = (unsigned)phase;
+    if (!p.active_cores)
+        return schedule_ignore(s, t, SCHEDULE_NO_CORES);
+    if (!(phase >= 0 && phase <= UINT8_MAX))
+        return schedule_ignore(s, t, "phase is not in 0 to 255");
+    p.phase = (unsigned)phase;
+    if (!take(s, t, row, "duration_us", time_possible, "is below 0", &p.duration_ns))
+        return false;
+    if (p.duration_ns.present)
         return put_throttle(s, &p);
-    }
-    s->n_ignored++;
+    s->n_ignored++; /* no phase was found */
     return true;
+}
+
+/* Not how far throttling reaches, what re-arms a wait, or how toggling does. */
+static bool is_meant(const struct table *t, size_t row)
+{
+    const char *part = table_text(t, row, "part"), *what = table_text(t, row, "what");
+    return (!part || strcmp(part, "phase") == 0) && (!what || strcmp(what, "wait") == 0);
 }
 
 bool schedule_put_pairs(struct schedule *s, const struct table *t, schedule_classifier *classify)
@@ -116,14 +132,16 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, schedule_clas
     for (size_t row = 0; row < t->n_rows && done; row++) {
         const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
         struct schedule_kernel a, b;
+        if (!is_meant(t, row))
+            continue;
         if (!from || !to || !classify(from, &a) || !classify(to, &b) || !a.plain || !b.plain || a.density != 1 ||
             b.density != 1) {
-            s->n_ignored++;
+            done = schedule_ignore(s, t, SCHEDULE_NO_CLASS);
             continue;
         }
         size_t x = schedule_class_of(s, &a), y = schedule_class_of(s, &b);
         done = overhead     ? cost_row(s, t, row, x, y)
-               : relaxation ? relaxation_row(s, t, row, x, y)
+               : relaxation ? schedule_wait_row(s, t, row, x, y)
                             : throttle_row(s, t, row, x, y);
     }
     return done;
@@ -183,9 +201,18 @@ static void sort_pairs(struct schedule *s)
     sort(s->throttles, s->n_throttles, sizeof *s->throttles, by_throttle);
 }
 
+static bool put_level_wait(struct schedule *s, const struct schedule_relaxation *r)
+{
+    struct schedule_relaxation *new =
+        schedule_grow((void **)&s->level_relaxations, &s->n_level_relaxations, sizeof *new);
+    if (new)
+        *new = *r;
+    return new != NULL;
+}
+
 bool schedule_put_level_pairs(struct schedule *s)
 {
-    bool done = true;
+    bool done = schedule_choose_waits(&s->relaxations, &s->n_relaxations);
     for (size_t i = 0; i < s->n_costs && done; i++) {
         struct schedule_cost c = s->costs[i];
         if (levels_of(s, s->costs[i].from, s->costs[i].to, &c.from, &c.to))
@@ -194,64 +221,9 @@ bool schedule_put_level_pairs(struct schedule *s)
     for (size_t i = 0; i < s->n_relaxations && done; i++) {
         struct schedule_relaxation r = s->relaxations[i];
         if (levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
-            done = put_relaxation(&s->level_relaxations, &s->n_level_relaxations, &r);
+            done = put_level_wait(s, &r);
     }
+    done = done && schedule_choose_waits(&s->level_relaxations, &s->n_level_relaxations);
     sort_pairs(s);
     return done;
-}
-
-/* ---- which event counts a level ---- */
-
-/* Counts nearly all cycles of the level's kernels and nearly none of the others': the shares that perf's own test of
- * the licence events asks for (drivers/perf_licence.c). */
-static const double COUNTED = 0.9, NOT_COUNTED = 0.1;
-
-static bool event_fits(const struct schedule *s, const struct table *t, schedule_classifier *classify, double event,
-                       double umask, int level)
-{
-    size_t own = 0, others = 0;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const char *name = table_text(t, row, "kernel");
-        double share = table_number(t, row, "share");
-        const char *when = table_text(t, row, "when");
-        struct schedule_kernel k;
-        if ((when && strcmp(when, "steady") != 0) || table_number(t, row, "event") != event ||
-            table_number(t, row, "umask") != umask || !name || !classify(name, &k) || !k.plain || k.density != 1 ||
-            !isfinite(share))
-            continue;
-        size_t at = schedule_class_of(s, &k);
-        if (at == SIZE_MAX || !s->classes[at].level.present)
-            continue;
-        bool is_own = s->classes[at].level.value == level;
-        if (is_own ? share < COUNTED : share > NOT_COUNTED)
-            return false;
-        own += is_own;
-        others += !is_own;
-    }
-    return own && others;
-}
-
-static unsigned bits_in(unsigned x)
-{
-    unsigned n = 0;
-    for (; x; x &= x - 1)
-        n++;
-    return n;
-}
-
-void schedule_put_events(struct schedule *s, const struct table *t, schedule_classifier *classify)
-{
-    for (unsigned level = 0; level < s->n_levels; level++)
-        for (size_t row = 0; row < t->n_rows; row++) {
-            double event = table_number(t, row, "event"), umask = table_number(t, row, "umask");
-            struct schedule_number *best = &s->level_event[level];
-            if (!(event >= 0 && event <= UINT8_MAX && umask >= 0 && umask <= UINT8_MAX))
-                continue;
-            int32_t code = (int32_t)event | (int32_t)umask << 8;
-            /* of several the one with the fewest bits, for what the others count is not known */
-            if (best->present && bits_in((unsigned)best->value) <= bits_in((unsigned)code))
-                continue;
-            if (event_fits(s, t, classify, event, umask, (int)level))
-                *best = (struct schedule_number){.present = true, .value = code};
-        }
 }

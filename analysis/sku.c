@@ -26,7 +26,8 @@ struct parser {
 __attribute__((format(printf, 2, 3)))
 static int wrong(struct parser *p, const char *format, ...)
 {
-    int n = snprintf(p->why, p->why_size, "%.160s:%u: ", p->file, p->line);
+    int n = p->line ? snprintf(p->why, p->why_size, "%.160s:%u: ", p->file, p->line)
+                    : snprintf(p->why, p->why_size, "%.160s: ", p->file); /* of the file as a whole */
     size_t used = n > 0 && (size_t)n < p->why_size ? (size_t)n : 0;
     va_list args;
     va_start(args, format);
@@ -98,8 +99,8 @@ static bool one_number(const char *text, const char **end, double *out)
     return true;
 }
 
-/* A number, or two with `separator` between them. */
-static bool a_range(const char *text, const char *separator, double *lo, double *hi)
+/* A number, or two with `separator` between them, in whatever order. */
+static bool two_numbers(const char *text, const char *separator, double *lo, double *hi)
 {
     const char *end;
     size_t n = strlen(separator);
@@ -108,7 +109,7 @@ static bool a_range(const char *text, const char *separator, double *lo, double 
     *hi = *lo;
     if (strncmp(end, separator, n) == 0 && !one_number(end + n, &end, hi))
         return false;
-    return *end == '\0' && *lo <= *hi;
+    return *end == '\0';
 }
 
 /* ---- lines ---- */
@@ -140,7 +141,9 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
     if (copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
         copy(p, k->text, sizeof k->text, equals + 1, "a value") != 0)
         return -1;
-    k->is_number = a_range(k->text, "-", &k->lo, &k->hi);
+    k->is_number = two_numbers(k->text, "-", &k->lo, &k->hi);
+    if (k->is_number && k->lo > k->hi)
+        return wrong(p, "`%.60s` ends before it begins", k->text);
     size_t used = strlen(f->where);
     int n = snprintf(f->where + used, sizeof f->where - used, "%s%s=%s", used ? " " : "", k->column, k->text);
     if (n < 0 || (size_t)n >= sizeof f->where - used)
@@ -167,7 +170,7 @@ static int read_value(struct parser *p, struct sku_figure *f, char *text)
     text = trimmed(text);
     f->published = strcmp(text, "-") != 0;
     f->lo = f->hi = NAN;
-    if (f->published && !a_range(text, "..", &f->lo, &f->hi))
+    if (f->published && !(two_numbers(text, "..", &f->lo, &f->hi) && f->lo <= f->hi))
         return wrong(p, "`%.60s` is neither a number nor a range as 650..680, nor - for what was not published", text);
     if (!tilde)
         return 0;
@@ -307,6 +310,14 @@ int sku_parse(const char *text, size_t length, const char *file, struct sku *out
     if (status != 0)
         sku_free(out);
     return status;
+}
+
+size_t sku_published(const struct sku *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_figures; i++)
+        n += s->figures[i].published;
+    return n;
 }
 
 void sku_free(struct sku *s)

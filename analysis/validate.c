@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/plain_text.h"
+
 static const struct table_column columns[] = {
     {"table", "", TABLE_TEXT, true, 0},         {"figure", "", TABLE_TEXT, true, 0},
     {"unit", "", TABLE_TEXT, false, 0},         {"published", "", TABLE_REAL, false, 3},
@@ -16,6 +18,7 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
+enum { PLAIN_MAX = 1000 };
 enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
 static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
 
@@ -165,8 +168,10 @@ static struct seen see(const struct sku_figure *f, const struct table *t)
         worst = (struct seen){.value = sum / n, .lo = lo / n, .hi = hi / n};
         worst.verdict = f->published ? judge(f, &worst) : NOT_PUBLISHED;
     }
-    if (!rows)
+    if (!rows) {
+        worst.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED;
         worst.note = reason(f, t);
+    }
     worst.rows = rows;
     return worst;
 }
@@ -237,7 +242,7 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
     for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
         const struct sku_figure *f = &sku->figures[i];
         const struct table *t = find(tables, n, f->table);
-        struct seen s = {.verdict = NOT_MEASURED, .value = NAN, .lo = NAN, .hi = NAN};
+        struct seen s = {.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN};
         char note[80];
         if (t) {
             s = see(f, t);
@@ -272,11 +277,19 @@ static void print_number(char *out, size_t size, double value, const char *other
         snprintf(out, size, "%s", otherwise);
 }
 
+/* Text of the SKU file or of a table, neither of which need be harmless to a terminal; `size` bytes of `to`. */
+static const char *plain_field(const struct table *v, size_t row, const char *column, char *to, size_t size)
+{
+    const char *text = table_text(v, row, column);
+    plain_text(text ? text : "-", to, size);
+    return to;
+}
+
 static void print_row(FILE *out, const struct table *v, size_t row)
 {
     char published[40], high[24], measured[24], lo[24], hi[24], limits[60] = "";
     double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
-    const char *note = table_text(v, row, "note");
+    char text[PLAIN_MAX], figure[PLAIN_MAX];
     print_number(published, sizeof published, table_number(v, row, "published"), "-");
     if (isfinite(most)) {
         print_number(high, sizeof high, most, "-");
@@ -287,31 +300,38 @@ static void print_row(FILE *out, const struct table *v, size_t row)
     print_number(hi, sizeof hi, table_number(v, row, "measured_hi"), "-");
     if (isfinite(table_number(v, row, "measured_lo")))
         snprintf(limits, sizeof limits, " [%s, %s]", lo, hi);
-    const char *unit = table_text(v, row, "unit");
     bool is_measured = isfinite(table_number(v, row, "measured"));
-    fprintf(out, "  %s  %s\n    published %s, measured %s%s%s%s", table_text(v, row, "table"),
-            table_text(v, row, "figure"), published, measured, limits, unit && is_measured ? " " : "",
-            unit && is_measured ? unit : "");
+    fprintf(out, "  %s  %s\n    published %s, measured %s%s", plain_field(v, row, "table", text, sizeof text),
+            plain_field(v, row, "figure", figure, sizeof figure), published, measured, limits);
+    if (is_measured && table_text(v, row, "unit"))
+        fprintf(out, " %s", plain_field(v, row, "unit", text, sizeof text));
     if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
         fprintf(out, ", %+.1f %%", deviation);
-    fprintf(out, "; %s\n", table_text(v, row, "source"));
-    if (note && !is_measured)
-        fprintf(out, "    %s\n", note);
+    fprintf(out, "; %s\n", plain_field(v, row, "source", text, sizeof text));
+    if (table_text(v, row, "note") && !is_measured)
+        fprintf(out, "    %s\n", plain_field(v, row, "note", text, sizeof text));
 }
 
 void validate_print(FILE *out, bool colour, const struct table *verdicts)
 {
     static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
-    char title[SKU_TEXT_MAX + 60];
+    char text[PLAIN_MAX], title[PLAIN_MAX + 60];
     const char *sku = table_meta(verdicts, "sku"), *warning = table_meta(verdicts, "warning");
-    snprintf(title, sizeof title, "Measured against published: %.*s", SKU_TEXT_MAX, sku ? sku : "-");
+    plain_text(sku ? sku : "-", text, sizeof text);
+    snprintf(title, sizeof title, "Measured against published: %s", text);
     table_print_head(out, colour, verdicts, title);
-    if (warning)
-        fprintf(out, "Warning: %s\n", warning);
+    size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
+    if (warning) {
+        plain_text(warning, text, sizeof text);
+        fprintf(out, "Warning: %s\n", text);
+    }
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         const char *name = verdict_names[order[i]];
         size_t n = validate_count(verdicts, name);
-        fprintf(out, "%s: %zu of %zu\n", name, n, verdicts->n_rows);
+        if (order[i] == NOT_PUBLISHED)
+            fprintf(out, "%s: %zu\n", name, n);
+        else
+            fprintf(out, "%s: %zu of %zu\n", name, n, published);
         for (size_t row = 0; row < verdicts->n_rows; row++)
             if (strcmp(table_text(verdicts, row, "verdict"), name) == 0)
                 print_row(out, verdicts, row);

@@ -9,7 +9,7 @@
  *   deviates        all of lo..hi is farther than T from p: noise does not explain it
  *   undecided       neither: the limits are too wide to tell
  *   not measured    no row, or no value in it; the note has the reason that the table gives
- *   not published   the file says that it was looked for and not found; what was measured is shown
+ *   not published   the file says that it was looked for and not found; what was measured is shown, if it was
  * With several rows the worst one is told (deviates before undecided before agrees, then the farthest), unless the
  * figure is a mean: then m, lo and hi are the means over the rows.
  */

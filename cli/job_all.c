@@ -98,8 +98,8 @@ static void count_verdicts(FILE *out, const struct table *t)
 {
     enum { NAMED = 4 };
     size_t deviate = validate_count(t, "deviates"), named = 0;
-    fprintf(out, "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu are undecided, %zu were "
-            "not measured.\n", t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
+    fprintf(out, "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu undecided, %zu not "
+            "measured.\n", t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
             validate_count(t, "undecided"), validate_count(t, "not measured"));
     for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {
         const char *verdict = table_text(t, i, "verdict"), *figure = table_text(t, i, "figure");
@@ -128,9 +128,12 @@ static int compare(struct all *a)
     struct machine_error error;
     const struct table *list[MEASURING_TABLES_MAX];
     struct table *t = &a->tables[a->done];
-    if (a->done == 0 || a->done >= MEASURING_TABLES_MAX ||
-        tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error) != MACHINE_OK) {
+    if (a->done == 0 || a->done >= MEASURING_TABLES_MAX) {
         return DONE;
+    }
+    int found = tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error);
+    if (found != MACHINE_OK) {
+        return found == MACHINE_CANNOT ? DONE : complain_of_machine("published figures", &error);
     }
     for (size_t i = 0; i < a->done; i++) {
         list[i] = &a->tables[i];

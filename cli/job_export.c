@@ -54,10 +54,38 @@ static int write_export(const struct options *o, const struct schedule *s)
     return status;
 }
 
+/* What was measured and is not in the export must not be lost in silence. */
+static void tell_left_out(const struct schedule *s)
+{
+    if (s->n_left_out > 0) {
+        complain("%zu row%s or value%s of the tables cannot be exported, the first is of %s; the list `missing` of the "
+                 "export has %s", s->n_left_out, s->n_left_out == 1 ? "" : "s", s->n_left_out == 1 ? "" : "s",
+                 s->first_left_out, s->n_left_out == 1 ? "it" : "all of them");
+    }
+}
+
+static int export_tables(const struct options *o, const struct collected *tables)
+{
+    struct schedule schedule;
+    char why[WHY_SIZE];
+    if (schedule_check_tables(tables->list, tables->n, why, sizeof(why)) != 0 ||
+        schedule_check_rows(tables->list, tables->n, why, sizeof(why)) != 0) {
+        complain("nothing was exported: %s", why);
+        return o->input != NULL ? BAD_USAGE : FAILED;
+    }
+    if (schedule_from_tables(tables->list, tables->n, tables_kernel_class, &schedule, why, sizeof(why)) != 0) {
+        complain("nothing was exported: %s", why);
+        return FAILED;
+    }
+    tell_left_out(&schedule);
+    int status = write_export(o, &schedule);
+    schedule_free(&schedule);
+    return status;
+}
+
 int job_export(const struct options *o)
 {
     struct collected tables;
-    struct schedule schedule;
     char why[WHY_SIZE];
     const char *file = o->file;
     if (file != NULL && !file_is_stdout(file) && atomic_check(file, EXPORT_BYTES, why, sizeof(why)) != 0) {
@@ -68,16 +96,10 @@ int job_export(const struct options *o)
     if (status != DONE) {
         return status;
     }
-    if (schedule_from_tables(tables.list, tables.n, tables_kernel_class, &schedule, why, sizeof(why)) != 0) {
-        complain("nothing was exported: %s", why);
-        status = FAILED;
-    } else {
-        status = write_export(o, &schedule);
-    }
+    status = export_tables(o, &tables);
     if (status == DONE && !o->quiet && file != NULL && !file_is_stdout(file)) {
         printf("Written      %s (%s)\n", file, strcmp(o->job_argument, "header") == 0 ? "C header" : "JSON");
     }
-    schedule_free(&schedule);
     collect_free(&tables);
     return status;
 }

@@ -103,7 +103,8 @@ static int list_published(void)
             status = FAILED;
             continue;
         }
-        printf("%-20s %-42s %3zu figures\n", names[i], sku.name, sku.n_figures);
+        printf("%-20s %-42s %3zu figure%s\n", names[i], sku.name, sku_published(&sku),
+               sku_published(&sku) == 1 ? "" : "s");
         sku_free(&sku);
     }
     sku_list_free(names, n);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/schedule.h"
 #include "analysis/validate.h"
 #include "cli/collect.h"
 #include "cli/jobs.h"
@@ -40,11 +41,38 @@ static int conclude(const struct options *o, const struct table_files *files, co
         return DEVIATES;
     }
     if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
-        complain("--validate %s: none of its figures was measured; --machine says with what, --list machines what "
-                 "works here", o->job_argument);
+        const char *cpu = table_meta(verdicts, "cpu");
+        if (o->input != NULL) {
+            complain("--validate %s: none of its figures was measured; the tables in %s are of %s", o->job_argument,
+                     o->input, cpu != NULL ? cpu : "an unnamed processor");
+        } else {
+            complain("--validate %s: none of its figures was measured; --machine says with what, --list machines what "
+                     "works here", o->job_argument);
+        }
         return CANNOT;
     }
     return DONE;
+}
+
+/* The tables against the figures, if the tables belong together and may be believed. */
+static int compare(const struct options *o, const struct sku *sku, const struct table_files *files,
+                   const struct collected *tables)
+{
+    char why[400];
+    struct table verdicts;
+    if (schedule_check_tables(tables->list, tables->n, why, sizeof(why)) != 0 ||
+        schedule_check_rows(tables->list, tables->n, why, sizeof(why)) != 0) {
+        complain("--validate %s: %s", o->job_argument, why);
+        return o->input != NULL ? BAD_USAGE : FAILED;
+    }
+    int status = FAILED;
+    if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0) {
+        complain("out of memory");
+    } else {
+        status = conclude(o, files, &verdicts);
+    }
+    table_free(&verdicts);
+    return status;
 }
 
 int job_validate(const struct options *o)
@@ -53,7 +81,6 @@ int job_validate(const struct options *o)
     struct machine_error error;
     struct table_files files;
     struct collected tables;
-    struct table verdicts;
     const char *names[MEASURING_TABLES_MAX];
     memset(&error, 0, sizeof(error));
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK) {
@@ -63,13 +90,7 @@ int job_validate(const struct options *o)
     if (status == DONE) {
         status = collect_tables(o, names, tables_of(&sku, names), &tables);
         if (status == DONE) {
-            if (validate_tables(&sku, tables.list, tables.n, &verdicts) != 0) {
-                complain("out of memory");
-                status = FAILED;
-            } else {
-                status = conclude(o, &files, &verdicts);
-            }
-            table_free(&verdicts);
+            status = compare(o, &sku, &files, &tables);
             collect_free(&tables);
         }
     }

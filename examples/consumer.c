@@ -78,8 +78,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: consumer CPU CYCLES-L0 CYCLES-L1 CYCLES-L2 NS TASK-LEVEL\n");
         return 2;
     }
-    for (l = 0; l < 3 && l < CHARACTERIZE_LEVELS; l++)
-        cycles[l] = (uint64_t)strtod(argv[2 + l], NULL);
+    for (l = 0; l < 3; l++) {
+        uint64_t counted = (uint64_t)strtod(argv[2 + l], NULL);
+        if (l < CHARACTERIZE_LEVELS) {
+            cycles[l] = counted;
+        } else if (counted > 0) { /* passed over they would make the slice look slower than it was */
+            printf("ideal frequency not known: there are cycles at level %d, and the header has no such level\n", l);
+            return 1;
+        }
+    }
     v = judge_slice((unsigned)atoi(argv[1]), cycles, (uint64_t)strtod(argv[5], NULL), (unsigned)atoi(argv[6]));
 #if CHARACTERIZE_MODELLED
     printf("modelled, not measured: ");

@@ -207,6 +207,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         if (add_cells(x, kernels, n, cpus[i], out))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     set_up(x, &out->cell[0], &s);
+    table_set_setting_number(t, "cores", x->info.cores);
     table_set_setting_number(t, "runs", s.runs);
     table_set_setting_number(t, "settle_us", s.settle_us);
     table_set_setting_number(t, "warmup_us", s.before_us);

@@ -15,17 +15,25 @@ int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, stru
     if (sku_list(data_dir, &names, &n))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     int status = MACHINE_CANNOT;
-    for (size_t i = 0; i < n && status == MACHINE_CANNOT; i++) {
+    struct machine_error broken = {.status = MACHINE_OK};
+    for (size_t i = 0; i < n && status != MACHINE_OK; i++) {
         status = sku_load(names[i], data_dir, out, err);
         if (status == MACHINE_OK && (!cpu || !strstr(cpu, out->brand))) {
             sku_free(out);
             status = MACHINE_CANNOT;
+        } else if (status != MACHINE_OK && broken.status == MACHINE_OK) {
+            broken = *err; /* it may be of another processor: the others are looked at, too */
         }
     }
     sku_list_free(names, n);
-    if (status == MACHINE_CANNOT)
-        machine_fail(err, status, "", "no figures of %.200s are known to be published", cpu ? cpu : "this processor");
-    return status;
+    if (status == MACHINE_OK)
+        return status;
+    if (broken.status != MACHINE_OK) {
+        *err = broken;
+        return (int)broken.status;
+    }
+    return machine_fail(err, MACHINE_CANNOT, "", "no figures of %.200s are known to be published",
+                        cpu ? cpu : "this processor");
 }
 
 /* {"keys": {"from": "128fma", "active_cores": 1}, "column": ..., "value": ..., "mean": ..., "source": ...}; keys that
@@ -49,11 +57,14 @@ void tables_note_published(struct table *t, const char *data_dir)
     struct sku sku;
     struct machine_error error;
     json_t *list = json_array();
-    if (list && tables_find_sku(table_meta(t, "cpu"), data_dir, &sku, &error) == MACHINE_OK) {
+    int status = list ? tables_find_sku(table_meta(t, "cpu"), data_dir, &sku, &error) : MACHINE_FAILED;
+    if (list && status == MACHINE_OK) {
         for (size_t i = 0; i < sku.n_figures; i++)
             if (sku.figures[i].published && strcmp(sku.figures[i].table, t->name) == 0)
                 json_array_append_new(list, figure_object(&sku.figures[i]));
         sku_free(&sku);
+    } else if (list && status != MACHINE_CANNOT) {
+        table_set_setting(t, "published_figures", error.text); /* why none stand beside */
     }
     char *text = json_array_size(list) ? json_dumps(list, JSON_REAL_PRECISION(9)) : NULL;
     if (text)

@@ -8,6 +8,7 @@
 
 /*
  * Reads the figures of a shipped SKU (data/skus/NAME.sku) or a file of one's own (a name with a slash or a dot).
+ * Columns and kernels that do not exist are refused with the nearest that do.
  * data_dir: where skus/ is, NULL = the shipped data. MACHINE_OK, and sku_free(out) later; or *err and its status.
  */
 int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err);

@@ -111,6 +111,24 @@ run --export json --input "$tmp/all"
 verdict "--export json to standard output" grep -q 'characterize-export/1' "$out"
 run --export json x.json --input nowhere
 verdict "--input of nothing: status 2, nothing written" test "$status" -eq 2 -a ! -e x.json
+# 02H and 08H count what was run, too, but which other code nobody knows: the documented ones are named
+verdict "the events of the levels are the documented ones" \
+    test "$(grep -cE 'LEVEL(0_EVENT 0x0728|1_EVENT 0x1828|2_EVENT 0x2028)u' avx.h)" -eq 3
+verdict "some numbers of active cores are not all" grep -q 'CORES_COMPLETE 0' avx.h
+# tables that do not belong together, or do not hold what they promise
+mkdir -p "$tmp/odd/tables"
+cp "$tmp"/all/tables/*.json "$tmp/odd/tables"
+sed 's/"machine": "[^"]*"/"machine": "perf"/' "$tmp/all/tables/overhead.json" >"$tmp/odd/tables/overhead.json"
+refuses "--export of two machines" 2 'different measurements: machine' --export json x.json --input "$tmp/odd"
+refuses "--validate of two machines" 2 'different measurements: machine' --validate xeon-gold-6130 --input "$tmp/odd"
+rm "$tmp/odd/tables/overhead.json"
+sed 's/"level", /"licence", /' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
+refuses "a table without a column" 2 'frequency has no column level' --export json x.json --input "$tmp/odd"
+sed 's/\[0, "\([0-9]*fma\)"/[70000, "\1"/' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
+run --export json --input "$tmp/odd"
+verdict "rows that cannot be exported are told" \
+    test "$status" -eq 0 -a "$(grep -c 'rows or values of the tables cannot be exported' "$err")" -eq 1
+verdict "... and what was not measured is listed" grep -q 'the table overhead was not measured' "$out"
 sed 's/"modelled": true/"modelled": 1/' "$tmp/all/tables/umask.json" >"$tmp/umask"
 cp "$tmp/all/tables/umask.json" "$tmp/umask.kept"
 cp "$tmp/umask" "$tmp/all/tables/umask.json"

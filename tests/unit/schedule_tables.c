@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schedule_tables.h"
 
+#include <math.h>
+
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 #define TEXT_KEY(name) {name, "", TABLE_TEXT, true, 0}
+#define TEXT(name) {name, "", TABLE_TEXT, false, 0}
 #define WHOLE_KEY(name) {name, "", TABLE_WHOLE, true, 0}
 #define LIMITED(name, unit)                                                                                            \
     {name, unit, TABLE_REAL, false, 3}, {name "_lo", unit, TABLE_REAL, false, 3},                                      \
@@ -64,15 +67,16 @@ void trigger_table(struct table *t)
 void throttle_table(struct table *t)
 {
     static const struct table_column columns[] = {TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"),
-                                                  WHOLE_KEY("phase"), LIMITED("duration_us", "us"),
-                                                  LIMITED("ipc_ratio", ""), N};
+                                                  TEXT_KEY("part"), WHOLE_KEY("phase"), LIMITED("duration_us", "us"),
+                                                  LIMITED("ipc_ratio", ""), LIMITED("distance", ""), N};
     begin(t, "throttle", columns, LENGTH(columns));
 }
 
 void umask_table(struct table *t)
 {
     static const struct table_column columns[] = {WHOLE_KEY("event"), WHOLE_KEY("umask"), TEXT_KEY("kernel"),
-                                                  TEXT_KEY("when"), LIMITED("share", ""), N};
+                                                  TEXT_KEY("when"), LIMITED("share", ""), TEXT("documented"),
+                                                  TEXT("reading"), TEXT("disagrees"), N};
     begin(t, "umask", columns, LENGTH(columns));
 }
 
@@ -98,6 +102,27 @@ void overhead_row(struct table *t, const char *from, const char *to, int cores, 
     table_put_limits(t, "up_us", up, up - 0.1, up + 0.1);
     table_put_limits(t, "breakeven_us", even, even - 1, even + 1);
     table_put_number(t, "n", 30);
+}
+
+void wait_row(struct table *t, const char *what, const char *from, double mode, double us, double share)
+{
+    table_add_row(t);
+    table_put_text(t, "from", from);
+    table_put_text(t, "to", "64add");
+    table_put_text(t, "what", what);
+    table_put_number(t, "mode", mode);
+    table_put_limits(t, "wait_us", us, us - 1, us + 1);
+    table_put_limits(t, "share", share, NAN, NAN);
+}
+
+void trigger_row(struct table *t, const char *kernel, double density, double count, int level)
+{
+    table_add_row(t);
+    table_put_text(t, "kernel", kernel);
+    table_put_number(t, "density", density);
+    table_put_limits(t, "count", count, NAN, NAN);
+    if (level >= 0)
+        table_put_number(t, "level", level);
 }
 
 void gold_frequencies(struct table *t)

@@ -451,15 +451,6 @@ static void add_wait(struct table *t, const char *from, const char *to, int mode
     table_put_number(t, "share", share);
 }
 
-static void add_trigger(struct table *t, const char *kernel, int density, double count, int level)
-{
-    table_add_row(t);
-    table_put_text(t, "kernel", kernel);
-    table_put_number(t, "density", density);
-    table_put_number(t, "count", count);
-    table_put_number(t, "level", level);
-}
-
 static void test_absent_is_seen(void **state)
 {
     (void)state;
@@ -475,8 +466,8 @@ static void test_absent_is_seen(void **state)
     relaxation_table(&w);
     add_wait(&w, "512fma", "128fma", 1, 670, 0.9);
     trigger_table(&g);
-    add_trigger(&g, "512fma", 1, 40, 2);
-    add_trigger(&g, "512fma", 4, 10, 1);
+    trigger_row(&g, "512fma", 1, 40, 2);
+    trigger_row(&g, "512fma", 4, 10, 1);
     const struct table *tables[] = {&f, &o, &w, &g};
     write_header(tables, 4);
     build_asker("-std=c11");
@@ -532,6 +523,29 @@ static void test_only_costs(void **state)
     assert_non_null(strstr(text, "#define CHARACTERIZE_N_TURBOS 0"));
     free(text);
     table_free(&o);
+}
+
+/* Cycles at a level that the header does not have: the sample consumer has no answer, and no wrong one. */
+static void test_consumer_of_fewer_levels(void **state)
+{
+    (void)state;
+    struct table f;
+    char options[200];
+    frequency_table(&f);
+    frequency_row(&f, 0, "128fma", 1, 0, 3.7);
+    frequency_row(&f, 0, "512fma", 1, 1, 3.5);
+    const struct table *tables[] = {&f};
+    write_header(tables, 1);
+    build_asker("-std=c89"); /* or is skipped */
+    snprintf(options, sizeof options, "-std=c89 -o %s/consumer examples/consumer.c", folder);
+    compile_or_fail(options);
+    assert_int_equal(shell(NULL, "%s/consumer 0 3700000 0 0 1000000 0", folder), 0);
+    assert_int_equal(shell(NULL, "%s/consumer 0 2800000 0 1200000 1600000 0", folder), 1);
+    char *text = read_back("out");
+    assert_non_null(strstr(text, "not known: there are cycles at level 2"));
+    assert_null(strstr(text, "kHz"));
+    free(text);
+    table_free(&f);
 }
 
 /* ---- where it comes from ---- */
@@ -595,7 +609,7 @@ int main(void)
         cmocka_unit_test(test_expected_frequency),    cmocka_unit_test(test_ideal_frequency_gold),
         cmocka_unit_test(test_ideal_frequency_random), cmocka_unit_test(test_worked_examples),
         cmocka_unit_test(test_absent_is_seen),        cmocka_unit_test(test_only_costs),
-        cmocka_unit_test(test_provenance),
+        cmocka_unit_test(test_consumer_of_fewer_levels), cmocka_unit_test(test_provenance),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -54,6 +54,7 @@ static void test_export(void **state)
     if (schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
     assert_int_equal(s.n_levels, GOLD_LEVELS);
+    assert_int_equal(s.cores, GOLD_CORES);
     assert_int_equal(s.n_turbos, GOLD_GROUPS);
     for (int g = 0; g < GOLD_GROUPS; g++)
         for (int l = 0; l < GOLD_LEVELS; l++)

@@ -7,12 +7,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "analysis/validate.h"
 #include "random_numbers.h"
 #include "schedule_tables.h"
+#include "tables/published.h"
 #include "tables/sku_file.h"
 #include "tables/tables.h"
 
@@ -63,7 +66,7 @@ static void test_refused_files(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"", "some.sku:0: empty"},
+        {"", "some.sku: empty"},
         {"# only\n", "empty"},
         {"format = characterize-sku/2\n", "some.sku:1: the first line"},
         {"format = characterize-sku/1\nname = N # s\n", "some.sku:2: stands before"},
@@ -91,6 +94,7 @@ static void test_refused_files(void **state)
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ 5 % # s\n", "no tolerance"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = - ~ 5 # s\n", "no tolerance"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # s\nlevel=0  : freq_ghz = 3.6 # s\n", "stands in line 6"},
+        {HEAD "[frequency]\nactive_cores=2-1 : freq_ghz = 3.7 # s\n", "some.sku:6: `2-1` ends before it begins"},
         {HEAD "[frequency]\na=1 b=1 c=1 d=1 e=1 f=1 g=1 : x = 1 # s\n", "more than 6 columns"},
         {HEAD "[frequency]\n\x1b[31m=1 : x = 1 # s\n", "some.sku:6: `?"},
     };
@@ -103,6 +107,7 @@ static void test_refused_files(void **state)
     }
     struct sku s;
     assert_int_equal(sku_parse("a\0b", 3, "some.sku", &s, why, sizeof why), -1);
+    assert_string_equal(why, "some.sku: not a text");
     char *longest = calloc(1, 3000);
     assert_non_null(longest);
     strcpy(longest, HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # ");
@@ -177,6 +182,77 @@ static void test_shipped_files(void **state)
     assert_non_null(strstr(err.text, "characterize-sku/1"));
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* A figure of what does not exist is refused with what was probably meant, and its line. */
+static void test_slips(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"levl=2 : freq_ghz = 3.7", ":7: the table frequency has no column levl; nearest is level"},
+        {"level=2 : freq_gh = 3.7", ":7: the table frequency has no column freq_gh; nearest is freq_ghz"},
+        {"active_cores=2-x : freq_ghz = 3.7", ":7: active_cores=2-x: neither a number nor a range"},
+        {"kernel=64add,512fmaa : freq_ghz = 3.7", ":7: unknown kernel '512fmaa'; nearest is '512fma'"},
+        {"kernel=64add, : freq_ghz = 3.7", ":7: the kernel's name is empty"},
+        {"level=2 : group = 3", ":7: the column group holds text"},
+    };
+    char path[] = "/tmp/test-validate-XXXXXX.sku", text[400];
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sku s;
+        struct machine_error err;
+        snprintf(text, sizeof text, HEAD "[frequency]\n: freq_ghz = 3 # s\n%s # s\n", cases[i][0]);
+        write_file(path, text);
+        assert_int_equal(sku_load(path, NULL, &s, &err), MACHINE_BAD_INPUT);
+        if (!strstr(err.text, cases[i][1]))
+            fail_msg("%s: %s instead of %s", cases[i][0], err.text, cases[i][1]);
+        assert_null(s.figures);
+    }
+    unlink(path);
+}
+
+/* A file that is broken hides no other; and where it may be the one, that is told. */
+static void test_broken_shipped_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test-validate-XXXXXX", skus[60], a[80], b[80];
+    struct sku s;
+    struct machine_error err;
+    struct table t;
+    assert_non_null(mkdtemp(folder));
+    snprintf(skus, sizeof skus, "%s/skus", folder);
+    snprintf(a, sizeof a, "%s/a.sku", skus);
+    snprintf(b, sizeof b, "%s/b.sku", skus);
+    assert_int_equal(mkdir(skus, 0700), 0);
+    write_file(a, "format = characterize-sku/1\n[sku]\nname = A\n");
+    write_file(b, HEAD "[frequency]\n: freq_ghz = 3 # s\n");
+    assert_int_equal(tables_find_sku("Intel Xeon Gold 6130 CPU", folder, &s, &err), MACHINE_OK);
+    sku_free(&s);
+    assert_int_equal(tables_find_sku("Another CPU", folder, &s, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "a.sku:3: has no source"));
+    frequency_table(&t);
+    tables_note_published(&t, folder);
+    assert_non_null(table_detail(&t, "published"));
+    assert_null(table_setting(&t, "published_figures"));
+    table_set_meta(&t, "cpu", "Another CPU");
+    tables_note_published(&t, folder);
+    assert_non_null(strstr(table_setting(&t, "published_figures"), "a.sku:3: has no source"));
+    table_free(&t);
+    unlink(a);
+    assert_int_equal(tables_find_sku("Another CPU", folder, &s, &err), MACHINE_CANNOT);
+    unlink(b);
+    rmdir(skus);
+    rmdir(folder);
+}
+
 /* ---- verdicts ---- */
 
 static void test_tolerances(void **state)
@@ -246,7 +322,7 @@ static void test_verdicts(void **state)
         {": freq_ghz = 2.8 ~ 0.2", 2.9, 2.9, 2.9, "agrees"},
         {": freq_ghz = 2.8 ~ 5%", 2.95, 2.95, 2.95, "deviates"},
         {": freq_ghz = -", 2.8, 2.8, 2.8, "not published"},
-        {"level=1 : freq_ghz = -", 2.8, 2.8, 2.8, "not measured"},
+        {"level=1 : freq_ghz = -", 2.8, 2.8, 2.8, "not published"},
         {": level = 0", 2.8, 2.8, 2.8, "agrees"},
         {": level = 1", 2.8, 2.8, 2.8, "deviates"},
         {": missing_us = 1", 2.8, 2.8, 2.8, "not measured"},
@@ -271,7 +347,9 @@ static void test_gold(void **state)
     assert_int_equal(out.n_rows, s.n_figures);
     assert_int_equal(validate_count(&out, "deviates"), 0);
     assert_int_equal(validate_count(&out, "agrees"), 20); /* 15 frequencies, 5 levels */
-    assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20);
+    assert_int_equal(validate_count(&out, "not published"), 3); /* whatever was measured */
+    assert_int_equal(sku_published(&s), s.n_figures - 3);
+    assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20 - 3);
     assert_null(table_meta(&out, "warning"));
     assert_true(table_modelled(&out));
     assert_string_equal(table_meta(&out, "sku"), "Intel Xeon Gold 6130");
@@ -345,6 +423,36 @@ static void test_mean_and_reasons(void **state)
     sku_free(&s);
 }
 
+/* What a file or a table says reaches the terminal without its control sequences; what was not published is no part. */
+static void test_printed(void **state)
+{
+    (void)state;
+    struct sku s;
+    struct table t, out;
+    char *text = NULL;
+    size_t size = 0;
+    parse_or_fail("format = characterize-sku/1\n[sku]\nname = N\x1b]0;evil\x07 # s\nbrand = B\x1b[2J # s\n[frequency]\n"
+                  "kernel=64add\x1b[31m : freq_ghz = 3.7 # \x1b[5mhere\xff\n: level = - # s\n", &s);
+    frequency_table(&t);
+    frequency_row(&t, 0, "64add", 1, 0, 3.7);
+    table_add_missing(&t, "for \x1b[7m no reason");
+    const struct table *tables[] = {&t};
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    FILE *stream = open_memstream(&text, &size);
+    validate_print(stream, false, &out);
+    fclose(stream);
+    assert_null(strchr(text, '\x1b'));
+    assert_null(strchr(text, '\x07'));
+    assert_null(strstr(text, "\xff"));
+    assert_non_null(strstr(text, "[5mhere"));
+    assert_non_null(strstr(text, "not measured: 1 of 1\n"));
+    assert_non_null(strstr(text, "not published: 1\n"));
+    free(text);
+    table_free(&out);
+    table_free(&t);
+    sku_free(&s);
+}
+
 /* Against the rule, computed another way: deviates exactly if the interval and the tolerance do not meet. */
 static void test_random_verdicts(void **state)
 {
@@ -373,7 +481,8 @@ int main(void)
         cmocka_unit_test(test_random_damage), cmocka_unit_test(test_shipped_files),
         cmocka_unit_test(test_tolerances),    cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_gold),          cmocka_unit_test(test_mean_and_reasons),
-        cmocka_unit_test(test_random_verdicts),
+        cmocka_unit_test(test_random_verdicts), cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_slips),         cmocka_unit_test(test_broken_shipped_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
