@@ -15,7 +15,8 @@ enum { LINES_MAX = 14, COLUMN_MAX = 4 /* panels of the voltage in one column */ 
 static void transition_cell(const struct table *t, size_t row, struct chart_cell *cell)
 {
     static const char *const signs[][2] = {{"none", "\xC2\xB7"},    {"throttle only", "t"}, {"halt only", "h"},
-                                           {"voltage only", "v"},   {"undecided", "?"}};
+                                           {"voltage only", "v"},   {"licence only", "v"},
+                                           {"undecided", "?"}};
     const char *kind = table_text(t, row, "kind"), *sign = NULL;
     double latency = table_number(t, row, "latency_us"), overhead = table_number(t, row, "overhead_us");
     double wait = table_number(t, row, "wait_us");
@@ -24,12 +25,13 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
         sign = strcmp(kind, signs[i][0]) == 0 ? signs[i][1] : sign;
     if (!kind && !isfinite(latency))
         sign = overhead > 0 ? "t" : signs[0][1];
-    if (sign || !(whole > 0)) {
+    if (sign || !(whole > 0)) { /* a time of 0 has no place on a logarithmic scale */
         char time[CHART_TEXT_MAX - 4] = "";
         if (whole > 0)
             chart_number(whole, time, sizeof time);
         cell->state = CELL_PLAIN;
-        snprintf(cell->text, sizeof cell->text, "%s%s%s", sign ? sign : "?", *time ? " " : "", time);
+        snprintf(cell->text, sizeof cell->text, "%s%s%s", sign ? sign : isfinite(whole) ? "0.0" : "?",
+                 *time ? " " : "", time);
         return;
     }
     cell->state = CELL_VALUE;
@@ -37,20 +39,22 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
     chart_number(whole, cell->text, sizeof cell->text);
 }
 
-static void transitions_matrix(const struct table *t, struct chart *c, double cores, bool several)
+/* `left_out` goes behind the title. */
+static void transitions_matrix(const struct table *t, struct chart *c, double cores, bool several,
+                               const char *left_out)
 {
-    char title[120];
+    char title[160];
     snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s)");
     if (several)
-        snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s), %.0f active core%s", cores,
-                 cores == 1 ? "" : "s");
+        snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s), %.0f active core%s%s", cores,
+                 cores == 1 ? "" : "s", left_out);
     struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title);
     if (!p)
         return;
     snprintf(p->y_label, sizeof p->y_label, "from \xE2\x86\x93   to \xE2\x86\x92");
     snprintf(p->scale_label, sizeof p->scale_label, "\xC2\xB5s, from the switch or its first sign on");
-    snprintf(p->note, sizeof p->note, "t: throttled, same frequency; h: halted only; v: voltage only; \xC2\xB7: no "
-                                      "change; ?: undecided; hatched: not measured. Up: with the wait.");
+    snprintf(p->note, sizeof p->note, "At one frequency t: throttled, h: halted, v: other voltage or licence; "
+                                      "\xC2\xB7: no change; ?: undecided; hatched: not measured. Up: with wait.");
     p->log_scale = true;
     /* rows and columns in one order, so that the diagonal is one */
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -84,8 +88,15 @@ void plot_transitions(const struct table *t, struct chart *c)
     char key[80];
     for (size_t row = 0; row < t->n_rows; row++)
         chart_name(c, &counts, plot_key(t, row, "active_cores", key, sizeof key));
-    for (size_t i = 0; i < counts.n && i < MATRICES_MAX; i++)
-        transitions_matrix(t, c, strtod(counts.name[i], NULL), counts.n > 1);
+    /* the first, one in the middle and the last: few active cores and all differ most */
+    size_t n = counts.n < MATRICES_MAX ? counts.n : MATRICES_MAX;
+    char left_out[80] = "";
+    if (n < counts.n)
+        snprintf(left_out, sizeof left_out, " (%zu of %zu numbers of active cores are drawn)", n, counts.n);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = n < 2 ? 0 : i * (counts.n - 1) / (n - 1);
+        transitions_matrix(t, c, strtod(counts.name[k], NULL), counts.n > 1, i ? "" : left_out);
+    }
     chart_free_names(&counts);
 }
 

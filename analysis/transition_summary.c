@@ -10,7 +10,9 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
-enum { FRACTIONS = 10, LEAST_RUNS = 5 };
+enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
+#define NO_TIME_US 0.05 /* told as 0.0 us: no phase */
+#define LICENCE_STEP 0.5 /* of the cycles, from one licence level to another */
 #define FRACTION_WITHIN 0.02
 /* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
  * finding is the same. */
@@ -65,9 +67,17 @@ __attribute__((format(printf, 3, 4))) static void add_text(char *out, size_t siz
     va_end(args);
 }
 
+/* Edges that fall together leave phases of no length between them. */
+static bool takes_time(const struct phase *p)
+{
+    return !(fabs(p->duration_us.value) < NO_TIME_US);
+}
+
 static void add_phase(const struct phase *p, char *out, size_t size)
 {
     char ratio[16];
+    if (!takes_time(p))
+        return;
     add_text(out, size, "%s%s", out[0] ? ", " : "", phase_kind_name(p->kind));
     if (p->kind == PHASE_THROTTLE && !isnan(p->ipc_ratio)) {
         ratio_text(p->ipc_ratio, ratio, sizeof ratio);
@@ -75,8 +85,9 @@ static void add_phase(const struct phase *p, char *out, size_t size)
     }
     add_text(out, size, " %.1f us", p->duration_us.value);
     for (size_t m = 1; m < p->n_modes; m++)
-        add_text(out, size, " (in %.0f %% of the repetitions %.1f us)", 100 * p->modes[m].share,
-                 p->modes[m].duration_us);
+        if (round(p->modes[m].share * (double)p->agreeing_runs) >= MODE_RUNS)
+            add_text(out, size, " (in %.0f %% of the repetitions %.1f us)", 100 * p->modes[m].share,
+                     p->modes[m].duration_us);
     if (p->kind == PHASE_UNKNOWN)
         add_text(out, size, " (%s)", p->why);
 }
@@ -189,7 +200,9 @@ static struct estimate span_latency(const struct phases *p)
         else if (inside && between->kind == PHASE_STEADY)
             square += pow(half_of(&between->duration_us), 2);
     }
-    return around(us, sqrt(square));
+    double half = sqrt(square);
+    us = fmax(us, 0);
+    return (struct estimate){us, fmax(us - half, 0), us + half}; /* no time is negative */
 }
 
 static struct estimate sum_wait(const struct phases *p, size_t first)
@@ -233,26 +246,47 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
 
 /* ---- what it is ---- */
 
+/* A step of the frequency that is smaller than what would surely have been found is none. */
+static bool other_frequency(const struct phases *p, const struct phase *a, const struct phase *b)
+{
+    double step = fabs(b->freq_ghz.value / a->freq_ghz.value - 1);
+    return a->level != b->level && !(step < p->detectable_freq);
+}
+
+static bool other_licence(const struct phase *a, const struct phase *b)
+{
+    for (int i = 0; i < 3; i++)
+        if (fabs(a->share[i] - b->share[i]) > LICENCE_STEP)
+            return true;
+    return false;
+}
+
 static enum switch_kind kind_of(const struct phases *p, size_t first)
 {
-    bool throttled = false, halted = false;
+    bool throttled = false, halted = false, faint = false, licence = false;
     if (first == 0 || first >= p->n_phases || !is_base(&p->phases[p->n_phases - 1]) ||
         !is_base(&p->phases[first - 1]))
         return SWITCH_UNDECIDED;
+    const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
         if (p->phases[i].kind == PHASE_UNKNOWN)
             return SWITCH_UNDECIDED;
-        throttled |= p->phases[i].kind == PHASE_THROTTLE;
-        halted |= p->phases[i].kind == PHASE_HALT;
+        throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
+        halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
-    for (size_t i = first; i < p->n_phases; i++) /* there and back is a change, too */
-        if (is_base(&p->phases[i]) && p->phases[i].level != p->phases[first - 1].level)
+    for (size_t i = first; i < p->n_phases; i++) { /* there and back is a change, too */
+        if (!is_base(&p->phases[i]))
+            continue;
+        if (other_frequency(p, before, &p->phases[i]))
             return SWITCH_FREQUENCY;
+        faint |= p->phases[i].level != before->level;
+        licence |= other_licence(before, &p->phases[i]);
+    }
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
     if (p->n_volt_steps)
         return SWITCH_VOLTAGE_ONLY;
-    return p->n_transitions ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
+    return p->n_transitions && (licence || !faint) ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
 }
 
 static size_t agreeing(const struct phases *p)
@@ -293,8 +327,16 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     if (out->kind == SWITCH_NONE)
         return;
     for (size_t i = first; i < p->n_phases; i++)
-        out->halts += p->phases[i].kind == PHASE_HALT;
+        out->halts += p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     out->latency_us = span_latency(p);
     out->wait_us = sum_wait(p, first);
     out->overhead_us = sum_overhead(trace, p, first);
+}
+
+void transition_summary_withhold(struct transition_summary *s)
+{
+    s->kind = SWITCH_UNDECIDED;
+    s->latency_us = s->wait_us = s->overhead_us = s->to_ghz = unknown;
+    s->halts = 0;
+    s->phases[0] = s->detectable[0] = '\0';
 }

@@ -49,6 +49,12 @@ struct transition_summary {
 /* `trace` is the one that the phases were found in. */
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out);
 
+/*
+ * What is left of a summary where the recording ended before everything was over: undecided, and the frequency before
+ * the switch. Its phases, too, are told by what follows them, and so are its limits.
+ */
+void transition_summary_withhold(struct transition_summary *s);
+
 /* The first phase of the second kernel, phases->n_phases if there is none. */
 size_t first_phase_after_switch(const struct phases *p);
 

@@ -47,7 +47,7 @@ static const struct argp_option option_table[] = {
      "Cores kept busy, the measured one included (default: all); for tables also a list: 1,2,4-8,all", 2},
     {"runs", KEY_RUNS, "N", 0, "Repetitions (default: 100; each table has its own)", 2},
     {"period", KEY_PERIOD, "US", 0, "Microseconds between samples (default: 1)", 2},
-    {"warmup", KEY_WARMUP, "US", 0, "Microseconds of FROM before recording (default: 1000)", 2},
+    {"warmup", KEY_WARMUP, "US", 0, "Microseconds of FROM before recording (default: 2500)", 2},
     {"observe", KEY_OBSERVE, "US", 0,
      "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
     {"event", KEY_EVENT, "EVENT:UMASK|NAME", 0,

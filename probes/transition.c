@@ -37,7 +37,7 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
     s->from = *from;
     s->to = *to;
     s->runs = 100;
-    s->warmup_us = 1000;
+    s->warmup_us = 2500;
     s->before_us = 50;
     s->observe_us = demand(from) > demand(to) ? 1500 : 150;
     s->period_us = 1;
@@ -196,6 +196,30 @@ static int spoil(struct transition_result *out, unsigned run, const char *format
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(s->why, sizeof s->why, format, value);
 #pragma GCC diagnostic pop
+    return 0;
+}
+
+int transition_drop(struct transition_result *out, unsigned run, const char *why)
+{
+    struct trace *t = &out->trace;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->run && t->run[i] == run)
+            continue;
+        t->time_us[kept] = t->time_us[i];
+        if (t->run)
+            t->run[kept] = t->run[i];
+        for (int c = 0; c < TRACE_CHANNELS; c++)
+            if (t->channel[c])
+                t->channel[c][kept] = t->channel[c][i];
+        for (size_t x = 0; x < t->n_extra; x++)
+            t->extra[x].offset[kept] = t->extra[x].offset[i];
+        kept++;
+    }
+    t->n = kept;
+    if (spoil(out, run, "%u", 0))
+        return -1;
+    snprintf(out->spoilt[out->n_spoilt - 1].why, sizeof out->spoilt->why, "%s", why);
     return 0;
 }
 

@@ -37,7 +37,11 @@ struct transition_setup {
     size_t n_events;
 };
 
-/* Defaults for a pair: 100 runs, 1 ms warm-up, 50 us recorded, 150 us observed or 1.5 ms when `from` is the heavier. */
+/*
+ * Defaults for a pair: 100 runs, 50 us recorded, 150 us observed or 1.5 ms when `from` is the heavier. The warm-up of
+ * 2.5 ms: on silicon a repetition begins where the one before ended, in the second kernel's state, and a processor that
+ * waits twice a millisecond before it comes back must have done so when the switch is recorded.
+ */
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 
 /* A repetition that the machine itself knows to be spoilt: not in the trace, but counted. */
@@ -91,6 +95,8 @@ int transition_begin_trace(struct trace *t, const struct machine_info *info, con
  * the reason; *kept tells which. 0, or -1: out of memory. */
 int transition_keep(struct transition_result *out, unsigned run, const struct recording *rec,
                     const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us, bool *kept);
+/* Takes a repetition out of the trace again, and adds it to out->spoilt with the reason. 0, or -1: out of memory. */
+int transition_drop(struct transition_result *out, unsigned run, const char *why);
 /* How much of a recording is left out because the sampling loop runs itself in, us. */
 double transition_run_in_us(double period_us);
 /* What the machine has remarked on the way, into the metadata. MACHINE_OK or MACHINE_FAILED. */

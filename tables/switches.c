@@ -7,7 +7,7 @@
 
 #define RISE_US 1500.0
 #define FALL_US 150.0
-#define SECONDS_OF_CELL 0.02 /* to prepare the machine and to find the phases */
+#define SECONDS_OF_CELL 0.1 /* to prepare the machine twice, to see either kernel run steadily, to find the phases */
 
 static bool heavy(const struct payload *p)
 {
@@ -43,43 +43,6 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
     s.no_volts = !w->volts;
     s.volt_readings = w->volt_readings;
     return s;
-}
-
-struct asking {
-    const struct tables_context *x;
-    bool stopped;
-};
-
-static int on_progress(void *data, unsigned done, unsigned wanted)
-{
-    struct asking *a = data;
-    a->stopped = a->stopped || tables_stop(a->x, (double)done / wanted);
-    return a->stopped;
-}
-
-int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
-                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err)
-{
-    struct asking asking = {x, false};
-    char why[300];
-    memset(out, 0, sizeof *out);
-    out->setup = switches_setup(x, table, c, w);
-    int status = transition_run(x->machine, &out->setup, on_progress, &asking, &out->result, err);
-    if (status)
-        return status;
-    if (asking.stopped)
-        status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    else if (phases_find(&out->result.trace, NULL, &out->phases, why, sizeof why))
-        status = machine_fail(err, MACHINE_CANNOT, "repeat it on a quieter machine, or with more --runs",
-                              "%s: of %u repetitions %zu were disturbed%s%s", why, out->setup.runs,
-                              out->result.n_spoilt, out->result.n_spoilt ? ", the first: " : "",
-                              out->result.n_spoilt ? out->result.spoilt[0].why : "");
-    if (status) {
-        transition_result_free(&out->result);
-        return status;
-    }
-    out->discarded = out->result.n_spoilt + out->phases.n_discarded;
-    return MACHINE_OK;
 }
 
 void switches_free(struct switches_seen *s)
@@ -187,6 +150,11 @@ size_t switches_core_counts(const struct table *t, unsigned *out, size_t max)
         n++;
     }
     return n;
+}
+
+double switches_tenths(double us)
+{
+    return fabs(us) < 0.05 ? 0 : us;
 }
 
 void switches_print_wrapped(FILE *out, const char *text, int column, int indent)

@@ -26,6 +26,9 @@ struct switches_seen {
     struct transition_result result;
     struct phases phases;
     size_t discarded; /* repetitions, by the machine or by the analysis */
+    /* "" where the recording begins and ends as either kernel runs in the long run. Else it does not tell what the
+     * switch comes to: what is wrong with it, and what to do. It is the first of the phases' warnings, too. */
+    char unsettled[280];
 };
 
 /*
@@ -37,8 +40,11 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
                                        const struct switches_wish *w);
 
 /*
- * Measures a cell. MACHINE_OK: `out` is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when
- * the caller wants to stop, MACHINE_CANNOT where nothing was left to analyse.
+ * Measures a cell, and how either kernel runs in the long run: repetitions that do not begin at the first kernel's own
+ * frequency are discarded, with a longer warm-up if most would be; a recording that ends before everything is over is
+ * made longer, up to about 5 ms. Neither where the options say how long. MACHINE_OK: `out` is to be freed with
+ * switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to stop, MACHINE_CANNOT where nothing was
+ * left to analyse. tables/switches_measure.c
  */
 int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
                      const struct switches_wish *w, struct switches_seen *out, struct machine_error *err);
@@ -78,6 +84,9 @@ unsigned switches_cores(const struct table *t, size_t row);
 
 /* The different numbers of active cores of the rows, ascending. Returns how many, at most `max`. */
 size_t switches_core_counts(const struct table *t, unsigned *out, size_t max);
+
+/* A time as it is to be printed with one decimal: no -0.0. */
+double switches_tenths(double us);
 
 /* Prints words from a column on, within the screen's width; further lines are indented. Ends the line. */
 void switches_print_wrapped(FILE *out, const char *text, int column, int indent);

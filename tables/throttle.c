@@ -3,6 +3,7 @@
  * The throttled phases behind each switch, with all cores active against few, and how far from a wide instruction
  * scalar code is throttled, too: one wide instruction in every N, the rest adds that depend on each other.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static const struct table_column columns[] = {
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"part", "", TABLE_TEXT, true, 0},   /* phase; distance: one N; reach: what all N of a kernel come to */
-    {"phase", "", TABLE_WHOLE, true, 0}, /* 1, 2, ...; 0: none was found */
+    {"phase", "", TABLE_WHOLE, true, 0}, /* 1, 2, ...; 0: none was found; missing: the data do not decide */
     LIMITS("duration_us", "us", 1),
     LIMITS("ipc_ratio", "", 3),
     LIMITS("distance", "instructions", 1),
@@ -104,12 +105,15 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 
 /* ---- one cell ---- */
 
+enum { UNDECIDED = UINT_MAX };
+
 static void start_row(struct table *rows, const struct cell *c, const struct switches_seen *s, unsigned phase)
 {
     table_add_row(rows);
     switches_put_keys(rows, c, s);
     table_put_text(rows, "part", c->number[0] == PART_DISTANCE ? "distance" : "phase");
-    table_put_number(rows, "phase", phase);
+    if (phase != UNDECIDED)
+        table_put_number(rows, "phase", phase);
     if (c->number[0] == PART_DISTANCE)
         table_put_number(rows, "distance", c->number[1]);
     if (s->phases.n_warnings)
@@ -131,7 +135,7 @@ static void put_none(struct table *rows, const struct cell *c, const struct swit
 {
     struct transition_summary sum;
     transition_summarize(&s->result.trace, &s->phases, &sum);
-    start_row(rows, c, s, 0);
+    start_row(rows, c, s, sum.kind == SWITCH_UNDECIDED ? UNDECIDED : 0);
     table_put_number(rows, "n", (double)s->phases.runs_used);
     if (sum.detectable[0])
         table_put_text(rows, "detectable", sum.detectable);
@@ -154,6 +158,11 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
 {
     (void)err;
     unsigned number = 0;
+    if (s->unsettled[0]) { /* what throttles to the end looks like full rate, and what comes before is measured by it */
+        start_row(rows, c, s, UNDECIDED);
+        table_put_number(rows, "n", (double)s->phases.runs_used);
+        return MACHINE_OK;
+    }
     for (size_t p = first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
         if (is_certain(s, p) && (c->number[0] == PART_PHASE || number == 0))
             put_phase(rows, c, s, p, ++number);
@@ -183,9 +192,12 @@ static bool same_series(const struct table *t, size_t a, size_t b)
     return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;
 }
 
-static void explain(const struct throttle_reach *r, size_t seen, double farthest, char *out, size_t size)
+static void explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
+                    size_t size)
 {
-    if (seen == 0)
+    if (seen == 0 && undecided)
+        snprintf(out, size, "%zu of the distances are undecided, at the others no throttling was found", undecided);
+    else if (seen == 0)
         snprintf(out, size, "no throttling was found at any distance");
     else if (!r)
         snprintf(out, size, "throttling was found at %zu of the distances only: too few to tell its reach", seen);
@@ -225,7 +237,7 @@ static int conclude_series(struct table *t, size_t first)
 {
     struct throttle_point *p = calloc(t->n_rows + 1, sizeof *p);
     struct throttle_reach reach;
-    size_t n = 0, seen = 0;
+    size_t n = 0, seen = 0, undecided = 0;
     double farthest = 0;
     char note[160];
     if (!p)
@@ -234,11 +246,12 @@ static int conclude_series(struct table *t, size_t first)
         if (same_series(t, first, row)) {
             p[n] = (struct throttle_point){table_number(t, row, "distance"), table_number(t, row, "ipc_ratio")};
             seen += isfinite(p[n].ratio);
+            undecided += isnan(table_number(t, row, "phase"));
             farthest = fmax(farthest, p[n++].spacing);
         }
     bool found = throttle_reach_find(p, n, &reach) == 0;
     free(p);
-    explain(found ? &reach : NULL, seen, farthest, note, sizeof note);
+    explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
     put_reach(t, first, found ? &reach : NULL, note);
     return 0;
 }

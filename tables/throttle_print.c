@@ -9,7 +9,7 @@
 #include "tables/kinds.h"
 #include "tables/switches.h"
 
-enum { COLUMN = 24, SHOWN_COUNTS = 3, NAMES = 25 };
+enum { COLUMN = 24, SHOWN_COUNTS = 3, NAMES = 25, GROUPS_TOLD = 3 };
 #define SAME_US 1.0       /* durations that differ by less are told as one ... */
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */
@@ -28,6 +28,19 @@ static bool same_pair(const struct table *t, size_t a, size_t b)
            strcmp(from_a, from_b) == 0 && strcmp(to_a, to_b) == 0;
 }
 
+static bool is_undecided(const struct table *t, size_t row)
+{
+    return isnan(table_number(t, row, "phase"));
+}
+
+static void part_text(double ratio, char *out, size_t size)
+{
+    if (isfinite(ratio))
+        ratio_text(ratio, out, size);
+    else
+        snprintf(out, size, "-");
+}
+
 /* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1". */
 static void phases_text(const struct table *t, size_t pair, unsigned cores, char *out, size_t size)
 {
@@ -37,12 +50,17 @@ static void phases_text(const struct table *t, size_t pair, unsigned cores, char
         size_t used = strlen(out);
         if (!same_pair(t, pair, row) || switches_cores(t, row) != cores)
             continue;
+        if (is_undecided(t, row)) {
+            snprintf(out, size, "?");
+            return;
+        }
         if (!(table_number(t, row, "phase") > 0)) {
             snprintf(out, size, "none");
             return;
         }
-        ratio_text(table_number(t, row, "ipc_ratio"), ratio, sizeof ratio);
-        snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", ratio, table_number(t, row, "duration_us"));
+        part_text(table_number(t, row, "ipc_ratio"), ratio, sizeof ratio);
+        snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", ratio,
+                 switches_tenths(table_number(t, row, "duration_us")));
     }
 }
 
@@ -62,9 +80,18 @@ static bool pair_throttles(const struct table *t, size_t pair)
     return false;
 }
 
+/* The first row of a pair that the data do not decide, at any number of active cores; n_rows: there is none. */
+static size_t pair_undecided(const struct table *t, size_t pair)
+{
+    size_t row = pair;
+    while (row < t->n_rows && !(same_pair(t, pair, row) && is_undecided(t, row)))
+        row++;
+    return row;
+}
+
 static void print_pairs(FILE *out, const struct table *t, const unsigned *cores, size_t n)
 {
-    size_t without = 0, any = t->n_rows;
+    size_t without = 0, any = t->n_rows, undecided = t->n_rows;
     char text[200];
     fprintf(out, "Part of the full rate and duration in us of each throttled phase, by active cores\n%-*s", NAMES,
             "from -> to");
@@ -74,7 +101,8 @@ static void print_pairs(FILE *out, const struct table *t, const unsigned *cores,
     for (size_t row = 0; row < t->n_rows; row++) {
         if (!first_of_pair(t, row))
             continue;
-        if (!pair_throttles(t, row)) {
+        undecided = undecided < t->n_rows ? undecided : pair_undecided(t, row);
+        if (!pair_throttles(t, row) && pair_undecided(t, row) == t->n_rows) {
             any = without++ ? any : row;
             continue;
         }
@@ -86,9 +114,16 @@ static void print_pairs(FILE *out, const struct table *t, const unsigned *cores,
         }
         fprintf(out, "\n");
     }
+    if (undecided < t->n_rows) {
+        const char *note = table_text(t, undecided, "note");
+        int begun = fprintf(out, "?: the data do not decide (%s -> %s):", table_text(t, undecided, "from"),
+                            table_text(t, undecided, "to"));
+        switches_print_wrapped(out, note ? note : "see the CSV or JSON", begun, 3);
+    }
     if (!without)
         return;
-    int column = fprintf(out, "%zu other pairs show no throttling.", without);
+    int column = without == 1 ? fprintf(out, "1 other pair shows no throttling.")
+                              : fprintf(out, "%zu other pairs show no throttling.", without);
     const char *detectable = table_text(t, any, "detectable");
     if (detectable)
         column += fprintf(out, " Found would have been (%s -> %s):", table_text(t, any, "from"),
@@ -118,8 +153,8 @@ static void print_reach(FILE *out, const struct table *t, size_t reach)
     int column = 0;
     if (!to)
         return;
-    fprintf(out, "\nOne %s in N, the rest dependent adds: rate while throttled; %u active cores\n", to,
-            switches_cores(t, reach));
+    fprintf(out, "\nOne %s in N, the rest dependent adds: rate while throttled; %u active core%s\n", to,
+            switches_cores(t, reach), switches_cores(t, reach) == 1 ? "" : "s");
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "to");
         double ratio = table_number(t, row, "ipc_ratio");
@@ -129,7 +164,8 @@ static void print_reach(FILE *out, const struct table *t, size_t reach)
         if (column > 84)
             column = fprintf(out, "\n") - 1;
         column += isfinite(ratio) ? fprintf(out, "  %3.0f: %.3f", table_number(t, row, "distance"), ratio)
-                                  : fprintf(out, "  %3.0f: none ", table_number(t, row, "distance"));
+                                  : fprintf(out, "  %3.0f: %s", table_number(t, row, "distance"),
+                                            is_undecided(t, row) ? "?    " : "none ");
     }
     reach_text(t, reach, text, sizeof text);
     fprintf(out, "\n");
@@ -154,23 +190,6 @@ void throttle_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
-/* The median of a column over the first phases at one number of active cores (0: any); NaN if there are none. */
-static double median_first(const struct table *t, const char *column, unsigned cores)
-{
-    double *x = calloc(t->n_rows + 1, sizeof *x), value = NAN;
-    size_t n = 0;
-    if (!x)
-        return value;
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (is_part(t, row, "phase") && table_number(t, row, "phase") == 1 &&
-            (!cores || switches_cores(t, row) == cores) && isfinite(table_number(t, row, column)))
-            x[n++] = table_number(t, row, column);
-    if (n)
-        value = median_of(x, n);
-    free(x);
-    return value;
-}
-
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
     return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores;
@@ -181,29 +200,91 @@ static bool same_duration(double a, double b)
     return fabs(a - b) <= fmax(SAME_US, SAME_DURATION * fmax(a, b));
 }
 
-/* First phases at this number of active cores, and how many of them are about so long and so slow. */
-static size_t count_first(const struct table *t, unsigned cores, double us, double ratio, size_t *like)
+/* Pairs whose first throttled phases run at about one part of the rate. */
+struct alike {
+    size_t *row, n; /* their rows at the number of active cores by which they are compared */
+    double ratio;   /* the median */
+    double us;
+};
+
+static double median_of_column(const struct table *t, const size_t *row, size_t n, const char *column)
 {
-    size_t n = 0;
-    *like = 0;
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (is_first_at(t, row, cores)) {
-            n++;
-            *like += same_duration(table_number(t, row, "duration_us"), us) &&
-                     fabs(table_number(t, row, "ipc_ratio") / ratio - 1) <= SAME_RATIO;
+    double *x = calloc(n + 1, sizeof *x), value = NAN;
+    size_t m = 0;
+    for (size_t i = 0; x && i < n; i++)
+        if (isfinite(table_number(t, row[i], column)))
+            x[m++] = table_number(t, row[i], column);
+    if (m)
+        value = median_of(x, m);
+    free(x);
+    return value;
+}
+
+static bool same_ratio(double a, double b)
+{
+    return fabs(a / b - 1) <= SAME_RATIO || (isnan(a) && isnan(b));
+}
+
+/* Moves the rows like the first one to the front of the list; returns how many there are. */
+static size_t gather(const struct table *t, size_t *row, size_t n)
+{
+    double ratio = table_number(t, row[0], "ipc_ratio"), us = table_number(t, row[0], "duration_us");
+    size_t k = 1;
+    for (size_t i = 1; i < n; i++)
+        if (same_ratio(table_number(t, row[i], "ipc_ratio"), ratio) &&
+            same_duration(table_number(t, row[i], "duration_us"), us)) {
+            size_t other = row[i];
+            memmove(row + k + 1, row + k, (i - k) * sizeof *row);
+            row[k++] = other;
         }
-    return n;
+    return k;
+}
+
+/* Splits the rows into groups, the largest first. Returns how many. */
+static size_t find_alike(const struct table *t, size_t *row, size_t n, struct alike *out)
+{
+    size_t groups = 0;
+    for (size_t begin = 0; begin < n;) {
+        struct alike a = {.row = row + begin, .n = gather(t, row + begin, n - begin)};
+        a.ratio = median_of_column(t, a.row, a.n, "ipc_ratio");
+        a.us = median_of_column(t, a.row, a.n, "duration_us");
+        begin += a.n;
+        size_t at = groups++;
+        for (; at && out[at - 1].n < a.n; at--)
+            out[at] = out[at - 1];
+        out[at] = a;
+    }
+    return groups;
+}
+
+/* The median duration with so many active cores, of these pairs where they run at the same part of the rate; NaN: of
+ * less than half of them. */
+static double duration_with(const struct table *t, const struct alike *a, unsigned cores)
+{
+    size_t *row = calloc(a->n + 1, sizeof *row), n = 0;
+    double us = NAN;
+    for (size_t i = 0; row && i < a->n; i++)
+        for (size_t k = 0; k < t->n_rows; k++)
+            if (same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
+                same_ratio(table_number(t, k, "ipc_ratio"), a->ratio)) {
+                row[n++] = k;
+                break;
+            }
+    if (2 * n >= a->n)
+        us = median_of_column(t, row, n, "duration_us");
+    free(row);
+    return us;
 }
 
 /* Other durations with fewer active cores; neighbouring core counts that are alike are told together. */
-static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, double usual)
+static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, const struct alike *a)
 {
-    for (size_t c = 0; c + 1 < n; c++) {
-        double us = median_first(t, "duration_us", cores[c]);
-        if (isnan(us) || same_duration(us, usual))
+    for (size_t c = 0; c < n; c++) {
+        double us = duration_with(t, a, cores[c]);
+        if (isnan(us) || same_duration(us, a->us))
             continue;
         size_t last = c;
-        while (last + 2 < n && same_duration(median_first(t, "duration_us", cores[last + 1]), us))
+        while (last + 1 < n && same_duration(duration_with(t, a, cores[last + 1]), us))
             last++;
         if (last > c)
             fprintf(out, ", %.1f us with %u to %u active cores", us, cores[c], cores[last]);
@@ -213,36 +294,82 @@ static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cor
     }
 }
 
+/* "1/4 of the rate for 20.0 us" */
+static void tell_rate(FILE *out, const struct alike *a)
+{
+    char text[16];
+    part_text(a->ratio, text, sizeof text);
+    if (isfinite(a->ratio))
+        fprintf(out, "%s of the rate for %.1f us", text, a->us);
+    else
+        fprintf(out, "a rate that could not be told for %.1f us", a->us);
+}
+
+static void tell_groups(FILE *out, const struct table *t, const struct alike *a, size_t n)
+{
+    for (size_t g = 0; g < n && g < GROUPS_TOLD; g++) {
+        fprintf(out, "%s %s -> %s", g ? ";" : "", table_text(t, a[g].row[0], "from"), table_text(t, a[g].row[0], "to"));
+        if (a[g].n > 1)
+            fprintf(out, " and %zu more", a[g].n - 1);
+        fprintf(out, " at ");
+        tell_rate(out, &a[g]);
+    }
+    if (n > GROUPS_TOLD)
+        fprintf(out, "; %zu more such groups", n - GROUPS_TOLD);
+    fprintf(out, ".\n");
+}
+
+/* First phases at the largest number of active cores (the last of n) at which anything throttles. */
 static void tell_first_phase(FILE *out, const struct table *t)
 {
     unsigned cores[TABLES_CORES_MAX];
-    char text[16];
-    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX), like, all;
-    double usual = n ? median_first(t, "duration_us", cores[n - 1]) : NAN;
-    double ratio = n ? median_first(t, "ipc_ratio", cores[n - 1]) : NAN;
-    if (isnan(usual) || isnan(ratio))
-        return;
-    all = count_first(t, cores[n - 1], usual, ratio, &like);
-    if (2 * like < all) {
-        fprintf(out, "%zu pairs of kernels throttle with %u active cores, each in its own way.\n", all, cores[n - 1]);
-        return;
+    size_t n_cores = switches_core_counts(t, cores, TABLES_CORES_MAX), n = 0;
+    size_t *row = calloc(t->n_rows + 1, sizeof *row);
+    struct alike *a = calloc(t->n_rows + 1, sizeof *a);
+    for (; row && a && n_cores; n_cores--) {
+        for (size_t k = 0; k < t->n_rows; k++)
+            if (is_first_at(t, k, cores[n_cores - 1]))
+                row[n++] = k;
+        if (n)
+            break;
     }
-    ratio_text(ratio, text, sizeof text);
-    fprintf(out, "The first throttled phase runs at %s of the rate for %.1f us", text, usual);
-    tell_few_cores(out, t, cores, n, usual);
-    fprintf(out, " (medians; %zu of %zu pairs that throttle agree).\n", like, all);
+    size_t groups = n ? find_alike(t, row, n, a) : 0;
+    if (groups && 2 * a->n >= n && isfinite(a->ratio)) {
+        fprintf(out, "The first throttled phase runs at ");
+        tell_rate(out, a);
+        tell_few_cores(out, t, cores, n_cores - 1, a);
+        fprintf(out, " (medians; %zu of %zu pair%s that throttle%s agree%s).\n", a->n, n, n == 1 ? "" : "s",
+                n == 1 ? "s" : "", n == 1 ? "s" : "");
+        if (groups > 1) {
+            fprintf(out, "Otherwise:");
+            tell_groups(out, t, a + 1, groups - 1);
+        }
+    } else if (groups) {
+        unsigned c = cores[n_cores - 1];
+        fprintf(out, "%zu pairs of kernels throttle with %u active core%s, in %zu ways:", n, c, c == 1 ? "" : "s",
+                groups);
+        tell_groups(out, t, a, groups);
+    }
+    free(row);
+    free(a);
 }
 
 void throttle_findings(FILE *out, const struct table *t)
 {
-    size_t with = 0, pairs = 0;
+    size_t with = 0, pairs = 0, undecided = 0;
     for (size_t row = 0; row < t->n_rows; row++)
         if (first_of_pair(t, row)) {
             pairs++;
             with += pair_throttles(t, row);
+            undecided += !pair_throttles(t, row) && pair_undecided(t, row) < t->n_rows;
         }
-    if (pairs && !with) {
-        fprintf(out, "No throttling was found in any of %zu switches between kernels", pairs);
+    if (undecided)
+        fprintf(out, "Whether %zu of %zu pairs of kernels throttle is undecided; the notes say why.\n", undecided,
+                pairs);
+    if (pairs > undecided && !with) {
+        size_t n = pairs - undecided;
+        fprintf(out, "No throttling was found in any of %zu %sswitch%s between kernels", n, undecided ? "other " : "",
+                n == 1 ? "" : "es");
         for (size_t row = 0; row < t->n_rows; row++)
             if (table_text(t, row, "detectable")) {
                 fprintf(out, "; found would have been %s", table_text(t, row, "detectable"));

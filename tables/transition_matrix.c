@@ -141,7 +141,7 @@ static void field(const struct matrix *m, size_t row, char *out, size_t size)
         mark = "w";
     else if (!is_kind(m, row, SWITCH_FREQUENCY))
         mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENCE_ONLY) ? "v" : "t";
-    snprintf(out, size, "%.1f%s", latency, mark);
+    snprintf(out, size, "%.1f%s", switches_tenths(latency), mark);
 }
 
 static size_t label_width(const struct matrix *m)
@@ -200,6 +200,9 @@ static void print_phases(FILE *out, const struct matrix *m)
         for (size_t to = 0; to < m->n_groups; to++) {
             size_t row = row_between(m, from, to);
             const char *phases = row == NO_ROW ? NULL : table_text(m->table, row, "phases");
+            const char *why = is_kind(m, row, SWITCH_UNDECIDED) ? table_text(m->table, row, "note") : NULL;
+            if (!phases)
+                phases = why;
             if (!phases || from == to)
                 continue;
             if (listed++ == PHASES_LISTED) {
@@ -210,7 +213,8 @@ static void print_phases(FILE *out, const struct matrix *m)
             double cost = table_number(m->table, row, "overhead_us");
             snprintf(text, sizeof text, "%.450s", phases);
             if (isfinite(cost))
-                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %.1f us", cost);
+                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %.1f us",
+                         switches_tenths(cost));
             int column = fprintf(out, "  %s -> %s:", m->name[m->first[from]], m->name[m->first[to]]);
             switches_print_wrapped(out, text, column, 6);
         }
@@ -234,13 +238,15 @@ static void print_counts(FILE *out, const struct matrix *m)
                 most = fmax(most, wait);
             }
         }
-    fprintf(out, "%zu pairs:", n);
+    fprintf(out, "%zu pair%s:", n, n == 1 ? "" : "s");
     for (enum switch_kind k = 0, listed = 0; k < SWITCH_KINDS; k++)
         if (count[k])
             fprintf(out, "%s %zu %s", listed++ ? "," : "", count[k], switch_kind_name(k));
     fprintf(out, "\n");
-    if (most > 0)
+    if (most > 0 && round(most) > round(least))
         fprintf(out, "w: after a wait at the lower frequency, %.0f to %.0f us\n", least, most);
+    else if (most > 0)
+        fprintf(out, "w: after a wait at the lower frequency, %.0f us\n", most);
     if (count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY])
         fprintf(out, "t: throttled or halted, and the frequency stayed\n");
     if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY])

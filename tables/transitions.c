@@ -72,6 +72,8 @@ static int put_row(struct table *rows, const struct cell *c, const struct switch
     (void)err;
     struct transition_summary sum;
     transition_summarize(&s->result.trace, &s->phases, &sum);
+    if (s->unsettled[0])
+        transition_summary_withhold(&sum);
     table_add_row(rows);
     switches_put_keys(rows, c, s);
     table_put_text(rows, "kind", switch_kind_name(sum.kind));
@@ -116,12 +118,12 @@ static bool is_kind(const struct table *t, size_t row, enum switch_kind k)
     return kind && strcmp(kind, switch_kind_name(k)) == 0;
 }
 
-/* The row of the largest value in a column, among those with (or without) a wait; n_rows: there is none. */
+/* The row of the largest value above 0 in a column, among those with (or without) a wait; n_rows: there is none. */
 static size_t largest(const struct table *t, const char *column, bool wait)
 {
     size_t best = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++)
-        if (isfinite(table_number(t, row, "wait_us")) == wait && isfinite(table_number(t, row, column)) &&
+        if (isfinite(table_number(t, row, "wait_us")) == wait && table_number(t, row, column) > 0 &&
             (best == t->n_rows || table_number(t, row, column) > table_number(t, best, column)))
             best = row;
     return best;
@@ -132,14 +134,17 @@ static void tell_down(FILE *out, const struct table *t)
     size_t row = largest(t, "latency_us", false);
     if (row == t->n_rows)
         return;
-    fprintf(out, "Longest transition: %s to %s, %.1f us [%.1f, %.1f] with %u active cores (%s)",
-            table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "latency_us"),
-            table_number(t, row, "latency_us_lo"), table_number(t, row, "latency_us_hi"), switches_cores(t, row),
-            table_text(t, row, "phases"));
-    if (is_kind(t, row, SWITCH_FREQUENCY))
+    unsigned cores = switches_cores(t, row);
+    const char *phases = table_text(t, row, "phases");
+    fprintf(out, "Longest transition: %s to %s, %.1f us [%.1f, %.1f] with %u active core%s", table_text(t, row, "from"),
+            table_text(t, row, "to"), table_number(t, row, "latency_us"), table_number(t, row, "latency_us_lo"),
+            table_number(t, row, "latency_us_hi"), cores, cores == 1 ? "" : "s");
+    if (phases)
+        fprintf(out, " (%s)", phases);
+    if (is_kind(t, row, SWITCH_FREQUENCY) && isfinite(table_number(t, row, "to_ghz")))
         fprintf(out, ", %.3f to %.3f GHz", table_number(t, row, "from_ghz"), table_number(t, row, "to_ghz"));
     if (isfinite(table_number(t, row, "overhead_us")))
-        fprintf(out, "; it costs %.1f us", table_number(t, row, "overhead_us"));
+        fprintf(out, "; it costs %.1f us", switches_tenths(table_number(t, row, "overhead_us")));
     fprintf(out, ".\n");
 }
 
@@ -169,7 +174,8 @@ static void findings(FILE *out, const struct table *t)
     fprintf(out, "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, "
             "%zu cost nothing", t->n_rows, count[SWITCH_FREQUENCY], stopped, free_of_cost);
     if (count[SWITCH_UNDECIDED])
-        fprintf(out, ", %zu are undecided", count[SWITCH_UNDECIDED]);
+        fprintf(out, ", %zu %s undecided", count[SWITCH_UNDECIDED],
+                count[SWITCH_UNDECIDED] == 1 ? "is" : "are");
     if (none < t->n_rows && count[SWITCH_NONE] == t->n_rows && table_text(t, none, "detectable"))
         fprintf(out, "; would have been found: %s", table_text(t, none, "detectable"));
     fprintf(out, ".\n");

@@ -21,7 +21,8 @@ static const struct table_column columns[] = {
     {"volts_hi", "V", TABLE_REAL, false, 4},
     {"n", "", TABLE_WHOLE, false, 0}, /* readings that the value is the median of */
     {"level_ghz", "GHz", TABLE_REAL, false, 3},
-    {"note", "", TABLE_TEXT, false, 0}, /* in the first row of a pair: how many readings failed, and why */
+    /* in the first row of a pair: that the recording ended too soon, or how many readings failed, and why */
+    {"note", "", TABLE_TEXT, false, 0},
 };
 
 static struct switches_wish wish(const struct tables_context *x)
@@ -119,8 +120,8 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
         table_put_limits(rows, "volts", v[i].volts.value, v[i].volts.lo, v[i].volts.hi);
         table_put_number(rows, "n", (double)v[i].n);
         table_put_number(rows, "level_ghz", v[i].level_ghz);
-        if (i == 0 && s->result.volts_missing[0])
-            table_put_text(rows, "note", s->result.volts_missing);
+        if (i == 0 && (s->unsettled[0] || s->result.volts_missing[0]))
+            table_put_text(rows, "note", s->unsettled[0] ? s->unsettled : s->result.volts_missing);
     }
     free(v);
     return MACHINE_OK;
@@ -174,8 +175,9 @@ static void print_cell(FILE *out, const struct table *t, size_t first, size_t en
             strncat(text, piece, sizeof text - strlen(text) - 1);
         }
     }
-    int column = fprintf(out, "%s -> %s, %u cores:", table_text(t, first, "from"), table_text(t, first, "to"),
-                         switches_cores(t, first));
+    unsigned cores = switches_cores(t, first);
+    int column = fprintf(out, "%s -> %s, %u core%s:", table_text(t, first, "from"), table_text(t, first, "to"), cores,
+                         cores == 1 ? "" : "s");
     switches_print_wrapped(out, text, column, 4);
 }
 

@@ -335,6 +335,52 @@ static void colours_keep_order_and_contrast(void **state)
     chart_heat(5, 5, 5, true, &black); /* one value only: some colour */
 }
 
+/* Rows of one pair at so many numbers of active cores; -1: no latency. */
+static void switch_rows(struct table *t, const char *from, const char *to, const char *kind, double latency,
+                        unsigned counts)
+{
+    for (unsigned k = 1; k <= counts; k++) {
+        table_add_row(t);
+        table_put_text(t, "from", from);
+        table_put_text(t, "to", to);
+        table_put_number(t, "active_cores", k);
+        table_put_text(t, "kind", kind);
+        if (latency >= 0)
+            table_put_limits(t, "latency_us", latency, latency, latency);
+    }
+}
+
+static size_t times_in(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+        n++;
+    return n;
+}
+
+/* "?" is what was not decided, and nothing else; what is not drawn is told. */
+static void cells_without_a_latency_have_their_signs(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table_empty(&t, "transitions");
+    switch_rows(&t, "64add", "256or", "licence only", 0, 5);
+    switch_rows(&t, "64add", "512or", "frequency", 0, 5);
+    switch_rows(&t, "256or", "64add", "frequency", 17, 5);
+    char *script = script_of(&t, NULL);
+    assert_null(strstr(script, "'?'"));
+    assert_null(strstr(script, "\"?\""));
+    assert_int_equal(times_in(script, "\"v\"") + times_in(script, "'v'"), 3);
+    assert_int_equal(times_in(script, "\"0.0\"") + times_in(script, "'0.0'"), 3);
+    assert_int_equal(times_in(script, "(3 of 5 numbers of active cores are drawn)"), 1);
+    assert_non_null(strstr(script, "v: other voltage or licence"));
+    assert_non_null(strstr(script, ", 1 active core"));
+    assert_non_null(strstr(script, ", 3 active cores"));
+    assert_non_null(strstr(script, ", 5 active cores"));
+    free(script);
+    table_free(&t);
+}
+
 static void without_gnuplot_the_reason_is_told(void **state)
 {
     struct table t;
@@ -365,6 +411,7 @@ int main(void)
         cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(tics_of_log_axes),
         cmocka_unit_test(colours_keep_order_and_contrast),
+        cmocka_unit_test(cells_without_a_latency_have_their_signs),
         cmocka_unit_test(without_gnuplot_the_reason_is_told),
     };
     return cmocka_run_group_tests_name("table plots", tests, NULL, NULL);

@@ -212,6 +212,71 @@ static void nothing_where_there_is_nothing(void **state)
     table_free(&t);
 }
 
+/* ---- the findings of made tables ---- */
+
+static void phase_row(struct table *t, const char *from, const char *to, unsigned cores, double us, double ratio)
+{
+    table_add_row(t);
+    table_put_text(t, "from", from);
+    table_put_text(t, "to", to);
+    table_put_number(t, "active_cores", cores);
+    table_put_text(t, "part", "phase");
+    table_put_number(t, "phase", 1);
+    table_put_number(t, "duration_us", us);
+    if (ratio > 0)
+        table_put_number(t, "ipc_ratio", ratio);
+}
+
+static char *told(const struct table *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    table_throttle.findings(out, t);
+    table_throttle.print(out, false, t);
+    fclose(out);
+    assert_null(strstr(text, "nan"));
+    return text;
+}
+
+/* Durations are compared among pairs that are throttled to the same part, and others are named. */
+static void unlike_pairs_are_not_mixed(void **state)
+{
+    (void)state;
+    struct table t;
+    table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
+    phase_row(&t, "64add", "256fma", 1, 30, 0.25);
+    phase_row(&t, "64add", "512fma", 1, 3.6, 0.15);
+    phase_row(&t, "64add", "512or", 1, 2, 0.71);
+    phase_row(&t, "64add", "256fma", 16, 20, 0.25);
+    phase_row(&t, "64add", "512fma", 16, 20.2, 0.251);
+    phase_row(&t, "64add", "512or", 16, 19.9, 0.249);
+    phase_row(&t, "128or", "512or", 16, 4.8, 0.91);
+    phase_row(&t, "128or", "512fma", 16, 7, NAN);
+    char *text = told(&t);
+    assert_non_null(strstr(text, "at 1/4 of the rate for 20.0 us (medians; 3 of 5 pairs that throttle agree).\n"));
+    assert_non_null(strstr(text, "Otherwise: 128or -> 512or at 0.91 of the rate for 4.8 us; 128or -> 512fma at a rate "
+                                 "that could not be told for 7.0 us.\n"));
+    assert_non_null(strstr(text, "- 7.0"));
+    free(text);
+    phase_row(&t, "64add", "512mul", 1, 30.1, 0.25); /* one of three with fewer cores is not enough */
+    text = told(&t);
+    assert_null(strstr(text, "with 1 active core"));
+    free(text);
+    table_free(&t);
+
+    table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
+    phase_row(&t, "64add", "256fma", 1, 3.6, 0.25);
+    phase_row(&t, "64add", "512fma", 1, 2.3, 0.15);
+    phase_row(&t, "64add", "512or", 1, 5.5, 0.71);
+    text = told(&t);
+    assert_non_null(strstr(text, "3 pairs of kernels throttle with 1 active core, in 3 ways: 64add -> 256fma at 1/4 of "
+                                 "the rate for 3.6 us; 64add -> 512fma at 0.15"));
+    free(text);
+    table_free(&t);
+}
+
 /* ---- the fit ---- */
 
 static size_t make_points(struct throttle_point *p, double distance, double ratio)
@@ -298,6 +363,7 @@ int main(void)
         cmocka_unit_test(limits_hold),                 cmocka_unit_test(every_pair_of_the_6130),
         cmocka_unit_test(every_shipped_model),         cmocka_unit_test(other_reaches),
         cmocka_unit_test(nothing_where_there_is_nothing),
+        cmocka_unit_test(unlike_pairs_are_not_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

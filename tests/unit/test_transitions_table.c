@@ -401,6 +401,56 @@ static void summaries_of_made_phases(void **state)
     assert_int_equal(summarize(still, 3, 1, 10).kind, SWITCH_HALT_ONLY);
 }
 
+/* What is smaller than the detection limit, or takes no time, is no finding; one repetition is no mode. */
+static void what_is_too_small_is_none(void **state)
+{
+    (void)state;
+    struct phase faint[] = {made(PHASE_STEADY, -50, 50, 2.398, 1, 0), made(PHASE_STEADY, 0, 150, 2.389, 1, 1)};
+    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_NONE); /* 0.4 % where 1 % would be found */
+    faint[1].freq_ghz.value = 2.33;
+    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_FREQUENCY);
+    faint[1].freq_ghz.value = 2.389;
+    faint[0].share[0] = faint[1].share[1] = 1; /* the licence counters are not in doubt */
+    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_LICENCE_ONLY);
+
+    struct phase flat[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_HALT, 0, 0.01, 0, NAN, -1),
+                           made(PHASE_STEADY, 0.01, 0.03, 3, 1, 0), made(PHASE_THROTTLE, 0.04, 0, 3, 0.5, 0),
+                           made(PHASE_STEADY, 0.04, 150, 3, 1, 0)};
+    struct transition_summary s = summarize(flat, 5, 0, 10);
+    assert_int_equal(s.kind, SWITCH_NONE);
+    flat[1].duration_us.value = 9;
+    s = summarize(flat, 5, 1, 10);
+    assert_int_equal(s.kind, SWITCH_HALT_ONLY);
+    assert_string_equal(s.phases, "halt 9.0 us");
+    assert_int_equal(s.halts, 1);
+
+    struct phase modes[] = {made(PHASE_STEADY, -50, 50, 2, 1, 1), made(PHASE_SLOW, 0, 670, 2, 1, 1),
+                            made(PHASE_STEADY, 670, 800, 3, 1, 0)};
+    modes[1].n_modes = 3;
+    modes[1].modes[0] = (struct phase_mode){670, 0.7};
+    modes[1].modes[1] = (struct phase_mode){1340, 0.2};
+    modes[1].modes[2] = (struct phase_mode){762, 0.1}; /* one of ten */
+    s = summarize(modes, 3, 1, 10);
+    assert_string_equal(s.phases, "slow 670.0 us (in 20 % of the repetitions 1340.0 us)");
+}
+
+static void no_latency_is_below_zero(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct transition move = {.latency_us = {-0.01, -0.02, 0.01}, .agreeing_runs = 10};
+    struct phase list[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_STEADY, 0, 150, 2, 1, 1)};
+    struct phases p = {.phases = list, .n_phases = 2, .transitions = &move, .n_transitions = 1, .runs = 10,
+                       .runs_used = 10, .detectable_freq = 0.01, .detectable_throttle = NAN,
+                       .detectable_halt_us = NAN};
+    struct transition_summary s;
+    trace_init(&t);
+    transition_summarize(&t, &p, &s);
+    assert_true(s.kind == SWITCH_FREQUENCY && s.latency_us.value == 0 && s.latency_us.lo == 0);
+    transition_summary_withhold(&s);
+    assert_true(s.kind == SWITCH_UNDECIDED && isnan(s.latency_us.value) && isnan(s.to_ghz.value) && !s.phases[0]);
+}
+
 static void ratios_in_words(void **state)
 {
     (void)state;
@@ -421,6 +471,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ratios_in_words),
         cmocka_unit_test(summaries_of_made_phases),
+        cmocka_unit_test(what_is_too_small_is_none),
+        cmocka_unit_test(no_latency_is_below_zero),
         cmocka_unit_test(every_pair_of_the_6130),
         cmocka_unit_test(every_shipped_model),
         cmocka_unit_test(the_matrix_groups_what_is_alike),

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/settling.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/robust.h"
+
+enum { END_SAMPLES = 5, ONE_OFF_OF = 5 };
+#define END_US 20.0
+#define RATE_OFF 0.05   /* milder throttling than about 0.94 of the rate is not told from full rate anyway */
+#define FREQ_OFF 0.01   /* of the frequency at the end */
+#define FREQ_LATE 0.02  /* of the frequency before time 0: a repetition is thrown away for it */
+#define NOISE_MOST 0.05 /* a spread of more than this is no noise: it is two states */
+#define FEW_OFF 0.1     /* of the repetitions: so many may have been disturbed at their very end */
+
+/* The range of what may be taken for one of the values seen. */
+struct range {
+    double lo, hi, middle;
+};
+
+static double last_of_run(const struct trace *t, size_t begin, size_t *end)
+{
+    size_t i = begin;
+    while (i < t->n && (!t->run || t->run[i] == t->run[begin]))
+        i++;
+    *end = i;
+    return t->time_us[i - 1];
+}
+
+/* The median of a channel over samples of begin..end of a trace that end after `from` and not after `to`; NaN: none.
+ * `scratch` has room for them all. */
+static double median_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
+                             double to, double *scratch)
+{
+    size_t n = 0;
+    for (size_t i = begin; i < end && t->channel[c]; i++)
+        if (t->time_us[i] > from && t->time_us[i] <= to && !isnan(t->channel[c][i]))
+            scratch[n++] = (double)t->channel[c][i];
+    return n ? median_of(scratch, n) : NAN;
+}
+
+int steady_seen_add(struct steady_seen *s, const struct trace *t)
+{
+    double *scratch = calloc(t->n + 1, sizeof *scratch);
+    if (!scratch)
+        return -1;
+    for (size_t begin = 0, end; begin < t->n; begin = end) {
+        last_of_run(t, begin, &end);
+        double ghz = median_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
+        double ipc = median_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
+        if (!isnan(ghz) && s->n_ghz < SETTLING_SEEN_MAX)
+            s->ghz[s->n_ghz++] = ghz;
+        if (!isnan(ipc) && s->n_ipc < SETTLING_SEEN_MAX)
+            s->ipc[s->n_ipc++] = ipc;
+    }
+    free(scratch);
+    return 0;
+}
+
+/* What counts as one of the values seen: within their range, and beyond it as far as they differ among themselves, as
+ * `spread` (relative) says that single repetitions do, or by `least`, whichever is most. */
+static struct range range_of(const double *seen, size_t n, double spread, double least)
+{
+    double copy[SETTLING_SEEN_MAX];
+    struct range r = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < n; i++) {
+        r.lo = fmin(r.lo, seen[i]);
+        r.hi = fmax(r.hi, seen[i]);
+        copy[i] = seen[i];
+    }
+    r.middle = median_of(copy, n);
+    double more = fmax(r.hi - r.lo, r.middle * fmax(least, isnan(spread) ? 0 : fmin(spread, NOISE_MOST)));
+    r.lo -= more;
+    r.hi += more;
+    return r;
+}
+
+/* Three standard deviations of n values, relative to their median. */
+static double spread_of(const double *x, size_t n, double *scratch)
+{
+    memcpy(scratch, x, n * sizeof *x);
+    double middle = median_of(scratch, n);
+    return 3 * mad_sigma(x, n, middle, scratch) / middle;
+}
+
+int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n)
+{
+    int marked = 0;
+    size_t runs = 0;
+    memset(off, 0, n * sizeof *off);
+    if (!own->n_ghz || !t->run)
+        return 0;
+    double *value = calloc(2 * (t->n + 1), sizeof *value);
+    if (!value)
+        return -1;
+    double *scratch = value + t->n + 1;
+    for (size_t begin = 0, end; begin < t->n; begin = end) {
+        last_of_run(t, begin, &end);
+        double ghz = median_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
+        if (!isnan(ghz))
+            value[runs++] = ghz;
+    }
+    struct range r = range_of(own->ghz, own->n_ghz, runs ? spread_of(value, runs, scratch) : NAN, FREQ_LATE);
+    for (size_t begin = 0, end; begin < t->n; begin = end) {
+        last_of_run(t, begin, &end);
+        double ghz = median_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
+        if (ghz < r.lo && t->run[begin] < n) {
+            marked += !off[t->run[begin]];
+            off[t->run[begin]] = true;
+        }
+    }
+    free(value);
+    return marked;
+}
+
+static bool was_discarded(const struct phases *p, uint32_t run)
+{
+    for (size_t i = 0; i < p->n_discarded; i++)
+        if (p->discarded[i].run == run)
+            return true;
+    return false;
+}
+
+struct ends {
+    double *ghz, *ipc, *scratch; /* of each repetition used; NaN: it has no samples there */
+    size_t n;
+};
+
+static void find_ends(const struct trace *t, const struct phases *p, struct ends *e)
+{
+    double last = -INFINITY;
+    for (size_t begin = 0, end; begin < t->n; begin = end)
+        last = fmax(last, last_of_run(t, begin, &end));
+    for (size_t begin = 0, end; begin < t->n; begin = end) {
+        last_of_run(t, begin, &end);
+        if (was_discarded(p, t->run ? t->run[begin] : 0) ||
+            isnan(median_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
+            continue; /* a reading of the voltage alone */
+        double from = last - END_US;
+        if (end - begin > END_SAMPLES)
+            from = fmin(from, t->time_us[end - 1 - END_SAMPLES]);
+        from = fmax(from, 0);
+        e->ghz[e->n] = median_between(t, TRACE_FREQ, begin, end, from, INFINITY, e->scratch);
+        e->ipc[e->n++] = median_between(t, TRACE_IPC, begin, end, from, INFINITY, e->scratch);
+    }
+}
+
+static double median_copy(const double *x, size_t n, double *scratch)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            scratch[m++] = x[i];
+    return m ? median_of(scratch, m) : NAN;
+}
+
+int settling_judge(const struct trace *t, const struct phases *p, const struct steady_seen *own, bool waits,
+                   struct settling *out)
+{
+    double *room = calloc(3 * (t->n + 1), sizeof *room);
+    struct ends e = {room, room ? room + t->n + 1 : NULL, room ? room + 2 * (t->n + 1) : NULL, 0};
+    memset(out, 0, sizeof *out);
+    if (!room)
+        return -1;
+    find_ends(t, p, &e);
+    double limit = isnan(p->detectable_freq) ? 0 : fmin(p->detectable_freq, NOISE_MOST);
+    bool freq = own->n_ghz > 0 && t->channel[TRACE_FREQ], ipc = own->n_ipc > 0 && t->channel[TRACE_IPC];
+    struct range f = {0}, r = {0};
+    if (freq)
+        f = range_of(own->ghz, own->n_ghz, e.n ? spread_of(e.ghz, e.n, e.scratch) : NAN, fmax(FREQ_OFF, limit));
+    if (ipc)
+        r = range_of(own->ipc, own->n_ipc, e.n ? spread_of(e.ipc, e.n, e.scratch) : NAN, RATE_OFF);
+    size_t off_freq = 0, off_rate = 0;
+    for (size_t i = 0; i < e.n; i++) {
+        bool bad_freq = freq && !((waits || e.ghz[i] >= f.lo) && e.ghz[i] <= f.hi);
+        bool bad_rate = ipc && !(e.ipc[i] >= r.lo && e.ipc[i] <= r.hi);
+        off_freq += bad_freq;
+        off_rate += bad_rate;
+        out->off += bad_freq || bad_rate;
+    }
+    out->runs = e.n;
+    out->settled = (freq || ipc) && e.n > 0 &&
+                   ((double)out->off <= FEW_OFF * (double)e.n || (out->off == 1 && e.n >= ONE_OFF_OF));
+    double ghz = median_copy(e.ghz, e.n, e.scratch), rate = median_copy(e.ipc, e.n, e.scratch);
+    if (!freq && !ipc)
+        snprintf(out->why, sizeof out->why, "how the second kernel runs steadily could not be measured");
+    else if (!out->settled && off_rate >= off_freq && ipc && fabs(rate / r.middle - 1) > RATE_OFF)
+        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its rate in the long run",
+                 rate / r.middle);
+    else if (!out->settled && freq && fabs(ghz / f.middle - 1) > FREQ_OFF)
+        snprintf(out->why, sizeof out->why, "still at %.3f GHz, in the long run it is %.3f GHz", ghz, f.middle);
+    else if (!out->settled)
+        snprintf(out->why, sizeof out->why, "%zu of %zu repetitions did not run as they do in the long run", out->off,
+                 e.n);
+    free(room);
+    return 0;
+}
