@@ -43,7 +43,9 @@ static const struct {
      "it counted says what a bit stands for (G 3.4, table 3.2)."},
     {"energy",
      "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE loop is "
-     "subtracted, and what is left is divided by the operations that were executed (G 3.1)."},
+     "subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE runs at its own "
+     "frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, what is left is less than the "
+     "kernel costs."},
     {"voltage",
      "Reading the voltage disturbs the code that it should show, so each repetition reads it once, at another point of "
      "the transition; the readings of all repetitions are put in order of time and smoothed by a running median of 21 "

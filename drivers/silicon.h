@@ -39,6 +39,7 @@ struct silicon {
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
     int cpu;
     unsigned active_cores;
+    unsigned active_in_package, active_in_die; /* of those, with the measured one */
     struct place place;
     struct companions *companions;
     struct pace_lane lanes[SILICON_LANES_MAX];
