@@ -34,9 +34,9 @@ static const struct {
      "a little less and a little more than the wait."},
     {"overhead",
      "Down: twice the same work is timed after the change; the first half pays for the transition, the second one does "
-     "not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less the mean of its neighbours "
-     "(G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - p_low), the performance p being taken as "
-     "proportional to the frequency (G 5.2.3)."},
+     "not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less what its work takes in its "
+     "neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - p_low), the performance p being taken "
+     "as proportional to the frequency (G 5.2.3)."},
     {"umask",
      "The event is counted with every single unit mask and their documented combinations while each kernel runs "
      "steadily, and through its transitions from and to a narrow one; the share of the core\xE2\x80\x99s cycles that "

@@ -210,7 +210,8 @@ static void print_phases(FILE *out, const struct matrix *m)
             double cost = table_number(m->table, row, "overhead_us");
             snprintf(text, sizeof text, "%.450s", phases);
             if (isfinite(cost))
-                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %.1f us", cost);
+                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %.1f us",
+                         fabs(cost) < 0.05 ? 0 : cost); /* no -0.0 */
             int column = fprintf(out, "  %s -> %s:", m->name[m->first[from]], m->name[m->first[to]]);
             switches_print_wrapped(out, text, column, 6);
         }

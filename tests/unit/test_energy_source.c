@@ -31,8 +31,10 @@ static void put(const char *path, const char *text)
         *slash = '/';
     }
     FILE *f = fopen(full, "w");
-    if (!f)
+    if (!f) {
         fail_msg("%s: %s", full, strerror(errno));
+        return;
+    }
     fprintf(f, "%s\n", text);
     assert_int_equal(fclose(f), 0);
 }
