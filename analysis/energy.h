@@ -30,10 +30,11 @@ struct energy_cost {
     double nj_per_op;     /* the difference, for each counted instruction */
 };
 /*
- * The cost of `code` against `idle`, both on `cores` cores at once, each of which is taken to have executed as many
- * operations as the measured one. Between the readings the measured core ran the code for a part of the time only; in
- * the rest it is taken to have needed what it needs when idle: with E and T between the readings, r of them running,
- * P_i the idle power and n cores,  watts = (E - P_i T) / (r + (n - 1) / n (T - r)).  NaN for a stretch without time.
+ * The cost of `code` against `idle`, both on `cores` cores at once, whose energy the counter tells (others are not to
+ * be counted) and each of which, one thread of it, is taken to have executed as many operations as the measured one.
+ * Between the readings the measured core ran the code for a part of the time only; in the rest it is taken to have
+ * needed what it needs when idle: with E and T between the readings, r of them running, P_i the idle power and n cores,
+ * watts = (E - P_i T) / (r + (n - 1) / n (T - r)).  NaN for a stretch without time.
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
 

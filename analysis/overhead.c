@@ -143,7 +143,15 @@ static bool examine(const struct work_curve *c, const struct place *p, double le
     double before = cost(c, p->first, p->i - 1), after = cost(c, p->i + 1, p->last), gain = before / after - 1;
     if (!(gain >= least_gain))
         return false;
-    *out = (struct overhead_up){lost(c, p->i, (before + after) / 2), c->time_us[p->i], gain};
+    double took = c->time_us[p->i] - c->time_us[p->i - 1], work = c->work[p->i] - c->work[p->i - 1];
+    double longest = 0, least = INFINITY;
+    for (size_t i = p->first; i < p->i; i++) {
+        longest = fmax(longest, c->time_us[i] - c->time_us[i - 1]);
+        least = fmin(least, c->work[i] - c->work[i - 1]);
+    }
+    *out = (struct overhead_up){.us = lost(c, p->i, (before + after) / 2), .low_us = lost(c, p->i, before),
+                                .late = took > longest, .cut = took > longest && work < least,
+                                .at_us = c->time_us[p->i], .gain = gain};
     return true;
 }
 
@@ -168,6 +176,17 @@ const char *overhead_up(const struct work_curve *c, double least_gain, struct ov
         }
     }
     return isinf(most_us) && isinf(most_gain) ? "the frequency did not rise while it was observed" : NULL;
+}
+
+void overhead_up_choose(const struct overhead_up *up, size_t n, double *us)
+{
+    size_t late = 0, cut = 0;
+    for (size_t i = 0; i < n; i++) {
+        late += up[i].late;
+        cut += up[i].cut;
+    }
+    for (size_t i = 0; i < n; i++)
+        us[i] = up[i].late && 2 * cut > late ? up[i].low_us : up[i].us;
 }
 
 /* ---- over the repetitions ---- */
@@ -221,4 +240,14 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
 bool overhead_levels_differ(const struct estimate *high, const struct estimate *step)
 {
     return step->lo > OVERHEAD_SAME_LEVEL * high->value;
+}
+
+bool overhead_is_cost(struct estimate *e)
+{
+    if (isnan(e->hi) ? !(e->value < -OVERHEAD_RESOLUTION_US) : e->hi >= 0)
+        return true;
+    if (e->value < -OVERHEAD_RESOLUTION_US)
+        return false;
+    e->hi = 0;
+    return true;
 }

@@ -52,13 +52,21 @@ const char *overhead_down(const struct work_curve *c, double settle_us, struct o
  * (5.2.2). Sections count across which the rate rises by at least `least_gain` (relative): an interruption is slow,
  * too, but the rate after it is that before it. Where no section is slow, the core does not halt: then it is the one
  * across which the rate rises most.
+ *
+ * Where the section is cut short by a reading that comes right after the halt, as soon as it is late, all of its work
+ * was done at the low frequency and the lower bound is the truth: low_us. One reading that is late tells it apart from
+ * one that waits for a given amount of work only where it did less (cut): so overhead_up_choose() takes what most do.
  */
 struct overhead_up {
-    double us;
+    double us, low_us; /* the mean of the two bounds; the lower one */
+    bool late;         /* the section took longer than those before it */
+    bool cut;          /* ... and did less work than any of them */
     double at_us; /* end of the slowest section */
     double gain;  /* rate after it over that before it, less 1 */
 };
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out);
+/* The cost of each of n repetitions, into us. */
+void overhead_up_choose(const struct overhead_up *up, size_t n, double *us);
 
 /*
  * The distribution over the repetitions. What lies farther than `far_us` from the median is left out and counted
@@ -90,5 +98,13 @@ extern const char overhead_assumption[];
  * at least 100 MHz, 2 % of 5 GHz; what code does to the chain that tells the frequency is up to 1 %. */
 #define OVERHEAD_SAME_LEVEL 0.01
 bool overhead_levels_differ(const struct estimate *high, const struct estimate *step);
+
+/*
+ * A cost down that is below 0 by its limits is none: the first execution gained something, such as a while at the high
+ * level before the core went down. Up to OVERHEAD_RESOLUTION_US below 0 the method itself is not exact: the limits are
+ * then stretched to 0. Returns whether it is a cost; one without limits is where it is above -OVERHEAD_RESOLUTION_US.
+ */
+#define OVERHEAD_RESOLUTION_US 0.3
+bool overhead_is_cost(struct estimate *e);
 
 #endif

@@ -34,16 +34,18 @@ static const struct {
      "a little less and a little more than the wait."},
     {"overhead",
      "Down: twice the same work is timed after the change; the first half pays for the transition, the second one does "
-     "not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less the mean of its neighbours "
-     "(G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - p_low), the performance p being taken as "
-     "proportional to the frequency (G 5.2.3)."},
+     "not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less what its work takes in its "
+     "neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - p_low), the performance p being taken "
+     "as proportional to the frequency (G 5.2.3)."},
     {"umask",
      "The event is counted with every single unit mask and their documented combinations while each kernel runs "
      "steadily, and through its transitions from and to a narrow one; the share of the core\xE2\x80\x99s cycles that "
      "it counted says what a bit stands for (G 3.4, table 3.2)."},
     {"energy",
      "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE loop is "
-     "subtracted, and what is left is divided by the operations that were executed (G 3.1)."},
+     "subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE runs at its own "
+     "frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, what is left is less than the "
+     "kernel costs."},
     {"voltage",
      "Reading the voltage disturbs the code that it should show, so each repetition reads it once, at another point of "
      "the transition; the readings of all repetitions are put in order of time and smoothed by a running median of 21 "

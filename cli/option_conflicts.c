@@ -138,6 +138,25 @@ static int check_forms(const struct options *o)
     return 0;
 }
 
+/* In the table of energy all active cores run what is measured, one thread each. */
+static int check_energy(const struct options *o)
+{
+    if (o->job != JOB_TABLE || strcmp(o->job_argument, "energy") != 0) {
+        return 0;
+    }
+    if (o->siblings) {
+        complain("--siblings busy has no use with --table energy: what the other hyper-threads execute is not counted, "
+                 "but takes energy");
+        return -1;
+    }
+    if (o->companion_given && !o->companion_same) {
+        complain("--companion has no use with --table energy: all active cores run what is measured, so that their "
+                 "energy can be divided by what they execute");
+        return -1;
+    }
+    return 0;
+}
+
 /* Two outputs of one name would overwrite each other. */
 static int check_names(const struct options *o)
 {
@@ -155,5 +174,6 @@ static int check_names(const struct options *o)
 
 int option_conflicts_check(const struct options *o)
 {
-    return check_jobs(o) != 0 || check_machine(o) != 0 || check_forms(o) != 0 || check_names(o) != 0 ? -1 : 0;
+    return check_jobs(o) != 0 || check_machine(o) != 0 || check_forms(o) != 0 || check_energy(o) != 0 ||
+           check_names(o) != 0 ? -1 : 0;
 }

@@ -121,6 +121,19 @@ static void add_siblings(const struct search *s, struct cpu_companions *out)
     }
 }
 
+/* How many of the active cores share the measured one's package, and its die, whose energy is counted together. */
+static void count_near(const struct search *s, struct cpu_companions *out)
+{
+    int package = cpu_package_of(s->root, s->cpu), die = cpu_die_of(s->root, s->cpu);
+
+    out->in_package = out->in_die = 1;
+    for (size_t i = 0; i < out->n; i++) {
+        bool same = cpu_package_of(s->root, out->cpus[i]) == package;
+        out->in_package += same;
+        out->in_die += same && cpu_die_of(s->root, out->cpus[i]) == die;
+    }
+}
+
 static int pick(struct search *s, const struct machine_setup *setup, struct cpu_companions *out)
 {
     unsigned wanted = setup->active_cores;
@@ -144,6 +157,7 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     for (out->n = 0; out->n < out->active - 1; out->n++) {
         out->cpus[out->n] = s->list[out->n].cpu;
     }
+    count_near(s, out);
     if (setup->siblings) {
         add_siblings(s, out);
     }

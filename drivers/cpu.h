@@ -90,6 +90,8 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
 int cpu_core_of(const char *root, int cpu);
 /* The package of a CPU; 0 where sysfs does not tell. */
 int cpu_package_of(const char *root, int cpu);
+/* The die of a CPU in its package; 0 where sysfs does not tell. */
+int cpu_die_of(const char *root, int cpu);
 
 /*
  * What a setup says of CPUs, where the machine is this computer: the CPU to measure on is `cpu` of the setup, or the
@@ -102,6 +104,8 @@ struct cpu_companions {
     int *cpus;            /* logical CPUs: of each active core but the measured one, then siblings; free() it */
     size_t n;
     unsigned active;      /* physical cores that are active with them, the measured one included */
+    unsigned in_package;  /* ... of them in the package of the measured one, itself included */
+    unsigned in_die;      /* ... and on its die */
     unsigned available;   /* physical cores that may be used, the measured one included */
     unsigned cores;       /* physical cores online */
 };

@@ -69,9 +69,10 @@ static int topology_number(const char *sys, int cpu, const char *name)
 
 /*
  * Whether a zone is the package of the CPU: Linux names it package-P, or package-P-die-D where a package has several
- * (drivers/powercap/intel_rapl_common.c). Where the topology is not told, any package will do if there is one only.
+ * (drivers/powercap/intel_rapl_common.c); *of_die tells which. Where the topology is not told,
+ * any package will do if there is one only.
  */
-static bool is_package(const char *name, int package, int die)
+static bool is_package(const char *name, int package, int die, bool *of_die)
 {
     char *end;
 
@@ -82,6 +83,7 @@ static bool is_package(const char *name, int package, int die)
     if (strncmp(end, "-die-", 5) == 0 && isdigit((unsigned char)end[5])) {
         d = strtol(end + 5, &end, 10);
     }
+    *of_die = d >= 0;
     return *end == '\0' && (package < 0 || p == package) && (d < 0 || die < 0 || d == die);
 }
 
@@ -92,6 +94,7 @@ static unsigned find_zone(struct energy *e, int cpu)
     int die = topology_number(e->access.sys, cpu, "die_id");
     char folder[ENERGY_PATH_MAX + 32], path[ENERGY_PATH_MAX], name[64];
     unsigned found = 0;
+    bool of_die;
 
     snprintf(folder, sizeof folder, "%s/%s", e->access.sys, POWERCAP);
     DIR *dir = opendir(folder);
@@ -102,10 +105,12 @@ static unsigned find_zone(struct energy *e, int cpu)
             continue;
         }
         snprintf(path, sizeof path, "%s/%.100s/name", POWERCAP, d->d_name);
-        if (cpu_read_text(e->access.sys, path, name, sizeof name) < 0 || !is_package(name, package, die)) {
+        if (cpu_read_text(e->access.sys, path, name, sizeof name) < 0 ||
+            !is_package(name, package, die, &of_die)) {
             continue;
         }
         snprintf(e->zone, sizeof e->zone, "%s/%.100s", POWERCAP, d->d_name);
+        e->of_die = of_die;
         found++;
     }
     if (dir != NULL) {
@@ -245,10 +250,15 @@ static void look_for_counter(struct energy *e, int cpu)
     memset(e, 0, sizeof *e);
     e->access = access;
     e->cpu = cpu;
+    /* on Intel's processors of several dies each die has its register (Linux, arch/x86/events/rapl.c), AMD's have one a
+     * package; liblikwid reads it, too */
     e->kind = open_powercap(e, cpu)   ? ENERGY_POWERCAP
               : open_likwid(e, cpu)   ? ENERGY_LIKWID
               : open_register(e, cpu) ? ENERGY_REGISTER
                                       : ENERGY_NOTHING;
+    if (e->kind == ENERGY_LIKWID || e->kind == ENERGY_REGISTER) {
+        e->of_die = e->access.part.intel;
+    }
 }
 
 /* What the counter holds. 0, or -1 with a clause in `why`. */

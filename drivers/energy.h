@@ -40,6 +40,7 @@ struct energy {
     struct energy_access access;
     enum energy_kind kind;
     int cpu;              /* for whose package */
+    bool of_die;          /* the counter is of the CPU's die alone; else of its package */
     char source[200];     /* one line */
     char zone[ENERGY_PATH_MAX]; /* powercap: its folder below sys */
     double step;          /* registers: joules of a step */
@@ -50,11 +51,11 @@ struct energy {
 };
 
 /*
- * The energy of the package that holds `cpu`, in joules since the first reading, and the time of the reading in seconds
- * (CLOCK_MONOTONIC_RAW, from an arbitrary origin): when the counter was seen to move, waiting for that as long as
- * access.edge_us. More than one lap of the counter between two readings cannot be noticed. The first call, and any for
- * another CPU, looks for a counter; what is found, or that there is none, is kept. MACHINE_OK; or MACHINE_CANNOT with
- * why none of the ways is open, and the remedy.
+ * The energy of the package that holds `cpu` (e->of_die: of its die there), in joules since the first reading, and the
+ * time of the reading in seconds (CLOCK_MONOTONIC_RAW, from an arbitrary origin): when the counter was seen to move,
+ * waiting for that as long as access.edge_us. More than one lap of the counter between two readings cannot be noticed.
+ * The first call, and any for another CPU, looks for a counter; what is found, or that there is none, is kept.
+ * MACHINE_OK; or MACHINE_CANNOT with why none of the ways is open, and the remedy.
  */
 int energy_read(struct energy *e, int cpu, struct energy_reading *out, const char **source,
                 struct machine_error *err);

@@ -104,6 +104,8 @@ static int place_companions(struct helper *h, const struct cpu_view *view, struc
         p->companion_cpu[i] = (uint16_t)chosen.cpus[i];
     }
     h->silicon.active_cores = chosen.active;
+    h->silicon.active_in_package = chosen.in_package;
+    h->silicon.active_in_die = chosen.in_die;
     h->silicon.cores = chosen.cores;
     free(chosen.cpus);
     return MACHINE_OK;

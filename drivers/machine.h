@@ -131,6 +131,8 @@ struct machine_info {
     int cpu_number;
     const char *core_class; /* of that CPU, once prepared: "P", "E", "LP-E" of hybrid parts; NULL or "" elsewhere */
     unsigned active_cores, cores; /* in use; present */
+    unsigned energy_cores;        /* of those in use, the ones whose energy read_energy tells, once it has been read;
+                                     0: all */
     unsigned usable_cores;        /* of those, the ones that this process may use; 0: not known */
     unsigned features;            /* kernels that can run: enum kernel_feature */
     bool intel;                   /* the make; with family and model it decides what registers mean */

@@ -34,6 +34,7 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
         .cpu_number = s->prepared ? s->cpu : -1,
         .core_class = s->prepared ? s->core_class : "",
         .active_cores = s->active_cores,
+        .energy_cores = !s->prepared ? 0 : s->energy.of_die ? s->active_in_die : s->active_in_package,
         .cores = s->cores,
         .usable_cores = s->usable_cores,
         .features = s->features,
@@ -253,6 +254,8 @@ static int start_companions(struct silicon *s, const struct cpu_view *view, stru
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
     status = companions_start(chosen.cpus, chosen.n, &companion, slice, &s->companions, err);
     s->active_cores = chosen.active;
+    s->active_in_package = chosen.in_package;
+    s->active_in_die = chosen.in_die;
     s->cores = chosen.cores;
     free(chosen.cpus);
     return status;

@@ -40,6 +40,7 @@ struct silicon {
     int cpu;
     const char *core_class; /* of that CPU */
     unsigned active_cores;
+    unsigned active_in_package, active_in_die; /* of those, with the measured one */
     struct place place;
     struct companions *companions;
     struct pace_lane lanes[SILICON_LANES_MAX];

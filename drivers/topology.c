@@ -244,3 +244,11 @@ int cpu_package_of(const char *root, int cpu)
     snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
     return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
 }
+
+int cpu_die_of(const char *root, int cpu)
+{
+    char path[96], text[32];
+
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/die_id", cpu);
+    return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
+}

@@ -168,9 +168,11 @@ static int one_stretch(struct machine *m, const struct energy_setup *s, const st
     if (status)
         return status;
     m->ops->info(m, &info);
-    result->active_cores = info.active_cores;
     struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us};
     status = record_stretch(m, s, p, &slots, repetition, out, result->source, err);
+    m->ops->info(m, &info); /* which cores the counter is of is known once it has been read */
+    result->active_cores = info.active_cores;
+    result->counted_cores = info.energy_cores ? info.energy_cores : info.active_cores;
     m->ops->finish(m);
     return status;
 }
@@ -178,6 +180,9 @@ static int one_stretch(struct machine *m, const struct energy_setup *s, const st
 int energy_run(struct machine *m, const struct energy_setup *s, struct energy_result *out, struct machine_error *err)
 {
     memset(out, 0, sizeof *out);
+    if (s->machine.siblings)
+        return machine_fail(err, MACHINE_BAD_INPUT, "leave the other hyper-threads idle", "what the other "
+                            "hyper-threads of a core execute is not counted, but takes energy");
     int status = energy_can(m, err);
     if (status)
         return status;

@@ -11,7 +11,8 @@
 
 struct energy_setup {
     struct payload kernel, idle;  /* the other active cores run the same, each time */
-    /* cpu, active_cores, cpus, siblings, fixed_ghz and seed are the caller's; the rest is set by the probe */
+    /* cpu, active_cores, cpus, fixed_ghz and seed are the caller's; the rest is set by the probe. No siblings: they
+     * share a core with what is counted, and what they execute is not */
     struct machine_setup machine;
     unsigned runs;       /* pairs of repetitions, 1..ENERGY_RUNS_MAX */
     double settle_us;    /* before each repetition */
@@ -30,6 +31,7 @@ struct energy_result {
     struct energy_pair *pairs;
     char source[200];        /* the counter, one line */
     unsigned active_cores;   /* as the machine says */
+    unsigned counted_cores;  /* of those, the ones whose energy the counter tells */
 };
 
 /* Defaults: 5 pairs of 100 ms, 20 ms before each; RAPL counters move about once a millisecond (SDM vol. 3B, section
@@ -38,7 +40,8 @@ void energy_defaults(struct energy_setup *s, const struct payload *kernel);
 
 /*
  * Runs it; prepares and finishes the machine for each repetition. MACHINE_OK, or fills *err and returns its status
- * (MACHINE_CANNOT: no energy can be read, with the remedy); then *out is empty. Free with energy_result_free().
+ * (MACHINE_CANNOT: no energy can be read, with the remedy; MACHINE_BAD_INPUT: with siblings); then *out is
+ * empty. Free with energy_result_free().
  */
 int energy_run(struct machine *m, const struct energy_setup *s, struct energy_result *out, struct machine_error *err);
 void energy_result_free(struct energy_result *r);

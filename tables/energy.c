@@ -16,6 +16,7 @@
 enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
 static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
+static const double SAME_GHZ = 0.01; /* relative: PAUSE and the kernel ran at one frequency */
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -37,6 +38,8 @@ static const struct table_column columns[] = {
     {"idle_watts", "W", TABLE_REAL, false, 1},
     {"idle_watts_lo", "W", TABLE_REAL, false, 1},
     {"idle_watts_hi", "W", TABLE_REAL, false, 1},
+    {"idle_ghz", "GHz", TABLE_REAL, false, 3},
+    {"counted_cores", "", TABLE_WHOLE, false, 0},
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
 };
@@ -62,9 +65,14 @@ static void note_settings(const struct energy_setup *s, const char *slowest, str
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "settle_us", s->settle_us);
     table_set_setting_number(t, "duration_us", s->duration_us);
+    table_set_setting_number(t, "period_us", s->period_us);
     table_set_setting(t, "companion", "same as the measured core, also while it runs PAUSE");
     table_set_setting(t, "operation", "one counted instruction of the kernel; all active cores are taken to execute as "
                       "many as the measured one");
+    table_set_setting(t, "counted_cores", "active cores of the package or die whose energy counter is read: power and "
+                      "energy are theirs");
+    table_set_setting(t, "idle_ghz", "the frequency of PAUSE, whose power is subtracted: where it is not that of the "
+                      "kernel, watts is a difference of frequencies, too");
     table_set_setting(t, "lane", "64 bits of its registers");
     if (slowest)
         table_set_setting(t, "fixed", slowest);
@@ -111,19 +119,31 @@ static int add_cells(const struct tables_context *x, const struct payload *kerne
     return MACHINE_OK;
 }
 
+/* Whether energy can be told of this machine with these options; else notes why not. */
+static bool possible(const struct tables_context *x, struct table *t)
+{
+    struct machine_error cannot;
+    memset(&cannot, 0, sizeof cannot);
+    if (x->options->siblings) {
+        table_add_missing(t, "not with --siblings busy: what the other hyper-threads execute is not counted, but takes "
+                          "energy; --siblings idle tells it");
+        return false;
+    }
+    if (energy_can(x->machine, &cannot) == MACHINE_OK)
+        return true;
+    char why[sizeof cannot.text + sizeof cannot.remedy + 4];
+    snprintf(why, sizeof why, "%s%s%s", cannot.text, cannot.remedy[0] ? "; " : "", cannot.remedy);
+    table_add_missing(t, why);
+    return false;
+}
+
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX], slowest = most_demanding(x);
     unsigned cores[TABLES_CORES_MAX];
-    struct machine_error cannot;
     struct cell any = {.a = slowest, .cpu = -1, .active_cores = 1};
-    memset(&cannot, 0, sizeof cannot);
-    if (energy_can(x->machine, &cannot) != MACHINE_OK) {
-        char why[sizeof cannot.text + sizeof cannot.remedy + 4];
-        snprintf(why, sizeof why, "%s%s%s", cannot.text, cannot.remedy[0] ? "; " : "", cannot.remedy);
-        table_add_missing(t, why);
+    if (!possible(x, t))
         return MACHINE_OK;
-    }
     char fixed[120];
     if (x->options->fixed_ghz > 0)
         snprintf(fixed, sizeof fixed, "by --fixed-frequency, at %g GHz", x->options->fixed_ghz);
@@ -180,12 +200,14 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
 
 struct costs {
     size_t n, discarded;
+    unsigned cores; /* whose energy it is */
     double *watts, *nj, *package, *idle, *ghz, *idle_ghz; /* one a pair that was not disturbed */
 };
 
 static int collect(const struct energy_result *r, struct costs *c)
 {
     memset(c, 0, sizeof *c);
+    c->cores = r->counted_cores;
     double *room = malloc((r->n ? r->n : 1) * 6 * sizeof *room);
     if (!room)
         return -1;
@@ -194,7 +216,7 @@ static int collect(const struct energy_result *r, struct costs *c)
         *lists[i] = room + i * r->n;
     for (size_t i = 0; i < r->n; i++) {
         const struct energy_pair *p = &r->pairs[i];
-        struct energy_cost cost = energy_cost_of(&p->idle, &p->kernel, r->active_cores);
+        struct energy_cost cost = energy_cost_of(&p->idle, &p->kernel, c->cores);
         if (energy_disturbed(&p->idle) || energy_disturbed(&p->kernel) || isnan(cost.watts)) {
             c->discarded++;
             continue;
@@ -238,6 +260,8 @@ static void write_row(const struct cell *c, const struct costs *k, struct table 
     put(rows, "nj_per_lane", nj, 64.0 / c->a.kernel->width);
     put(rows, "package_watts", mean(k->package, k->n), 1);
     put(rows, "idle_watts", mean(k->idle, k->n), 1);
+    table_put_number(rows, "idle_ghz", round(mean(k->idle_ghz, k->n).value * 1000) / 1000);
+    table_put_number(rows, "counted_cores", k->cores);
     table_put_number(rows, "n", (double)k->n);
     table_put_number(rows, "discarded", (double)k->discarded);
 }
@@ -314,16 +338,16 @@ static void print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, table_energy.title);
     if (t->n_rows)
-        fprintf(out, "\n%-12s %5s %-9s %6s %22s %22s %8s %8s\n%-12s %5s %-9s %6s %22s %22s %8s %8s\n", "", "", "", "",
-                "above PAUSE, W", "an operation, nJ", "64 bit", "PAUSE", "kernel", "cores", "frequency", "GHz",
-                "[95 % limits]", "[95 % limits]", "nJ", "W");
+        fprintf(out, "\n%-12s %5s %-9s %6s %21s %21s %6s %13s\n%-12s %5s %-9s %6s %21s %21s %6s %6s %6s\n", "", "", "",
+                "", "above PAUSE, W", "an operation, nJ", "64 bit", "PAUSE", "kernel", "cores", "frequency", "GHz",
+                "[95 % limits]", "[95 % limits]", "nJ", "W", "GHz");
     for (size_t i = 0; i < t->n_rows; i++) {
         char watts[60], nj[60];
         format_limits(t, i, "watts", 2, watts);
         format_limits(t, i, "nj_per_op", 3, nj);
-        fprintf(out, "%-12s %5.0f %-9s %6.3f %22s %22s %8.3f %8.1f\n", table_text(t, i, "kernel"),
+        fprintf(out, "%-12s %5.0f %-9s %6.3f %21s %21s %6.3f %6.1f %6.3f\n", table_text(t, i, "kernel"),
                 table_number(t, i, "active_cores"), table_text(t, i, "mode"), table_number(t, i, "freq_ghz"), watts, nj,
-                table_number(t, i, "nj_per_lane"), table_number(t, i, "idle_watts"));
+                table_number(t, i, "nj_per_lane"), table_number(t, i, "idle_watts"), table_number(t, i, "idle_ghz"));
     }
     table_print_missing(out, colour, t);
 }
@@ -353,6 +377,41 @@ static void tell(FILE *out, const struct table *t, const char *mode, const char 
         fprintf(out, ".\n");
 }
 
+/* That PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
+static void tell_idle(FILE *out, const struct table *t, bool fixed)
+{
+    size_t differ = 0, most = 0;
+    double by = SAME_GHZ;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double apart = fabs(table_number(t, i, "idle_ghz") / table_number(t, i, "freq_ghz") - 1);
+        differ += apart > SAME_GHZ;
+        if (apart > by) {
+            by = apart;
+            most = i;
+        }
+    }
+    if (differ)
+        fprintf(out, "In %zu of %zu rows PAUSE ran at another frequency than the kernel (%s on %.0f core%s: %.3f GHz "
+                "against %.3f), so that watts and energy there are not those of the code alone%s.\n", differ, t->n_rows,
+                table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
+                table_number(t, most, "active_cores") > 1 ? "s" : "", table_number(t, most, "idle_ghz"),
+                table_number(t, most, "freq_ghz"),
+                fixed ? "; those at a fixed frequency are" : "; --fixed-frequency tells them");
+}
+
+/* That not all active cores are in the package or on the die whose energy was counted. */
+static void tell_counted(FILE *out, const struct table *t)
+{
+    for (size_t i = t->n_rows; i-- > 0;) {
+        double active = table_number(t, i, "active_cores"), counted = table_number(t, i, "counted_cores");
+        if (counted < active) {
+            fprintf(out, "The energy counter is of one package or die: of %.0f active cores, power and energy are "
+                    "those of %.0f.\n", active, counted);
+            return;
+        }
+    }
+}
+
 static void findings(FILE *out, const struct table *t)
 {
     bool fixed = false;
@@ -361,6 +420,8 @@ static void findings(FILE *out, const struct table *t)
     const char *mode = mode_names[fixed ? FIXED : AUTOMATIC];
     tell(out, t, mode, "watts", "Power above a PAUSE loop", "W", 1);
     tell(out, t, mode, "nj_per_lane", "Energy of 64 bits of an operation", "nJ", 2);
+    tell_idle(out, t, fixed);
+    tell_counted(out, t);
 }
 
 const struct table_kind table_energy = {

@@ -4,6 +4,8 @@
  * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2).
  */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,18 +136,20 @@ static void put_row(struct table *t, const struct cell *c, const struct overhead
     table_put_text(t, "from", c->a.name);
     table_put_text(t, "to", c->b.name);
     table_put_number(t, "active_cores", c->active_cores);
-    if (!o->unsettled) {
+    if (!o->unsettled && !o->moves[0] && !o->down_gains) {
         put_estimate(t, "down_us", &o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
         table_put_number(t, "down_p95_us", o->down.spread.p95);
     }
-    put_estimate(t, "up_us", &o->up.spread.mean);
-    table_put_number(t, "up_median_us", o->up.spread.median);
-    table_put_number(t, "up_p95_us", o->up.spread.p95);
+    if (!o->up_gains) {
+        put_estimate(t, "up_us", &o->up.spread.mean);
+        table_put_number(t, "up_median_us", o->up.spread.median);
+        table_put_number(t, "up_p95_us", o->up.spread.p95);
+    }
     put_estimate(t, "high_ghz", &o->high_ghz);
     put_estimate(t, "low_ghz", &o->low_ghz);
     table_put_number(t, "n", (double)o->down.spread.n);
-    if (o->levels_differ)
+    if (o->levels_differ && !o->moves[0])
         table_put_number(t, "up_n", (double)o->up.spread.n);
     table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
     put_estimate(t, "breakeven_us", breakeven);
@@ -153,26 +157,79 @@ static void put_row(struct table *t, const struct cell *c, const struct overhead
         table_put_text(t, "assumption", overhead_assumption);
 }
 
+#define NO_STEP 0.002 /* relative: no processor has steps as small */
+
+static void tell(struct table *t, const struct cell *c, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void tell(struct table *t, const struct cell *c, const char *format, ...)
+{
+    char why[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    tables_cell_missing(t, c, why);
+}
+
+/* Why there is no cost down. */
+static void tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
+{
+    const struct estimate *down = &o->down.spread.mean;
+    if (o->unsettled)
+        tell(t, c, "no settled level after the switch: the rate still changed however long it was observed, so that "
+             "there is no cost down");
+    else if (!o->down.spread.n)
+        tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
+    else if (o->down_gains && isnan(down->hi))
+        tell(t, c, "the first execution took less time than the second (by %.1f us), which one repetition cannot tell "
+             "from noise: no cost down; more --runs would help", -down->value);
+    else if (o->down_gains)
+        tell(t, c, "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster "
+             "before the core went down, so that the difference is no cost and there is no break-even time",
+             -down->value, -down->hi, -down->lo);
+}
+
+/* Why no change of the frequency was told from none. */
+static void tell_no_step(struct table *t, const struct cell *c, const struct overhead_cell *o)
+{
+    const struct estimate *step = &o->step_ghz;
+    double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
+    if (o->second_faster)
+        tell(t, c, "the core runs faster with the second kernel: name it first");
+    else if (isnan(step->lo))
+        tell(t, c, "one repetition cannot tell whether the frequency changes: no cost up, no break-even time; more "
+             "--runs would help");
+    else if (step->hi > least || step->lo < -least)
+        tell(t, c, "whether the frequency changes is lost in the noise: no cost up, no break-even time; more --runs "
+             "would help");
+    else if (step->lo > NO_STEP * o->high_ghz.value)
+        tell(t, c, "the frequencies differ by less than 1 %%, too little to tell a change from what the code does to "
+             "the measurement: no cost up, no break-even time");
+    else
+        tell(t, c, "no change of frequency: nothing to come back from, no cost up, no break-even time");
+}
+
 /* Why there is no break-even time. */
 static void tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
                          const struct estimate *breakeven)
 {
-    if (o->unsettled)
-        tables_cell_missing(t, c, "no settled level after the switch: the rate still changed however long it was "
-                            "observed, so that there is no cost down");
-    else if (!o->down.spread.n)
-        tables_cell_missing(t, c, "no repetition was free of interruptions; a less busy machine would help");
+    if (o->moves[0]) {
+        tell(t, c, OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside virtual "
+             "machines, while the other cores are idle", o->moves);
+        return;
+    }
+    tell_down(t, c, o);
     if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
-        tables_cell_missing(t, c, "the frequency was not measured: no cost up and no break-even time");
-    else if (o->second_faster)
-        tables_cell_missing(t, c, "the core runs faster with the second kernel: name it first");
+        tell(t, c, "the frequency was not measured: no cost up and no break-even time");
     else if (!o->levels_differ)
-        tables_cell_missing(t, c, "no change of frequency: nothing to come back from, no cost up, no break-even time");
+        tell_no_step(t, c, o);
     else if (!o->up.spread.n)
-        tables_cell_missing(t, c, "the core did not come back up while it was observed: no cost up and no break-even "
-                            "time; a longer --observe would help");
-    else if (!o->unsettled && o->down.spread.n && !isfinite(breakeven->value))
-        tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+        tell(t, c, "the core did not come back up while it was observed: no cost up and no break-even time; a longer "
+             "--observe would help");
+    else if (o->up_gains)
+        tell(t, c, "coming back up seems to cost less than nothing (%.1f us): no cost up and no break-even time",
+             o->up.spread.mean.value);
+    else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
+        tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
 }
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
@@ -181,7 +238,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     int status = overhead_cell_measure(x, c, &o, err);
     if (status == MACHINE_OK) {
         struct estimate breakeven = {NAN, NAN, NAN};
-        if (o.levels_differ && !o.unsettled)
+        if (o.levels_differ && !o.unsettled && !o.moves[0] && !o.down_gains && !o.up_gains)
             breakeven = overhead_breakeven(&o.down.spread.mean, &o.up.spread.mean, &o.high_ghz, &o.low_ghz);
         put_row(rows, c, &o, &breakeven);
         tell_missing(rows, c, &o, &breakeven);

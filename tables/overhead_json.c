@@ -36,15 +36,16 @@ static json_t *direction(const struct overhead_costs *c)
     json_t *dropped = json_array();
     for (size_t i = 0; i < c->n_dropped; i++)
         json_array_append_new(dropped, json_pack("{s:s,s:i}", "why", c->dropped[i].why, "n", (int)c->dropped[i].n));
-    return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "n", (json_int_t)c->spread.n, "observe_us", real(c->observe_us),
-                     "median_us", real(c->spread.median), "p5_us", real(c->spread.p5), "p95_us", real(c->spread.p95),
-                     "histogram", histogram(c), "discarded", dropped);
+    return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "n", (json_int_t)c->spread.n, "observe_us",
+                     real(c->observe_us), "mean_us", real(c->spread.mean.value), "median_us",
+                     real(c->spread.median), "p5_us", real(c->spread.p5), "p95_us", real(c->spread.p95), "histogram",
+                     histogram(c), "discarded", dropped);
 }
 
 char *overhead_cell_json(const struct overhead_cell *c)
 {
     json_t *cell = json_pack("{s:o,s:o}", "down", direction(&c->down), "drift_us", real(c->drift_us));
-    if (cell && c->levels_differ)
+    if (cell && c->levels_differ && !c->moves[0])
         json_object_set_new(cell, "up", direction(&c->up));
     char *text = cell ? json_dumps(cell, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(cell);

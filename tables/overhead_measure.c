@@ -2,20 +2,28 @@
 #include "tables/overhead_measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/blocks.h"
 #include "analysis/robust.h"
 
 enum {
     PILOT = 16,  /* repetitions that tell whether the observation is long enough */
     DOUBLED = 3, /* times that it may be doubled */
     NUMBERS = 7, /* arrays of an intake */
+    MOVES_LEAST = 8, /* repetitions that can tell whether the frequency moves */
 };
 #define DRIFT_MOST 0.01    /* of the time: more is no settled level */
 #define DRIFT_LEAST_US 0.3 /* ... and less than that is none */
 #define LEVEL_REJECT 4.0   /* scaled MADs: frequencies farther from the median are of repetitions that did not settle */
+#define LEVEL_WILD 0.1     /* relative: no frequency moves that far by itself and back */
+#define STEADY 0.005       /* relative standard deviation of a level, over the repetitions: more is none */
 #define LEVEL_SIGMAS 6.0   /* levels so far apart are told from one repetition: half the way is three */
+#define COST_SAME_US 2.0   /* costs of some repetitions and of others that differ by less ... */
+#define COST_SAME 0.1      /* ... or by less of the cost are the same */
+#define LATE_MOST 0.01     /* of the repetitions may change in the second execution */
 #define SIDE 0.8            /* quantile: repetitions on one side of the others */
 #define MOST 0.9            /* quantile: most repetitions */
 #define DOWN_SHARE 0.3     /* of the time of a cell */
@@ -65,6 +73,7 @@ struct intake {
     double least_gain;    /* up */
     /* down, each as long as costs->us: */
     double *high, *low, *drift, *quarter, *settled, *lost, *scratch;
+    struct overhead_up *ups; /* up, likewise */
     bool stopped;
 };
 
@@ -107,7 +116,7 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     if (why)
         drop(c, why, 1);
     else
-        c->us[c->n++] = u.us;
+        t->ups[c->n++] = u;
     return told_to_stop(t, run);
 }
 
@@ -135,6 +144,15 @@ static double drift_most(const struct intake *t)
     return fmax(DRIFT_LEAST_US, DRIFT_MOST * quantile(t, t->quarter, 0.5));
 }
 
+/* Repetitions that changed in the second execution: they count for the change of sign alone, and bend the mean. */
+static size_t n_late(const struct intake *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->costs->n; i++)
+        n += isfinite(t->settled[i]) && t->settled[i] > t->costs->observe_us / 2;
+    return n;
+}
+
 /*
  * Whether some repetitions are not settled when the second execution begins. Interruptions and a noisy clock make the
  * drift larger in either direction, a change that is not over makes it larger in one.
@@ -142,7 +160,7 @@ static double drift_most(const struct intake *t)
 static bool seems_unsettled(const struct intake *t)
 {
     double skew = quantile(t, t->drift, SIDE) + quantile(t, t->drift, 1 - SIDE);
-    return fabs(skew) > 2 * drift_most(t);
+    return fabs(skew) > 2 * drift_most(t) || n_late(t) > 0;
 }
 
 static bool unsettled(const struct intake *t)
@@ -170,9 +188,14 @@ static int pilot(struct overhead_setup *s, unsigned runs, overhead_sink *sink, b
     return MACHINE_OK;
 }
 
-static void summarise(struct overhead_costs *c)
+/* scratch: as long as c->us. */
+static void summarise(struct overhead_costs *c, double *scratch)
 {
+    struct blocks blocks;
+    memcpy(scratch, c->us, c->n * sizeof *scratch); /* in order of time */
     overhead_spread(c->us, c->n, OVERHEAD_FAR_US, &c->spread, &c->first);
+    blocks_cut(scratch, c->n, c->spread.median, OVERHEAD_FAR_US, &blocks);
+    blocks_widen(&blocks, &c->spread.mean);
     drop(c, "more than 100 us from the median", (unsigned)c->spread.far);
 }
 
@@ -184,6 +207,8 @@ static void keep_below(struct intake *t, const double *value, double bound, cons
     for (size_t i = 0; i < c->n; i++)
         if (value[i] < bound) {
             t->high[kept] = t->high[i];
+            t->low[kept] = t->low[i];
+            t->drift[kept] = t->drift[i];
             c->us[kept++] = c->us[i];
         }
     drop(c, why, (unsigned)(c->n - kept));
@@ -207,6 +232,68 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
                "not back at the high level before the switch");
 }
 
+/* A frequency over the repetitions, with limits that hold how it moves from some to others. */
+static struct estimate mean_ghz(const struct intake *t, const double *ghz)
+{
+    size_t n = t->costs->n;
+    double middle = quantile(t, ghz, 0.5), far = LEVEL_REJECT * mad_sigma(ghz, n, middle, t->scratch);
+    struct estimate e = mean_estimate(ghz, n, LEVEL_REJECT, 0, NULL);
+    struct blocks blocks;
+    blocks_cut(ghz, n, middle, far, &blocks);
+    blocks_widen(&blocks, &e);
+    return e;
+}
+
+/*
+ * Whether the frequency moves by itself: then the first execution differs from the second for other reasons than the
+ * change, now this way and now that, for longer than the repetitions take. Fills out->moves if so. To be asked before
+ * repetitions are left out: those in which it moves look as if they were interrupted.
+ */
+static void judge_frequency(const struct intake *t, struct overhead_cell *out)
+{
+    size_t n = t->costs->n;
+    struct blocks low;
+    if (n < MOVES_LEAST)
+        return;
+    double ghz = quantile(t, t->low, 0.5), sigma = mad_sigma(t->low, n, ghz, t->scratch);
+    blocks_cut(t->low, n, ghz, LEVEL_WILD * ghz, &low);
+    if (sigma > STEADY * ghz)
+        snprintf(out->moves, sizeof out->moves, "it differs by %.1f %% from repetition to repetition",
+                 100 * sigma / ghz);
+    else if (blocks_disagree(&low, OVERHEAD_SAME_LEVEL * ghz))
+        snprintf(out->moves, sizeof out->moves, "it is %.3f GHz in some repetitions, %.3f GHz in those before or after",
+                 low.least, low.most);
+}
+
+/* The same from what it does to the costs. quiet: the drift is not that of interruptions. */
+static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell *out)
+{
+    const struct overhead_costs *c = t->costs;
+    struct blocks cost, high;
+    if (c->n < MOVES_LEAST || out->moves[0])
+        return;
+    double us = quantile(t, c->us, 0.5), ghz = quantile(t, t->high, 0.5);
+    double sigma = mad_sigma(t->high, c->n, ghz, t->scratch);
+    blocks_cut(t->high, c->n, ghz, LEVEL_WILD * ghz, &high);
+    blocks_cut(c->us, c->n, us, OVERHEAD_FAR_US, &cost);
+    for (size_t i = 0; i < c->n; i++)
+        t->scratch[i] = fabs(t->drift[i]);
+    double drift = median_of(t->scratch, c->n);
+    /* before the switch it is seen for a shorter time than after it */
+    if (sigma > OVERHEAD_SAME_LEVEL * ghz)
+        snprintf(out->moves, sizeof out->moves, "before the switch it differs by %.1f %% from repetition to repetition",
+                 100 * sigma / ghz);
+    else if (blocks_disagree(&high, OVERHEAD_SAME_LEVEL * ghz))
+        snprintf(out->moves, sizeof out->moves, "before the switch it is %.3f GHz in some repetitions, %.3f GHz in "
+                 "others", high.least, high.most);
+    else if (quiet && drift > drift_most(t))
+        snprintf(out->moves, sizeof out->moves, "the rate still changes by %.1f %% long after the switch, up or down",
+                 100 * drift / quantile(t, t->quarter, 0.5));
+    else if (blocks_disagree(&cost, fmax(COST_SAME_US, COST_SAME * fabs(us))))
+        snprintf(out->moves, sizeof out->moves, "the cost is %.1f us in some repetitions, %.1f us in those before or "
+                 "after", cost.least, cost.most);
+}
+
 static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t, struct overhead_cell *out,
                        struct machine_error *err)
 {
@@ -217,21 +304,30 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
     /* later than most settled, but for those that something else kept from it */
     t->settle_us = quantile(t, t->settled, MOST) + 2 * s->period_us;
     status = repeat(s, runs, take_down, t, err);
+    if (status == MACHINE_OK && (double)n_late(t) > LATE_MOST * (double)t->costs->n) {
+        s->observe_us *= 2; /* too few for the pilot to see one */
+        t->settle_us = quantile(t, t->settled, 1) + 2 * s->period_us;
+        status = repeat(s, runs, take_down, t, err);
+    }
     if (status)
         return status;
     out->unsettled = unsettled(t);
     out->drift_us = quantile(t, t->drift, 0.5);
-    out->high_ghz = mean_estimate(t->high, t->costs->n, LEVEL_REJECT, 0, NULL);
-    out->low_ghz = mean_estimate(t->low, t->costs->n, LEVEL_REJECT, 0, NULL);
+    out->high_ghz = mean_ghz(t, t->high);
+    out->low_ghz = mean_ghz(t, t->low);
     /* both are of one repetition: what the frequency does from one to the next is no step */
     for (size_t i = 0; i < t->costs->n; i++)
         t->scratch[i] = t->high[i] - t->low[i];
-    struct estimate step = mean_estimate(t->scratch, t->costs->n, LEVEL_REJECT, 0, NULL);
-    struct estimate rise = {-step.value, -step.hi, -step.lo};
-    out->levels_differ = overhead_levels_differ(&out->high_ghz, &step);
+    out->step_ghz = mean_estimate(t->scratch, t->costs->n, LEVEL_REJECT, 0, NULL);
+    struct estimate rise = {-out->step_ghz.value, -out->step_ghz.hi, -out->step_ghz.lo};
+    out->levels_differ = overhead_levels_differ(&out->high_ghz, &out->step_ghz);
     out->second_faster = overhead_levels_differ(&out->high_ghz, &rise);
+    bool quiet = quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US;
+    judge_frequency(t, out);
     sift(t, out);
-    summarise(t->costs);
+    judge_costs(t, quiet, out);
+    summarise(t->costs, t->scratch);
+    out->down_gains = !overhead_is_cost(&t->costs->spread.mean);
     return MACHINE_OK;
 }
 
@@ -261,11 +357,23 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
                                .period_us = how->up_period_us};
     struct intake t = {.x = x, .costs = &out->up, .runs = how->runs, .part = DOWN_SHARE, .share = 1 - DOWN_SHARE,
                        .least_gain = (out->high_ghz.value / out->low_ghz.value - 1) / 2};
+    t.ups = malloc((size_t)how->runs * sizeof *t.ups);
+    t.scratch = malloc((size_t)how->runs * sizeof *t.scratch);
+    if (!t.ups || !t.scratch) {
+        free(t.ups);
+        free(t.scratch);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
     int status = pilot(&s, how->runs, take_up, mostly_low, &t, err);
     if (status == MACHINE_OK)
         status = repeat(&s, how->runs, take_up, &t, err);
-    if (status == MACHINE_OK)
-        summarise(&out->up);
+    if (status == MACHINE_OK) {
+        overhead_up_choose(t.ups, out->up.n, out->up.us);
+        summarise(&out->up, t.scratch);
+        out->up_gains = !overhead_is_cost(&out->up.spread.mean);
+    }
+    free(t.ups);
+    free(t.scratch);
     return status;
 }
 
@@ -280,7 +388,7 @@ int overhead_cell_measure(const struct tables_context *x, const struct cell *c, 
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     overhead_spread(out->up.us, 0, OVERHEAD_FAR_US, &out->up.spread, NULL);
     int status = measure_down(x, c, &how, out, err);
-    if (status == MACHINE_OK && out->levels_differ)
+    if (status == MACHINE_OK && out->levels_differ && !out->moves[0])
         status = measure_up(x, c, &how, out, err);
     return status;
 }

@@ -28,9 +28,12 @@ struct overhead_costs {
 struct overhead_cell {
     struct overhead_costs down, up;
     struct estimate high_ghz, low_ghz;
+    struct estimate step_ghz; /* the first less the second, repetition by repetition */
     double drift_us;     /* median; how much the rate still changed in the second execution */
     bool unsettled;      /* ... was too much however long it was observed: no cost down */
+    char moves[120];     /* what shows that the frequency moves by itself, so that there are no costs; "": nothing */
     bool levels_differ;
+    bool down_gains, up_gains; /* the mean is below 0 by its limits: no cost */
     bool second_faster;  /* the frequency rises in the switch "down" */
 };
 

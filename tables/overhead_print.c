@@ -135,15 +135,63 @@ static void tell_breakeven(FILE *out, const struct table *t)
             table_number(t, longest, "active_cores"));
 }
 
+static bool missing_says(const struct table *t, const char *what)
+{
+    for (size_t i = 0; i < t->n_missing; i++)
+        if (strstr(t->missing[i].why, what))
+            return true;
+    return false;
+}
+
+/* What is known of coming back up, where no cost of it was told from noise. */
+static const char *about_up(const struct table *t)
+{
+    bool changed = false, measured = false;
+    size_t steps_known = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        changed = changed || isfinite(table_number(t, row, "up_n")); /* only where the frequency was seen to change */
+        measured = measured || isfinite(table_number(t, row, "up_us"));
+        steps_known += isfinite(table_number(t, row, "high_ghz_lo")) && isfinite(table_number(t, row, "low_ghz_lo"));
+    }
+    if (measured)
+        return "the cost of coming back up is too small to tell";
+    if (changed)
+        return "the cost of coming back up was not measured";
+    if (missing_says(t, OVERHEAD_MOVES))
+        return OVERHEAD_MOVES;
+    if (steps_known < t->n_rows)
+        return "one repetition cannot tell whether the frequency changes";
+    if (missing_says(t, "whether the frequency changes") || missing_says(t, "the frequencies differ") ||
+        missing_says(t, "faster with the second"))
+        return "no change down of the frequency is large enough to tell";
+    return "no change of the frequency was seen";
+}
+
+/* Where no cost down is told from noise, or all are next to nothing. */
+static void tell_no_cost(FILE *out, const struct table *t, size_t most, bool up_told)
+{
+    bool any = false;
+    for (size_t row = 0; row < t->n_rows; row++)
+        any = any || isfinite(table_number(t, row, "down_us"));
+    if (!any)
+        fputs("No cost of going down was measured", out);
+    else if (most == t->n_rows && up_told)
+        fputs("What going down costs is lost in the noise", out);
+    else if (most == t->n_rows)
+        fputs("No switch between the kernels costs what could be told from noise", out);
+    else
+        fprintf(out, "No switch between the kernels costs more than %.1f us", NOTHING_US);
+}
+
 void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = extreme(t, "down_us", 1), least = extreme(t, "down_us", -1);
     size_t up_most = extreme(t, "up_us", 1), up_least = extreme(t, "up_us", -1);
+    if (t->n_rows == 0)
+        return;
     tell_breakeven(out, t);
-    if (most == t->n_rows)
-        fputs("No switch between the kernels costs what could be told from noise", out);
-    else if (table_number(t, most, "down_us") < NOTHING_US)
-        fprintf(out, "No switch between the kernels costs more than %.1f us", NOTHING_US);
+    if (most == t->n_rows || table_number(t, most, "down_us") < NOTHING_US)
+        tell_no_cost(out, t, most, up_most < t->n_rows);
     else
         fprintf(out, "Going down costs %.1f us (%s - %s) to %.1f us (%s - %s)",
                 shown(table_number(t, least, "down_us"), 1), table_text(t, least, "from"), table_text(t, least, "to"),
@@ -152,5 +200,5 @@ void overhead_findings(FILE *out, const struct table *t)
         fprintf(out, "; coming back up %.1f to %.1f us.\n", shown(table_number(t, up_least, "up_us"), 1),
                 shown(table_number(t, up_most, "up_us"), 1));
     else
-        fprintf(out, "; no change of the frequency was seen.\n");
+        fprintf(out, "; %s.\n", about_up(t));
 }

@@ -18,6 +18,9 @@ struct overhead_published {
 /* Reads them from the table's detail "published" (tables/published.h). Returns how many, at most max. */
 size_t overhead_published_of(const struct table *t, struct overhead_published *out, size_t max);
 
+/* How the reason begins where costs are missing because the frequency does what it likes. */
+#define OVERHEAD_MOVES "the frequency moves by itself"
+
 /* A line for each number of active cores, below its pair. Published figures stand beside, marked as such: they are
  * for display alone. */
 void overhead_print(FILE *out, bool colour, const struct table *t, const char *title,

@@ -124,6 +124,9 @@ done
     refuses "--cpu that is not the first of --cpus" 2 'not the first of --cpus' $f $m --cpu 1 --cpus 0,1
     refuses "--companion unknown" 2 '--companion: .*or same' $f $m --companion samme
     refuses "--siblings unknown" 2 "'some' is neither; allowed: idle, busy" $f $m --siblings some
+    refuses "--siblings busy for energy" 2 '--siblings busy has no use with --table energy' --table energy $m \
+        --siblings busy
+    refuses "--companion for energy" 2 '--companion has no use with --table energy' --table energy $m --companion 64add
     refuses "a list of core counts for a transition" 2 'takes one number' $t $p --active-cores 1,2
     refuses "an event for another table" 2 '--event has no use with --table frequency' $f $m --event 0x28
     refuses "a transition's event without umask" 2 'has no umask' $t $p $m --event 0x28

@@ -255,6 +255,38 @@ static void test_companions_are_other_cores_of_the_same_package_first(void **sta
     expect_companions(r, 0, 6, "1 2 3 4 5", 8);
 }
 
+static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned in_package, unsigned in_die)
+{
+    const struct machine_setup s = { .active_cores = active, .siblings = siblings };
+    struct machine_error err;
+    struct cpu_companions c;
+    assert_int_equal(cpu_pick_companions(r->root, &r->view, 5, &s, &c, &err), MACHINE_OK);
+    free(c.cpus);
+    assert_int_equal(c.in_package, in_package);
+    assert_int_equal(c.in_die, in_die);
+}
+
+/* Those whose energy is counted with that of the measured CPU, 5: cores, not threads. */
+static void test_active_cores_of_a_package_and_of_a_die(void **state)
+{
+    struct rig *r = *state;
+    look(r, "0-15");
+    expect_near(r, 1, false, 1, 1);
+    expect_near(r, 3, false, 3, 3);
+    expect_near(r, 0, false, 4, 4);
+    expect_near(r, 0, true, 4, 4);
+    for (int cpu = 0; cpu < 16; cpu++) { /* dies have the same numbers in either package */
+        char path[128];
+        snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/die_id", cpu);
+        write_file(r, path, cpu % 4 < 2 ? "0" : "1");
+    }
+    expect_near(r, 0, false, 4, 2);
+    expect_near(r, 6, true, 4, 2);
+    char command[128];
+    snprintf(command, sizeof command, "rm '%s'/devices/system/cpu/cpu*/topology/die_id", r->root);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_companions_only_where_allowed(void **state)
 {
     struct rig *r = *state;
@@ -557,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_bad_lists_are_empty),
         cmocka_unit_test(test_long_lists_end_in_dots),
         cmocka_unit_test(test_companions_are_other_cores_of_the_same_package_first),
+        cmocka_unit_test(test_active_cores_of_a_package_and_of_a_die),
         cmocka_unit_test(test_companions_only_where_allowed),
         cmocka_unit_test(test_cpus_become_active_in_the_order_that_is_given),
         cmocka_unit_test(test_siblings_are_busy_only_where_asked_for),

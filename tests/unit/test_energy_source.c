@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "drivers/energy.h"
+#include "drivers/silicon.h"
 
 /* ---- a folder laid out like /sys ---- */
 
@@ -30,8 +31,10 @@ static void put(const char *path, const char *text)
         *slash = '/';
     }
     FILE *f = fopen(full, "w");
-    if (!f)
+    if (!f) {
         fail_msg("%s: %s", full, strerror(errno));
+        return;
+    }
     fprintf(f, "%s\n", text);
     assert_int_equal(fclose(f), 0);
 }
@@ -176,6 +179,12 @@ static void dies_of_a_package(void **state)
     struct energy e = in_root();
     read_now(&e, 5);
     assert_contains(e.source, "intel-rapl:1");
+    assert_true(e.of_die); /* the cores of the other die are not in it */
+    put_zone("intel-rapl:0", "package-0", "1", "1000");
+    put_zone("intel-rapl:1", "psys", "2", "1000");
+    e = in_root();
+    read_now(&e, 5);
+    assert_false(e.of_die);
 }
 
 static void package_that_is_not_told(void **state)
@@ -281,6 +290,7 @@ static void register_wraps(void **state)
         struct energy e = with_registers(&r);
         assert_true(read_now(&e, 2).joules == 0);
         assert_contains(e.source, amd ? "C001029BH" : "611H");
+        assert_true(e.of_die == !amd);
         r.energy = 0x10;
         assert_true(fabs(read_now(&e, 2).joules - 32 / 16384.0) < 1e-9);
         r.energy = 0x10 + 16384;
@@ -315,6 +325,26 @@ static void counter_is_waited_for(void **state)
     r.moves_every = 0;
     e.access.edge_us = 2000;
     assert_contains(refused(&e, 2).text, "stands still");
+}
+
+/* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */
+static void machine_tells_whose_energy_it_is(void **state)
+{
+    (void)state;
+    static struct silicon s; /* too large for the stack */
+    struct machine_info info;
+    snprintf(s.sys, sizeof s.sys, "%s", root);
+    s.active_cores = 8;
+    s.active_in_package = 4;
+    s.active_in_die = 2;
+    silicon_info(&s, &info);
+    assert_int_equal(info.energy_cores, 0);
+    s.prepared = true;
+    silicon_info(&s, &info);
+    assert_int_equal(info.energy_cores, 4);
+    s.energy.of_die = true;
+    silicon_info(&s, &info);
+    assert_int_equal(info.energy_cores, 2);
 }
 
 /* ---- liblikwid ---- */
@@ -401,6 +431,7 @@ int main(void)
         IN_ROOT(register_wraps),
         IN_ROOT(register_that_is_not_there),
         IN_ROOT(counter_is_waited_for),
+        IN_ROOT(machine_tells_whose_energy_it_is),
         IN_ROOT(likwid_comes_second),
         IN_ROOT(all_reasons_are_told),
     };

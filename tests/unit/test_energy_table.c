@@ -15,6 +15,7 @@
 
 #include "analysis/energy.h"
 #include "drivers/msr_decode.h"
+#include "probes/energy.h"
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
@@ -110,6 +111,8 @@ static void compare_row(const struct model *m, const struct table *t, size_t row
     struct machine_error err;
     assert_int_equal(model_need(m, &p, &need, &err), MACHINE_OK);
     assert_true(fabs(table_number(t, row, "freq_ghz") - ghz) < 0.0011);
+    assert_true(fabs(table_number(t, row, "idle_ghz") - idle_ghz) < 0.0011);
+    assert_true(table_number(t, row, "counted_cores") == cores);
     compare(t, row, "watts", watts);
     compare(t, row, "nj_per_op", watts / (cores * ghz * need.ipc));
     compare(t, row, "nj_per_lane", watts / (cores * ghz * need.ipc) / (p.kernel->width / 64.0));
@@ -230,7 +233,18 @@ static struct {
     double longest_us; /* of a repetition */
     double reading_seconds; /* a reading takes so long, at the power of PAUSE on the measured core */
     double extra_joules, extra_seconds, watts;
+    unsigned other_package; /* so many cores are active there, too */
 } odd;
+
+static void odd_info(const struct machine *m, struct machine_info *out)
+{
+    (void)m;
+    odd.model.ops->info(&odd.model, out);
+    if (odd.other_package && out->active_cores) {
+        out->energy_cores = out->active_cores;
+        out->active_cores += odd.other_package;
+    }
+}
 
 static int odd_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
@@ -272,6 +286,7 @@ static void measure_odd(const struct model *m, struct tables_options *o, struct 
     odd.ops = *odd.model.ops;
     odd.ops.prepare = odd_prepare;
     odd.ops.run = odd_run;
+    odd.ops.info = odd_info;
     odd.ops.read_energy = odd_energy;
     struct machine machine = {&odd.ops, odd.model.state};
     o->n_active = 1;
@@ -367,6 +382,125 @@ static void slow_readings_cost_nothing(void **state)
     o.kernels[0] = rig_payload("128fma");
     measure_odd(&m, &o, &t);
     compare_row(&m, &t, find(&t, "128fma", 1, "automatic"));
+    table_free(&t);
+}
+
+/* The counter is of one package: what the cores of another one execute and take is no part of it. */
+static void cores_of_another_package_are_not_counted(void **state)
+{
+    (void)state;
+    struct tables_options o = brief();
+    struct model m;
+    struct table t;
+    struct payload p = rig_payload("512fma");
+    struct model_need need;
+    struct machine_error err;
+    quiet_model(&m);
+    odd.other_package = 1;
+    o.n_kernels = 1;
+    o.kernels[0] = p;
+    measure_odd(&m, &o, &t);
+    size_t row = find(&t, "512fma", 1, "fixed");
+    assert_int_equal(model_need(&m, &p, &need, &err), MACHINE_OK);
+    double watts = core_watts(&m, "512fma", 3.5) - core_watts(&m, "pause", 3.5);
+    compare(&t, row, "nj_per_op", watts / (3.5 * need.ipc));
+    assert_true(table_number(&t, row, "counted_cores") == 1);
+    table_free(&t);
+}
+
+static char *findings_of(const struct table *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    table_energy.findings(out, t);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* PAUSE asks for no licence: at the automatic frequency it runs faster than wide code. */
+static void pause_at_another_frequency_is_told(void **state)
+{
+    (void)state;
+    struct tables_options o = brief();
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    o.n_active = 1;
+    o.active[0] = 16;
+    o.n_kernels = 2;
+    o.kernels[0] = rig_payload("128fma");
+    o.kernels[1] = rig_payload("512fma");
+    rig_measure(&table_energy, &m, &o, &t);
+    char *text = findings_of(&t);
+    if (!strstr(text, "In 1 of 4 rows PAUSE ran at another frequency than the kernel (512fma on 16 cores: 2.800 GHz "
+                "against 1.900)") || !strstr(text, "those at a fixed frequency are"))
+        fail_msg("%s", text);
+    free(text);
+    table_free(&t);
+    /* some cores outside the counter */
+    quiet_model(&m);
+    o.n_kernels = 1;
+    measure_odd(&m, &o, &t);
+    text = findings_of(&t);
+    assert_null(strstr(text, "PAUSE ran at another"));
+    assert_null(strstr(text, "one package or die"));
+    for (size_t c = 0; c < t.n_columns; c++)
+        if (strcmp(t.columns[c].name, "counted_cores") == 0)
+            t.values[c].number = 0.5;
+    free(text);
+    text = findings_of(&t);
+    assert_non_null(strstr(text, "one package or die"));
+    free(text);
+    table_free(&t);
+}
+
+/* What a second thread of a core executes is not counted. */
+static void siblings_are_refused(void **state)
+{
+    (void)state;
+    struct tables_options o = brief();
+    struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct energy_result seen;
+    struct energy_setup s;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    o.siblings = true;
+    rig_measure(&table_energy, &m, &o, &t);
+    assert_int_equal(t.n_rows, 0);
+    assert_int_equal(t.n_missing, 1);
+    assert_non_null(strstr(t.missing[0].why, "--siblings"));
+    table_free(&t);
+    struct payload p = rig_payload("128fma");
+    energy_defaults(&s, &p);
+    s.machine.siblings = true;
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    assert_int_equal(energy_run(&machine, &s, &seen, &err), MACHINE_BAD_INPUT);
+    machine.ops->close(&machine);
+}
+
+static void what_was_used_is_told(void **state)
+{
+    (void)state;
+    struct tables_options o = brief();
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    o.n_active = 1;
+    o.active[0] = 1;
+    o.n_kernels = 1;
+    o.kernels[0] = rig_payload("128fma");
+    o.period_us = 500;
+    o.warmup_us = 3000;
+    o.observe_us = 40000;
+    rig_measure(&table_energy, &m, &o, &t);
+    assert_string_equal(table_setting(&t, "period_us"), "500");
+    assert_string_equal(table_setting(&t, "settle_us"), "3000");
+    assert_string_equal(table_setting(&t, "duration_us"), "40000");
+    assert_non_null(strstr(table_setting(&t, "companion"), "same"));
     table_free(&t);
 }
 
@@ -479,7 +613,9 @@ int main(void)
         cmocka_unit_test(frequency_that_is_fixed_already), cmocka_unit_test(long_repetitions_are_cut),
         cmocka_unit_test(slow_readings_cost_nothing),     cmocka_unit_test(cells_stand_alone),
         cmocka_unit_test(it_is_printed),                  cmocka_unit_test(models_have_the_registers),
-        cmocka_unit_test(cost_of_exact_cases),
+        cmocka_unit_test(cost_of_exact_cases),            cmocka_unit_test(siblings_are_refused),
+        cmocka_unit_test(cores_of_another_package_are_not_counted),
+        cmocka_unit_test(pause_at_another_frequency_is_told), cmocka_unit_test(what_was_used_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

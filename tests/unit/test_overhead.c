@@ -233,6 +233,51 @@ static void up_is_the_halt_in_the_mean(void **state)
     }
 }
 
+/* Readings on a grid; one that is late comes right after the halt: the section was all at the low frequency. */
+static struct work_curve read_grid(const struct course *c, double end_us, double period, double offset)
+{
+    struct work_curve w = empty_curve();
+    double halt = c->stretch[0].us, over = halt + c->stretch[1].us;
+    w.n = 1;
+    for (double next = period * (1 - offset); next < end_us && w.n < READINGS_MAX; next += period) {
+        double t = next > halt && next < over ? over : next;
+        if (t <= w.time_us[w.n - 1])
+            continue;
+        w.time_us[w.n] = t;
+        w.work[w.n++] = work_at(c, t);
+    }
+    return w;
+}
+
+static void up_of_sections_that_a_halt_cuts_short(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 3, 0);
+    for (int k = 0; k < 20; k++) {
+        double slow = 2000 * rng_range(&r, 1, 3), fast = slow * rng_range(&r, 1.05, 1.6);
+        double halt = rng_range(&r, 4, 20);
+        struct course c = {{{rng_range(&r, 100, 900), slow, 2}, {halt, 0, 2}, {0, fast, 2}}, 3};
+        enum { OFFSETS = 20 };
+        struct overhead_up u[OFFSETS];
+        double us[OFFSETS];
+        for (int i = 0; i < OFFSETS; i++) {
+            struct work_curve w = read_grid(&c, 1000, 1, (i + 0.5) / OFFSETS);
+            assert_null(overhead_up(&w, (fast / slow - 1) / 2, &u[i]));
+        }
+        overhead_up_choose(u, OFFSETS, us);
+        for (int i = 0; i < OFFSETS; i++)
+            if (fabs(us[i] - halt) > 1e-6)
+                fail_msg("case %d: %.4f us instead of %.4f", k, us[i], halt);
+    }
+    /* where few are cut, that is chance: equal work */
+    struct overhead_up few[3] = {{.us = 10, .low_us = 9, .late = true, .cut = true},
+                                 {.us = 10, .low_us = 9, .late = true}, {.us = 10, .low_us = 9, .late = true}};
+    double us[3];
+    overhead_up_choose(few, 3, us);
+    assert_true(us[0] == 10 && us[1] == 10 && us[2] == 10);
+}
+
 /* Cores that change their frequency without standing still. */
 static void up_without_a_halt_is_nothing(void **state)
 {
@@ -299,6 +344,26 @@ static void spread_leaves_out_what_is_far(void **state)
     double one[] = {7};
     overhead_spread(one, 1, 100, &s, &first);
     assert_true(s.n == 1 && fabs(s.mean.value - 7) < 1e-12 && isnan(s.mean.lo));
+}
+
+static void gains_are_no_costs(void **state)
+{
+    (void)state;
+    struct estimate e = {-27.7, -31.2, -24.2};
+    assert_false(overhead_is_cost(&e));
+    e = (struct estimate){-5, -12, 2};
+    assert_true(overhead_is_cost(&e) && e.hi == 2);
+    e = (struct estimate){40, 39, 41};
+    assert_true(overhead_is_cost(&e));
+    /* as exact as the method is */
+    e = (struct estimate){-0.02, -0.03, -0.01};
+    assert_true(overhead_is_cost(&e) && e.hi == 0 && e.lo == -0.03);
+    e = (struct estimate){-3, NAN, NAN};
+    assert_false(overhead_is_cost(&e));
+    e = (struct estimate){-0.1, NAN, NAN};
+    assert_true(overhead_is_cost(&e));
+    e = (struct estimate){NAN, NAN, NAN};
+    assert_true(overhead_is_cost(&e));
 }
 
 static struct estimate exact(double value)
@@ -427,6 +492,8 @@ int main(void)
         cmocka_unit_test(curves_without_anything_are_refused),
         cmocka_unit_test(up_is_the_halt_in_the_mean),
         cmocka_unit_test(up_without_a_halt_is_nothing),
+        cmocka_unit_test(up_of_sections_that_a_halt_cuts_short),
+        cmocka_unit_test(gains_are_no_costs),
         cmocka_unit_test(up_is_no_interruption),
         cmocka_unit_test(spread_leaves_out_what_is_far),
         cmocka_unit_test(breakeven_as_published),

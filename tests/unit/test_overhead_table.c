@@ -195,7 +195,7 @@ static void slow_transitions_are_observed_for_longer(void **state)
     for (size_t from = 0; from < m.n_classes; from++)
         for (size_t to = from + 1; to < m.n_classes; to++) {
             m.transitions[from][to].steps[0].us = 800;
-            m.transitions[from][to].steps[0].ratio = 0.8;
+            m.transitions[from][to].steps[0].ratio = 0.5; /* less than 1.9 / 2.8: else that is a gain */
             m.transitions[from][to].steps[0].n_variants = 0;
         }
     o->active[o->n_active++] = 16;
@@ -204,7 +204,8 @@ static void slow_transitions_are_observed_for_longer(void **state)
     struct overhead_truth e;
     overhead_truth(&m, "128fma", "512fma", 16, &e);
     assert_int_equal(t.n_rows, 1);
-    assert_true(fabs(table_number(&t, 0, "down_us") - e.down_us) < 2); /* of -100 or so: throttled at 2.8 GHz */
+    assert_true(e.down_us > 200);
+    assert_true(fabs(table_number(&t, 0, "down_us") - e.down_us) < 2);
     table_free(&t);
 }
 
