@@ -303,14 +303,20 @@ static int anew_of(const struct rig *r, const struct relaxation_rise *rise)
 
 static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, const char *by)
 {
-    size_t yes = 0, no = 0, other = 0;
+    size_t yes = 0, no = 0, twice = 0, other = 0;
     double *x = calloc(r->n + 1, sizeof *x);
     for (size_t i = 0; x && i < r->n; i++) {
         int anew = anew_of(r, &rise[i]);
         yes += anew == 1;
-        no += anew == 0;
+        no += anew == 0 && rise[i].at_us < r->wait_us;
+        twice += anew == 0 && !(rise[i].at_us < r->wait_us);
         other += anew < 0;
     }
+    /* A double wait hides that another began anew within it: it counts only where single ones went on as well. */
+    if (no)
+        no += twice;
+    else
+        other += twice;
     bool mostly = yes > no;
     size_t m = 0;
     for (size_t i = 0; x && i < r->n; i++)

@@ -519,6 +519,7 @@ static void keys_are_unique(void **state)
     m.classes[model_class_index(&m, "light512")].wait_double = 0.4;
     measure(&m, "512or", true, &t);
     assert_true(row(&t, "wait", "512or", NULL, 2) != SIZE_MAX);
+    check_rearm(&t, "512or", "512or", true, m.wait_us);
     for (size_t i = 0; i < t.n_rows; i++)
         for (size_t k = 0; k < i; k++) {
             bool same = true;
