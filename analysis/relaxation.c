@@ -4,23 +4,31 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+
 #include "analysis/robust.h"
 #include "analysis/threshold.h"
 
 #define EDGE_US 100.0       /* of a window: shorter than any wait that was published (D, G: 650 us and more) */
+#define EARLY_US 20.0       /* of a window: the level before a wait that is shorter than that */
 #define SETTLE_US 5.0       /* the first samples of a recording run the sampling loop in */
 #define STEP_LEAST 0.01     /* relative: levels of real parts differ by 2.5 % and more */
+#define STEP_SEEN 0.003     /* relative: medians of a hundred samples tell so much, but not when it happened */
 #define RISE_PART 0.3       /* of the way from slow to fast: a level between, midway, counts */
 #define LOST_LEAST_US 0.6   /* the shortest interrupts take about 1 us */
 #define LOST_SIGMAS 6.0
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
 #define WITHIN 0.15         /* of a wait: modes of one and of two are far apart */
-#define APART 0.1           /* of a wait: modes with a larger gap between them are two */
+#define WINDOW 0.1          /* of a wait: what lies so close together is one mode */
+#define WIDTH_SIGMAS 6.0    /* of one wait: three of what two in a row scatter by, at most */
+#define WIDTH_LEAST_US 4.0
+#define WIDTH_LEAST 0.01    /* of a wait */
+#define CHANCE_MOST 0.001   /* that waits begun anew at random times gather at twice the wait */
 #define FIRST_OVER 1.2      /* the first wait is over */
-#define AT_ONCE_US 20.0     /* so early nothing was waited for: the core had not been slowed */
 #define REJECT 6.0
-enum { NEAR = 50, MODES_MAX = 16, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */ };
+enum { NEAR = 50, TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
 
 static double edge_median(const struct trace *t, const struct trigger_span *s, size_t n, double from, double to,
                           double *scratch)
@@ -33,23 +41,72 @@ static double edge_median(const struct trace *t, const struct trigger_span *s, s
     return median_of(scratch, m);
 }
 
+/* Before a wait that is shorter than the wide window, the narrow one tells. */
+static double slow_level(const struct trace *t, const struct trigger_span *s, size_t n, double from_us,
+                         double *scratch)
+{
+    double wide = edge_median(t, s, n, from_us + SETTLE_US, from_us + EDGE_US, scratch);
+    double narrow = edge_median(t, s, n, from_us + SETTLE_US, from_us + EARLY_US, scratch);
+    return wide > narrow * (1 + STEP_LEAST) ? narrow : wide;
+}
+
+/*
+ * The highest level that at least two repetitions end at (a single one may have been raised by something else): where
+ * other programs start the wait anew again and again, most repetitions may still be slow then. `end`: at what each
+ * ends, ascending, without NaN.
+ */
+static double fast_level(const double *end, size_t n)
+{
+    size_t top = n;
+    while (top > 1 && end[top - 1] > end[top - 2] * (1 + STEP_LEAST))
+        top--;
+    if (top < 2)
+        return n ? end[0] : NAN;
+    size_t first = top - 1;
+    while (first > 0 && end[first - 1] * (1 + STEP_LEAST) > end[top - 1])
+        first--;
+    return 0.5 * (end[(first + top - 1) / 2] + end[(first + top) / 2]);
+}
+
+/* At what each repetition ends, ascending; returns how many have samples there. */
+static size_t end_levels(const struct trace *t, const struct trigger_span *s, size_t n, double to_us, double *scratch,
+                         double *end)
+{
+    size_t m = 0;
+    for (size_t r = 0; r < n; r++) {
+        double level = edge_median(t, s + r, 1, to_us - EDGE_US, to_us, scratch);
+        if (!isnan(level))
+            end[m++] = level;
+    }
+    gsl_sort(end, 1, m);
+    return m;
+}
+
 const char *relaxation_levels(const struct trace *t, const struct trigger_span *s, size_t n, double from_us,
                               double to_us, struct relaxation_levels *out)
 {
     size_t samples = 0;
+    *out = (struct relaxation_levels){.slow = NAN, .fast = NAN};
     for (size_t r = 0; r < n; r++)
         samples += s[r].last - s[r].first;
-    double *scratch = malloc((samples + 1) * sizeof *scratch);
+    double *scratch = malloc((samples + n + 2) * sizeof *scratch);
     if (!scratch)
         return "out of memory";
-    out->slow = edge_median(t, s, n, from_us + SETTLE_US, from_us + EDGE_US, scratch);
-    out->fast = edge_median(t, s, n, to_us - EDGE_US, to_us, scratch);
+    double *end = scratch + samples + 1;
+    out->slow = slow_level(t, s, n, from_us, scratch);
+    size_t m = end_levels(t, s, n, to_us, scratch, end);
+    out->fast = fast_level(end, m);
+    for (size_t r = 0; r < m; r++)
+        out->rose += end[r] > out->slow * (1 + STEP_LEAST);
     free(scratch);
     if (isnan(out->slow) || isnan(out->fast))
         return "too few samples";
-    if (!(out->fast > out->slow * (1 + STEP_LEAST)))
-        return "the frequency does not rise";
-    return NULL;
+    if (out->fast > out->slow * (1 + STEP_LEAST))
+        return NULL;
+    out->slight = out->fast > out->slow * (1 + STEP_SEEN);
+    if (out->slight)
+        return "the frequency rises by less than 1 %, too little to tell when in each repetition";
+    return "the frequency does not rise";
 }
 
 /* ---- one repetition ---- */
@@ -175,21 +232,78 @@ static bool near(double x, double wait, double times)
     return fabs(x - times * wait) < WITHIN * wait;
 }
 
-/* The shortest wait that is not rare; NaN: none. `x`: those of uninterrupted repetitions. */
-static double shortest_wait(double *x, size_t n)
+/* How many of the values that follow x[i], ascending, lie close to it; with itself. */
+static size_t crowd(const double *x, size_t n, size_t i)
 {
-    struct value_mode mode[MODES_MAX];
-    double *copy = malloc((n + 1) * sizeof *copy), wait = NAN;
-    if (!copy)
-        return NAN;
+    size_t end = i;
+    while (end < n && x[end] <= x[i] + fmax(WIDTH_LEAST_US, WINDOW * x[i]))
+        end++;
+    return end - i;
+}
+
+/* The shortest wait that is not rare; NaN: none. `x`: those of uninterrupted repetitions, ascending. */
+static double shortest_wait(const double *x, size_t n)
+{
+    size_t least = n / RARE > 2 ? n / RARE : n > 3 ? 2 : 1, most = 0, first = 0, best = 0;
     for (size_t i = 0; i < n; i++)
-        copy[i] = x[i];
-    double gap = fmax(4, APART * median_of(copy, n));
-    free(copy);
-    size_t least = n / RARE > 2 ? n / RARE : n > 3 ? 2 : 1, found = find_modes(x, n, gap, least, mode, MODES_MAX);
-    for (size_t k = 0; k < found; k++)
-        wait = isnan(wait) ? mode[k].mean : fmin(wait, mode[k].mean);
-    return wait;
+        most = crowd(x, n, i) > most ? crowd(x, n, i) : most;
+    least = most / PEAK_PART > least ? most / PEAK_PART : least;
+    if (most < least)
+        return NAN;
+    while (crowd(x, n, first) < least)
+        first++;
+    best = first;
+    for (size_t i = first; i < first + crowd(x, n, first); i++)
+        best = crowd(x, n, i) > crowd(x, n, best) ? i : best;
+    return x[best + crowd(x, n, best) / 2];
+}
+
+/* Values of one and of two waits, and how wide their modes are. */
+struct shape {
+    double once;         /* NaN: none */
+    double width[2];     /* on either side; 0: there is no such mode */
+};
+
+static bool belongs(const struct shape *s, int k, double x)
+{
+    return fabs(x - (k + 1) * s->once) < s->width[k];
+}
+
+/*
+ * Whether values gather at twice the wait. Something that nobody noticed may have started waits anew, at random times:
+ * these then last for any time from one wait to two (and fewer of them longer). So what lies around twice the wait is
+ * held against what lies elsewhere beyond one.
+ */
+static bool gathers_at_twice(const double *x, size_t n, const struct shape *s, double width)
+{
+    double from = s->once + s->width[0], to = (2 + WITHIN) * s->once;
+    unsigned here = 0, elsewhere = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool at_twice = fabs(x[i] - 2 * s->once) < width;
+        here += at_twice;
+        elsewhere += !at_twice && x[i] > from && x[i] < to;
+    }
+    return here >= TWICE_LEAST &&
+           gsl_cdf_binomial_Q(here - 1, 2 * width / (to - from), here + elsewhere) < CHANCE_MOST;
+}
+
+/* `scratch`: room for 2 n. */
+static struct shape shape_of(const double *x, size_t n, double *scratch)
+{
+    struct shape s = {.once = shortest_wait(x, n)};
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (near(x[i], s.once, 1))
+            scratch[m++] = x[i];
+    if (isnan(s.once) || !m)
+        return s;
+    double centre = mean_estimate(scratch, m, REJECT, 0.5, NULL).value;
+    double sigma = mad_sigma(scratch, m, centre, scratch + n);
+    s.once = centre;
+    s.width[0] = fmin(WITHIN * centre, fmax(WIDTH_SIGMAS * sigma, fmax(WIDTH_LEAST * centre, WIDTH_LEAST_US)));
+    if (gathers_at_twice(x, n, &s, s.width[0]))
+        s.width[1] = s.width[0];
+    return s;
 }
 
 static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
@@ -202,19 +316,26 @@ static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
     m->sd_us = n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
 }
 
-/* The repetitions that nothing interrupted until the first wait was over. */
-static void fill_shares(const struct relaxation_rise *r, size_t n, double once, struct relaxation_waits *out)
+/*
+ * The repetitions that nothing interrupted until the first wait was over. What of the longer ones is of two waits is
+ * told by those that nothing interrupted later either.
+ */
+static void fill_shares(const struct relaxation_rise *r, size_t n, const struct shape *s, struct relaxation_waits *out)
 {
-    size_t all = 0, longer = 0;
+    size_t all = 0, once = 0, longer = 0, longer_alone = 0;
     for (size_t i = 0; i < n; i++) {
-        if ((!out->kept && r[i].interruptions && r[i].first_us < FIRST_OVER * once) || r[i].at_us < AT_ONCE_US)
+        bool late = !(r[i].at_us < FIRST_OVER * s->once);
+        if ((!out->kept && r[i].interruptions && r[i].first_us < FIRST_OVER * s->once) ||
+            r[i].at_us < RELAXATION_AT_ONCE_US)
             continue;
         all++;
-        longer += !(r[i].at_us < FIRST_OVER * once);
+        once += belongs(s, 0, r[i].at_us);
+        longer += late;
+        longer_alone += late && (out->kept || !r[i].interruptions);
     }
-    size_t others = out->others < longer ? out->others : longer;
-    out->mode[0].share = share_estimate(all - longer, all);
-    out->mode[1].share = share_estimate(out->mode[1].n ? longer - others : 0, all);
+    double part = longer_alone ? (double)out->mode[1].n / (double)longer_alone : 0;
+    out->mode[0].share = share_estimate(once, all);
+    out->mode[1].share = share_estimate((size_t)lround(fmin(part, 1) * (double)longer), all);
 }
 
 static void fill_interrupts(const struct relaxation_rise *r, size_t n, double once, double *x,
@@ -240,11 +361,12 @@ static void fill_interrupts(const struct relaxation_rise *r, size_t n, double on
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out)
 {
     static const struct estimate none = {NAN, NAN, NAN};
-    double *x = malloc((2 * n + 2) * sizeof *x), *y = x + n + 1;
-    size_t clean = 0, at_once = 0, m[2] = {0, 0};
+    double *x = malloc((3 * n + 3) * sizeof *x);
+    size_t clean = 0, m[2] = {0, 0};
     *out = (struct relaxation_waits){.mode = {{0, none, none, NAN}, {0, none, none, NAN}}, .after_interrupt_us = none};
     if (!x)
         return -1;
+    double *y = x + n + 1;
     for (size_t i = 0; i < n; i++)
         clean += !r[i].interruptions && !isnan(r[i].at_us);
     out->kept = clean * ALONE_PART < n;
@@ -253,21 +375,22 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
         bool counts = out->kept || !r[i].interruptions;
         out->interrupted += r[i].interruptions > 0;
         out->never += counts && isnan(r[i].at_us);
-        at_once += counts && r[i].at_us < AT_ONCE_US;
-        if (counts && r[i].at_us >= AT_ONCE_US)
+        out->at_once += counts && r[i].at_us < RELAXATION_AT_ONCE_US;
+        if (counts && r[i].at_us >= RELAXATION_AT_ONCE_US)
             x[clean++] = r[i].at_us;
     }
-    double once = shortest_wait(x, clean);
-    for (int k = 0; k < 2 && !isnan(once); k++) {
+    gsl_sort(x, 1, clean);
+    struct shape shape = shape_of(x, clean, y);
+    for (int k = 0; k < 2 && !isnan(shape.once); k++) {
         for (size_t i = 0; i < clean; i++)
-            if (near(x[i], once, k + 1))
+            if (belongs(&shape, k, x[i]))
                 y[m[k]++] = x[i];
         fill_mode(&out->mode[k], y, m[k]);
     }
-    out->others = at_once + (isnan(once) ? 0 : clean - m[0] - m[1]);
-    if (!isnan(once)) {
-        fill_shares(r, n, once, out);
-        fill_interrupts(r, n, once, y, out);
+    out->others = out->at_once + clean - m[0] - m[1];
+    if (!isnan(shape.once)) {
+        fill_shares(r, n, &shape, out);
+        fill_interrupts(r, n, shape.once, y, out);
     }
     free(x);
     return 0;

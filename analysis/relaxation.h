@@ -11,13 +11,19 @@
 
 #include "analysis/trigger.h"
 
+/* A rise so early tells no wait: the core had not been slowed, or not for long enough to be seen. */
+#define RELAXATION_AT_ONCE_US 20.0
+
 /* The frequencies before and after, GHz. */
 struct relaxation_levels {
     double slow, fast;
+    size_t rose; /* repetitions that end above `slow` by more than 1 % */
+    bool slight; /* it does rise, but by less */
 };
 /*
- * From the first and the last 100 us of a window of all repetitions: medians. Returns NULL, or why there is nothing to
- * wait for: no samples, or frequencies that differ by less than 1 %.
+ * From the first and the last 100 us of a window of all repetitions: `slow` is a median (of the first 20 us where the
+ * frequency rises soon after), `fast` the highest level that at least two repetitions end at. Returns NULL, or why
+ * there is nothing to wait for: no samples, or frequencies that differ by less than 1 %.
  */
 const char *relaxation_levels(const struct trace *t, const struct trigger_span *s, size_t n, double from_us,
                               double to_us, struct relaxation_levels *out);
@@ -44,8 +50,9 @@ struct relaxation_mode {
     double sd_us;
 };
 struct relaxation_waits {
-    struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare */
-    size_t others;      /* of neither length, or within 20 us: something else changes the frequency */
+    struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare; n 0: there is none */
+    size_t others;      /* of neither length, or at once: something else changes the frequency */
+    size_t at_once;     /* of these: within RELAXATION_AT_ONCE_US */
     size_t interrupted; /* discarded, unless kept: something may have started the wait anew */
     bool kept;          /* fewer than one in five were left alone: the interrupted ones are used, too */
     size_t never;       /* did not rise in the window, uninterrupted */
@@ -56,10 +63,12 @@ struct relaxation_waits {
 /*
  * Where hardly any repetition was left alone (a timer that ticks more often than the wait is long) the interrupted ones
  * are used as if they had been: if interruptions did start the wait anew, these waits would scatter, which the caller
- * sees (others, never). Waits within 15 % of once or twice belong to these modes. The share of a mode is that among the
- * repetitions that nothing interrupted until the first wait was over, whatever came later: longer waits are interrupted
- * more often, and leaving those out would make them look rarer than they are. Limits: means by Student's t, shares by
- * Clopper and Pearson. Returns 0, or -1: out of memory.
+ * sees (others, never). A mode holds what lies within six standard deviations of one wait (1 % or 4 us at least, 15 %
+ * at most). The one at twice the wait is taken for one only where at least three repetitions lie there, and more than
+ * waits that went unnoticed begun anew at random times would bring there once in 1000 tables. The share of a mode is
+ * that among the repetitions that nothing interrupted until the first wait was over, whatever came later: longer waits
+ * are interrupted more often, and leaving those out would make them look rarer than they are. Limits: means by
+ * Student's t, shares by Clopper and Pearson. Returns 0, or -1: out of memory. O(n^2).
  */
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
 

@@ -127,12 +127,19 @@ static int check_forms(const struct options *o)
         complain("--event has no use with --table %s; it goes with --table umask", o->job_argument);
         return -1;
     }
+    if (o->job == JOB_TABLE && strcmp(o->job_argument, "relaxation") == 0 &&
+        (o->warmup_us.given || o->observe_us.given)) {
+        complain("%s has no use with --table relaxation, which looks as long as the wait lasts",
+                 o->warmup_us.given ? "--warmup" : "--observe");
+        return -1;
+    }
     if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 1) {
         complain("--event: one event's umasks are tried at a time");
         return -1;
     }
-    if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 0 && !o->events[0].is_code) {
-        complain("--event: '%s': give the event's code, as in 0x28, whose umasks are to be tried", o->events[0].text);
+    if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 0 && !o->events[0].select_only) {
+        complain("--event: '%s': give the event's code alone, as in 0x28: all its umasks are tried, without conditions",
+                 o->events[0].text);
         return -1;
     }
     return 0;

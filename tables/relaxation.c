@@ -6,13 +6,15 @@
 
 #include "tables/kinds.h"
 
+#define PERIOD_MOST_US 5.0 /* half a halt of 10 us: longer ones hide where in a sample the frequency rose */
+
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"what", "", TABLE_TEXT, true, 0}, /* wait, rearm, toggle */
     {"by", "", TABLE_TEXT, true, 0},   /* what ran in the waiting time; how often it toggled */
-    {"mode", "", TABLE_WHOLE, false, 0},
+    {"mode", "", TABLE_WHOLE, true, 0}, /* of wait: 1 or 2 waits */
     {"wait_us", "us", TABLE_REAL, false, 1}, /* after the last wide instruction; rearm: after `by` */
     {"wait_us_lo", "us", TABLE_REAL, false, 1},
     {"wait_us_hi", "us", TABLE_REAL, false, 1},
@@ -89,12 +91,29 @@ static int add_pair(const struct tables_context *x, struct cells *out, const str
     return 0;
 }
 
+static void note_settings(const struct tables_options *o, struct table *t)
+{
+    table_set_setting_number(t, "runs", (double)relaxation_runs(o, RELAXATION_WAIT));
+    table_set_setting_number(t, "runs_rearm", (double)relaxation_runs(o, RELAXATION_REARM));
+    table_set_setting_number(t, "runs_toggle", (double)relaxation_runs(o, RELAXATION_TOGGLE));
+    table_set_setting_number(t, "period_us", relaxation_period(o));
+    table_set_setting_number(t, "warmup_us", RELAXATION_FROM_US);
+    table_set_setting_number(t, "search_us", RELAXATION_PILOT_US);
+    table_set_setting(t, "observe_us", "2.3 waits and 60 us");
+    table_set_setting_number(t, "burst_us", RELAXATION_BURST_US);
+    table_set_setting_number(t, "toggle_us", RELAXATION_AGAIN_US);
+}
+
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     static const char *const from[] = {"256fma", "512or", "512fma", "amx"}, *const brief[] = {"512or"};
     struct payload kernel[TABLES_KERNELS_MAX], to;
     unsigned cores[TABLES_CORES_MAX];
     char why[200];
+    note_settings(x->options, t);
+    if (relaxation_period(x->options) > PERIOD_MOST_US)
+        return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table", "waits are told with at most "
+                            "%g us between readings, not %g", PERIOD_MOST_US, x->options->period_us);
     size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 4, kernel, t);
     size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     bool fma = (x->info.features & KERNEL_NEEDS_FMA) != 0; /* what runs after the wide code; 64add where it cannot */
@@ -108,8 +127,6 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         for (size_t k = 0; k < n; k++)
             if (strcmp(kernel[k].name, to.name) != 0 && add_pair(x, out, &kernel[k], &to, cores[i]))
                 return out_of_memory(err);
-    if (x->options->runs)
-        table_set_setting_number(t, "runs", x->options->runs);
     return MACHINE_OK;
 }
 

@@ -15,6 +15,16 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
 extern const char *const relaxation_rearming[];
 extern const size_t relaxation_n_rearming;
 
+/* Windows, in us: how long the code runs that slows the core (a transition takes up to about 100 us, G 3.2.2), ... */
+#define RELAXATION_FROM_US 500.0
+#define RELAXATION_BURST_US 20.0  /* ... the code that may start the wait anew, ... */
+#define RELAXATION_AGAIN_US 150.0 /* ... the code that slows the core, when it toggles, ... */
+#define RELAXATION_PILOT_US 5000.0 /* ... what is searched for a wait: twice the 2 ms of the Intel manual, and room */
+#define RELAXATION_PERIOD_US 2.0
+/* How many repetitions of a kind of cell; between which readings how much time passes, us. */
+size_t relaxation_runs(const struct tables_options *o, unsigned kind);
+double relaxation_period(const struct tables_options *o);
+
 /* tables/relaxation_text.c */
 void relaxation_print(FILE *out, bool colour, const struct table *t);
 void relaxation_findings(FILE *out, const struct table *t);

@@ -16,23 +16,20 @@
 #include "analysis/threshold.h"
 #include "probes/sequence.h"
 
-#define FROM_US 500.0    /* of the code that slows the core: a transition takes up to about 100 us (G 3.2.2) */
-#define BURST_US 20.0    /* of the code that may start the wait anew */
-#define AGAIN_US 150.0   /* of the code that slows the core, when it toggles */
-#define PILOT_US 5000.0  /* twice the 2 ms that the Intel manual gives (G 3.2.2), and room */
-#define PERIOD_US 2.0
 #define OBSERVED 2.3     /* waits: twice one, and room to see the frequency after it */
+#define OBSERVED_LEAST_US 60.0
 #define BELOW 0.9        /* of the wait: duty periods of toggling ... */
 #define ABOVE 1.15       /* ... long enough for the halt and the rise to show */
-#define SHORTEST_US (4 * BURST_US) /* a shorter wait would not leave room for a burst in its middle */
+#define ABOVE_LEAST_US 40.0
+#define SHORTEST_US 40.0 /* of the waits that are measured: there must be samples before the rise */
+#define ROOM_US (4 * RELAXATION_BURST_US) /* a shorter wait has no room for a burst in its middle */
 #define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
 #define READ_US 0.05     /* a reading takes less */
 #define REJECT 6.0
 #define AGREE 0.6
-#define DISAGREE "the frequency rises, but the repetitions do not agree when; stop other programs, or choose " \
-                 "another CPU with --cpu"
-enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20,
-       BRIEF_OTHERS = 8, TOGGLES = 7, SPOILT_MOST = 3 };
+#define NEARLY_ALL 0.9
+#define REMEDY "stop other programs, or choose another CPU with --cpu"
+enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, SPOILT_MOST = 3 };
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
 const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
@@ -41,6 +38,7 @@ struct rig {
     const struct tables_context *context;
     const struct cell *cell;
     struct table *rows;
+    unsigned cores;              /* active */
     struct sequence sequence;
     struct trace trace;
     size_t n;                    /* repetitions in the trace */
@@ -119,7 +117,7 @@ static void name_row(const struct rig *r, const char *by)
 {
     table_put_text(r->rows, "from", r->cell->a.name);
     table_put_text(r->rows, "to", r->cell->b.name);
-    table_put_number(r->rows, "active_cores", r->cell->active_cores);
+    table_put_number(r->rows, "active_cores", r->cores);
     table_put_text(r->rows, "what", what_of(r->cell));
     table_put_text(r->rows, "by", by);
 }
@@ -163,48 +161,88 @@ static bool agree(const struct relaxation_waits *w)
 
 /* ---- the pilot ---- */
 
-/* Looks once. *why: NULL, or why there is no wait, or none that the repetitions agree on (*again: may be tried
- * anew). */
-static int look_once(struct rig *r, const char **why, bool *again, struct machine_error *err)
+/* What the pilot has found, and if there is no wait to measure, why. */
+struct pilot {
+    bool found, flat; /* flat: the frequency does not rise, or by too little */
+    size_t n, rose;   /* repetitions; those in which it rose */
+    bool again;       /* may be tried anew, with more repetitions */
+    char why[300];
+};
+
+/* Whether one repetition at least was left alone, so that a rise would have shown. */
+static int settled(const struct rig *r, bool *yes)
 {
-    const struct segment segments[2] = {{r->cell->a, FROM_US, false}, {r->cell->b, PILOT_US, true}};
+    struct rig pretended = *r;
+    pretended.levels.fast = 2 * r->levels.slow;
+    struct relaxation_rise *rise = rises(&pretended, 0, RELAXATION_PILOT_US);
+    *yes = false;
+    for (size_t i = 0; rise && i < r->n; i++)
+        *yes = *yes || !rise[i].interruptions;
+    free(rise);
+    return rise ? 0 : -1;
+}
+
+/* Why the repetitions do not tell a wait; "" if they do. Returns whether more of them might. */
+static bool judge(const struct rig *r, const struct relaxation_rise *rise, const struct relaxation_waits *w, char *why,
+                  size_t size)
+{
+    size_t early = 0;
+    for (size_t i = 0; i < r->n; i++)
+        early += rise[i].at_us < SHORTEST_US;
+    why[0] = '\0';
+    /* a frequency that moves by itself is high at once in some repetitions: those do not count as short waits */
+    bool short_wait = (double)early >= NEARLY_ALL * (double)r->n && (double)r->levels.rose >= NEARLY_ALL * (double)r->n;
+    if (short_wait || (agree(w) && w->mode[0].wait_us.value < SHORTEST_US))
+        snprintf(why, size, "the frequency rises within %.0f us, too early to measure when", SHORTEST_US);
+    else if (!agree(w))
+        snprintf(why, size, "the frequency rose in that share of n repetitions, but those that nothing interrupted do "
+                 "not agree when; " REMEDY);
+    return why[0] && !short_wait;
+}
+
+/* Looks at so many repetitions. */
+static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine_error *err)
+{
+    const struct segment segments[2] = {{r->cell->a, RELAXATION_FROM_US, false},
+                                        {r->cell->b, RELAXATION_PILOT_US, true}};
     struct relaxation_waits waits;
-    *again = false;
-    int status = record(r, segments, 2, 1, PILOTS, 0, err);
+    bool alone;
+    *p = (struct pilot){.found = false};
+    int status = record(r, segments, 2, 1, runs, 0, err);
     if (status != MACHINE_OK)
         return status;
-    *why = relaxation_levels(&r->trace, r->span, r->n, 0, PILOT_US, &r->levels);
-    if (*why)
+    const char *why = relaxation_levels(&r->trace, r->span, r->n, 0, RELAXATION_PILOT_US, &r->levels);
+    p->n = r->n;
+    p->rose = r->levels.rose;
+    if (why) {
+        if (settled(r, &alone))
+            return out_of_memory(err);
+        p->flat = true;
+        p->again = (!alone && !r->levels.slight) || r->levels.rose;
+        snprintf(p->why, sizeof p->why, "%s", why);
         return MACHINE_OK;
-    struct relaxation_rise *rise = rises(r, 0, PILOT_US);
+    }
+    struct relaxation_rise *rise = rises(r, 0, RELAXATION_PILOT_US);
     bool bad = !rise || relaxation_waits(rise, r->n, &waits);
+    if (!bad)
+        p->again = judge(r, rise, &waits, p->why, sizeof p->why);
     free(rise);
     if (bad)
         return out_of_memory(err);
     r->wait_us = waits.mode[0].wait_us.value;
     r->kept = waits.kept;
-    if (!agree(&waits) || !(r->wait_us > SHORTEST_US)) {
-        *why = DISAGREE;
-        *again = true;
-    }
+    p->found = !p->why[0];
     return MACHINE_OK;
 }
 
-/* Finds the levels and about how long the wait is; *found: there is one. */
-static int pilot(struct rig *r, const char *by, bool *found, struct machine_error *err)
+/* Finds the levels and about how long the wait is. Long waits are often begun anew: then it takes more repetitions. */
+static int pilot(struct rig *r, struct pilot *p, struct machine_error *err)
 {
-    const char *why = NULL;
-    bool again = true;
-    *found = false;
-    for (int tries = 0; tries < PILOT_TRIES && again; tries++) {
-        int status = look_once(r, &why, &again, err);
-        if (status != MACHINE_OK)
-            return status;
-    }
-    *found = !why;
-    if (why)
-        add_missing(r, by, "no wait was seen within 5 ms: %s", why);
-    return MACHINE_OK;
+    int status = MACHINE_OK;
+    p->again = true;
+    for (int tries = 0; tries < PILOT_TRIES && p->again && status == MACHINE_OK; tries++)
+        status = look_once(r, (size_t)PILOTS << tries, p, err);
+    return status;
 }
 
 /* ---- the wait and its distribution ---- */
@@ -236,8 +274,8 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
 
 static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
 {
-    double observe = fmin(OBSERVED * r->wait_us + 60, PILOT_US);
-    const struct segment segments[2] = {{r->cell->a, FROM_US, false}, {r->cell->b, observe, true}};
+    double observe = OBSERVED * r->wait_us + OBSERVED_LEAST_US;
+    const struct segment segments[2] = {{r->cell->a, RELAXATION_FROM_US, false}, {r->cell->b, observe, true}};
     struct relaxation_waits waits;
     int status = record(r, segments, 2, 1, runs, 0.1, err);
     if (status != MACHINE_OK)
@@ -250,7 +288,7 @@ static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
     if (!waits.mode[0].n)
         add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
     else if (!agree(&waits))
-        add_missing(r, "nothing", DISAGREE);
+        add_missing(r, "nothing", "the frequency rises, but the repetitions do not agree when; " REMEDY);
     else
         wait_rows(r, &waits);
     return MACHINE_OK;
@@ -265,14 +303,20 @@ static int anew_of(const struct rig *r, const struct relaxation_rise *rise)
 
 static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, const char *by)
 {
-    size_t yes = 0, no = 0, other = 0;
+    size_t yes = 0, no = 0, twice = 0, other = 0;
     double *x = calloc(r->n + 1, sizeof *x);
     for (size_t i = 0; x && i < r->n; i++) {
         int anew = anew_of(r, &rise[i]);
         yes += anew == 1;
-        no += anew == 0;
+        no += anew == 0 && rise[i].at_us < r->wait_us;
+        twice += anew == 0 && !(rise[i].at_us < r->wait_us);
         other += anew < 0;
     }
+    /* A double wait hides that another began anew within it: it counts only where single ones went on as well. */
+    if (no)
+        no += twice;
+    else
+        other += twice;
     bool mostly = yes > no;
     size_t m = 0;
     for (size_t i = 0; x && i < r->n; i++)
@@ -301,10 +345,10 @@ static int rearming_kernel(const struct cell *c, struct payload *out)
 
 static int measure_rearm(struct rig *r, const struct payload *by, size_t runs, struct machine_error *err)
 {
-    double observe = fmin(OBSERVED * r->wait_us + 60, PILOT_US);
-    const struct segment segments[4] = {{r->cell->a, FROM_US, false},
-                                        {r->cell->b, fmax(0.5 * r->wait_us - BURST_US, 1), false},
-                                        {*by, BURST_US, false},
+    double observe = OBSERVED * r->wait_us + OBSERVED_LEAST_US;
+    const struct segment segments[4] = {{r->cell->a, RELAXATION_FROM_US, false},
+                                        {r->cell->b, fmax(0.5 * r->wait_us - RELAXATION_BURST_US, 1), false},
+                                        {*by, RELAXATION_BURST_US, false},
                                         {r->cell->b, observe, true}};
     int status = record(r, segments, 4, 3, runs, 0.2, err);
     if (status != MACHINE_OK)
@@ -364,9 +408,9 @@ static int look_at_run(const struct rig *r, size_t run, double duty_us, struct t
     for (int k = 0; k < TOGGLES; k++) {
         struct relaxation_rise rise;
         if (k > 0) {
-            double planned = k * (duty_us + AGAIN_US), again = planned - AGAIN_US;
+            double planned = k * (duty_us + RELAXATION_AGAIN_US), again = planned - RELAXATION_AGAIN_US;
             begin = switch_time(r, run, begin + duty_us, again);
-            begin = switch_time(r, run, begin + AGAIN_US, planned);
+            begin = switch_time(r, run, begin + RELAXATION_AGAIN_US, planned);
         }
         if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
             return -1;
@@ -390,7 +434,7 @@ static int look_at_run(const struct rig *r, size_t run, double duty_us, struct t
 static void toggle_row(const struct rig *r, const struct toggles *t, double duty_us)
 {
     char by[60];
-    snprintf(by, sizeof by, "every %.0f us", duty_us + AGAIN_US);
+    snprintf(by, sizeof by, "every %.0f us", duty_us + RELAXATION_AGAIN_US);
     if (!t->n) {
         add_missing(r, by, "every waiting time was interrupted");
         return;
@@ -405,13 +449,13 @@ static void toggle_row(const struct rig *r, const struct toggles *t, double duty
 
 static int measure_toggle(struct rig *r, double duty_us, size_t runs, struct machine_error *err)
 {
-    struct segment segments[1 + 2 * TOGGLES] = {{r->cell->a, FROM_US, false}};
+    struct segment segments[1 + 2 * TOGGLES] = {{r->cell->a, RELAXATION_FROM_US, false}};
     struct toggles t = {.wait = calloc(runs * TOGGLES + 1, sizeof(double)), .slope = calloc(runs + 1, sizeof(double))};
     size_t n = 1;
     for (int k = 0; k < TOGGLES; k++) {
         segments[n++] = (struct segment){r->cell->b, duty_us, true};
         if (k + 1 < TOGGLES)
-            segments[n++] = (struct segment){r->cell->a, AGAIN_US, true};
+            segments[n++] = (struct segment){r->cell->a, RELAXATION_AGAIN_US, true};
     }
     int status = t.wait && t.slope ? record(r, segments, n, 1, runs, 0.3, err) : out_of_memory(err);
     for (size_t i = 0; i < r->n && status == MACHINE_OK; i++)
@@ -426,16 +470,92 @@ static int measure_toggle(struct rig *r, double duty_us, size_t runs, struct mac
 
 /* ---- one cell ---- */
 
+size_t relaxation_runs(const struct tables_options *o, unsigned kind)
+{
+    enum { RUNS = 200, BRIEF_RUNS = 60, REARM_RUNS = 24, TOGGLE_RUNS = 20, BRIEF_OTHERS = 8 };
+    if (kind == RELAXATION_WAIT)
+        return o->runs ? o->runs : o->brief ? BRIEF_RUNS : RUNS;
+    return o->brief ? BRIEF_OTHERS : kind == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
+}
+
+double relaxation_period(const struct tables_options *o)
+{
+    return o->period_us > 0 ? o->period_us : RELAXATION_PERIOD_US;
+}
+
 static int after_pilot(struct rig *r, const struct payload *by, struct machine_error *err)
 {
-    const struct tables_options *o = r->context->options;
-    size_t others = o->brief ? BRIEF_OTHERS : r->cell->number[0] == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
-    if (r->cell->number[0] == RELAXATION_WAIT)
-        return measure_wait(r, o->runs ? o->runs : o->brief ? BRIEF_RUNS : RUNS, err);
-    if (r->cell->number[0] == RELAXATION_REARM)
-        return measure_rearm(r, by, others, err);
-    int status = measure_toggle(r, BELOW * r->wait_us, others, err);
-    return status == MACHINE_OK ? measure_toggle(r, ABOVE * r->wait_us, others, err) : status;
+    unsigned kind = r->cell->number[0];
+    size_t runs = relaxation_runs(r->context->options, kind);
+    if (kind == RELAXATION_WAIT)
+        return measure_wait(r, runs, err);
+    if (kind == RELAXATION_REARM && r->wait_us < ROOM_US) {
+        add_missing(r, by->name, "the wait is shorter than %.0f us: no room for other code in its middle", ROOM_US);
+        return MACHINE_OK;
+    }
+    if (kind == RELAXATION_REARM)
+        return measure_rearm(r, by, runs, err);
+    int status = measure_toggle(r, BELOW * r->wait_us, runs, err);
+    return status == MACHINE_OK ? measure_toggle(r, fmax(ABOVE * r->wait_us, r->wait_us + ABOVE_LEAST_US), runs, err)
+                               : status;
+}
+
+/* The cell with so many active cores; *p says whether there was anything to measure. */
+static int with_cores(struct rig *r, unsigned cores, const struct payload *by, struct pilot *p,
+                      struct machine_error *err)
+{
+    struct machine_setup setup = tables_setup(r->context, "relaxation", r->cell);
+    setup.period_us = relaxation_period(r->context->options);
+    setup.active_cores = r->cores = cores;
+    /* the longest recording: toggling, with a wait as long as the pilot can find */
+    int status = sequence_begin(&r->sequence, r->context->machine, &setup,
+                                TOGGLES * (ABOVE * RELAXATION_PILOT_US + RELAXATION_AGAIN_US), err);
+    if (status != MACHINE_OK)
+        return status;
+    status = pilot(r, p, err);
+    if (status == MACHINE_OK && p->found)
+        status = after_pilot(r, by, err);
+    sequence_end(&r->sequence);
+    return status;
+}
+
+/* How often it rose stands in columns: like reasons are then told once. */
+static void no_wait(const struct rig *r, const char *by, const struct pilot *p, const char *otherwise)
+{
+    add_missing(r, by, "no wait was seen within %.0f ms: %s%s", RELAXATION_PILOT_US / 1000, p->why, otherwise);
+    if (p->flat && !p->rose)
+        return;
+    table_put_number(r->rows, "share", (double)p->rose / (double)p->n);
+    table_put_number(r->rows, "n", (double)p->n);
+}
+
+/*
+ * Some processors are as fast with all cores active whatever they run, and lower their frequency only where few are:
+ * where nobody chose the number of cores a single one is tried then.
+ */
+static int measure_cell(struct rig *r, const struct payload *by, struct machine_error *err)
+{
+    const unsigned cores = r->cell->active_cores;
+    const char *of = r->cell->number[0] == RELAXATION_REARM ? by->name : "nothing";
+    bool chosen = r->context->options->n_active > 0;
+    struct pilot first = {.found = false}, one = {.found = false};
+    int status = with_cores(r, cores, by, &first, err);
+    if (status != MACHINE_OK || first.found)
+        return status;
+    struct relaxation_levels levels = r->levels;
+    if (first.flat && cores > 1 && !chosen)
+        status = with_cores(r, 1, by, &one, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (!one.found && one.why[0] && !one.flat)
+        no_wait(r, of, &one, "");
+    r->cores = cores;
+    r->levels = levels;
+    no_wait(r, of, &first, one.found                           ? "; with 1 active core there is one"
+                           : one.flat                          ? "; with 1 active core likewise"
+                           : first.flat && cores > 1 && chosen ? "; fewer active cores may show one (--active-cores 1)"
+                                                               : "");
+    return MACHINE_OK;
 }
 
 int relaxation_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
@@ -443,21 +563,11 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
 {
     struct rig r = {.context = x, .cell = c, .rows = rows};
     struct payload by;
-    bool found;
     if (rearming_kernel(c, &by))
         return machine_fail(err, MACHINE_FAILED, "", "cell %s has no kernel", c->id);
-    struct machine_setup setup = tables_setup(x, "relaxation", c);
-    setup.period_us = x->options->period_us > 0 ? x->options->period_us : PERIOD_US;
-    /* the longest recording: toggling, with a wait as long as the pilot can find */
-    int status = sequence_begin(&r.sequence, x->machine, &setup, TOGGLES * (ABOVE * PILOT_US + AGAIN_US), err);
-    if (status != MACHINE_OK)
-        return status;
     trace_init(&r.trace);
-    status = pilot(&r, c->number[0] == RELAXATION_REARM ? by.name : "nothing", &found, err);
-    if (status == MACHINE_OK && found)
-        status = after_pilot(&r, &by, err);
+    int status = measure_cell(&r, &by, err);
     trace_free(&r.trace);
     free(r.span);
-    sequence_end(&r.sequence);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The relaxation table for a person. */
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "tables/relaxation.h"
@@ -102,20 +103,33 @@ void relaxation_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
+enum { SAID_MOST = 5 };
+
+static const char *name_cores(const struct table *t, size_t row, char *out, size_t size)
+{
+    double cores = table_number(t, row, "active_cores");
+    snprintf(out, size, "%.0f active core%s", cores, cores > 1 ? "s" : "");
+    return out;
+}
+
 static void waits_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
-    for (size_t i = 0; i < t->n_rows && said < 5; i++) {
+    for (size_t i = 0; i < t->n_rows; i++) {
+        char cores[40];
         if (!is(t, i, "wait"))
             continue;
-        if (table_number(t, i, "mode") > 1)
+        if (table_number(t, i, "mode") > 1) {
             fprintf(out, ", in %.0f %% of the cases after %.0f us", 100 * table_number(t, i, "share"),
                     table_number(t, i, "wait_us"));
-        else
-            fprintf(out, "%s%s a core speeds up again after %.0f us (95 %%: %.1f to %.1f)",
+        } else {
+            if (said == SAID_MOST)
+                break;
+            fprintf(out, "%s%s a core speeds up again after %.0f us (95 %%: %.1f to %.1f; %s)",
                     said++ ? "; after " : "After ", table_text(t, i, "from"), table_number(t, i, "wait_us"),
-                    table_number(t, i, "wait_us_lo"),
-                    table_number(t, i, "wait_us_hi"));
+                    table_number(t, i, "wait_us_lo"), table_number(t, i, "wait_us_hi"),
+                    name_cores(t, i, cores, sizeof cores));
+        }
     }
     if (said)
         fprintf(out, ".\n");
@@ -124,20 +138,23 @@ static void waits_found(FILE *out, const struct table *t)
 /* Of the kernel that was measured last: the defaults begin with the lightest. */
 static void rearming_found(FILE *out, const struct table *t)
 {
-    const char *from = NULL;
+    size_t last = SIZE_MAX;
+    char cores[40];
     for (size_t i = 0; i < t->n_rows; i++)
         if (is(t, i, "rearm"))
-            from = table_text(t, i, "from");
-    for (int yes = 1; yes >= 0 && from; yes--) {
+            last = i;
+    for (int yes = 1; yes >= 0 && last != SIZE_MAX; yes--) {
         size_t said = 0;
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *rearmed = table_text(t, i, "rearmed"), *by = table_text(t, i, "by");
             if (!is(t, i, "rearm") || !rearmed || (strcmp(rearmed, "yes") == 0) != yes ||
-                strcmp(table_text(t, i, "from"), from) != 0)
+                strcmp(table_text(t, i, "from"), table_text(t, last, "from")) != 0 ||
+                table_number(t, i, "active_cores") != table_number(t, last, "active_cores"))
                 continue;
             if (!said++)
-                fprintf(out, yes ? "After %s the wait is started anew by " : "After %s it is not started anew by ",
-                        from);
+                fprintf(out, yes ? "After %s (%s) the wait is started anew by "
+                                 : "After %s (%s) it is not started anew by ",
+                        table_text(t, last, "from"), name_cores(t, last, cores, sizeof cores));
             fprintf(out, "%s%s", said > 1 ? ", " : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by);
         }
         if (said)

@@ -129,6 +129,12 @@ done
     refuses "--companion for energy" 2 '--companion has no use with --table energy' --table energy $m --companion 64add
     refuses "a list of core counts for a transition" 2 'takes one number' $t $p --active-cores 1,2
     refuses "an event for another table" 2 '--event has no use with --table frequency' $f $m --event 0x28
+    refuses "an umask where all are tried" 2 "'0x28:0x08:cmask=3': give the event's code alone, as in 0x28" \
+        --table umask $m --event 0x28:0x08:cmask=3
+    refuses "--warmup where it has no use" 2 '--warmup has no use with --table relaxation' --table relaxation $m \
+        --warmup 100
+    refuses "--observe where it has no use" 2 '--observe has no use with --table relaxation' --table relaxation $m \
+        --observe 100
     refuses "a transition's event without umask" 2 'has no umask' $t $p $m --event 0x28
     refuses "a table with --resume" 2 '--resume has no use with --table; it goes with --all' $f $m --resume
     refuses "--input and a machine" 2 '--machine has no use with it' --export header x.h --input d $m

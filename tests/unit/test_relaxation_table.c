@@ -58,7 +58,7 @@ static void check_rise(double rise, double halt, double lost_at)
 {
     struct trace t;
     struct relaxation_rise found;
-    const struct relaxation_levels levels = {2.4, 2.8};
+    const struct relaxation_levels levels = {.slow = 2.4, .fast = 2.8};
     make_rise(&t, rise, halt, lost_at);
     assert_int_equal(relaxation_find(&t, trigger_span(&t, 0), 0, 300, &levels, &found), 0);
     if (rise < 300 && !(fabs(found.at_us - rise) < 0.15))
@@ -121,6 +121,59 @@ static void the_share_of_doubled_waits_is_not_biased_by_interruptions(void **sta
     assert_true(w.rearmed > 10 * w.not_rearmed && !w.kept);
     assert_true(fabs(w.after_interrupt_us.value - 670) < 0.5);
     free(rise);
+}
+
+/*
+ * Interrupts too short to be seen begin waits anew at random: `rate` of them a second. `doubled`: part of the waits
+ * that are double. Waits are 670 us, with a standard deviation of 2.
+ */
+static void unnoticed(struct rng *r, double rate, double doubled, size_t n, struct relaxation_waits *out)
+{
+    struct relaxation_rise rise[400];
+    assert_true(n <= 400);
+    for (size_t i = 0; i < n; i++) {
+        double begun = 0, wait, at;
+        do { /* until one is over before the next interrupt */
+            wait = (rng_chance(r, doubled) ? 2 : 1) * (670 + 2 * rng_normal(r));
+            at = -1e6 / rate * log(1 - rng_unit(r));
+            begun += at < wait ? at : wait;
+        } while (at < wait);
+        rise[i] = (struct relaxation_rise){begun, 0, NAN, NAN};
+    }
+    assert_int_equal(relaxation_waits(rise, n, out), 0);
+}
+
+static void waits_begun_anew_unnoticed_are_not_taken_for_double_ones(void **state)
+{
+    (void)state;
+    enum { TABLES = 300 };
+    struct rng r;
+    struct relaxation_waits w;
+    size_t wrong = 0, found = 0, held = 0;
+    rng_init(&r, 31, 0);
+    for (int i = 0; i < TABLES; i++) {
+        unnoticed(&r, rng_range(&r, 100, 500), 0, i % 2 ? 200 : 60, &w);
+        wrong += w.mode[1].n > 0;
+        assert_true(fabs(w.mode[0].wait_us.value - 670) < 1.5 && w.mode[0].sd_us < 3.5);
+    }
+    assert_true(wrong <= 2); /* 0.3 are expected */
+    for (int i = 0; i < TABLES; i++) { /* double ones are found among them */
+        unnoticed(&r, 150, 0.25, 200, &w);
+        found += w.mode[1].n > 0;
+        /* of the repetitions, some are neither: nothing happened in exp(-0.15 * 0.67) and exp(-0.15 * 1.34) of them */
+        held += w.mode[1].share.lo <= 0.25 * exp(-0.201) + 0.02 && w.mode[1].share.hi >= 0.25 * exp(-0.201);
+        assert_true(w.mode[1].n == 0 || fabs(w.mode[1].wait_us.value - 1340) < 5);
+    }
+    assert_true(found == TABLES && held >= 0.93 * TABLES);
+    /* three in 60 are enough where nothing else lies there; one is not */
+    struct relaxation_rise rise[60];
+    for (size_t n = 1; n <= 3; n += 2) {
+        for (size_t i = 0; i < 60; i++)
+            rise[i] = (struct relaxation_rise){(i < n ? 2 : 1) * 670 + rng_normal(&r), 0, NAN, NAN};
+        assert_int_equal(relaxation_waits(rise, 60, &w), 0);
+        assert_int_equal(w.mode[1].n, n == 3 ? 3 : 0);
+        assert_int_equal(w.others, n == 3 ? 0 : 1);
+    }
 }
 
 /* A timer that ticks more often than the wait is long, and does not matter: all waits are alike nevertheless. */
@@ -314,6 +367,177 @@ static void a_long_wait_has_room(void **state)
     table_free(&t);
 }
 
+/* Interrupts of 1 us, many of which cannot be seen, begin waits anew: no wait is double. */
+static void interrupts_that_cannot_be_seen_double_no_wait(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < rng_rounds(2); seed++) {
+        struct tables_options o;
+        struct model m;
+        struct table t;
+        rig_load("xeon-gold-6130", &m);
+        m.interrupts[0].rate_hz = 1000;
+        m.interrupts[0].min_us = 0.3;
+        m.interrupts[0].max_us = 1.5;
+        tables_options_default(&o);
+        o.brief = true;
+        o.runs = 200;
+        o.seed = seed;
+        o.kernels[o.n_kernels++] = rig_payload("256fma");
+        rig_measure(&table_relaxation, &m, &o, &t);
+        size_t i = row(&t, "wait", "256fma", NULL, 1);
+        assert_true(i != SIZE_MAX && fabs(table_number(&t, i, "wait_us") - m.wait_us) < 1);
+        assert_true(row(&t, "wait", "256fma", NULL, 2) == SIZE_MAX);
+        table_free(&t);
+    }
+}
+
+/* Interrupts begin most of these waits anew, so that many do not end within 5 ms; all that is asked is measured. */
+static void long_waits_that_are_interrupted_are_measured(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 4000;
+    measure(&m, "512fma", true, &t);
+    check_wait(&t, "512fma", 1, m.wait_us, 1);
+    check_toggling(&t, "512fma", m.wait_us, 1);
+    table_free(&t);
+}
+
+/* The reason of every missing entry begins like this. */
+static void check_missing(const struct table *t, const char *why)
+{
+    assert_true(t->n_missing > 0);
+    for (size_t i = 0; i < t->n_missing; i++)
+        if (!strstr(t->missing[i].why, why))
+            fail_msg("'%s' is not about '%s'", t->missing[i].why, why);
+}
+
+static void short_waits_are_measured_or_refused_for_what_they_are(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 60;
+    measure(&m, "512fma", true, &t);
+    check_wait(&t, "512fma", 1, m.wait_us, 1);
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (strcmp(table_text(&t, i, "what"), "toggle") == 0)
+            assert_true(table_number(&t, i, "share") == (table_number(&t, i, "duty_us") > m.wait_us));
+    check_missing(&t, "the wait is shorter than 80 us");
+    table_free(&t);
+    m.wait_us = 20;
+    measure(&m, "512fma", true, &t);
+    assert_int_equal(t.n_rows, 0);
+    check_missing(&t, "the frequency rises within 40 us");
+    table_free(&t);
+}
+
+static void a_rise_by_less_than_a_hundredth_is_told(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    for (size_t i = 0; i < m.n_turbo; i++)
+        for (int level = 0; level < 3; level++)
+            m.turbo[i].ghz[level] = 3 - 0.01 * level;
+    measure(&m, "512fma", true, &t);
+    assert_int_equal(t.n_rows, 0);
+    check_missing(&t, "rises by less than 1 %");
+    table_free(&t);
+}
+
+/* The i5 runs all at one frequency while all its cores are active; by default it is measured with one then. */
+static void few_cores_are_tried_where_all_show_nothing(void **state)
+{
+    (void)state;
+    struct tables_options o;
+    struct model m;
+    struct table t;
+    char *text;
+    size_t size;
+    rig_load("core-i5-1035g4", &m);
+    measure(&m, "512fma", true, &t);
+    check_wait(&t, "512fma", 1, m.wait_us, 1);
+    for (size_t i = 0; i < t.n_rows; i++)
+        assert_true(table_number(&t, i, "active_cores") == 1);
+    check_missing(&t, "with 1 active core there is one");
+    FILE *out = open_memstream(&text, &size);
+    table_relaxation.findings(out, &t);
+    fclose(out);
+    assert_non_null(strstr(text, "; 1 active core)"));
+    free(text);
+    table_free(&t);
+    tables_options_default(&o);
+    o.brief = true;
+    o.kernels[o.n_kernels++] = rig_payload("512fma");
+    o.active[o.n_active++] = 0; /* who chooses the number gets that one */
+    rig_measure(&table_relaxation, &m, &o, &t);
+    assert_int_equal(t.n_rows, 0);
+    check_missing(&t, "--active-cores 1");
+    table_free(&t);
+}
+
+static void how_it_was_measured_is_told(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"runs",    "runs_rearm", "runs_toggle", "period_us", "warmup_us",
+                                           "observe_us", "search_us",  "burst_us",    "toggle_us"};
+    struct tables_options o;
+    struct model m;
+    struct table t;
+    tables_options_default(&o);
+    o.brief = true;
+    o.period_us = 4;
+    o.kernels[o.n_kernels++] = rig_payload("512fma");
+    rig_load("xeon-gold-6130", &m);
+    rig_measure(&table_relaxation, &m, &o, &t);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        assert_non_null(table_setting(&t, settings[i]));
+    assert_string_equal(table_setting(&t, "period_us"), "4");
+    assert_string_equal(table_setting(&t, "runs"), "60");
+    check_wait(&t, "512fma", 1, m.wait_us, 1);
+    table_free(&t);
+    o.period_us = 20; /* would measure 673 us */
+    rig_measure(&table_relaxation, &m, &o, &t);
+    assert_int_equal(t.n_rows, 0);
+    check_missing(&t, "between readings");
+    table_free(&t);
+}
+
+/* No two rows have the same keys. */
+static void keys_are_unique(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.classes[model_class_index(&m, "light512")].wait_double = 0.4;
+    measure(&m, "512or", true, &t);
+    assert_true(row(&t, "wait", "512or", NULL, 2) != SIZE_MAX);
+    check_rearm(&t, "512or", "512or", true, m.wait_us);
+    for (size_t i = 0; i < t.n_rows; i++)
+        for (size_t k = 0; k < i; k++) {
+            bool same = true;
+            for (size_t c = 0; c < t.n_columns; c++) {
+                const char *name = t.columns[c].name;
+                if (!t.columns[c].key)
+                    continue;
+                if (t.columns[c].type == TABLE_TEXT)
+                    same = same && strcmp(table_text(&t, i, name), table_text(&t, k, name)) == 0;
+                else
+                    same = same && (table_number(&t, i, name) == table_number(&t, k, name) ||
+                                    (isnan(table_number(&t, i, name)) && isnan(table_number(&t, k, name))));
+            }
+            assert_false(same);
+        }
+    table_free(&t);
+}
+
 /* Where no frequency changes there is no row, and a reason. */
 static void nothing_is_invented(void **state)
 {
@@ -366,6 +590,14 @@ int main(void)
         cmocka_unit_test(the_published_waits_come_back),
         cmocka_unit_test(random_waits_come_back),
         cmocka_unit_test(a_long_wait_has_room),
+        cmocka_unit_test(waits_begun_anew_unnoticed_are_not_taken_for_double_ones),
+        cmocka_unit_test(interrupts_that_cannot_be_seen_double_no_wait),
+        cmocka_unit_test(long_waits_that_are_interrupted_are_measured),
+        cmocka_unit_test(short_waits_are_measured_or_refused_for_what_they_are),
+        cmocka_unit_test(a_rise_by_less_than_a_hundredth_is_told),
+        cmocka_unit_test(few_cores_are_tried_where_all_show_nothing),
+        cmocka_unit_test(how_it_was_measured_is_told),
+        cmocka_unit_test(keys_are_unique),
         cmocka_unit_test(nothing_is_invented),
         cmocka_unit_test(the_same_seed_gives_the_same_text),
     };

@@ -354,6 +354,54 @@ static void cells_stand_alone(void **state)
     table_free(&one);
 }
 
+static char *findings_of(const struct table *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    table_umask.findings(out, t);
+    fclose(out);
+    return text;
+}
+
+/* Few kernels do not show that documents are right, and what the base alone is counted for shows at changes, too. */
+static void few_kernels_claim_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *kernels[2];
+    } few[] = {{"core-i5-1035g4", {"64add", "128or"}}, {"xeon-gold-6130", {"512fma", NULL}}};
+    for (size_t k = 0; k < 2; k++) {
+        struct tables_options o = brief();
+        struct model m;
+        struct table t;
+        rig_load(few[k].model, &m);
+        for (size_t i = 0; i < 2 && few[k].kernels[i]; i++)
+            o.kernels[o.n_kernels++] = rig_payload(few[k].kernels[i]);
+        rig_measure(&table_umask, &m, &o, &t);
+        char *text = findings_of(&t);
+        assert_null(strstr(text, "count what is documented"));
+        assert_non_null(strstr(text, "is not contradicted by these kernels"));
+        free(text);
+        if (k == 1)
+            assert_string_equal(table_text(&t, find(&t, 0x07, "512fma", "steady"), "reading"), "changes or 128fma");
+        table_free(&t);
+    }
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    measure(&m, &t);
+    char *text = findings_of(&t);
+    assert_non_null(strstr(text, "Its documented umasks count what is documented."));
+    free(text);
+    for (size_t i = 0; i < t.n_rows; i++) { /* limits of shares are shares */
+        double share = table_number(&t, i, "share");
+        assert_true(table_number(&t, i, "share_lo") >= fmin(0, share));
+        assert_true(table_number(&t, i, "share_hi") <= fmax(1, share));
+    }
+    table_free(&t);
+}
+
 static void it_is_printed(void **state)
 {
     (void)state;
@@ -386,6 +434,7 @@ int main(void)
         cmocka_unit_test(other_processors_are_refused), cmocka_unit_test(ice_lake_disagrees),
         cmocka_unit_test(constant_counter_is_told),     cmocka_unit_test(few_counters_take_more_runs),
         cmocka_unit_test(cells_stand_alone),            cmocka_unit_test(it_is_printed),
+        cmocka_unit_test(few_kernels_claim_little),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
