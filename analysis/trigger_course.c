@@ -6,14 +6,25 @@
 
 #include "analysis/robust.h"
 
+enum { ALONE_LEAST = 4 };
+#define ALONE_US 50.0
+#define BIN_MOST_US 70.0
+#define BINS_LEAST 40 /* in a burst */
 #define SAME_FREQUENCY 0.01 /* relative, as in trigger.c */
+#define MOST_FREQUENCY 0.02 /* levels differ by 2.5 % at least */
+#define SIGMAS 4.0          /* of the scatter of a steady frequency: farther is another one */
 #define FULL 0.85           /* of the full rate */
 
-bool trigger_same_level(const struct trigger_sight *a, const struct trigger_sight *b)
+static bool same_within(const struct trigger_sight *a, const struct trigger_sight *b, double tolerance)
 {
     if (!isnan(a->level) && !isnan(b->level))
         return fabs(a->level - b->level) < 0.5;
-    return fabs(log(a->freq / b->freq)) < SAME_FREQUENCY;
+    return fabs(log(a->freq / b->freq)) < tolerance;
+}
+
+bool trigger_same_level(const struct trigger_sight *a, const struct trigger_sight *b)
+{
+    return same_within(a, b, SAME_FREQUENCY);
 }
 
 /* a has a higher licence level than b, or a lower frequency. */
@@ -28,6 +39,7 @@ static bool is_lower(const struct trigger_sight *a, const struct trigger_sight *
 struct bins {
     size_t n;
     struct trigger_sight *sight;
+    double tolerance; /* of log frequency: what is farther apart is not the same */
 };
 
 static bool empty(const struct bins *b, size_t i)
@@ -80,9 +92,48 @@ static int make_bins(const struct trace *t, struct trigger_span s, double from, 
     return 0;
 }
 
-static bool alike(const struct trigger_sight *a, const struct trigger_sight *b)
+/* By how much the frequencies of the last quarter scatter is what cannot be told apart. */
+static int find_tolerance(struct bins *b)
 {
-    return trigger_same_level(a, b) && a->ipc >= FULL * b->ipc;
+    size_t from = b->n - b->n / 4, n = b->n - from;
+    double *x = malloc((2 * n + 1) * sizeof *x);
+    if (!x)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        x[n + i] = x[i] = log(b->sight[from + i].freq);
+    double centre = median_of(x, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = fabs(x[n + i] - centre);
+    double sigma = MAD_TO_SIGMA * median_of(x, n);
+    b->tolerance = sigma > 0 ? fmax(SAME_FREQUENCY, SIGMAS * sigma) : SAME_FREQUENCY;
+    free(x);
+    return 0;
+}
+
+/* Bins of the burst, so long that the frequency is told well in them, as far as that is possible. */
+static int burst_bins(const struct trace *t, struct trigger_span s, double begin_us, double *bin_us,
+                      struct bins *out)
+{
+    for (;; *bin_us *= 2) {
+        if (make_bins(t, s, begin_us, 0, *bin_us, out))
+            return -1;
+        if (find_tolerance(out)) {
+            free(out->sight);
+            return -1;
+        }
+        bool counted = out->n > 0 && !isnan(out->sight[out->n - 1].level);
+        bool last = 2 * *bin_us > BIN_MOST_US || -begin_us < BINS_LEAST * *bin_us;
+        if (counted || last || out->tolerance <= SAME_FREQUENCY)
+            break;
+        free(out->sight);
+    }
+    out->tolerance = fmin(out->tolerance, MOST_FREQUENCY);
+    return 0;
+}
+
+static bool alike(const struct bins *b, size_t i, const struct trigger_sight *as)
+{
+    return same_within(&b->sight[i], as, b->tolerance) && b->sight[i].ipc >= FULL * as->ipc;
 }
 
 /* Where the last two neighbours that do not run as `end` end, and the halt behind them. 0: there are none. */
@@ -94,7 +145,7 @@ static size_t last_unlike(const struct bins *b, const struct trigger_sight *end)
             found = found == i && i ? i + 1 : found;
             continue;
         }
-        row = alike(&b->sight[i], end) ? 0 : row + 1;
+        row = alike(b, i, end) ? 0 : row + 1;
         /* what begins with the burst is no accident even if it is short */
         if (row >= 2 || (row == 1 && i == 0))
             found = i + 1;
@@ -120,11 +171,11 @@ static void follow(const struct bins *b, const struct trigger_sight *plain, doub
     bool lower = is_lower(&lowest, plain);
     lowest.ipc = plain->ipc;
     for (size_t i = 0; i < b->n && from == b->n; i++)
-        if (!empty(b, i) && alike(&b->sight[i], &lowest) &&
-            (i + 1 == b->n || empty(b, i + 1) || alike(&b->sight[i + 1], &lowest)))
+        if (!empty(b, i) && alike(b, i, &lowest) &&
+            (i + 1 == b->n || empty(b, i + 1) || alike(b, i + 1, &lowest)))
             from = i;
     for (size_t i = from; i < b->n && to == b->n; i++) {
-        row = empty(b, i) ? row : trigger_same_level(&b->sight[i], &lowest) ? 0 : row + 1;
+        row = empty(b, i) ? row : same_within(&b->sight[i], &lowest, b->tolerance) ? 0 : row + 1;
         if (row == 2)
             to = i - 1;
     }
@@ -141,12 +192,14 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
     /* nothing may have interrupted the rest either */
     if (why || s.first == s.last || (why = trigger_look(t, s, 0, t->time_us[s.last - 1], &end)))
         return why ? why : "nothing was recorded";
-    if (make_bins(t, s, begin_us, 0, bin_us, &burst))
+    if (burst_bins(t, s, begin_us, &bin_us, &burst))
         return "out of memory";
     if (make_bins(t, s, 0, t->time_us[s.last - 1], bin_us, &after)) {
         free(burst.sight);
         return "out of memory";
     }
+    after.tolerance = burst.tolerance;
+    out->bin_us = bin_us;
     out->settled_us = (double)last_unlike(&burst, &out->steady) * bin_us;
     follow(&after, plain, bin_us, out);
     if (isnan(out->back_us) && is_lower(&out->steady, plain))
@@ -156,10 +209,41 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
     return NULL;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The largest, unless it stands alone: then something else disturbed the core. Sorts x. */
+static double largest(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return n >= ALONE_LEAST && x[n - 1] > 2 * x[n - 2] + ALONE_US ? x[n - 2] : x[n - 1];
+}
+
+/* The smallest, likewise. */
+static double smallest(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return n >= ALONE_LEAST && x[1] > 2 * x[0] + ALONE_US ? x[1] : x[0];
+}
+
+/* Until when the plain code behind the burst stays slower, of those in which it is. */
+static void put_back(struct trigger_pilot *out, double *back, size_t m)
+{
+    if (!m)
+        return;
+    out->back_us = smallest(back, m);
+    out->back_usual_us = median_of(back, m);
+    for (size_t i = 0; i < m; i++)
+        out->back_most_us = fmax(out->back_most_us, isinf(back[i]) ? 0 : back[i]);
+}
+
 void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigger_sight *plain,
                    struct trigger_pilot *out)
 {
-    double freq[64], level[64], ipc[64], back[64];
+    double freq[64], level[64], ipc[64], back[64], settled[64], after[64];
     size_t m = 0, stays = 0;
     n = n > 64 ? 64 : n;
     *out = (struct trigger_pilot){.plain = *plain, .back_us = INFINITY};
@@ -167,20 +251,18 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigge
         freq[i] = c[i].steady.freq;
         level[i] = c[i].steady.level;
         ipc[i] = c[i].steady.ipc;
-        out->settled_us = fmax(out->settled_us, c[i].settled_us);
-        out->after_us = fmax(out->after_us, c[i].after_us);
+        settled[i] = c[i].settled_us;
+        after[i] = c[i].after_us;
+        out->bin_us = fmax(out->bin_us, c[i].bin_us);
         stays += isinf(c[i].back_us);
         if (!isnan(c[i].back_us))
             back[m++] = c[i].back_us;
     }
     out->steady = (struct trigger_sight){median_of(freq, n), median_of(ipc, n), median_of(level, n), 0};
     out->counted = !isnan(out->steady.level) && !isnan(plain->level);
+    out->settled_us = largest(settled, n);
+    out->after_us = largest(after, n);
     out->stays = 2 * stays > n;
-    for (size_t i = 0; i < m; i++) {
-        out->back_us = fmin(out->back_us, back[i]);
-        out->back_most_us = fmax(out->back_most_us, isinf(back[i]) ? 0 : back[i]);
-    }
-    if (m)
-        out->back_usual_us = median_of(back, m);
     out->lower = 2 * m > n;
+    put_back(out, back, m);
 }

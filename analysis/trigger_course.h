@@ -8,18 +8,20 @@
 
 #include "analysis/trigger.h"
 
-/* One repetition. Times in microseconds, exact to about a bin (below). */
+/* One repetition. Times in microseconds, exact to about a bin. */
 struct trigger_course {
     struct trigger_sight steady; /* the burst in its last quarter */
+    double bin_us;     /* the bins that were used */
     double settled_us; /* from its first instruction until it runs as in that quarter; 0: at once */
-    double after_us;   /* after its last instruction, until the plain code runs at full rate on the lowest level there */
+    double after_us;   /* after its last instruction, until plain code runs at full rate on the lowest level there */
     double back_us;    /* ... until it leaves this level; INFINITY: not within the recording; NaN: it is the one that
                         * plain code has anyway */
 };
 
 /*
  * Looks at a burst that begins at begin_us < 0 and ends at 0. `plain`: how the plain code runs alone. Medians are taken
- * in bins of bin_us; a bin that differs from both its neighbours is an accident. Returns NULL, or a few words that
+ * in bins of bin_us, or longer ones, up to 70 us, where the frequency scatters by more than 1 % in these and no
+ * counters tell levels; one bin that differs from both its neighbours is an accident. Returns NULL, or a few words that
  * say why the repetition tells nothing.
  */
 const char *trigger_course(const struct trace *t, struct trigger_span s, double begin_us, double bin_us,
@@ -31,8 +33,10 @@ struct trigger_pilot {
     bool counted;       /* levels are counted */
     bool lower;         /* the burst or what follows it has a lower level or frequency than plain code */
     bool stays;         /* in most repetitions the plain code was not back when the recording ended */
-    double settled_us, after_us;                 /* the longest */
-    double back_us, back_usual_us, back_most_us; /* the shortest, median, longest; INFINITY, 0, 0: not lower */
+    double bin_us;      /* the longest */
+    double settled_us, after_us;                 /* the longest, but for one that is far from the others */
+    /* the shortest, likewise, the median, and the longest; INFINITY, 0, 0: not lower */
+    double back_us, back_usual_us, back_most_us;
 };
 /* n >= 1, at most 64. */
 void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigger_sight *plain,

@@ -248,8 +248,8 @@ static bool is_lower(const struct table *t, size_t row, double cores)
 
 static bool same_question(const struct table *t, size_t a, size_t b)
 {
-    return table_says(t, a, "kernel", table_text(t, b, "kernel")) && table_says(t, a, "what", table_text(t, b, "what")) &&
-           table_says(t, a, "with", table_text(t, b, "with"));
+    return table_says(t, a, "kernel", table_text(t, b, "kernel")) &&
+           table_says(t, a, "what", table_text(t, b, "what")) && table_says(t, a, "with", table_text(t, b, "with"));
 }
 
 /* Whether all that lowers the frequency at some number of cores lowers it at this one: else what is missing here may

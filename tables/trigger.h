@@ -53,14 +53,15 @@ int bench_init(struct bench *b, const struct tables_context *x, const struct cel
 /*
  * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
  * from it. One answer for each of n bursts into out. Sets the warm-up, so that the plain code is back before the next
- * burst, and checks of what is looked at later. Samples are period_us apart, or 2 us. MACHINE_CANNOT: it does not settle, or does not come back.
- * tables/trigger_pilot.c
+ * burst, and checks of what is looked at later. Samples are period_us apart, or 2 us. MACHINE_CANNOT: it does not
+ * settle, or does not come back. tables/trigger_pilot.c
  */
 int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, double period_us,
                 struct trigger_pilot *out, struct machine_error *err);
-/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us, as long
- * as there is one: MACHINE_CANNOT. */
-int bench_window(struct bench *b, double settled_us, double back_us, double period_us, struct machine_error *err);
+/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us, both
+ * exact to exact_us. MACHINE_CANNOT: there is none. */
+int bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
+                 struct machine_error *err);
 
 /* Prepares the machine; bursts last up to longest_us, and from_us..to_us is looked at. On failure nothing is left to
  * end. */

@@ -64,7 +64,7 @@ void bench_end(struct bench *b)
     free(b->seen);
 }
 
-/* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. NULL: it does. */
+/* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
 static const char *unsettled(const struct bench *b, const struct trace *t, struct trigger_span s,
                              const struct trigger_sight *all)
 {
@@ -235,7 +235,8 @@ void bench_key(const struct bench *b, struct table *rows, const char *what, unsi
     table_put_number(rows, "density", density);
     table_put_number(rows, "active_cores", b->cell->active_cores);
     table_put_text(rows, "what", what);
-    table_put_text(rows, "with", with ? with : "-");
+    if (with || !rows->last_is_missing)
+        table_put_text(rows, "with", with ? with : "-");
 }
 
 void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r)
@@ -261,7 +262,8 @@ void bench_missing(const struct bench *b, struct table *rows, const char *what, 
 {
     table_add_missing(rows, why);
     bench_key(b, rows, what, density, with);
-    table_put_number(rows, "discarded", (double)b->discarded);
+    if (b->discarded)
+        table_put_number(rows, "discarded", (double)b->discarded);
 }
 
 void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,

@@ -321,8 +321,8 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
     }
     if (!as_steady(s, p)) {
         char why[300];
-        snprintf(why, sizeof why, "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s runs "
-                 "on for %.0f us: bursts do not show what it asks for; the rows of density do", s->long_us,
+        snprintf(why, sizeof why, "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s "
+                 "runs on for %.0f us: bursts do not show what it asks for; the rows of density do", s->long_us,
                  bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name, BENCH_PILOT_US);
         bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
         return MACHINE_OK;
@@ -344,7 +344,7 @@ static int prepare(struct search *s, struct trigger_pilot *p, struct machine_err
     const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
     int status = bench_pilot(s->b, &(struct bench_burst){&burst, 1}, 1, bench_period(s->b, PERIOD_US), p, err);
     s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
-    return status == MACHINE_OK ? bench_window(s->b, p->settled_us, p->back_us, PERIOD_US, err) : status;
+    return status == MACHINE_OK ? bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err) : status;
 }
 
 static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)

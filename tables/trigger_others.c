@@ -131,7 +131,8 @@ static int mixture_pilot(struct bench *b, struct trigger_pilot *p, struct machin
     if (status != MACHINE_OK)
         return status;
     double settled = fmax(p[2].after_us, fmax(p[0].settled_us, p[1].settled_us) - all_us);
-    return bench_window(b, settled, fmin(p[2].back_us, fmin(p[0].back_us, p[1].back_us)), PERIOD_US, err);
+    double back = fmin(p[2].back_us, fmin(p[0].back_us, p[1].back_us));
+    return bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), PERIOD_US, err);
 }
 
 int trigger_mixture(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,

@@ -17,6 +17,7 @@
 /* Plain code behind the burst, and before it: with the burst less than the 10 ms for which the kernel helper masks
  * interrupts; the second where the plain code is not back by then. */
 static const double after_all_us[] = {2000, 12000}, before_us[] = {3000, 12000};
+#define STEADY 0.75 /* of the burst: what is not settled until then is not steady in its last quarter */
 #define PLAIN_US 400.0
 #define MARGIN_US 10.0  /* more than a bin */
 /* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licences last
@@ -132,6 +133,14 @@ static void prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
     }
 }
 
+/* Mixtures are too short to settle, and are looked at behind their end. */
+static bool settles(const struct bench_burst *burst, const struct trigger_pilot *p, double after)
+{
+    if (burst->n > 1)
+        return p->after_us < STEADY * fmin(after, BENCH_PILOT_US);
+    return p->settled_us <= STEADY * BENCH_PILOT_US;
+}
+
 int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, double period_us,
                 struct trigger_pilot *out, struct machine_error *err)
 {
@@ -150,17 +159,19 @@ int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, doub
                             "%.0f us after %.40s the core is not back at the frequency of %.40s, so nothing shows what "
                             "the next burst asks for", p.after_us, burst[0].segments[0].payload.name, b->plain.name);
     for (size_t i = 0; i < n; i++)
-        if (burst[i].n == 1 && burst[i].segments[0].duration_us >= BENCH_PILOT_US && out[i].settled_us > 0.75 * BENCH_PILOT_US)
+        if (!settles(&burst[i], &out[i], p.after_us))
             return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                                "%.40s has not settled within %.0f us: there is no level that it asks for",
-                                burst[i].segments[0].payload.name, 0.75 * BENCH_PILOT_US);
+                                "%.40s, or the code behind it, has not settled within %.0f us: there is no level that "
+                                "it asks for", burst[i].segments[0].payload.name, STEADY * BENCH_PILOT_US);
     prepare(b, out, n);
     return MACHINE_OK;
 }
 
-int bench_window(struct bench *b, double settled_us, double back_us, double period_us, struct machine_error *err)
+int bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
+                 struct machine_error *err)
 {
-    double period = bench_period(b, period_us), from = settled_us + MARGIN_US, to = back_us - MARGIN_US;
+    double period = bench_period(b, period_us), margin = fmax(MARGIN_US, exact_us);
+    double from = settled_us + margin, to = back_us - margin;
     double least = SAMPLES_LEAST * period;
     b->from_us = from <= USUAL_FROM_US && to >= USUAL_FROM_US + WINDOW_US ? USUAL_FROM_US : from;
     b->to_us = fmin(to, b->from_us + fmax(WINDOW_US, 2 * least));
