@@ -33,7 +33,8 @@ struct bench {
     double from_us, to_us;      /* what is looked at, after the burst; before 0: of the burst itself */
     double after_us;            /* of plain code after the burst */
     double longest_us;          /* the longest burst so far */
-    double full_ipc;            /* at less than most of this the plain code is throttled; 0: not checked */
+    bool check_rate;            /* that the plain code behind the burst runs at its full rate, which is ... */
+    double full_ipc;            /* ... the highest so far: it depends on the period, since readings take time */
     double change;              /* of log frequency that tells that the level changed meanwhile; 0: not checked */
     size_t n_seen;
     struct bench_seen *seen;    /* BENCH_SEEN_MAX */

@@ -70,7 +70,7 @@ static const char *unsettled(const struct bench *b, const struct trace *t, struc
 {
     struct trigger_sight early, late;
     double middle = 0.5 * (b->from_us + b->to_us), end = b->to_us - b->period_us;
-    if (b->full_ipc > 0 && all->ipc < FULL * b->full_ipc)
+    if (b->check_rate && all->ipc < FULL * b->full_ipc)
         return "the plain code behind the burst was still throttled";
     if (!(b->change > 0) || trigger_look(t, s, b->from_us, middle, &early) || trigger_look(t, s, middle, end, &late))
         return NULL;
@@ -92,6 +92,7 @@ static const char *look(struct bench *b, const struct trace *t, const struct seq
     const char *why = trigger_look(t, out->span, b->from_us, b->to_us - b->period_us, &out->sight);
     if (why)
         return why;
+    b->full_ipc = fmax(b->full_ipc, out->sight.ipc);
     why = unsettled(b, t, out->span, &out->sight);
     b->unsettled += why != NULL;
     return why;

@@ -52,7 +52,7 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
 static int try_range(struct search *s, double lo_us, double hi_us, unsigned n, struct machine_error *err)
 {
     for (unsigned i = 0; i < n; i++) {
-        bool yes;
+        bool yes = false;
         double us = lo_us + (hi_us - lo_us) * fmod((i + 1) * 0.6180339887498949, 1.0);
         int status = try_burst(s, us, &yes, err);
         if (status != MACHINE_OK)
@@ -67,7 +67,7 @@ static int bisect(struct search *s, double *lo_us, double *hi_us, struct machine
         double middle = *hi_us > 2 * *lo_us ? sqrt(*lo_us * *hi_us) : 0.5 * (*lo_us + *hi_us);
         int votes = 0;
         for (int i = 0; i < VOTES; i++) {
-            bool yes;
+            bool yes = false;
             int status = try_burst(s, middle, &yes, err);
             if (status != MACHINE_OK)
                 return status;
@@ -100,14 +100,14 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
 {
     for (int i = 0; i < NARROW_STEPS && t->smallest_yes - t->largest_no > SHARP * t->smallest_yes &&
                     t->smallest_yes > t->largest_no; i++) {
-        bool yes;
+        bool yes = false;
         int status = try_burst(s, us_for(s, 0.5 * (t->smallest_yes + t->largest_no)), &yes, err);
         if (status != MACHINE_OK)
             return status;
         threshold_fit(s->trial, s->n, t);
     }
     for (unsigned i = 0; i < CONFIRM; i++) {
-        bool yes;
+        bool yes = false;
         int status = try_burst(s, us_for(s, t->largest_no), &yes, err);
         if (status == MACHINE_OK)
             status = try_burst(s, us_for(s, t->smallest_yes), &yes, err);

@@ -225,7 +225,7 @@ static int search(struct density *d, struct machine_error *err)
 
 static int search_density(struct density *d, struct table *rows, struct machine_error *err)
 {
-    d->b->full_ipc = 0; /* it is not plain code that is looked at */
+    d->b->check_rate = false; /* it is not plain code that is looked at */
     d->b->to_us = 0;
     int status = bench_begin(d->b, fmax(2 * BURST_US, fmax(burst_us(d, RARE), burst_us(d, 1))), PERIOD_US, err);
     if (status != MACHINE_OK)

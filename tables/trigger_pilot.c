@@ -58,7 +58,7 @@ static int one(struct pilot *p, const struct bench_burst *burst, const struct tr
     char spoilt[120] = "";
     for (int tries = 0; tries < TRIES; tries++) {
         struct trace t;
-        struct sequence_run run;
+        struct sequence_run run = {.run = 0};
         int status = record(p, burst, after_us, &t, &run, err);
         if (status == MACHINE_OK && run.spoilt[0]) {
             snprintf(spoilt, sizeof spoilt, "%s", run.spoilt);
@@ -121,7 +121,7 @@ static int all_bursts(struct pilot *p, const struct bench_burst *burst, size_t n
 static void prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
 {
     b->warmup_us = fmax(b->context->options->warmup_us, WARMUP_US);
-    b->full_ipc = p[0].plain.ipc;
+    b->check_rate = true;
     for (size_t i = 0; i < n; i++) {
         /* waits take twice their time now and then (G 5.2.2) */
         b->warmup_us = fmax(b->warmup_us, fmax(2.2 * p[i].back_usual_us, 1.2 * p[i].back_most_us));

@@ -237,6 +237,19 @@ static void long_waits_are_waited_for(void **state)
     table_free(&t);
 }
 
+/* They cost more of the rate where samples are closer to one another, which is no throttling. */
+static void slow_readings_are_no_throttling(void **state)
+{
+    static struct model m;
+    struct table t;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    m.split_read_ns = 100;
+    measure(&m, &t);
+    assert_int_equal(check_counts(&t, 13000), 2);
+    table_free(&t);
+}
+
 /* A core that never comes back is no reference for anything. */
 static void what_never_comes_back_is_refused(void **state)
 {
@@ -356,6 +369,7 @@ int main(void)
         cmocka_unit_test(slow_transitions_give_the_same_counts),
         cmocka_unit_test(short_waits_give_the_truth_or_nothing),
         cmocka_unit_test(long_waits_are_waited_for),
+        cmocka_unit_test(slow_readings_are_no_throttling),
         cmocka_unit_test(what_never_comes_back_is_refused),
         cmocka_unit_test(options_do_not_move_what_is_looked_at),
         cmocka_unit_test(large_counts_are_found),
