@@ -6,8 +6,7 @@
 
 #include "analysis/robust.h"
 
-enum { ALONE_LEAST = 4 };
-#define ALONE_US 50.0
+#define FAR_US 50.0
 #define BIN_MOST_US 70.0
 #define BINS_LEAST 40 /* in a burst */
 #define SAME_FREQUENCY 0.01 /* relative, as in trigger.c */
@@ -209,24 +208,24 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
     return NULL;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The largest, unless it stands alone: then something else disturbed the core. Sorts x. */
+/* The largest of those that are not far from the median: what is was disturbed by something else. */
 static double largest(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, ascending);
-    return n >= ALONE_LEAST && x[n - 1] > 2 * x[n - 2] + ALONE_US ? x[n - 2] : x[n - 1];
+    double most = 2 * median_of(x, n) + FAR_US, found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] <= most)
+            found = fmax(found, x[i]);
+    return found;
 }
 
 /* The smallest, likewise. */
 static double smallest(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, ascending);
-    return n >= ALONE_LEAST && x[1] > 2 * x[0] + ALONE_US ? x[1] : x[0];
+    double least = 0.5 * (median_of(x, n) - FAR_US), found = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] >= least)
+            found = fmin(found, x[i]);
+    return found;
 }
 
 /* Until when the plain code behind the burst stays slower, of those in which it is. */

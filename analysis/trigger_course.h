@@ -34,7 +34,7 @@ struct trigger_pilot {
     bool lower;         /* the burst or what follows it has a lower level or frequency than plain code */
     bool stays;         /* in most repetitions the plain code was not back when the recording ended */
     double bin_us;      /* the longest */
-    double settled_us, after_us;                 /* the longest, but for one that is far from the others */
+    double settled_us, after_us;                 /* the longest of those that are not far from the median */
     /* the shortest, likewise, the median, and the longest; INFINITY, 0, 0: not lower */
     double back_us, back_usual_us, back_most_us;
 };
