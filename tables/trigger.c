@@ -17,7 +17,7 @@ static const struct table_column columns[] = {
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"what", "", TABLE_TEXT, true, 0},
     {"asks", "", TABLE_TEXT, true, 0},
-    {"with", "", TABLE_TEXT, false, 0}, /* the other part of a mixture; the code that runs on dirty registers */
+    {"with", "", TABLE_TEXT, true, 0}, /* the other part of a mixture; the code that runs on dirty registers; "-" */
     {"count", "", TABLE_REAL, false, 0},
     {"count_lo", "", TABLE_REAL, false, 0},
     {"count_hi", "", TABLE_REAL, false, 0},
@@ -39,6 +39,11 @@ static const struct table_column columns[] = {
     {"ipc_ratio", "", TABLE_REAL, false, 3}, /* of code on dirty registers, against the same on clean ones */
     {"ipc_ratio_lo", "", TABLE_REAL, false, 3},
     {"ipc_ratio_hi", "", TABLE_REAL, false, 3},
+    {"longest_us", "us", TABLE_REAL, false, 0}, /* the longest burst that was tried */
+    {"window_from_us", "us", TABLE_REAL, false, 0}, /* what was looked at, after the burst; < 0: before its end */
+    {"window_to_us", "us", TABLE_REAL, false, 0},
+    {"warmup_us", "us", TABLE_REAL, false, 0},
+    {"period_us", "us", TABLE_REAL, false, 2},
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
 };
@@ -145,19 +150,53 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     for (size_t i = 0; i < n_cores; i++)
         if (add_all(x, out, kernel, n, cores[i]))
             return out_of_memory(err);
-    table_set_setting(t, "warmup", "plain code before each burst");
+    table_set_setting(t, "warmup", "plain code before each burst, at least as long as levels are kept: warmup_us of "
+                                   "each row; --warmup makes it longer");
+    table_set_setting(t, "window", "what a burst asks for is looked at from window_from_us to window_to_us after it "
+                                   "(below 0: in it), when transitions are over and levels are still kept, as a pilot "
+                                   "of each kernel showed; --observe does not move it");
     if (x->options->runs)
         table_set_setting_number(t, "runs", x->options->runs);
     return MACHINE_OK;
 }
 
+/* A cell of which nothing can be told, with the question that it would have answered. */
+static int note_missing(struct table *rows, const struct cell *c, const struct machine_error *err)
+{
+    static const char *const what[] = {"count", "density", "mixture", "dirty"};
+    char why[sizeof err->text + sizeof err->remedy + 4];
+    struct bench b = {.cell = c};
+    snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+    bench_missing(&b, rows, what[c->number[0]], c->a.density, c->b.kernel ? c->b.name : NULL, why);
+    return MACHINE_OK;
+}
+
+static int measure_at(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,
+                      struct table *rows, struct machine_error *err)
+{
+    static trigger_cell *const kind[] = {trigger_count, trigger_density, trigger_mixture, trigger_dirty};
+    int status = kind[c->number[0]](x, c, wish, rows, err);
+    if (status != MACHINE_CANNOT)
+        return status;
+    wish->told = true; /* another number of cores is no substitute for what is not clear at this one */
+    return note_missing(rows, c, err);
+}
+
+/*
+ * By default all cores are active. Frequencies of levels that are equal there can differ with one active core; where
+ * nothing else tells levels it is tried with one, too.
+ */
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                    struct machine_error *err)
 {
-    static int (*const kind[])(const struct tables_context *, const struct cell *, struct table *,
-                               struct machine_error *) = {trigger_count, trigger_density, trigger_mixture,
-                                                          trigger_dirty};
-    return kind[c->number[0]](x, c, rows, err);
+    struct trigger_wish wish = {false, false};
+    int status = measure_at(x, c, &wish, rows, err);
+    if (status != MACHINE_OK || wish.told || x->options->n_active || c->active_cores <= 1)
+        return status;
+    struct cell one = *c;
+    one.active_cores = 1;
+    wish.only_lower = true;
+    return measure_at(x, &one, &wish, rows, err);
 }
 
 /* ---- levels that no counter tells ---- */
@@ -207,7 +246,27 @@ static bool is_lower(const struct table *t, size_t row, double cores)
            !isnan(table_number(t, row, "freq_ghz"));
 }
 
-/* Without counters a level is known by its frequency: the next below plain code is level 1. */
+static bool same_question(const struct table *t, size_t a, size_t b)
+{
+    return table_says(t, a, "kernel", table_text(t, b, "kernel")) &&
+           table_says(t, a, "what", table_text(t, b, "what")) && table_says(t, a, "with", table_text(t, b, "with"));
+}
+
+/* Whether all that lowers the frequency at some number of cores lowers it at this one: else what is missing here may
+ * lie between the frequencies that are there, or be one of those at which nothing is lowered. */
+static bool all_lower(const struct table *t, double cores)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        bool here = !is_lower(t, i, table_number(t, i, "active_cores"));
+        for (size_t k = 0; k < t->n_rows && !here; k++)
+            here = is_lower(t, k, cores) && same_question(t, k, i);
+        if (!here)
+            return false;
+    }
+    return true;
+}
+
+/* Without counters a level is known by its frequency: the next below plain code is level 1. Nothing lower: no level. */
 static int rank_levels(struct table *t, double cores)
 {
     struct value_mode mode[LEVELS_MAX];
@@ -229,16 +288,30 @@ static int rank_levels(struct table *t, double cores)
     return 0;
 }
 
-static int conclude(struct table *t)
+/* The numbers of cores at which levels can be ranked, into `cores`: found before ranking overwrites what tells it. */
+static size_t rankable(const struct table *t, double *cores)
 {
+    size_t n = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
+        double number = table_number(t, i, "active_cores");
         bool first = true;
         for (size_t k = 0; k < i; k++)
-            first = first && table_number(t, k, "active_cores") != table_number(t, i, "active_cores");
-        if (first && rank_levels(t, table_number(t, i, "active_cores")))
-            return -1;
+            first = first && table_number(t, k, "active_cores") != number;
+        if (first && all_lower(t, number))
+            cores[n++] = number;
     }
-    return 0;
+    return n;
+}
+
+static int conclude(struct table *t)
+{
+    double *cores = malloc((t->n_rows + 1) * sizeof *cores);
+    size_t n = cores ? rankable(t, cores) : 0, done = 0;
+    while (done < n && rank_levels(t, cores[done]) == 0)
+        done++;
+    bool bad = !cores || done < n;
+    free(cores);
+    return bad ? -1 : 0;
 }
 
 const struct table_kind table_trigger = {

@@ -5,10 +5,12 @@
 
 #include "analysis/threshold.h"
 #include "analysis/trigger.h"
+#include "analysis/trigger_course.h"
 #include "probes/sequence.h"
 #include "tables/tables.h"
 
 enum { BENCH_SEEN_MAX = 2000, BENCH_ATTEMPTS = 3 };
+#define BENCH_PILOT_US 1500.0 /* bursts of a pilot of one kernel: its last quarter must be settled */
 
 /* One repetition that counts. */
 struct bench_seen {
@@ -28,22 +30,49 @@ struct bench {
     struct trace trace;         /* of the repetitions that are kept */
     struct payload plain;
     double period_us, warmup_us;
-    double after_us;            /* plain code after the burst, of which ... */
-    double window_us;           /* ... so much, the last part, is looked at */
+    double from_us, to_us;      /* what is looked at, after the burst; before 0: of the burst itself */
+    double after_us;            /* of plain code after the burst */
+    double longest_us;          /* the longest burst so far */
+    bool check_rate;            /* that the plain code behind the burst runs at its full rate, which is ... */
+    double full_ipc;            /* ... the highest so far: it depends on the period, since readings take time */
+    double change;              /* of log frequency that tells that the level changed meanwhile; 0: not checked */
     size_t n_seen;
     struct bench_seen *seen;    /* BENCH_SEEN_MAX */
-    size_t discarded;
+    size_t discarded, unsettled; /* the second: those in which something changed while it was looked at */
     char discarded_why[120];    /* of the last one */
 };
 
-/* Prepares the machine; bursts last up to longest_us. On failure nothing is left to end. */
-int bench_begin(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
-                double longest_us, double after_us, double period_us, struct machine_error *err);
+/* What is run in one repetition. */
+struct bench_burst {
+    const struct segment *segments;
+    size_t n;
+};
+
+/* Names what is measured, and the plain code around it. Nothing is left to end. */
+int bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
+               struct machine_error *err);
+/*
+ * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
+ * from it. One answer for each of n bursts into out. Sets the warm-up, so that the plain code is back before the next
+ * burst, and checks of what is looked at later. Samples are period_us apart, or 2 us. MACHINE_CANNOT: it does not
+ * settle, or does not come back. tables/trigger_pilot.c
+ */
+int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, double period_us,
+                struct trigger_pilot *out, struct machine_error *err);
+/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us, both
+ * exact to exact_us. MACHINE_CANNOT: there is none. */
+int bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
+                 struct machine_error *err);
+
+/* Prepares the machine; bursts last up to longest_us, and from_us..to_us is looked at. On failure nothing is left to
+ * end. */
+int bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err);
 void bench_end(struct bench *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then
  * `last`, unless NULL, for a moment. Repetitions that tell nothing are discarded and made up for. What was seen is
- * added to b->seen; `keep`: its samples to b->trace. MACHINE_CANNOT: all were spoilt.
+ * added to b->seen; `keep`: its samples to b->trace. MACHINE_CANNOT: all were spoilt, or in too many of them something
+ * changed while it was looked at.
  */
 int bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
               struct machine_error *err);
@@ -61,7 +90,7 @@ int bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, 
 
 /* A row's fields that all kinds have. `level`: NaN = not known by itself. */
 struct trigger_row {
-    const char *what;
+    const char *what, *with; /* with: NULL = none */
     unsigned density;
     int grade, plain_grade;
     bool throttled;
@@ -69,18 +98,31 @@ struct trigger_row {
     size_t n;
 };
 void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r);
+/* The period of the samples: what was asked for, or this. */
+double bench_period(const struct bench *b, double usual_us);
+/* The fields of a row that say what was measured. */
+void bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with);
 /* "level 1", "throttle only", "nothing", or "lower frequency" where no counter tells which level it is. */
 const char *bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
 /* What the repetitions did not agree on, as missing. */
-void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *of);
+void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+                    const char *of);
+/* What could not be measured, for `why`, and what would help; `with`: NULL = none. */
+void bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+                   const char *why);
 
-/* The four kinds of cells. */
-int trigger_count(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err);
-int trigger_density(const struct tables_context *x, const struct cell *c, struct table *rows,
-                    struct machine_error *err);
-int trigger_mixture(const struct tables_context *x, const struct cell *c, struct table *rows,
-                    struct machine_error *err);
-int trigger_dirty(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err);
+/*
+ * The four kinds of cells. only_lower: nothing is measured where the pilot shows no lower frequency; *told is set where
+ * it shows one, or where levels are counted.
+ */
+struct trigger_wish {
+    bool only_lower, told;
+};
+typedef int trigger_cell(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,
+                         struct table *rows, struct machine_error *err);
+trigger_cell trigger_count, trigger_density, trigger_mixture, trigger_dirty;
+/* Whether there is more to measure after a pilot, which *wish then says. */
+bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, size_t n);
 
 /* tables/trigger_text.c */
 #define TRIGGER_TITLE "What it takes before a licence level is asked for"

@@ -9,10 +9,9 @@
 
 #include "analysis/robust.h"
 
-/* Plain code before each burst: more than the 2 ms that the Intel manual gives for a licence to lapse (G 3.2.2). */
-#define WARMUP_US 2500.0
 #define MOMENT_US 0.5
-enum { TRIES = 12 }; /* for one repetition that counts */
+enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
+#define FULL 0.75    /* of the full rate; while throttled code runs at half of it or less (G 3.2.2) */
 #define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */
 
 static int out_of_memory(struct machine_error *err)
@@ -20,26 +19,33 @@ static int out_of_memory(struct machine_error *err)
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-int bench_begin(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
-                double longest_us, double after_us, double period_us, struct machine_error *err)
+int bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
+               struct machine_error *err)
 {
-    const struct tables_options *o = x->options;
     char why[200];
     memset(b, 0, sizeof *b);
     b->context = x;
     b->cell = c;
-    b->period_us = o->period_us > 0 ? o->period_us : period_us;
-    b->warmup_us = o->warmup_us > 0 ? o->warmup_us : WARMUP_US;
-    b->after_us = fmax(o->observe_us, after_us); /* less would end before a transition does */
-    b->window_us = b->after_us * 0.4;
     if (kernel_parse(plain, &b->plain, why, sizeof why))
         return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    return MACHINE_OK;
+}
+
+double bench_period(const struct bench *b, double usual_us)
+{
+    return b->context->options->period_us > 0 ? b->context->options->period_us : usual_us;
+}
+
+int bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err)
+{
+    b->period_us = bench_period(b, period_us);
+    b->after_us = fmax(b->to_us, 2 * b->period_us);
     b->seen = malloc(BENCH_SEEN_MAX * sizeof *b->seen);
     if (!b->seen)
         return out_of_memory(err);
-    struct machine_setup setup = tables_setup(x, "trigger", c);
+    struct machine_setup setup = tables_setup(b->context, "trigger", b->cell);
     setup.period_us = b->period_us;
-    int status = sequence_begin(&b->sequence, x->machine, &setup, longest_us + b->after_us, err);
+    int status = sequence_begin(&b->sequence, b->context->machine, &setup, longest_us + b->after_us, err);
     trace_init(&b->trace);
     if (status == MACHINE_OK && sequence_trace(&b->sequence, &b->trace)) {
         sequence_end(&b->sequence);
@@ -58,6 +64,22 @@ void bench_end(struct bench *b)
     free(b->seen);
 }
 
+/* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
+static const char *unsettled(const struct bench *b, const struct trace *t, struct trigger_span s,
+                             const struct trigger_sight *all)
+{
+    struct trigger_sight early, late;
+    double middle = 0.5 * (b->from_us + b->to_us), end = b->to_us - b->period_us;
+    if (b->check_rate && all->ipc < FULL * b->full_ipc)
+        return "the plain code behind the burst was still throttled";
+    if (!(b->change > 0) || trigger_look(t, s, b->from_us, middle, &early) || trigger_look(t, s, middle, end, &late))
+        return NULL;
+    bool counted = !isnan(early.level) && !isnan(late.level);
+    if (counted ? fabs(early.level - late.level) >= 0.5 : fabs(log(early.freq / late.freq)) > b->change)
+        return "the level changed while it was looked at";
+    return NULL;
+}
+
 /* What a repetition showed, from its samples. */
 static const char *look(struct bench *b, const struct trace *t, const struct sequence_run *run,
                         const struct payload *p, struct bench_seen *out)
@@ -67,7 +89,13 @@ static const char *look(struct bench *b, const struct trace *t, const struct seq
     out->begin_us = run->begin_us;
     out->count = run->instructions * p->counted / p->instructions;
     out->rate = trigger_look(t, out->span, run->begin_us / 3, 0, &end) ? NAN : end.ipc * p->counted / p->instructions;
-    return trigger_look(t, out->span, b->after_us - b->window_us, b->after_us - b->period_us, &out->sight);
+    const char *why = trigger_look(t, out->span, b->from_us, b->to_us - b->period_us, &out->sight);
+    if (why)
+        return why;
+    b->full_ipc = fmax(b->full_ipc, out->sight.ipc);
+    why = unsettled(b, t, out->span, &out->sight);
+    b->unsettled += why != NULL;
+    return why;
 }
 
 static int attempt(struct bench *b, const struct segment *all, size_t n, size_t zero, bool keep,
@@ -101,8 +129,12 @@ int bench_run(struct bench *b, const struct segment *segments, size_t n, const s
         return machine_fail(err, MACHINE_FAILED, "ask for fewer with --runs", "more than %d repetitions in a cell",
                             BENCH_SEEN_MAX);
     all[m++] = (struct segment){b->plain, b->warmup_us, false};
-    for (size_t i = 0; i < n; i++)
+    double us = 0;
+    for (size_t i = 0; i < n; i++) {
+        us += segments[i].duration_us;
         all[m++] = segments[i];
+    }
+    b->longest_us = fmax(b->longest_us, us);
     all[m++] = (struct segment){b->plain, b->after_us, true};
     if (last)
         all[m++] = (struct segment){*last, MOMENT_US, false};
@@ -111,6 +143,10 @@ int bench_run(struct bench *b, const struct segment *segments, size_t n, const s
         memset(s, 0, sizeof *s);
         s->us = segments[0].duration_us;
         int status = attempt(b, all, m, n + 1, keep, s, &why, err);
+        if (status == MACHINE_OK && b->unsettled > UNSETTLED_LEAST && 5 * b->unsettled > b->n_seen)
+            /* left out they would take part of the answers with them */
+            status = machine_fail(err, MACHINE_CANNOT, "look at single transitions with --transition",
+                                  "in %zu repetitions %.100s", b->unsettled, why ? why : b->discarded_why);
         if (status != MACHINE_OK)
             return status;
         if (!why) {
@@ -194,32 +230,49 @@ const char *bench_asks(const struct trigger_grades *g, const struct trigger_row 
     return g->counted ? level[r->grade] : "lower frequency";
 }
 
-void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r)
+void bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with)
 {
-    table_add_row(rows);
-    table_put_text(rows, "kernel", b->cell->a.name);
-    table_put_number(rows, "density", r->density);
-    table_put_number(rows, "active_cores", b->cell->active_cores);
-    table_put_text(rows, "what", r->what);
-    table_put_text(rows, "asks", bench_asks(g, r));
-    if (g->counted || r->grade <= r->plain_grade)
-        table_put_number(rows, "level", g->counted ? r->grade : 0);
-    table_put_limits(rows, "freq_ghz", r->freq.value, r->freq.lo, r->freq.hi);
-    table_put_limits(rows, "plain_ghz", r->plain.value, r->plain.lo, r->plain.hi);
-    table_put_number(rows, "n", (double)r->n);
-    table_put_number(rows, "discarded", (double)b->discarded);
-}
-
-void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *of)
-{
-    char why[420];
-    snprintf(why, sizeof why, "the repetitions of %.60s do not agree on a frequency: fewer than four in five are "
-             "alike%s%.100s; stop other programs, or choose another CPU with --cpu", of,
-             b->discarded ? "; discarded before that: " : "", b->discarded_why);
-    table_add_missing(rows, why);
     table_put_text(rows, "kernel", b->cell->a.name);
     table_put_number(rows, "density", density);
     table_put_number(rows, "active_cores", b->cell->active_cores);
     table_put_text(rows, "what", what);
+    if (with || !rows->last_is_missing)
+        table_put_text(rows, "with", with ? with : "-");
+}
+
+void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r)
+{
+    table_add_row(rows);
+    bench_key(b, rows, r->what, r->density, r->with);
+    table_put_text(rows, "asks", bench_asks(g, r));
+    if (g->counted) /* the same frequency alone does not tell that it is the same level */
+        table_put_number(rows, "level", r->grade);
+    table_put_limits(rows, "freq_ghz", r->freq.value, r->freq.lo, r->freq.hi);
+    table_put_limits(rows, "plain_ghz", r->plain.value, r->plain.lo, r->plain.hi);
+    table_put_number(rows, "longest_us", b->longest_us);
+    table_put_number(rows, "window_from_us", b->from_us);
+    table_put_number(rows, "window_to_us", b->to_us);
+    table_put_number(rows, "warmup_us", b->warmup_us);
+    table_put_number(rows, "period_us", b->period_us);
+    table_put_number(rows, "n", (double)r->n);
     table_put_number(rows, "discarded", (double)b->discarded);
+}
+
+void bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+                   const char *why)
+{
+    table_add_missing(rows, why);
+    bench_key(b, rows, what, density, with);
+    if (b->discarded)
+        table_put_number(rows, "discarded", (double)b->discarded);
+}
+
+void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+                    const char *of)
+{
+    char why[420];
+    snprintf(why, sizeof why, "the repetitions of %.60s do not agree on a frequency: fewer than four in five are "
+             "alike%s%.100s; stop other programs, or choose another CPU with --cpu", of,
+             b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
+    bench_missing(b, rows, what, density, with, why);
 }

@@ -11,9 +11,11 @@
 
 #include "tables/trigger.h"
 
-#define LONG_US 200.0      /* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2) */
+/* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2). More where it takes more, which
+ * the pilot tells; twice that, since counts vary. */
+#define LONG_US 200.0
+#define LONGER 2.0
 #define SHORT_US 0.01      /* what a machine can do at least */
-#define AFTER_US 250.0     /* transitions take up to about 100 us (G 3.2.2), licences last 650 us and more (D) */
 #define PERIOD_US 0.5
 #define ROUGH 1.05         /* ratio of long to short at which the bisection has found the place */
 #define SHARP 0.004        /* relative: what the count of a sharp threshold is narrowed down to */
@@ -24,6 +26,7 @@ enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10,
 struct search {
     struct bench *b;
     const struct payload *kernel;
+    double long_us;
     struct trigger_grades grades;
     int grade;
     struct threshold_trial trial[BENCH_SEEN_MAX];
@@ -49,7 +52,7 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
 static int try_range(struct search *s, double lo_us, double hi_us, unsigned n, struct machine_error *err)
 {
     for (unsigned i = 0; i < n; i++) {
-        bool yes;
+        bool yes = false;
         double us = lo_us + (hi_us - lo_us) * fmod((i + 1) * 0.6180339887498949, 1.0);
         int status = try_burst(s, us, &yes, err);
         if (status != MACHINE_OK)
@@ -64,7 +67,7 @@ static int bisect(struct search *s, double *lo_us, double *hi_us, struct machine
         double middle = *hi_us > 2 * *lo_us ? sqrt(*lo_us * *hi_us) : 0.5 * (*lo_us + *hi_us);
         int votes = 0;
         for (int i = 0; i < VOTES; i++) {
-            bool yes;
+            bool yes = false;
             int status = try_burst(s, middle, &yes, err);
             if (status != MACHINE_OK)
                 return status;
@@ -97,14 +100,14 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
 {
     for (int i = 0; i < NARROW_STEPS && t->smallest_yes - t->largest_no > SHARP * t->smallest_yes &&
                     t->smallest_yes > t->largest_no; i++) {
-        bool yes;
+        bool yes = false;
         int status = try_burst(s, us_for(s, 0.5 * (t->smallest_yes + t->largest_no)), &yes, err);
         if (status != MACHINE_OK)
             return status;
         threshold_fit(s->trial, s->n, t);
     }
     for (unsigned i = 0; i < CONFIRM; i++) {
-        bool yes;
+        bool yes = false;
         int status = try_burst(s, us_for(s, t->largest_no), &yes, err);
         if (status == MACHINE_OK)
             status = try_burst(s, us_for(s, t->smallest_yes), &yes, err);
@@ -187,7 +190,7 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
 {
     const struct tables_options *o = s->b->context->options;
     unsigned trials = o->runs ? o->runs : o->brief ? BRIEF_TRIALS : FIT_TRIALS;
-    double lo_us = SHORT_US, hi_us = LONG_US;
+    double lo_us = SHORT_US, hi_us = s->long_us;
     if (trials > BENCH_SEEN_MAX / 2)
         trials = BENCH_SEEN_MAX / 2;
     s->n = 0;
@@ -232,9 +235,9 @@ enum { PLAIN, LONG, SHORT, KINDS };
 static int take_once(struct search *s, struct machine_error *err)
 {
     for (int i = 0; i < REFERENCES; i++) {
-        int status = bench_burst(s->b, &s->b->plain, LONG_US, false, err);
+        int status = bench_burst(s->b, &s->b->plain, s->long_us, false, err);
         if (status == MACHINE_OK)
-            status = bench_burst(s->b, s->kernel, LONG_US, true, err);
+            status = bench_burst(s->b, s->kernel, s->long_us, true, err);
         if (status == MACHINE_OK)
             status = bench_burst(s->b, s->kernel, SHORT_US, false, err);
         if (status != MACHINE_OK)
@@ -296,14 +299,32 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
     return status;
 }
 
-static int count_rows(struct search *s, struct table *rows, struct machine_error *err)
+/* Whether the longest bursts ask for what the kernel asks for when it runs on. */
+static bool as_steady(const struct search *s, const struct trigger_pilot *p)
+{
+    struct trigger_sight now = s->b->seen[LONG].sight;
+    now.freq = bench_freq(s->b, LONG, REFERENCES, KINDS).value;
+    if (s->grades.counted)
+        now.level = bench_agreed(s->b, LONG, REFERENCES, KINDS);
+    return trigger_same_level(&now, &p->steady);
+}
+
+static int count_rows(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
 {
     int plain = bench_agreed(s->b, PLAIN, REFERENCES, KINDS), at_long = bench_agreed(s->b, LONG, REFERENCES, KINDS),
         at_short = bench_agreed(s->b, SHORT, REFERENCES, KINDS);
     struct trigger_throttle throttle;
     if (plain < 0 || at_long < 0 || at_short < 0) {
-        bench_disagree(s->b, rows, "count", s->kernel->density,
+        bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
                        plain < 0 ? s->b->plain.name : s->kernel->name);
+        return MACHINE_OK;
+    }
+    if (!as_steady(s, p)) {
+        char why[300];
+        snprintf(why, sizeof why, "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s "
+                 "runs on for %.0f us: bursts do not show what it asks for; the rows of density do", s->long_us,
+                 bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name, BENCH_PILOT_US);
+        bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
         return MACHINE_OK;
     }
     if (bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
@@ -317,21 +338,42 @@ static int count_rows(struct search *s, struct table *rows, struct machine_error
     return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, err);
 }
 
-int trigger_count(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+/* The pilot, and the windows that follow from it. */
+static int prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
+{
+    const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
+    int status = bench_pilot(s->b, &(struct bench_burst){&burst, 1}, 1, bench_period(s->b, PERIOD_US), p, err);
+    s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
+    return status == MACHINE_OK ? bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err) : status;
+}
+
+static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
+{
+    int status = bench_begin(s->b, 2 * s->long_us, PERIOD_US, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = take_references(s, err);
+    if (status == MACHINE_OK)
+        status = count_rows(s, p, rows, err);
+    bench_end(s->b);
+    return status;
+}
+
+int trigger_count(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
+                  struct machine_error *err)
 {
     struct bench b;
+    struct trigger_pilot p;
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = bench_begin(&b, x, c, "64add", 2 * LONG_US, AFTER_US, PERIOD_US, err);
-    if (status == MACHINE_OK) {
-        s->b = &b;
-        s->kernel = &c->a;
-        status = take_references(s, err);
-        if (status == MACHINE_OK)
-            status = count_rows(s, rows, err);
-        bench_end(&b);
-    }
+    int status = bench_init(&b, x, c, "64add", err);
+    s->b = &b;
+    s->kernel = &c->a;
+    if (status == MACHINE_OK)
+        status = prepare(s, &p, err);
+    if (status == MACHINE_OK && trigger_goes_on(wish, &p, 1))
+        status = search_count(s, &p, rows, err);
     free(s);
     return status;
 }

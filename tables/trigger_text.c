@@ -38,6 +38,16 @@ static void print_count(FILE *out, const struct table *t, size_t row)
     fprintf(out, "%-28s", text);
 }
 
+/* The longest that all kernels have in common. */
+static double longest_burst(const struct table *t)
+{
+    double us = INFINITY;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (is(t, i, "count"))
+            us = fmin(us, table_number(t, i, "longest_us"));
+    return us;
+}
+
 static void print_counts(FILE *out, const struct table *t)
 {
     fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "asks for", "instructions before that",
@@ -56,6 +66,9 @@ static void print_counts(FILE *out, const struct table *t)
         print_ghz(out, t, i);
         fprintf(out, " %5.0f\n", table_number(t, i, "n"));
     }
+    if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
+        fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us with so many cores active\n",
+                longest_burst(t));
 }
 
 static void print_densities(FILE *out, const struct table *t)
@@ -137,12 +150,43 @@ static bool asks_level(const struct table *t, size_t row)
     return strcmp(asks, "nothing") != 0 && strcmp(asks, "throttle only") != 0;
 }
 
+/* "on 16 active cores" */
+static const char *on_cores(const struct table *t, size_t row, char *out, size_t size)
+{
+    double cores = table_number(t, row, "active_cores");
+    snprintf(out, size, "on %.0f active core%s", cores, cores == 1 ? "" : "s");
+    return out;
+}
+
+/* What no burst of which a lower frequency was seen: at each number of cores how many kernels, and how long bursts were
+ * at most. */
+static void nothing_found(FILE *out, const struct table *t)
+{
+    char text[40];
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double cores = table_number(t, i, "active_cores"), longest = 0;
+        size_t kernels = 0;
+        bool first = is(t, i, "count");
+        for (size_t k = 0; k < i && first; k++)
+            first = !is(t, k, "count") || table_number(t, k, "active_cores") != cores;
+        for (size_t k = 0; k < t->n_rows && first; k++)
+            if (is(t, k, "count") && table_number(t, k, "active_cores") == cores) {
+                kernels++; /* one row each where none asks for a level */
+                longest = fmax(longest, table_number(t, k, "longest_us"));
+            }
+        if (first)
+            fprintf(out, "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s.\n",
+                    on_cores(t, i, text, sizeof text), longest, kernels, kernels == 1 ? "" : "s");
+    }
+}
+
 static void counts_found(FILE *out, const struct table *t)
 {
     size_t said = 0, measured = 0;
+    char text[40];
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
-        measured += is(t, i, "count"); /* one row each where none asks for a level */
+        measured += is(t, i, "count");
         if (!is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
         fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
@@ -151,21 +195,24 @@ static void counts_found(FILE *out, const struct table *t)
                     table_number(t, i, "count_hi"));
         else
             fprintf(out, "within its first %.0f instructions", count);
+        fprintf(out, " %s", on_cores(t, i, text, sizeof text));
     }
     if (said)
         fprintf(out, ".\n");
     else if (measured)
-        fprintf(out, "None of %zu kernels asked for a lower frequency.\n", measured);
+        nothing_found(out, t);
 }
 
 static void limits_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
+    char text[40];
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
         if (is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
-            fprintf(out, "%s%s asks for %s from %.2f instructions per cycle on", said++ ? "; " : "",
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"), table_number(t, i, "rate_per_cycle"));
+            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more %s", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), table_text(t, i, "asks"), table_number(t, i, "rate_per_cycle"),
+                    on_cores(t, i, text, sizeof text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -174,15 +221,17 @@ static void limits_found(FILE *out, const struct table *t)
 static void others_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
+    char text[40];
     for (size_t i = 0; i < t->n_rows && said < 4; i++) {
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
         if (is(t, i, "mixture") && level > one && level > two)
-            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone", said++ ? "; " : "",
-                    table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"));
+            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, %s", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"),
+                    on_cores(t, i, text, sizeof text));
         if (is(t, i, "dirty") && asks_level(t, i))
-            fprintf(out, "%s%s after %s runs at %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"));
+            fprintf(out, "%s%s after %s runs at %s %s", said++ ? "; " : "", table_text(t, i, "with"),
+                    table_text(t, i, "kernel"), table_text(t, i, "asks"), on_cores(t, i, text, sizeof text));
     }
     if (said)
         fprintf(out, ".\n");
