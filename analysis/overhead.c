@@ -8,6 +8,7 @@
 
 #include "analysis/robust.h"
 
+const char overhead_no_rise[] = "the frequency did not rise while it was observed";
 const char overhead_assumption[] = "performance proportional to frequency";
 
 /* Sections on either side of the slowest one that tell the rate there, and the fewest that do. */
@@ -175,7 +176,7 @@ const char *overhead_up(const struct work_curve *c, double least_gain, struct ov
             *out = here;
         }
     }
-    return isinf(most_us) && isinf(most_gain) ? "the frequency did not rise while it was observed" : NULL;
+    return isinf(most_us) && isinf(most_gain) ? overhead_no_rise : NULL;
 }
 
 void overhead_up_choose(const struct overhead_up *up, size_t n, double *us)
@@ -225,7 +226,8 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
 {
     struct estimate e = {NAN, NAN, NAN};
     double step = high->value - low->value, total = down->value + up->value;
-    if (!(step > 0) || !isfinite(total))
+    /* a value without limits is one that nobody knows the error of: nothing follows from it */
+    if (!(step > 0) || !isfinite(total) || !isfinite(down->hi - down->lo) || !isfinite(up->hi - up->lo))
         return e;
     double factor = high->value / step;
     /* its derivatives by the two frequencies */

@@ -91,6 +91,8 @@ void overhead_spread(double *x, size_t n, double far_us, struct overhead_spread 
  */
 struct estimate overhead_breakeven(const struct estimate *down, const struct estimate *up, const struct estimate *high,
                                    const struct estimate *low);
+/* Why overhead_up() finds nothing in a curve whose frequency stays where it is. */
+extern const char overhead_no_rise[];
 /* The assumption in one line. */
 extern const char overhead_assumption[];
 

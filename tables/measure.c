@@ -162,7 +162,7 @@ static bool is_cell(const struct table_kind *k, const struct cell *c, const stru
         snprintf(why, size, "its columns are not those of the table");
     for (size_t row = 0; same && row < rows->n_rows; row++)
         for (size_t i = 0; same && i < k->n_columns; i++) {
-            /* numbers among the keys may be absent: which throttled phase, where it is undecided whether there is one */
+            /* numbers among the keys may be absent: which throttled phase, where none is decided on */
             same = !k->columns[i].key || k->columns[i].type != TABLE_TEXT ||
                    rows->values[row * k->n_columns + i].text != NULL;
             if (!same)

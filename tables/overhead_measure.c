@@ -349,6 +349,15 @@ static int measure_down(const struct tables_context *x, const struct cell *c, co
     return status;
 }
 
+/* Where most repetitions end at the low frequency, what rose in the others was something else, or noise. */
+static bool rarely_rises(const struct overhead_costs *c)
+{
+    for (size_t i = 0; i < c->n_dropped; i++)
+        if (strcmp(c->dropped[i].why, overhead_no_rise) == 0)
+            return c->dropped[i].n >= c->n;
+    return false;
+}
+
 static int measure_up(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
                       struct overhead_cell *out, struct machine_error *err)
 {
@@ -369,6 +378,8 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
         status = repeat(&s, how->runs, take_up, &t, err);
     if (status == MACHINE_OK) {
         overhead_up_choose(t.ups, out->up.n, out->up.us);
+        if (rarely_rises(&out->up))
+            out->up.n = 0;
         summarise(&out->up, t.scratch);
         out->up_gains = !overhead_is_cost(&out->up.spread.mean);
     }

@@ -49,8 +49,9 @@ size_t overhead_published_of(const struct table *t, struct overhead_published *o
     json_t *list = text ? json_loads(text, 0, NULL) : NULL;
     size_t i, n = 0;
     const json_t *figure;
-    json_array_foreach(list, i, figure)
+    json_array_foreach(list, i, figure) {
         take(figure, out, max, &n);
+    }
     json_decref(list);
     return n;
 }

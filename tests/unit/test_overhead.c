@@ -387,6 +387,9 @@ static void breakeven_as_published(void **state)
         assert_true(isnan(overhead_breakeven(&down, &up, &low, &low).value));
         down = (struct estimate){-8, -30, 14};
         assert_true(isnan(overhead_breakeven(&down, &up, &high, &low).value));
+        down = exact(40);
+        up = (struct estimate){0, NAN, NAN}; /* of one repetition: how far off it is nobody knows */
+        assert_true(isnan(overhead_breakeven(&down, &up, &high, &low).value));
         up.value = NAN;
         assert_true(isnan(overhead_breakeven(&down, &up, &high, &low).value));
     }

@@ -235,7 +235,22 @@ static void what_does_not_come_back_is_missing(void **state)
     assert_int_equal(count_missing(&t, "did not come back up"), 1);
     assert_true(table_number(&t, 0, "dropped") == 16);
     table_free(&t);
+    /* with noise a few repetitions seem to rise, which is no cost up either */
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 20000;
+    o->runs = 100;
+    o->active[0] = 1;
+    for (o->seed = 0; o->seed < 2; o->seed++) {
+        rig_measure(&table_overhead, &m, o, &t);
+        assert_true(isnan(table_number(&t, 0, "up_us")) && isnan(table_number(&t, 0, "breakeven_us")));
+        assert_int_equal(count_missing(&t, "did not come back up"), 1);
+        table_free(&t);
+    }
     /* and a wait that is longer than what is observed at first is found */
+    rig_silence(&m);
+    o->runs = 16;
+    o->seed = 0;
+    o->active[0] = 16;
     m.wait_us = 4000;
     rig_measure(&table_overhead, &m, o, &t);
     assert_true(fabs(table_number(&t, 0, "up_us") - 10) < 0.3);
