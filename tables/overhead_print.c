@@ -128,11 +128,14 @@ static void tell_breakeven(FILE *out, const struct table *t)
     size_t longest = extreme(t, "breakeven_us", 1), shortest = extreme(t, "breakeven_us", -1);
     if (longest == t->n_rows)
         return;
-    fprintf(out, "A higher frequency pays only if it lasts %.0f us (%s - %s, %.0f active) to %.0f us (%s - %s, %.0f "
-            "active).\n", table_number(t, shortest, "breakeven_us"), table_text(t, shortest, "from"),
-            table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"),
-            table_number(t, longest, "breakeven_us"), table_text(t, longest, "from"), table_text(t, longest, "to"),
-            table_number(t, longest, "active_cores"));
+    fprintf(out, "A higher frequency pays only if it lasts %.0f us (%s - %s, %.0f active)",
+            table_number(t, shortest, "breakeven_us"), table_text(t, shortest, "from"), table_text(t, shortest, "to"),
+            table_number(t, shortest, "active_cores"));
+    if (longest != shortest)
+        fprintf(out, " to %.0f us (%s - %s, %.0f active)", table_number(t, longest, "breakeven_us"),
+                table_text(t, longest, "from"), table_text(t, longest, "to"),
+                table_number(t, longest, "active_cores"));
+    fputs(".\n", out);
 }
 
 static bool missing_says(const struct table *t, const char *what)
@@ -183,6 +186,15 @@ static void tell_no_cost(FILE *out, const struct table *t, size_t most, bool up_
         fprintf(out, "No switch between the kernels costs more than %.1f us", NOTHING_US);
 }
 
+static void tell_down(FILE *out, const struct table *t, size_t least, size_t most)
+{
+    fprintf(out, "Going down costs %.1f us (%s - %s)", shown(table_number(t, least, "down_us"), 1),
+            table_text(t, least, "from"), table_text(t, least, "to"));
+    if (least != most)
+        fprintf(out, " to %.1f us (%s - %s)", table_number(t, most, "down_us"), table_text(t, most, "from"),
+                table_text(t, most, "to"));
+}
+
 void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = extreme(t, "down_us", 1), least = extreme(t, "down_us", -1);
@@ -193,10 +205,10 @@ void overhead_findings(FILE *out, const struct table *t)
     if (most == t->n_rows || table_number(t, most, "down_us") < NOTHING_US)
         tell_no_cost(out, t, most, up_most < t->n_rows);
     else
-        fprintf(out, "Going down costs %.1f us (%s - %s) to %.1f us (%s - %s)",
-                shown(table_number(t, least, "down_us"), 1), table_text(t, least, "from"), table_text(t, least, "to"),
-                table_number(t, most, "down_us"), table_text(t, most, "from"), table_text(t, most, "to"));
-    if (up_most < t->n_rows)
+        tell_down(out, t, least, most);
+    if (up_most < t->n_rows && up_least == up_most)
+        fprintf(out, "; coming back up %.1f us.\n", shown(table_number(t, up_most, "up_us"), 1));
+    else if (up_most < t->n_rows)
         fprintf(out, "; coming back up %.1f to %.1f us.\n", shown(table_number(t, up_least, "up_us"), 1),
                 shown(table_number(t, up_most, "up_us"), 1));
     else
