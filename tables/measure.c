@@ -102,6 +102,14 @@ static int on_part(void *data, double part)
 #define CELL_ID "cell"
 #define CELL_DATE "date"
 #define CELL_CPU "measured_cpu"
+#define CELL_COUNTS "holds"
+enum { COUNTS_SIZE = 100 };
+
+/* How much a cell holds, which may be nothing: a frequency that is measured again and was always disturbed. */
+static void count_parts(const struct table *rows, char out[COUNTS_SIZE])
+{
+    snprintf(out, COUNTS_SIZE, "%zu rows, %zu missing, %zu details", rows->n_rows, rows->n_missing, rows->n_details);
+}
 
 static void note_cell(struct table *rows, const struct run *r, const struct cell *c)
 {
@@ -135,6 +143,9 @@ static int measure_cell(struct run *r, const struct cell *c, char **json, struct
         snprintf(cpu, sizeof cpu, "%d", r->cpu);
         table_set_meta(&rows, CELL_CPU, cpu);
     }
+    char counts[COUNTS_SIZE];
+    count_parts(&rows, counts);
+    table_set_meta(&rows, CELL_COUNTS, counts);
     *json = status == MACHINE_OK ? table_to_json(&rows) : NULL;
     if (status == MACHINE_OK && !*json)
         status = rows.failed ? machine_fail(err, MACHINE_FAILED, "", "table %s: a row of cell %s could not be built",
@@ -168,8 +179,11 @@ static bool is_cell(const struct table_kind *k, const struct cell *c, const stru
             if (!same)
                 snprintf(why, size, "row %zu has no %s", row + 1, k->columns[i].name);
         }
-    if (same && rows->n_rows + rows->n_missing + rows->n_details == 0) {
-        snprintf(why, size, "it is empty");
+    char held[COUNTS_SIZE];
+    const char *counts = table_meta(rows, CELL_COUNTS);
+    count_parts(rows, held);
+    if (same && (!counts || strcmp(counts, held) != 0)) {
+        snprintf(why, size, "it does not hold what it says: %.40s", counts ? counts : "nothing");
         same = false;
     }
     return same;

@@ -194,6 +194,8 @@ static void what_is_not_the_cell_is_measured_again(void **state)
         {"\"keys\": [", "\"keys\": [ \"value\", "},
         {"\"missing\": [", "\"missing\": 3, \"lacking\": ["},
         {"\"missing\": [", "\"rows\": [], \"missing\": ["},
+        {"1 rows, 0 missing", "2 rows, 0 missing"},
+        {"\"holds\"", "\"held\""},
     };
     struct machine m;
     struct tables_options o;
