@@ -234,9 +234,13 @@ static void put_back(struct trigger_pilot *out, double *back, size_t m)
     if (!m)
         return;
     out->back_us = smallest(back, m);
-    out->back_usual_us = median_of(back, m);
+    size_t finite = 0; /* those that were not back have no time to wait for */
     for (size_t i = 0; i < m; i++)
-        out->back_most_us = fmax(out->back_most_us, isinf(back[i]) ? 0 : back[i]);
+        if (isfinite(back[i]))
+            back[finite++] = back[i];
+    for (size_t i = 0; i < finite; i++)
+        out->back_most_us = fmax(out->back_most_us, back[i]);
+    out->back_usual_us = finite ? median_of(back, finite) : 0;
 }
 
 void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigger_sight *plain,
@@ -261,7 +265,7 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigge
     out->counted = !isnan(out->steady.level) && !isnan(plain->level);
     out->settled_us = largest(settled, n);
     out->after_us = largest(after, n);
-    out->stays = 2 * stays > n;
     out->lower = 2 * m > n;
+    out->stays = out->lower && 2 * stays > m; /* of those that were lower at all */
     put_back(out, back, m);
 }

@@ -32,7 +32,7 @@ struct trigger_pilot {
     struct trigger_sight plain, steady; /* medians */
     bool counted;       /* levels are counted */
     bool lower;         /* the burst or what follows it has a lower level or frequency than plain code */
-    bool stays;         /* in most repetitions the plain code was not back when the recording ended */
+    bool stays;         /* in most repetitions in which it was lower the plain code was not back at the end */
     double bin_us;      /* the longest */
     double settled_us, after_us;                 /* the longest of those that are not far from the median */
     /* the shortest, likewise, the median, and the longest; INFINITY, 0, 0: not lower */

@@ -361,6 +361,28 @@ static void keys_are_unique(void **state)
     table_free(&t);
 }
 
+/* Whatever the repetitions of a frequency that moves by itself look like, the time to wait between bursts is one. */
+static void no_wait_is_endless(void **state)
+{
+    (void)state;
+    const struct trigger_sight plain = {2.5, NAN, 2, 0}, low = {2.0, NAN, 2, 0};
+    for (unsigned pattern = 0; pattern < 729; pattern++) { /* of each of six: back after 500 us, not back, not lower */
+        struct trigger_course c[6];
+        struct trigger_pilot p;
+        unsigned lower = 0, stays = 0;
+        for (unsigned i = 0, rest = pattern; i < 6; i++, rest /= 3) {
+            static const double back[] = {500, INFINITY, NAN};
+            c[i] = (struct trigger_course){low, 10, 20, 0, back[rest % 3]};
+            lower += rest % 3 != 2;
+            stays += rest % 3 == 1;
+        }
+        trigger_pilot(c, 6, &plain, &p);
+        assert_true(isfinite(p.back_usual_us) && isfinite(p.back_most_us));
+        assert_int_equal(p.lower, lower > 3);
+        assert_int_equal(p.stays, lower > 3 && 2 * stays > lower);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +397,7 @@ int main(void)
         cmocka_unit_test(large_counts_are_found),
         cmocka_unit_test(one_core_is_tried_where_all_show_nothing),
         cmocka_unit_test(keys_are_unique),
+        cmocka_unit_test(no_wait_is_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
