@@ -18,6 +18,8 @@
 
 enum { VOLT_READINGS_MAX = 2000, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */
+/* ... but for this reason the next one may well succeed */
+static const char disturbed[] = "something else ran between the kernel and the reading";
 #define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -354,7 +356,7 @@ static int read_voltage(struct machine *m, const struct transition_setup *s, uns
     if (!msr_volts(value, volts, &reason))
         snprintf(why, size, "%s", reason);
     else if (rec.migrated || rec.involuntary_switches || *time_us > at + LATE_US)
-        snprintf(why, size, "something else ran between the kernel and the reading");
+        snprintf(why, size, "%s", disturbed);
     return MACHINE_OK;
 }
 
@@ -364,10 +366,10 @@ static int read_voltages(struct machine *m, const struct transition_setup *s, un
                          transition_progress *progress, void *data, struct transition_result *out,
                          struct machine_error *err)
 {
-    unsigned step = scattering_step(readings), missing = 0, done = 0;
+    unsigned step = scattering_step(readings), missing = 0, without = 0, done = 0;
     char first_why[sizeof out->volts_missing] = "";
     struct trace *t = &out->trace;
-    for (; done < readings && (missing < VOLT_TRIES || missing < done); done++) {
+    for (; done < readings && (without < VOLT_TRIES || without < done); done++) {
         unsigned point = (unsigned)((uint64_t)done * step % readings), run = first_run + done;
         double at = -s->before_us + (s->before_us + s->observe_us) * (point + 0.5) / readings, time_us, volts;
         char why[sizeof first_why];
@@ -375,6 +377,7 @@ static int read_voltages(struct machine *m, const struct transition_setup *s, un
         if (status)
             return status;
         if (why[0]) {
+            without += strcmp(why, disturbed) != 0;
             if (!missing++)
                 memcpy(first_why, why, sizeof why);
         } else {
