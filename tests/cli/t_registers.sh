@@ -51,7 +51,7 @@ can_measure() {
 }
 
 measure() {
-    # with little warm-up: where the core is shared hardly a longer one goes by uninterrupted, and this is about registers
+    # little warm-up: where the core is shared hardly a longer one goes by uninterrupted; this is about registers
     run --transition 64add:128or --runs 30 --warmup 1000 --observe 50 --active-cores 1 --output o "$@"
 }
 
