@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/schedule.h"
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
@@ -110,10 +111,23 @@ static int measure_all(const struct options *o, const char *const *names, size_t
     return status == DONE ? closed : status;
 }
 
+/* Tables that do not belong together, or do not hold what they promise, are of no use to any job. */
+static int check_together(const struct options *o, const struct collected *c)
+{
+    char why[500];
+    if (schedule_check_tables(c->list, c->n, why, sizeof(why)) == 0 &&
+        schedule_check_rows(c->list, c->n, why, sizeof(why)) == 0) {
+        return DONE;
+    }
+    complain("%s%s%s", o->input != NULL ? o->input : "", o->input != NULL ? ": " : "", why);
+    return o->input != NULL ? BAD_USAGE : FAILED;
+}
+
 int collect_tables(const struct options *o, const char *const *names, size_t n, struct collected *c)
 {
     memset(c, 0, sizeof(*c));
     int status = o->input != NULL ? read_all(o->input, names, n, c) : measure_all(o, names, n, c);
+    status = status == DONE ? check_together(o, c) : status;
     if (status != DONE) {
         collect_free(c);
     }

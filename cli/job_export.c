@@ -68,11 +68,6 @@ static int export_tables(const struct options *o, const struct collected *tables
 {
     struct schedule schedule;
     char why[WHY_SIZE];
-    if (schedule_check_tables(tables->list, tables->n, why, sizeof(why)) != 0 ||
-        schedule_check_rows(tables->list, tables->n, why, sizeof(why)) != 0) {
-        complain("nothing was exported: %s", why);
-        return o->input != NULL ? BAD_USAGE : FAILED;
-    }
     if (schedule_from_tables(tables->list, tables->n, tables_kernel_class, &schedule, why, sizeof(why)) != 0) {
         complain("nothing was exported: %s", why);
         return FAILED;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/schedule.h"
 #include "analysis/validate.h"
 #include "cli/collect.h"
 #include "cli/jobs.h"
@@ -54,17 +53,11 @@ static int conclude(const struct options *o, const struct table_files *files, co
     return DONE;
 }
 
-/* The tables against the figures, if the tables belong together and may be believed. */
+/* The tables against the figures. */
 static int compare(const struct options *o, const struct sku *sku, const struct table_files *files,
                    const struct collected *tables)
 {
-    char why[400];
     struct table verdicts;
-    if (schedule_check_tables(tables->list, tables->n, why, sizeof(why)) != 0 ||
-        schedule_check_rows(tables->list, tables->n, why, sizeof(why)) != 0) {
-        complain("--validate %s: %s", o->job_argument, why);
-        return o->input != NULL ? BAD_USAGE : FAILED;
-    }
     int status = FAILED;
     if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0) {
         complain("out of memory");

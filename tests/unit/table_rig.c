@@ -28,6 +28,29 @@ void rig_measure(const struct table_kind *k, const struct model *m, const struct
     machine.ops->close(&machine);
 }
 
+static char *text_of(const struct table_kind *k, const struct table *t, bool with_table)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    if (with_table)
+        k->print(out, false, t);
+    k->findings(out, t);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+char *rig_findings(const struct table_kind *k, const struct table *t)
+{
+    return text_of(k, t, false);
+}
+
+char *rig_printed(const struct table_kind *k, const struct table *t)
+{
+    return text_of(k, t, true);
+}
+
 void rig_load_plain(const char *name, struct model *m)
 {
     rig_load(name, m);

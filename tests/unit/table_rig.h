@@ -11,6 +11,10 @@
 void rig_measure_on(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct table *out);
 void rig_measure(const struct table_kind *k, const struct model *m, const struct tables_options *o, struct table *out);
 
+/* What the table's findings say; and all that is printed of it, without colours: the table, then the findings. free(). */
+char *rig_findings(const struct table_kind *k, const struct table *t);
+char *rig_printed(const struct table_kind *k, const struct table *t);
+
 /* A model whose mean values describe it: waits are not doubled or begun anew, counts of instructions do not scatter. */
 void rig_load_plain(const char *name, struct model *m);
 

@@ -408,17 +408,6 @@ static void cores_of_another_package_are_not_counted(void **state)
     table_free(&t);
 }
 
-static char *findings_of(const struct table *t)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    table_energy.findings(out, t);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 /* PAUSE asks for no licence: at the automatic frequency it runs faster than wide code. */
 static void pause_at_another_frequency_is_told(void **state)
 {
@@ -433,7 +422,7 @@ static void pause_at_another_frequency_is_told(void **state)
     o.kernels[0] = rig_payload("128fma");
     o.kernels[1] = rig_payload("512fma");
     rig_measure(&table_energy, &m, &o, &t);
-    char *text = findings_of(&t);
+    char *text = rig_findings(&table_energy, &t);
     if (!strstr(text, "In 1 of 4 rows PAUSE ran at another frequency than the kernel (512fma on 16 cores: 2.800 GHz "
                 "against 1.900)") || !strstr(text, "those at a fixed frequency are"))
         fail_msg("%s", text);
@@ -443,14 +432,14 @@ static void pause_at_another_frequency_is_told(void **state)
     quiet_model(&m);
     o.n_kernels = 1;
     measure_odd(&m, &o, &t);
-    text = findings_of(&t);
+    text = rig_findings(&table_energy, &t);
     assert_null(strstr(text, "PAUSE ran at another"));
     assert_null(strstr(text, "one package or die"));
     for (size_t c = 0; c < t.n_columns; c++)
         if (strcmp(t.columns[c].name, "counted_cores") == 0)
             t.values[c].number = 0.5;
     free(text);
-    text = findings_of(&t);
+    text = rig_findings(&table_energy, &t);
     assert_non_null(strstr(text, "one package or die"));
     free(text);
     table_free(&t);
@@ -535,16 +524,12 @@ static void it_is_printed(void **state)
     struct tables_options o = brief();
     struct model m;
     struct table t;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+    char *text;
     quiet_model(&m);
     o.n_active = 1;
     o.active[0] = 1;
     rig_measure(&table_energy, &m, &o, &t);
-    table_energy.print(out, false, &t);
-    table_energy.findings(out, &t);
-    fclose(out);
+    text = rig_printed(&table_energy, &t);
     assert_non_null(strstr(text, "Power above a PAUSE loop, 1 core at 3.5 GHz: 128fma 5.3 W, 256fma 8.2 W, 512fma "
                                  "10.4 W.\n"));
     assert_non_null(strstr(text, "512fma           1 fixed      3.500"));

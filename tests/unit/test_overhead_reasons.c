@@ -30,17 +30,6 @@ static struct tables_options *options(const char *from, const char *to, unsigned
     return &o;
 }
 
-static char *findings_of(const struct table *t)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    table_overhead.findings(out, t);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 static bool missing_says(const struct table *t, const char *what)
 {
     for (size_t i = 0; i < t->n_missing; i++)
@@ -51,7 +40,7 @@ static bool missing_says(const struct table *t, const char *what)
 
 static void expect_finding(const struct table *t, const char *there, const char *not_there)
 {
-    char *text = findings_of(t);
+    char *text = rig_findings(&table_overhead, t);
     if (!strstr(text, there) || strstr(text, not_there))
         fail_msg("not \"%s\", or \"%s\" in: %s", there, not_there, text);
     free(text);
@@ -304,7 +293,7 @@ static void findings_do_not_contradict_each_other(void **state)
         struct tables_options *o = options("128fma", "512fma", 2);
         o->seed = seed;
         rig_measure(&table_overhead, &m, o, &t);
-        char *text = findings_of(&t);
+        char *text = rig_findings(&table_overhead, &t);
         if (strstr(text, "pays only") && strstr(text, "No switch"))
             fail_msg("%s", text);
         free(text);

@@ -459,16 +459,13 @@ static void few_cores_are_tried_where_all_show_nothing(void **state)
     struct model m;
     struct table t;
     char *text;
-    size_t size;
     rig_load("core-i5-1035g4", &m);
     measure(&m, "512fma", true, &t);
     check_wait(&t, "512fma", 1, m.wait_us, 1);
     for (size_t i = 0; i < t.n_rows; i++)
         assert_true(table_number(&t, i, "active_cores") == 1);
     check_missing(&t, "with 1 active core there is one");
-    FILE *out = open_memstream(&text, &size);
-    table_relaxation.findings(out, &t);
-    fclose(out);
+    text = rig_findings(&table_relaxation, &t);
     assert_non_null(strstr(text, "; 1 active core)"));
     free(text);
     table_free(&t);
@@ -563,13 +560,9 @@ static void the_same_seed_gives_the_same_text(void **state)
     char *text[2];
     for (int i = 0; i < 2; i++) {
         struct table t;
-        size_t size;
         rig_load("xeon-w-2104", &m);
         measure(&m, NULL, true, &t);
-        FILE *out = open_memstream(&text[i], &size);
-        table_relaxation.print(out, false, &t);
-        table_relaxation.findings(out, &t);
-        fclose(out);
+        text[i] = rig_printed(&table_relaxation, &t);
         table_free(&t);
     }
     assert_string_equal(text[0], text[1]);

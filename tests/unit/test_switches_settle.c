@@ -65,18 +65,6 @@ static void is_near(const struct table *t, size_t row, const char *column, doubl
                  found, expected);
 }
 
-static char *printed(const struct table_kind *k, const struct table *t)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    k->print(out, false, t);
-    k->findings(out, t);
-    fclose(out);
-    return text;
-}
-
 /* Throttling of up to 500 us, as Intel allows, and two stretches of it. */
 static void long_throttling_is_seen_whole(void **state)
 {
@@ -163,7 +151,7 @@ static void a_short_recording_is_undecided(void **state)
             assert_true(isnan(table_number(&t, row, "latency_us")) && isnan(table_number(&t, row, "overhead_us")));
             assert_non_null(strstr(table_text(&t, row, "note"), "--observe"));
         }
-        char *text = printed(&table_transitions, &t);
+        char *text = rig_printed(&table_transitions, &t);
         assert_null(strstr(text, "(null)"));
         assert_null(strstr(text, "nan"));
         assert_non_null(strstr(text, " 0 cost nothing, 2 are undecided"));
@@ -173,7 +161,7 @@ static void a_short_recording_is_undecided(void **state)
         rig_measure(&table_throttle, &m, &o, &t);
         size_t row = row_of(&t, true);
         assert_true(isnan(table_number(&t, row, "phase")) && isnan(table_number(&t, row, "ipc_ratio")));
-        text = printed(&table_throttle, &t);
+        text = rig_printed(&table_throttle, &t);
         assert_null(strstr(text, "any of 2 switches"));
         assert_non_null(strstr(text, "Whether 1 of 2 pairs of kernels throttle is undecided"));
         assert_null(strstr(text, "nan"));
@@ -263,7 +251,7 @@ static void a_short_warm_up_is_told(void **state)
     measure_carrying(&table_transitions, &m, &o, &t);
     assert_string_equal(table_text(&t, row_of(&t, true), "kind"), "undecided");
     assert_string_equal(table_text(&t, row_of(&t, false), "kind"), "frequency");
-    char *text = printed(&table_transitions, &t);
+    char *text = rig_printed(&table_transitions, &t);
     assert_non_null(strstr(text, "not back at its own frequency"));
     assert_non_null(strstr(text, "--warmup"));
     free(text);

@@ -177,18 +177,6 @@ static void every_shipped_model(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static char *printed(const struct table *t)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    table_transitions.print(out, false, t);
-    table_transitions.findings(out, t);
-    fclose(out);
-    return text;
-}
-
 static void lines_fit(const char *text, size_t width)
 {
     for (const char *line = text; *line;) {
@@ -214,7 +202,7 @@ static void the_matrix_groups_what_is_alike(void **state)
     o.kernels[o.n_kernels++] = rig_payload("64add"); /* named twice */
     rig_measure(&table_transitions, &m, &o, &t);
     assert_int_equal(t.n_rows, 30);
-    char *text = printed(&t);
+    char *text = rig_printed(&table_transitions, &t);
     assert_non_null(strstr(text, "64add+2, alike: 64add 128or 128fma"));
     assert_non_null(strstr(text, "256or+1, alike: 256or 256perm"));
     assert_non_null(strstr(text, "16 active cores"));
@@ -244,7 +232,7 @@ static void nothing_is_said_to_be_nothing(void **state)
         assert_null(table_text(&t, row, "phases"));
         assert_true(table_number(&t, row, "n") > 3);
     }
-    char *text = printed(&t);
+    char *text = rig_printed(&table_transitions, &t);
     assert_non_null(strstr(text, "would have been found: a frequency step"));
     free(text);
     table_free(&t);

@@ -363,15 +363,11 @@ static void it_is_told_in_words(void **state)
 {
     (void)state;
     char *text = NULL;
-    size_t size;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
     measure(&m, NULL, 0, true, &t);
-    FILE *out = open_memstream(&text, &size);
-    table_trigger.print(out, false, &t);
-    table_trigger.findings(out, &t);
-    fclose(out);
+    text = rig_printed(&table_trigger, &t);
     assert_non_null(strstr(text, "modelled"));
     assert_non_null(strstr(text, "256fma mixed with 512or asks for level 2"));
     for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)

@@ -160,17 +160,6 @@ static size_t missing(const struct table *t, const char *what, const char *words
     return found;
 }
 
-static char *findings(const struct table *t)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    table_trigger.findings(out, t);
-    fclose(out);
-    return text;
-}
-
 /* The transition ends later than where the plain code behind the burst was once looked at. */
 static void slow_transitions_give_the_same_counts(void **state)
 {
@@ -203,7 +192,7 @@ static void short_waits_give_the_truth_or_nothing(void **state)
         assert_int_equal(check_counts(&t, 13000), wait[c].counts);
         assert_int_equal(check_densities(&t), 2);
         if (!wait[c].counts) {
-            char *text = findings(&t);
+            char *text = rig_findings(&table_trigger, &t);
             assert_int_equal(missing(&t, "count", "after a burst the core leaves its level"), 2);
             assert_null(strstr(text, "No lower frequency"));
             free(text);
@@ -301,7 +290,7 @@ static void large_counts_are_found(void **state)
     table_free(&t);
     rig_load("generic-no-licence", &m);
     measure(&m, &t);
-    char *text = findings(&t);
+    char *text = rig_findings(&table_trigger, &t);
     assert_string_equal(text, "No lower frequency was seen on 8 active cores after bursts of up to 200 us of 2 "
                               "kernels.\n");
     assert_true(table_number(&t, 0, "longest_us") >= 200);
@@ -328,7 +317,7 @@ static void one_core_is_tried_where_all_show_nothing(void **state)
         *(alone ? &one : &all) += 1;
     }
     assert_true(one == 1 && all == 1);
-    char *text = findings(&t);
+    char *text = rig_findings(&table_trigger, &t);
     assert_non_null(strstr(text, "on 1 active core"));
     free(text);
     table_free(&t);

@@ -354,16 +354,6 @@ static void cells_stand_alone(void **state)
     table_free(&one);
 }
 
-static char *findings_of(const struct table *t)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    table_umask.findings(out, t);
-    fclose(out);
-    return text;
-}
-
 /* Few kernels do not show that documents are right, and what the base alone is counted for shows at changes, too. */
 static void few_kernels_claim_little(void **state)
 {
@@ -379,7 +369,7 @@ static void few_kernels_claim_little(void **state)
         for (size_t i = 0; i < 2 && few[k].kernels[i]; i++)
             o.kernels[o.n_kernels++] = rig_payload(few[k].kernels[i]);
         rig_measure(&table_umask, &m, &o, &t);
-        char *text = findings_of(&t);
+        char *text = rig_findings(&table_umask, &t);
         assert_null(strstr(text, "count what is documented"));
         assert_non_null(strstr(text, "is not contradicted by these kernels"));
         free(text);
@@ -391,7 +381,7 @@ static void few_kernels_claim_little(void **state)
     struct table t;
     rig_load("xeon-gold-6130", &m);
     measure(&m, &t);
-    char *text = findings_of(&t);
+    char *text = rig_findings(&table_umask, &t);
     assert_non_null(strstr(text, "Its documented umasks count what is documented."));
     free(text);
     for (size_t i = 0; i < t.n_rows; i++) { /* limits of shares are shares */
@@ -406,15 +396,11 @@ static void it_is_printed(void **state)
 {
     (void)state;
     char *text = NULL;
-    size_t size;
     struct model m;
     struct table t;
-    FILE *out = open_memstream(&text, &size);
     rig_load("xeon-gold-6130", &m);
     measure(&m, &t);
-    table_umask.print(out, false, &t);
-    table_umask.findings(out, &t);
-    fclose(out);
+    text = rig_printed(&table_umask, &t);
     assert_non_null(strstr(text, "512fma           .     .     .     .     . 1.000"));
     assert_non_null(strstr(text, "  08H  heavy 256  "));
     assert_non_null(strstr(text, "02H up to 128 bit; 04H light 256; 08H heavy 256; 10H light 512; 20H heavy 512; 40H "

@@ -114,7 +114,6 @@ static void told_to_a_person(void **state)
     struct table t;
     struct tables_options o;
     char *text = NULL;
-    size_t size;
     rig_load("xeon-gold-6130", &m);
     tables_options_default(&o);
     o.n_kernels = 2;
@@ -124,10 +123,7 @@ static void told_to_a_person(void **state)
     o.active[0] = 2;
     rig_measure(&table_voltage, &m, &o, &t);
     assert_non_null(table_detail(&t, "256fma_512fma_2"));
-    FILE *out = open_memstream(&text, &size);
-    table_voltage.print(out, false, &t);
-    table_voltage.findings(out, &t);
-    fclose(out);
+    text = rig_printed(&table_voltage, &t);
     /* the published rise at the start of the throttling */
     assert_non_null(strstr(text, "256fma -> 512fma, 2 cores: 1.030 V at 3.60 GHz until"));
     assert_non_null(strstr(text, "1.050 V at 3.60 GHz until"));
