@@ -26,6 +26,8 @@ void rig_silence(struct model *m)
         m->classes[i].wait_double = 0;
     for (size_t i = 0; i < m->n_demands; i++)
         m->demands[i].count_sigma = 0;
+    m->world.sibling.share = m->world.limit_share = m->world.smi_rate_hz = 0;
+    m->world.wander = (struct model_wander){{0}, {0}};
 }
 
 struct payload rig_payload(const char *name)
@@ -97,11 +99,11 @@ static void expected(const struct model_truth *t, double begin, double end, doub
     *cycles = *work = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *p = &t->phases[i];
-        double us = fmin(end, p->start_us + p->duration_us) - fmax(begin, p->start_us);
-        if (us <= 0)
+        double from = fmax(begin, p->start_us), to = fmin(end, p->start_us + p->duration_us);
+        if (to <= from)
             continue;
-        *cycles += us * p->ghz * 1e3;
-        *work += us * p->ghz * 1e3 * p->ipc;
+        *cycles += model_phase_cycles(p, from, to);
+        *work += model_phase_cycles(p, from, to) * p->ipc;
     }
 }
 
