@@ -127,7 +127,7 @@ static bool change_class(struct model_core *c, unsigned class_, double tau_us)
     const struct model *m = c->model;
     double before = model_core_class_ghz(c, c->held), after = model_core_class_ghz(c, class_);
     if (before == after || m->halt_us <= 0 || tau_us > 0) {
-        double now_ghz = model_core_ghz(c), volts = model_ramp_base_volts(c);
+        double now_ghz = model_ramp_ghz(c), volts = model_ramp_base_volts(c);
         c->held = class_;
         if (before != after)
             model_ramp_begin(c, now_ghz, tau_us);

@@ -22,6 +22,13 @@ static void next_step(struct model_core *c)
     r->until += length;
 }
 
+double model_ramp_ghz(const struct model_core *c)
+{
+    const struct model_ramps *r = &c->ramps;
+    double end_ghz = model_core_class_ghz(c, c->held);
+    return r->tau > 0 ? end_ghz + (r->from_ghz - end_ghz) * model_decay((c->now - r->begin) / r->tau) : end_ghz;
+}
+
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us)
 {
     struct model_ramps *r = &c->ramps;

@@ -21,6 +21,8 @@ struct model_ramps {
 
 /* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);
+/* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */
+double model_ramp_ghz(const struct model_core *c);
 /* The voltage goes from volts_from to what it shall be within the model's time. */
 void model_ramp_volts(struct model_core *c, double volts_from);
 /* The voltage rises for a class that is to be released to; called off. */

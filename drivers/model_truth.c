@@ -395,7 +395,7 @@ int model_truth(const struct model *m, const struct payload *from, const struct 
     w.count_left = w.later > w.first ? w.need.count : 0;
     w.kept = w.held;
     w.kept_until = m->wait_us;
-    w.cold_until = m->world.cold_us;
+    w.cold_until = strcmp(from->name, to->name) ? m->world.cold_us : 0;
     walk(&w);
     tell_chances(m, out);
     return MACHINE_OK;
