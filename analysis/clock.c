@@ -37,15 +37,23 @@ struct clock_reading clock_reading_of(const struct trace *t)
     if (!r.instant)
         return r;
     double quantum = number_of(t, "clock_step_ns") / number_of(t, "chain_cycles") * typical_ghz(t);
+    double reading = number_of(t, "reading_us");
     double error = number_of(t, "frequency_error");
     r.quantum = quantum > 0 && quantum < 1 ? quantum : 0;
     r.error = error < 1 ? error : 0;
+    r.reading_us = reading > 0 ? reading : 0;
     return r;
 }
 
 double clock_noise(const struct clock_reading *r)
 {
     return r->quantum / sqrt(6);
+}
+
+double clock_doubt(const struct clock_reading *r)
+{
+    const double uneven = 0.03 / M_PI;
+    return hypot(r->error, uneven * r->quantum);
 }
 
 /* The mean of what is not wild. */

@@ -18,15 +18,20 @@
 struct clock_reading {
     bool instant;   /* the frequency is that at the end of a sample, not the mean over it */
     double quantum; /* relative: by how much a reading changes where the clock says one step more; 0: by nothing to speak of */
+    double reading_us; /* of a sample in which the payload does not run; 0 = not known */
     double error;   /* relative standard error that all readings have in common; 0 = none known */
 };
 
-/* From the metadata: frequency, clock_step_ns, chain_cycles, frequency_error (doc/formats.md). */
+/* From the metadata: frequency, clock_step_ns, chain_cycles, reading_us, frequency_error (doc/formats.md). */
 struct clock_reading clock_reading_of(const struct trace *t);
 
 /* The standard deviation that steps alone give one reading, relative: 1/sqrt(6) of a step, that of a difference of two
  * readings rounded down, on average over where in a step it ends. */
 double clock_noise(const struct clock_reading *r);
+
+/* By how much (relative) means of frequencies may differ although the core's does not, however many there are: what the
+ * readings have in common, and what is left of the steps where they do not quite even out (drivers/timing.h). */
+double clock_doubt(const struct clock_reading *r);
 
 /*
  * What n values of a channel tell together, wild ones left out: where they are instantaneous, frequencies by the mean

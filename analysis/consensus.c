@@ -316,7 +316,8 @@ static int find_wandering(const struct runs *r, struct outline *o)
         if (!o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt || !o->edge[e].change[TRACE_FREQ] ||
             common_step(r, o, e, TRACE_FREQ, x))
             continue;
-        o->piece[e + 1].wanders = fabs(outline_step(o, e, TRACE_FREQ, &sigma)) > COMMON_Z * sigma;
+        double step = fabs(outline_step(o, e, TRACE_FREQ, &sigma));
+        o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, clock_doubt(&r->clock));
         o->edge[e].change[TRACE_FREQ] = 0;
     }
     free(x);

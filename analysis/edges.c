@@ -221,10 +221,12 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
         a = isnan(known) ? 0.5 * fmin(r->period, dt) : fmin(fmax(0, known - g->begin), dt);
         b = wait * fmin(r->period, dt); /* no account to draw on: time stamps alone */
     } else if (r->clock.instant) {
-        a = fmin(dt * g->rate / (f1 * i1), r->period); /* this machine's sampler resumes at once */
+        /* this machine's sampler resumes at once, and reads: what is done of the payload was done before */
+        double reading = fmin(r->clock.reading_us, dt), work = (dt - reading) * g->rate;
+        a = fmin(work / (f1 * i1), r->period);
         if (!isnan(known))
             a = fmin(fmax(0, known - g->begin), dt);
-        b = fmax(0, (dt * g->rate - f1 * i1 * a) / (f2 * i2));
+        b = fmax(0, (work - f1 * i1 * a) / (f2 * i2)) + reading;
     } else {
         double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;
         /* of the whole running time in the sample, a half comes after the halt where the sampler waits */

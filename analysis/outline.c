@@ -520,13 +520,14 @@ double outline_step(const struct outline *o, size_t e, int c, double *sigma)
 
 /*
  * Whether edge i of one outline changes channel c as edge j of another does. Halts and the switch of kernels are seen
- * whatever the channels do: there a change so small that noise decides whether it counts as one makes no difference.
+ * whatever the channels do: there a change so small that noise decides whether it counts as one, or which way it goes,
+ * makes no difference. Else only those repetitions would be left that noise has moved the same way.
  */
 static bool same_change(const struct outline *a, size_t i, const struct outline *b, size_t j, int c, bool seen_anyway)
 {
     enum { UNDECIDED_Z = 4 };
     signed char first = a->edge[i].change[c], second = b->edge[j].change[c];
-    if (first == second || !seen_anyway || (first != 0 && second != 0))
+    if (first == second || !seen_anyway)
         return first == second;
     double sigma_a, sigma_b, step_a = outline_step(a, i, c, &sigma_a), step_b = outline_step(b, j, c, &sigma_b);
     return fabs(step_a - step_b) < UNDECIDED_Z * hypot(sigma_a, sigma_b);

@@ -67,6 +67,8 @@ bool helper_counts(const struct helper *h, enum counter_id id)
     case COUNTER_CHAIN_TICKS:
     case COUNTER_CHAIN_CYCLES:
         return h->clock == HELPER_CHAIN;
+    case COUNTER_READ_TICKS:
+        return false;
     default:
         return part_events_is_licence(id) && h->events.licence[id - COUNTER_LVL0].why[0] == '\0';
     }
@@ -81,7 +83,10 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     if (helper_counts(h, id)) {
         return NULL;
     }
-    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES) {
+    if (id == COUNTER_READ_TICKS && h->clock == HELPER_CHAIN) {
+        return "the kernel module takes its chains right behind the payload";
+    }
+    if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS) {
         return "not needed: this machine counts cycles";
     }
     if (part_events_is_licence(id)) {

@@ -34,6 +34,7 @@ enum counter_id {
     COUNTER_CHAIN_TICKS,  /* machines without counters: TSC ticks spent in the dependent chain */
     COUNTER_CHAIN_CYCLES, /* ... and core cycles that the chain took: its adds and the calibrated cost of the reads,
                              in units of 1/CHAIN_CYCLE_UNIT cycle */
+    COUNTER_READ_TICKS,   /* ... and TSC ticks in which the payload does not run: the chain and what is before it */
     COUNTER_LVL0,         /* core cycles at licence level 0, 1, 2 (event 28H, umasks 07H, 18H, 20H) */
     COUNTER_LVL1,
     COUNTER_LVL2,

@@ -158,6 +158,7 @@ struct model_sibling {
     double share;     /* of the time; 0 = never */
     double period_us; /* mean time from the beginning of one bout to that of the next */
     double factor;    /* of the payload's rate, meanwhile */
+    double chain_factor; /* of the rate of a dependent chain meanwhile; 0: 1, it needs one slot in many */
     bool lockstep;    /* all bouts begin at the same places of each repetition; else at random */
 };
 
@@ -231,8 +232,10 @@ struct model {
     bool counts_licences, counts_throttle, counts_kernel_mode;
     bool licences_of_core; /* event 28H counts the core's cycles, whichever thread runs and in whichever mode */
     double noise_cycles;
+    bool no_counters; /* the frequency is told by chains of adds, as the timing machine does it */
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
+    double tsc_step_ns; /* readings of the TSC advance by so much; 0: by ticks */
     double spread, spread_period_us; /* of the core clock, downwards; relative */
     double frequency_noise;          /* relative */
     /* [interrupt NAME] */

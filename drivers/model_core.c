@@ -257,6 +257,21 @@ void model_core_idle(struct model_core *c, double us)
     }
 }
 
+void model_core_chain(struct model_core *c, double cycles, double behind)
+{
+    double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - behind : INFINITY;
+    double done = 0;
+    while (cycles - done > 1e-6) { /* less than that is rounding */
+        bool throttled = c->pending && !c->halted && c->needed > c->held && near - done > 1e-6;
+        double left = fmin(cycles, throttled ? near : INFINITY) - done, begin = c->now;
+        double rate = model_core_executes(c)
+                          ? cycle_rate(c) * model_world_chain(c) * (throttled ? c->throttle_ratio : 1)
+                          : 0;
+        stretch(c, rate > 0 ? begin + left / rate : INFINITY, INFINITY, false);
+        done += rate * (c->now - begin);
+    }
+}
+
 int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err)
 {
     struct model_need need;

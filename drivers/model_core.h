@@ -113,6 +113,12 @@ double model_core_advance(struct model_core *c, double until, double work);
 bool model_core_executes(const struct model_core *c);
 /* The thread executes something else than the payload for `us`, not counting halts and interrupts on the way. */
 void model_core_idle(struct model_core *c, double us);
+/*
+ * The thread executes a dependent chain of so many cycles. Throttling stalls what is near enough to the instructions
+ * that asked for it (throttle_distance), the last of which is `behind` instructions before the chain; halts, interrupts
+ * and another hyper-thread are part of the time it takes.
+ */
+void model_core_chain(struct model_core *c, double cycles, double behind);
 /* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
 void model_core_returned(struct model_core *c);
 /* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */

@@ -479,13 +479,30 @@ static int store_counts(struct model_parser *p, const char *key, const char *val
     return 0;
 }
 
+static int store_counters(struct model_parser *p, const char *key, const char *value)
+{
+    p->model->no_counters = strcmp(value, "no") == 0;
+    if (!p->model->no_counters && strcmp(value, "yes") != 0)
+        return model_fail(p, p->line, key, "`%.40s` is neither yes nor no", value);
+    return 0;
+}
+
 static const struct model_key pmu_keys[] = {
     YES_NO("licences", true, model, counts_licences),
     YES_NO("throttle", true, model, counts_throttle),
     OWN("counts", true, store_counts),
     YES_NO("licences_of_core", false, model, licences_of_core),
     NUMBER("noise_cycles", true, model, noise_cycles, 0, 1000),
+    OWN("counters", false, store_counters),
 };
+
+static int leave_pmu(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    if (m->no_counters && (m->counts_licences || m->counts_throttle))
+        return model_fail(p, p->section_line, "counters", "nothing is counted, so that licences and throttle must be no");
+    return 0;
+}
 
 static const struct model_key clock_keys[] = {
     NUMBER("jitter_ns", true, model, clock_jitter_ns, 0, 1e4),
@@ -493,6 +510,7 @@ static const struct model_key clock_keys[] = {
     NUMBER("spread", true, model, spread, 0, 0.1),
     NUMBER("spread_period_us", true, model, spread_period_us, 1, 1e4),
     NUMBER("frequency_noise", true, model, frequency_noise, 0, 0.05),
+    NUMBER("tsc_step_ns", false, model, tsc_step_ns, 0, 1000),
 };
 
 static int enter_interrupt(struct model_parser *p, char *words[], size_t n)
@@ -528,7 +546,8 @@ const struct model_section model_sections[] = {
     {"cpu", "[cpu]", true, KEYS(cpu_keys), NULL, NULL, NULL, NULL},
     {"levels", "[levels]", true, KEYS(levels_keys), "turbo_ghz.CORES", store_turbo, NULL, NULL},
     {"class", "[class NAME]", false, KEYS(class_keys), NULL, NULL, enter_class, NULL},
-    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL, enter_demand, leave_demand},
+    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL, enter_demand,
+     leave_demand},
     {"mixture", "[mixture WIDTH WEIGHT WIDTH WEIGHT]", false, KEYS(mixture_keys), NULL, NULL, enter_mixture, NULL},
     {"dirty", "[dirty WIDTH]", false, KEYS(dirty_keys), NULL, NULL, enter_dirty, NULL},
     {"transition", "[transition FROM TO]", false, NULL, 0, "step.N", store_step, enter_transition, NULL},
@@ -537,7 +556,7 @@ const struct model_section model_sections[] = {
     {"boost", "[boost FROM TO]", false, KEYS(boost_keys), NULL, NULL, enter_boost, NULL},
     {"ipc", "[ipc]", true, KEYS(ipc_keys), "KERNEL", store_kernel, NULL, NULL},
     {"power", "[power]", false, KEYS(power_keys), "nj.WIDTH.WEIGHT", store_energy, enter_power, NULL},
-    {"pmu", "[pmu]", true, KEYS(pmu_keys), NULL, NULL, NULL, NULL},
+    {"pmu", "[pmu]", true, KEYS(pmu_keys), NULL, NULL, NULL, leave_pmu},
     {"clock", "[clock]", true, KEYS(clock_keys), NULL, NULL, NULL, NULL},
     {"interrupt", "[interrupt NAME]", false, KEYS(interrupt_keys), NULL, NULL, enter_interrupt, leave_interrupt},
     {"smi", "[smi]", false, model_smi_keys, MODEL_SMI_KEYS, NULL, NULL, NULL, model_leave_smi},

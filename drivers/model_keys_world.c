@@ -31,6 +31,7 @@ const struct model_key model_sibling_keys[MODEL_SIBLING_KEYS] = {
     NUMBER("period_us", true, model, world.sibling.period_us, 1, 1e7),
     NUMBER("factor", true, model, world.sibling.factor, 0.05, 1),
     YES_NO("lockstep", false, model, world.sibling.lockstep),
+    NUMBER("chain_factor", false, model, world.sibling.chain_factor, 0.05, 1),
 };
 
 const struct model_key model_wander_keys[MODEL_WANDER_KEYS] = {

@@ -14,6 +14,7 @@
 #include "drivers/model_power.h"
 #include "drivers/model_registers.h"
 #include "drivers/msr_decode.h"
+#include "drivers/timing.h"
 
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
@@ -50,12 +51,29 @@ struct progress {
     const struct run_request *request;
     struct recording *out;
     uint64_t tsc_start;
+    double tsc_phase; /* ticks: where in a step of the TSC the repetition begins */
     uint64_t instructions, blocks;
     bool zero_passed;
     double zero_us;    /* of time 0: planned, then as it was */
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
+    unsigned turn;       /* of the next chain */
+    struct timing_dither dither;
+    uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };
+
+/* Cycles that reading the TSC adds to a chain, as seen on Zen 4; the modelled machine knows it. */
+enum { CHAIN_COST = 68 };
+
+static double step_ticks(const struct model *m)
+{
+    return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
+}
+
+static struct timing_chains chains_of(const struct model *m)
+{
+    return timing_choose_chains(step_ticks(m), m->tsc_hz);
+}
 
 /* ---- what the machine tells about itself ---- */
 
@@ -70,6 +88,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .tsc_hz = s->model.tsc_hz,
         .tsc_origin = "model file",
         .tsc_error = 0,
+        .tsc_step = s->prepared ? step_ticks(&s->model) : 0,
         .cpu_number = s->prepared ? s->setup.cpu : 0,
         .active_cores = s->prepared ? s->active : s->model.cores,
         .cores = s->model.cores,
@@ -80,6 +99,8 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .model = s->model.model,
         .notes = s->notes,
     };
+    if (s->model.no_counters)
+        out->chain_cycles = chains_of(&s->model).adds[0] + CHAIN_COST;
 }
 
 static const char *model_lacks(const struct machine *machine, enum counter_id id, const char **remedy)
@@ -87,6 +108,10 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
     const struct model *m = &((const struct state *)machine->state)->model;
     const char *unused;
     *(remedy ? remedy : &unused) = NULL;
+    if (m->no_counters && id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
+        return NULL;
+    if (m->no_counters && id < COUNTER_IDS)
+        return "the modelled CPU has no performance counters (by its model file)";
     switch (id) {
     case COUNTER_CYCLES:
     case COUNTER_REF_CYCLES:
@@ -94,6 +119,7 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
         return NULL;
     case COUNTER_CHAIN_TICKS:
     case COUNTER_CHAIN_CYCLES:
+    case COUNTER_READ_TICKS:
         *(remedy ? remedy : &unused) = "read COUNTER_CYCLES";
         return "the modelled CPU counts cycles; the dependent chain is for machines that cannot";
     case COUNTER_LVL0:
@@ -230,8 +256,10 @@ static uint64_t tsc_at(const struct progress *p, double us, uint64_t least)
     const struct model *m = &p->state->model;
     if (m->clock_jitter_ns > 0)
         us += m->clock_jitter_ns * 1e-3 * model_random_normal(&p->core->streams[MODEL_STREAM_CLOCK]);
-    double ticks = floor(us * m->tsc_hz * 1e-6);
+    double ticks = floor(us * m->tsc_hz * 1e-6 + p->tsc_phase);
     uint64_t tsc = p->tsc_start + (ticks > 0 ? (uint64_t)ticks : 0);
+    if (m->tsc_step_ns > 0) /* of the counter itself, not of this repetition */
+        tsc = (uint64_t)(floor((double)tsc / step_ticks(m)) * step_ticks(m));
     return tsc > least ? tsc : least;
 }
 
@@ -289,6 +317,27 @@ static uint64_t counter_value(struct progress *p, const struct counter_spec *spe
     return count > least ? count : least;
 }
 
+/* A chain of adds between two readings of the clock, after a wait that differs, as drivers/timing_sample.c has it. */
+static void read_chain(struct progress *p, uint64_t *words, const uint64_t *before)
+{
+    struct state *s = p->state;
+    struct timing_chains chains = chains_of(&s->model);
+    bool is_long = p->turn++ % chains.turns == 0;
+    uint64_t ended = tsc_at(p, p->core->now, before ? before[0] : 0);
+    double wait = TIMING_WAIT_ADDS + (double)timing_next_wait(&p->dither, chains.dither);
+    model_core_chain(p->core, wait, 0);
+    uint64_t begin = tsc_at(p, p->core->now, ended);
+    model_core_chain(p->core, chains.adds[is_long] + CHAIN_COST, wait);
+    words[0] = tsc_at(p, p->core->now, begin + 1);
+    p->chain_ticks += words[0] - begin;
+    p->chain_cycles += (uint64_t)(chains.adds[is_long] + CHAIN_COST) * CHAIN_CYCLE_UNIT;
+    p->read_ticks += words[0] - ended;
+    for (size_t i = 0; i < s->setup.n_counters; i++)
+        words[2 + i] = s->counters[i].id == COUNTER_CHAIN_TICKS    ? p->chain_ticks
+                       : s->counters[i].id == COUNTER_CHAIN_CYCLES ? p->chain_cycles
+                                                                   : p->read_ticks;
+}
+
 /* The clock is read first, the counters a little later: a halt may fall between the two. */
 static int take_reading(struct progress *p, struct machine_error *err)
 {
@@ -300,8 +349,13 @@ static int take_reading(struct progress *p, struct machine_error *err)
     bool first = out->n == 0;
     uint64_t *words = out->words + out->n * out->stride;
     const uint64_t *before = first ? words : words - out->stride;
-    words[0] = tsc_at(p, p->core->now, first ? 0 : before[0] + 1);
     words[1] = p->instructions;
+    if (s->model.no_counters) {
+        read_chain(p, words, first ? NULL : before);
+        out->n++;
+        return MACHINE_OK;
+    }
+    words[0] = tsc_at(p, p->core->now, first ? 0 : before[0] + 1);
     if (s->model.split_read_ns > 0)
         model_core_idle(p->core, s->model.split_read_ns * 1e-3);
     for (size_t i = 0; i < s->setup.n_counters; i++)
@@ -468,8 +522,13 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
                               .zero_reading = SIZE_MAX};
     struct progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = tsc_origin(s, r->repetition);
+    p.turn = (unsigned)r->repetition;
+    for (unsigned i = 0; i < 3; i++)
+        p.dither.state[i] = (uint32_t)(r->repetition + 1) * (2654435761u + 2 * i);
     s->repetition = r->repetition;
     status = start_core(s, s->active, r->repetition, err);
+    if (status == MACHINE_OK && s->model.tsc_step_ns > 0)
+        p.tsc_phase = step_ticks(&s->model) * model_random_uniform(&s->core.streams[MODEL_STREAM_CLOCK]);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
     if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */

@@ -85,7 +85,7 @@ extern const size_t model_n_sections;
 enum {
     MODEL_SMI_KEYS = 3,
     MODEL_COLD_KEYS = 2,
-    MODEL_SIBLING_KEYS = 4,
+    MODEL_SIBLING_KEYS = 5,
     MODEL_WANDER_KEYS = 4,
     MODEL_LIMIT_KEYS = 2,
     MODEL_REPETITION_KEYS = 2

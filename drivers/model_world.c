@@ -136,6 +136,12 @@ void model_world_update(struct model_core *c)
         begin_smi(c);
 }
 
+double model_world_chain(const struct model_core *c)
+{
+    double factor = c->model->world.sibling.chain_factor;
+    return c->around.sibling_runs && factor > 0 ? factor : 1;
+}
+
 double model_world_rate(const struct model_core *c)
 {
     const struct model_world *w = &c->model->world;

@@ -42,6 +42,8 @@ void model_world_update(struct model_core *c);
 /* Factor of the rate at which the thread retires instructions, and the chain of machines without counters too: the
  * sibling and cold code. */
 double model_world_rate(const struct model_core *c);
+/* The same for a dependent chain of adds. */
+double model_world_chain(const struct model_core *c);
 /* Factor of the frequency of the core: wandering, power limits. */
 double model_world_clock(const struct model_core *c);
 /* Whether a system management interrupt has the core: no time passes for counters and the operating system. */

@@ -363,7 +363,7 @@ static int start(struct perf *t, struct machine_error *err)
     if (status != MACHINE_OK) {
         return status;
     }
-    for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_CHAIN_CYCLES; id++) {
+    for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {
         snprintf(t->lack[id].why, sizeof t->lack[id].why, "cycles are counted here; the dependent chain is for "
                  "machines that cannot");
         t->lack[id].remedy = "read cycles";

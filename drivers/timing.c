@@ -45,7 +45,7 @@ static const char *timing_lacks(const struct machine *m, enum counter_id id, con
     if (remedy != NULL) {
         *remedy = NULL;
     }
-    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES) {
+    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS) {
         return NULL;
     }
     if (remedy != NULL) {
@@ -94,9 +94,10 @@ static int measure_lane(void *context, const struct payload *p, struct pace_lane
     return timing_calibrate(p, &t->clock, t->common.setup.period_us, lane, &t->cost[lane - t->common.lanes]);
 }
 
-/* The words of one stretch, from its raw readings. Returns the sums in total[2]: chain ticks and chain cycles. */
+/* The words of one stretch, from its raw readings. Returns the sums in total[3]: ticks and cycles of
+ * chains, and ticks of all that is not the payload. */
 static void convert(const struct timing *t, unsigned per_block, double cost, const struct timing_raw *raw, size_t n,
-                    uint64_t instructions, uint64_t total[2], uint64_t *words)
+                    uint64_t instructions, uint64_t total[3], uint64_t *words)
 {
     size_t stride = 2 + t->common.setup.n_counters;
 
@@ -104,12 +105,15 @@ static void convert(const struct timing *t, unsigned per_block, double cost, con
         double adds = t->clock.chains.adds[raw[i].blocks & 1];
         total[0] += raw[i].end - raw[i].begin;
         total[1] += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
+        total[2] += raw[i].end - raw[i].begin + timing_wait(&raw[i]);
         words[0] = raw[i].end;
-        words[1] = instructions + raw[i].blocks / 2 * per_block;
+        words[1] = instructions + timing_blocks(&raw[i]) * per_block;
         for (size_t c = 0; c < t->common.setup.n_counters; c++) {
             enum counter_id id = t->common.counters[c].id;
-            words[2 + c] = id == COUNTER_CHAIN_TICKS ? total[0] : id == COUNTER_CHAIN_CYCLES ? total[1]
-                                                                                              : COUNTER_MISSING;
+            words[2 + c] = id == COUNTER_CHAIN_TICKS    ? total[0]
+                           : id == COUNTER_CHAIN_CYCLES ? total[1]
+                           : id == COUNTER_READ_TICKS   ? total[2]
+                                                        : COUNTER_MISSING;
         }
     }
 }
@@ -123,7 +127,7 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
                         const struct timing_log *log)
 {
     size_t stride = 2 + t->common.setup.n_counters;
-    uint64_t instructions = 0, total[2] = { 0, 0 };
+    uint64_t instructions = 0, total[3] = { 0, 0, 0 };
     size_t done = 0;
 
     for (size_t i = 0; i < r->n_segments; i++) {

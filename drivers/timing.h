@@ -19,8 +19,21 @@
 struct timing_raw {
     uint64_t end;    /* TSC at the end of the chain: the time of the reading */
     uint64_t begin;  /* TSC before the chain */
-    uint64_t blocks; /* of the payload in this segment so far, times two; plus one after a long chain */
+    uint64_t blocks; /* of the payload in this segment so far, times two; plus one after a long chain; plus 2^48 times the
+                        ticks from the end of the payload to the chain (at most TIMING_WAIT_MOST) */
 };
+enum { TIMING_BLOCKS_BITS = 48, TIMING_WAIT_MOST = 0xffff };
+static inline uint64_t timing_blocks(const struct timing_raw *r)
+{
+    return (r->blocks & ((1ull << TIMING_BLOCKS_BITS) - 1)) >> 1;
+}
+static inline uint64_t timing_wait(const struct timing_raw *r)
+{
+    return r->blocks >> TIMING_BLOCKS_BITS;
+}
+
+/* Adds between the payload and a chain. */
+enum { TIMING_WAIT_ADDS = 80 };
 
 /*
  * The chains that readings are made of. Short ones are cheap and long ones exact; both are needed to tell the cost of a
@@ -36,8 +49,30 @@ struct timing_raw {
 struct timing_chains {
     unsigned adds[2];      /* of the short and of the long chain: 40 and 200, or 200 and 600 */
     unsigned turns;        /* one in so many is a long one */
-    uint32_t dither;       /* cycles that the wait before a coarse clock's chain stays below; 0: a fine clock */
+    uint32_t dither;       /* the wait before a chain is three numbers of cycles below this */
 };
+
+/*
+ * The wait before chain after chain. Its place among the steps of the clock must be as good as random, or their errors do
+ * not even out: the payload alone does not do that, it ends so many whole blocks after the last reading, and that was
+ * where the one before had left it. One range of cycles is no whole number of steps, and leaves an error of up to
+ * step / (pi range); the sum of three has its third power. Each number fills its range evenly, and all three their cube
+ * (the additive recurrence of Roberts, "The unreasonable effectiveness of quasirandom sequences", with 1.2207...).
+ */
+struct timing_dither {
+    uint32_t state[3];
+};
+static inline uint64_t timing_next_wait(struct timing_dither *d, uint32_t range)
+{
+    static const uint32_t step[3] = { 0xd1b54a33u, 0xabc98389u, 0x8cb92ba8u };
+    uint64_t n = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        d->state[i] += step[i];
+        n += (uint64_t)d->state[i] * range >> 32;
+    }
+    return n;
+}
+
 /* Those for a TSC that advances in such steps (ticks) at this rate (Hz). */
 struct timing_chains timing_choose_chains(double step, double tsc_hz);
 

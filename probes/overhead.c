@@ -8,7 +8,7 @@
 #include "analysis/robust.h"
 #include "probes/transition.h"
 
-enum { COUNTERS_MAX = 3, NUMBERS = 6 }; /* a curve has three arrays and scratch for three */
+enum { COUNTERS_MAX = 4, NUMBERS = 6 }; /* a curve has three arrays and scratch for three */
 /* A chain that took longer than this times the usual was stopped on its way: frequencies differ by less. */
 #define STOPPED 2.0
 
@@ -50,6 +50,7 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
     size_t cycles = word_of(counters, n_counters, COUNTER_CYCLES);
     size_t chain_ticks = word_of(counters, n_counters, COUNTER_CHAIN_TICKS);
     size_t chain_cycles = word_of(counters, n_counters, COUNTER_CHAIN_CYCLES);
+    size_t read_ticks = word_of(counters, n_counters, COUNTER_READ_TICKS);
     bool chained = chain_ticks && chain_cycles;
     if (rec->n < 2 || rec->zero_reading >= rec->n)
         return false;
@@ -65,6 +66,8 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
         } else if (chained) {
             double reading = reading_ticks(rec, i, chain_ticks, chain_cycles, usual);
             own = ticks - reading;
+            if (read_ticks) /* what was before the chain is no payload either */
+                own -= difference(rec, i, read_ticks) - difference(rec, i, chain_ticks);
             hz = difference(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz;
         }
         out->time_us[i] = out->time_us[i - 1] + own / tsc_hz * 1e6;
@@ -81,7 +84,8 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
 
 static size_t choose_counters(const struct machine *m, struct counter_spec out[COUNTERS_MAX])
 {
-    static const enum counter_id wanted[COUNTERS_MAX] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES};
+    static const enum counter_id wanted[COUNTERS_MAX] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
+                                                         COUNTER_READ_TICKS};
     size_t n = 0;
     for (size_t i = 0; i < COUNTERS_MAX; i++)
         if (!m->ops->lacks(m, wanted[i], NULL))

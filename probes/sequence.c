@@ -8,9 +8,9 @@
 #include "drivers/plan.h"
 #include "probes/transition.h"
 
-static const enum counter_id wanted[SEQUENCE_COUNTERS_MAX] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
-                                                              COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,
-                                                              COUNTER_THROTTLE};
+static const enum counter_id wanted[SEQUENCE_COUNTERS_MAX] = {
+    COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES, COUNTER_READ_TICKS,
+    COUNTER_LVL0,   COUNTER_LVL1,        COUNTER_LVL2,         COUNTER_THROTTLE};
 
 int sequence_begin(struct sequence *s, struct machine *m, const struct machine_setup *setup, double sampled_us,
                    struct machine_error *err)

@@ -11,7 +11,7 @@
 #include "drivers/machine.h"
 
 /* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/plan.h). */
-enum { SEQUENCE_SEGMENTS_MAX = 16, SEQUENCE_COUNTERS_MAX = 7 };
+enum { SEQUENCE_SEGMENTS_MAX = 16, SEQUENCE_COUNTERS_MAX = 8 };
 
 struct sequence {
     struct machine *machine;

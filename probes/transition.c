@@ -13,6 +13,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
 #include "drivers/event_code.h"
 #include "drivers/msr_decode.h"
 
@@ -20,6 +23,9 @@ enum { VOLT_READINGS_MAX = 2000, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */
 /* ... but for this reason the next one may well succeed */
 static const char disturbed[] = "something else ran between the kernel and the reading";
+/* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times as long. */
+#define READING_MOST 3.0
+#define READING_SLACK_US 0.3
 #define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -95,31 +101,86 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
     return 0;
 }
 
+static int note_number(struct trace *t, const char *key, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", value);
+    return trace_set(t, key, text);
+}
+
+/* Where the words of a recording are that tell the frequency; -1 = not counted. */
+struct clock_slots {
+    int cycles, chain_cycles, chain_ticks, read_ticks;
+};
+
+static struct clock_slots clock_slots(const struct counter_spec *counters, size_t n)
+{
+    return (struct clock_slots){slot_of(counters, n, COUNTER_CYCLES), slot_of(counters, n, COUNTER_CHAIN_CYCLES),
+                                slot_of(counters, n, COUNTER_CHAIN_TICKS), slot_of(counters, n, COUNTER_READ_TICKS)};
+}
+
+/* Ticks of a sample in which the payload does not run. */
+static double reading_ticks(const struct clock_slots *s, const uint64_t *now, const uint64_t *before)
+{
+    return difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
+}
+
+/* What readings usually take, ticks: the median; NaN where cycles are counted, or out of memory. */
+static double usual_reading(const struct recording *rec, const struct clock_slots *s)
+{
+    double *x = s->cycles < 0 && rec->n > 1 ? malloc((rec->n - 1) * sizeof *x) : NULL, usual = NAN;
+    for (size_t k = 1; x && k < rec->n; k++)
+        x[k - 1] = reading_ticks(s, rec->words + k * rec->stride, rec->words + (k - 1) * rec->stride);
+    if (x) {
+        gsl_sort(x, 1, rec->n - 1);
+        usual = gsl_stats_median_from_sorted_data(x, 1, rec->n - 1);
+    }
+    free(x);
+    return usual;
+}
+
+/*
+ * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to others,
+ * is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
+ */
+static double sample_hz(const struct clock_slots *s, const uint64_t *now, const uint64_t *before, double tsc_hz,
+                        double usual, double last, double *payload_cycles)
+{
+    double ticks = (double)(int64_t)(now[0] - before[0]);
+    if (s->cycles >= 0) {
+        *payload_cycles = difference(now, before, s->cycles);
+        return *payload_cycles / ticks * tsc_hz;
+    }
+    double chain = difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
+    double hz = difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
+    if (reading > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz) {
+        reading = usual;
+        hz = last > 0 ? last : hz;
+    }
+    *payload_cycles = (ticks - reading) / tsc_hz * hz;
+    return hz;
+}
+
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
                       size_t n_counters, double tsc_hz, double from_us)
 {
-    int cycles_slot = slot_of(counters, n_counters, COUNTER_CYCLES);
-    int chain_cycles_slot = slot_of(counters, n_counters, COUNTER_CHAIN_CYCLES);
-    int chain_ticks_slot = slot_of(counters, n_counters, COUNTER_CHAIN_TICKS);
+    const struct clock_slots slots = clock_slots(counters, n_counters);
+    double usual = usual_reading(rec, &slots), hz = NAN;
+    if (!isnan(usual) && !trace_get(t, "reading_us") && note_number(t, "reading_us", usual / tsc_hz * 1e6))
+        return -1;
     for (size_t k = 1; k < rec->n; k++) {
         const uint64_t *now = rec->words + k * rec->stride, *before = now - rec->stride;
-        double ticks = (double)(int64_t)(now[0] - before[0]);
+        double ticks = (double)(int64_t)(now[0] - before[0]), payload_cycles;
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
+        hz = sample_hz(&slots, now, before, tsc_hz, usual, hz, &payload_cycles);
         double time_us = (double)(int64_t)(now[0] - rec->zero_tsc) / tsc_hz * 1e6;
         if (time_us < from_us)
             continue;
         if (trace_append(t, run, time_us))
             return -1;
         size_t i = t->n - 1;
-        double cycles = difference(now, before, cycles_slot), payload_cycles = cycles, hz;
-        if (cycles_slot >= 0) {
-            hz = cycles / ticks * tsc_hz;
-        } else {
-            double chain_ticks = difference(now, before, chain_ticks_slot);
-            hz = difference(now, before, chain_cycles_slot) / CHAIN_CYCLE_UNIT / chain_ticks * tsc_hz;
-            payload_cycles = (ticks - chain_ticks) / tsc_hz * hz;
-        }
+        double cycles = difference(now, before, slots.cycles);
         t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
         if (payload_cycles > 0)
             t->channel[TRACE_IPC][i] = (float)((double)(now[1] - before[1]) / payload_cycles);
@@ -135,13 +196,6 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
 static int out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
-
-static int note_number(struct trace *t, const char *key, double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.15g", value);
-    return trace_set(t, key, text);
 }
 
 /* Which column is which event, for those that were asked for by name. */
@@ -248,8 +302,9 @@ int transition_keep(struct transition_result *out, unsigned run, const struct re
 size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
                            size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX])
 {
-    static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES, COUNTER_LVL0,
-                                             COUNTER_LVL1, COUNTER_LVL2, COUNTER_THROTTLE};
+    static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
+                                             COUNTER_READ_TICKS, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
+                                             COUNTER_THROTTLE};
     size_t n = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if ((licences || wanted[i] < COUNTER_LVL0) && !m->ops->lacks(m, wanted[i], NULL))

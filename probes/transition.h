@@ -81,7 +81,7 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
 
 /* What is counted: the cycles or the chain; with `licences` the shares of the levels and throttling, all as far as the
  * machine has them; then the events. Returns how many. */
-enum { TRANSITION_COUNTERS_MAX = 7 + TRANSITION_EVENTS_MAX };
+enum { TRANSITION_COUNTERS_MAX = 8 + TRANSITION_EVENTS_MAX };
 size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
                            size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX]);
 /* Events are asked for by name: a machine that counts none must not leave their columns empty. MACHINE_OK or

@@ -57,7 +57,7 @@ static struct pace_lane lane_of(uint64_t period)
     return l;
 }
 
-static const struct timing_chains fine = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 0 };
+static const struct timing_chains fine = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 3 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -83,16 +83,16 @@ static void test_readings_are_counted_ordered_and_complete(void **state)
     size_t n = timing_sample(&fine, &lane, &grid, end, raw);
     assert_in_range(n, 2, READINGS + PACE_EXTRA);
     assert_true(raw[n - 1].end >= end - PERIOD / 8);
-    assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
+    assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
     assert_int_equal(grid.now, raw[n - 1].end);
     uint64_t last = begin, blocks = 0;
     for (size_t i = 0; i < n; i++) {
         assert_true(raw[i].begin >= last);
         assert_true(raw[i].end > raw[i].begin);
-        assert_true(raw[i].blocks / 2 > blocks);
+        assert_true(timing_blocks(&raw[i]) > blocks);
         assert_int_equal(raw[i].blocks & 1, i % fine.turns == 0);
         last = raw[i].end;
-        blocks = raw[i].blocks / 2;
+        blocks = timing_blocks(&raw[i]);
     }
     assert_int_equal(grid.turn, n % fine.turns);
 }
@@ -167,7 +167,7 @@ static void test_a_payload_that_becomes_faster_stays_within_the_room(void **stat
         grid.next = grid.now + PERIOD;
         size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw);
         assert_in_range(n, 2, 16 + PACE_EXTRA);
-        assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
+        assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
     }
 }
 
@@ -200,7 +200,7 @@ static void test_long_periods_end_on_time(void **state)
     uint64_t begin = grid.now;
     size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)8 * LONG, raw);
     assert_in_range(n, 2, 8 + PACE_EXTRA);
-    assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
+    assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
     /* it stops looking so long before the end, and then runs what it takes for the rest */
     assert_true(raw[n - 1].end >= begin + (uint64_t)8 * LONG - lane.early - (uint64_t)lane.lead[1]);
 }
@@ -243,7 +243,7 @@ static void test_a_recording_has_its_origin_and_time_0(void **state)
     assert_true(log.at.zero_tsc >= begin + 30 * PERIOD - PERIOD / 8);
     assert_true(log.raw[log.at.n - 1].end >= log.at.zero_tsc + 15 * PERIOD - PERIOD / 8);
     assert_int_equal(log.at.blocks[0] + log.at.blocks[1] + log.at.blocks[2], made.blocks);
-    assert_int_equal(log.at.blocks[1], log.raw[log.at.zero_reading].blocks / 2);
+    assert_int_equal(log.at.blocks[1], timing_blocks(&log.raw[log.at.zero_reading]));
     free_log(&log);
 }
 
