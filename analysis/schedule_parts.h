@@ -36,8 +36,10 @@ void schedule_put_levels(struct schedule *s, const struct table *t, schedule_cla
 /* Rows of the table trigger, of classes whose level is known already; contradictions remove both. */
 bool schedule_put_triggers(struct schedule *s, const struct table *t, schedule_classifier *classify);
 
-/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. */
-bool schedule_put_pairs(struct schedule *s, const struct table *t, schedule_classifier *classify);
+/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. `frequency`: the
+ * table of that name, NULL where it was not measured. */
+bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
+                        schedule_classifier *classify);
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 

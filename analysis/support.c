@@ -70,23 +70,34 @@ static const char *steps_of(const struct table *frequency, int cpu)
     return alone ? alone : table_setting(frequency, key);
 }
 
+bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
+{
+    const char *steps = steps_of(frequency, cpu);
+    if (!steps || strncmp(steps, "no steps", 8) != 0)
+        return false;
+    snprintf(why, SUPPORT_WHY_MAX, "%.300s", steps);
+    return true;
+}
+
 bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
 {
-    int highest = -1, chosen = -1;
+    int highest = -1, chosen = cpu;
+    size_t own = 0;
     if (!frequency) {
         snprintf(why, SUPPORT_WHY_MAX, "the table frequency was not measured, so that no levels are known");
         return false;
     }
-    for (size_t row = frequency->n_rows; row-- > 0 && chosen != cpu;)
-        chosen = (int)table_number(frequency, row, "cpu");
+    while (own < frequency->n_rows && (int)table_number(frequency, own, "cpu") != cpu)
+        own++;
+    if (own == frequency->n_rows && frequency->n_rows)
+        chosen = (int)table_number(frequency, 0, "cpu");
     for (size_t row = 0; row < frequency->n_rows; row++)
         if ((int)table_number(frequency, row, "cpu") == chosen && table_number(frequency, row, "level") > highest)
             highest = (int)table_number(frequency, row, "level");
-    const char *steps = steps_of(frequency, chosen);
     if (!frequency->n_rows)
         snprintf(why, SUPPORT_WHY_MAX, "the table frequency has no rows: no levels are known");
-    else if (steps && strncmp(steps, "no steps", 8) == 0)
-        snprintf(why, SUPPORT_WHY_MAX, "%.300s", steps);
+    else if (support_floats(frequency, chosen, why))
+        return false;
     else if (highest < 0)
         snprintf(why, SUPPORT_WHY_MAX, "the table frequency tells no level");
     else if (highest == 0)

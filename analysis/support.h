@@ -29,6 +29,8 @@ enum { ESTIMATE_TEXT_MAX = 80 };
 const char *estimate_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
+/* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
+bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /*
  * Whether the table frequency has found at least two levels that the frequency tells apart, on a CPU (-1, or one that
  * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not
