@@ -378,7 +378,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
         schedule_put_levels(s, frequency, classify);
         done = put_points(s, frequency) && put_turbos(s);
     }
-    done = done && (!trigger || schedule_put_triggers(s, trigger, classify));
+    done = done && (!trigger || schedule_put_triggers(s, trigger, frequency, classify));
     for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
         const struct table *t = find(tables, n, pair_tables[i]);
         done = !t || schedule_put_pairs(s, t, frequency, classify);
@@ -391,7 +391,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
 
 /* The reason that most entries of a table have: of what was measured and cannot be used, else of what was not measured;
  * what a kernel needs of the processor only where there is no other. NULL: there is none. */
-static const char *main_reason(const struct schedule *s, const char *table)
+static const struct schedule_missing *main_reason(const struct schedule *s, const char *table)
 {
     const struct schedule_missing *best = NULL;
     int best_rank = 0;
@@ -403,21 +403,28 @@ static const char *main_reason(const struct schedule *s, const char *table)
         best = m;
         best_rank = rank;
     }
-    return best ? best->why : NULL;
+    return best;
 }
 
 /* What of it is not there, and why: section by section. */
-static void tell_nothing(const struct schedule *s, char *why, size_t size)
+static void tell_nothing(const struct schedule *s, const struct table *const *tables, size_t n, char *why, size_t size)
 {
+    enum { LEVEL_SECTIONS = 4 }; /* those that take levels stand first */
     static const char *const sections[][2] = {{"frequency", "levels and frequencies"}, {"trigger", "triggers"},
                                               {"overhead", "costs"}, {"relaxation", "waits"},
                                               {"throttle", "throttling"}};
-    size_t used = 0;
+    const struct table *frequency = find(tables, n, "frequency");
+    char none[SUPPORT_WHY_MAX];
+    bool levels = !frequency || support_levels(frequency, -1, none);
     snprintf(why, size, "nothing that a scheduler could use was measured");
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        const char *reason = main_reason(s, sections[i][0]);
-        used = strlen(why);
-        snprintf(why + used, size - used, "; %s: %.250s", sections[i][1], reason ? reason : "none was found");
+        const struct table *t = find(tables, n, sections[i][0]);
+        const struct schedule_missing *m = main_reason(s, sections[i][0]);
+        bool found_nothing = t && t->n_rows && !(m && m->left_out);
+        bool of_levels = t && i < LEVEL_SECTIONS; /* without levels, whatever else is missing */
+        size_t used = strlen(why);
+        snprintf(why + used, size - used, "; %s: %.250s", sections[i][1],
+                 of_levels && !levels ? none : found_nothing || !m ? "none was found" : m->why);
     }
 }
 
@@ -438,7 +445,7 @@ int schedule_from_tables(const struct table *const *tables, size_t n, schedule_c
     }
     if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles)
         return 0;
-    tell_nothing(out, why, why_size);
+    tell_nothing(out, tables, n, why, why_size);
     schedule_free(out);
     return -1;
 }

@@ -142,6 +142,8 @@ static bool throttle_row(struct schedule *s, const struct table *t, size_t row, 
                                   .ratio_permille = schedule_field(t, row, "ipc_ratio", 1e3)};
     if (!p.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
+    if (isnan(phase))
+        return schedule_ignore(s, t, "whether it throttles is undecided");
     if (!(phase >= 0 && phase <= UINT8_MAX))
         return schedule_ignore(s, t, "phase is not in 0 to 255");
     p.phase = (unsigned)phase;

@@ -184,12 +184,23 @@ static size_t missing_times(const struct schedule *s, const char *table, const c
 
 #define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed when measured again"
 
+static void throttle_phase(struct table *h, double phase, double us)
+{
+    table_add_row(h);
+    table_put_text(h, "from", "64add");
+    table_put_text(h, "to", "512fma");
+    table_put_number(h, "active_cores", 1);
+    table_put_text(h, "part", "phase");
+    table_put_number(h, "phase", phase);
+    table_put_limits(h, "duration_us", us, us - 0.1, us + 0.1);
+}
+
 /* Seen on a guest whose frequency moves by itself: waits of one kernel that contradict each other went into the header,
  * and an empty export was put down to a kernel that needs amx_bf16. */
 static void test_floating_frequency(void **state)
 {
     (void)state;
-    struct table f, o, w, h;
+    struct table f, o, w, h, g;
     struct schedule s;
     frequency_table(&f);
     table_set_setting(&f, "steps", FLOATS);
@@ -200,24 +211,25 @@ static void test_floating_frequency(void **state)
     overhead_row(&o, "64add", "512fma", 1, 42.7, 10, 156);
     relaxation_table(&w);
     wait_row(&w, "wait", "256fma", 1, 11335, 1);
-    const struct table *tables[] = {&f, &o, &w};
+    trigger_table(&g);
+    trigger_row(&g, "512fma", 1, 120, -1);
+    throttle_table(&h);
+    table_add_missing(&h, "needs amx_bf16, which this processor does not offer");
+    const struct table *tables[] = {&f, &o, &w, &g, &h};
     char all[1500];
-    assert_int_equal(schedule_from_tables(tables, 3, tables_kernel_class, &s, all, sizeof all), -1);
-    assert_non_null(strstr(all, "; levels and frequencies: " FLOATS "; "));
-    assert_non_null(strstr(all, "; costs: " FLOATS "; waits: " FLOATS "; throttling: the table throttle was not "
-                           "measured"));
+    assert_int_equal(schedule_from_tables(tables, 4, tables_kernel_class, &s, all, sizeof all), -1);
+    assert_non_null(strstr(all, "; levels and frequencies: " FLOATS "; triggers: " FLOATS "; costs: " FLOATS
+                           "; waits: " FLOATS "; throttling: the table throttle was not measured"));
+    throttle_phase(&h, 0, NAN);
+    assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, all, sizeof all), -1);
+    assert_non_null(strstr(all, "; throttling: none was found"));
+    throttle_phase(&h, NAN, NAN);
+    assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, all, sizeof all), -1);
+    assert_non_null(strstr(all, "; throttling: whether it throttles is undecided"));
     assert_null(strstr(all, "amx_bf16"));
     /* what does not rest on the frequency stays */
-    throttle_table(&h);
-    table_add_row(&h);
-    table_put_text(&h, "from", "64add");
-    table_put_text(&h, "to", "512fma");
-    table_put_number(&h, "active_cores", 1);
-    table_put_text(&h, "part", "phase");
-    table_put_number(&h, "phase", 1);
-    table_put_limits(&h, "duration_us", 20, 19.9, 20.1);
-    const struct table *with[] = {&f, &o, &w, &h};
-    assert_int_equal(schedule_from_tables(with, 4, tables_kernel_class, &s, why, sizeof why), 0);
+    throttle_phase(&h, 1, 20);
+    assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_throttles, 1);
     assert_int_equal(s.n_levels + s.n_points + s.n_turbos + s.n_costs + s.n_level_costs + s.n_relaxations, 0);
     assert_int_equal(missing_times(&s, "frequency", FLOATS), 2);
@@ -227,6 +239,7 @@ static void test_floating_frequency(void **state)
     table_free(&f);
     table_free(&o);
     table_free(&w);
+    table_free(&g);
     table_free(&h);
 }
 
