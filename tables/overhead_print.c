@@ -198,8 +198,8 @@ static void tell_contradiction(FILE *out, const struct table *t)
     if (!n)
         return;
     size_t other = contradicting(t, row);
-    fprintf(out, "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against %s - %s "
-            "at %s and %s GHz.\n", n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"),
+    fprintf(out, "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against "
+            "%s - %s at %s and %s GHz.\n", n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"),
             table_text(t, row, "from"), table_text(t, row, "to"), value_text(t, row, "high_ghz", 3, text[0]),
             value_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"), table_text(t, other, "to"),
             value_text(t, other, "high_ghz", 3, text[2]), value_text(t, other, "low_ghz", 3, text[3]));

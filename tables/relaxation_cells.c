@@ -302,8 +302,8 @@ static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
     else if (!agree(&waits))
         add_missing(r, "nothing", "the frequency rises, but the repetitions do not agree when; " REMEDY);
     else if (!as_in_pilot(r, waits.mode[0].wait_us.value))
-        add_missing(r, "nothing", "the frequency rises after %.0f us here, but after %.0f us in the repetitions before; "
-                    REMEDY, waits.mode[0].wait_us.value, r->wait_us);
+        add_missing(r, "nothing", "the frequency rises after %.0f us here, but after %.0f us in the repetitions "
+                    "before; " REMEDY, waits.mode[0].wait_us.value, r->wait_us);
     else
         wait_rows(r, &waits);
     return MACHINE_OK;
