@@ -9,6 +9,7 @@
 #include "analysis/frequency_levels.h"
 
 #define NONE "none: "
+#define NO_STEPS "no steps" /* with which the setting `steps` begins where the frequency floats */
 #define NOTED "frequency_levels"
 #define WAIT_SLACK 0.02
 #define WAIT_SLACK_US 2.0
@@ -73,7 +74,7 @@ static const char *steps_of(const struct table *frequency, int cpu)
 bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
 {
     const char *steps = steps_of(frequency, cpu);
-    if (!steps || strncmp(steps, "no steps", 8) != 0)
+    if (!steps || strncmp(steps, NO_STEPS, strlen(NO_STEPS)) != 0)
         return false;
     snprintf(why, SUPPORT_WHY_MAX, "%.300s", steps);
     return true;
@@ -120,6 +121,12 @@ const char *support_no_levels(const struct table *t)
 {
     const char *noted = table_setting(t, NOTED);
     return noted && strncmp(noted, NONE, strlen(NONE)) == 0 ? noted + strlen(NONE) : NULL;
+}
+
+bool support_noted_floating(const struct table *t)
+{
+    const char *why = support_no_levels(t);
+    return why && strncmp(why, NO_STEPS, strlen(NO_STEPS)) == 0;
 }
 
 /* ---- waits ---- */

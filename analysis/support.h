@@ -39,8 +39,10 @@ bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY
 bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY". */
 void support_note_levels(struct table *t, const struct table *frequency);
-/* Why a table's levels, waits and costs are not to be told, as it was noted; NULL: nothing was, or there are levels. */
+/* Why a table's levels, waits and costs are not to be told, as it was noted; NULL: nothing was, or there are levels.
+ * And whether it is because the frequency floats: then not even that nothing was found is told. */
 const char *support_no_levels(const struct table *t);
+bool support_noted_floating(const struct table *t);
 
 /* ---- waits: rows `wait` of the table relaxation ---- */
 

@@ -235,7 +235,9 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
             sum += p->phases[i].duration_us.value;
             square += pow(half_of(&p->phases[i].duration_us), 2);
         }
-    return sum > 0 ? around(sum, sqrt(square)) : unknown;
+    struct estimate e = sum > 0 ? around(sum, sqrt(square)) : unknown;
+    e.lo = e.lo < 0 ? 0 : e.lo; /* no time is negative */
+    return e;
 }
 
 static double relative_half(const struct estimate *e)

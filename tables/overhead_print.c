@@ -288,15 +288,16 @@ void overhead_findings(FILE *out, const struct table *t)
     const char *why = support_no_levels(t);
     if (t->n_rows == 0)
         return;
-    if (why) {
+    bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
+    if (why && (support_noted_floating(t) || costs || up_most < t->n_rows)) {
         fprintf(out, "No cost of a change of the frequency is told: %s.\n", why);
         return;
     }
     tell_breakeven(out, t);
-    if (most == t->n_rows || table_number(t, most, "down_us") < NOTHING_US)
-        tell_no_cost(out, t, up_most < t->n_rows);
-    else
+    if (costs)
         tell_down(out, t, least, most);
+    else
+        tell_no_cost(out, t, up_most < t->n_rows);
     tell_up(out, t, up_least, up_most);
     tell_contradiction(out, t);
 }

@@ -261,7 +261,7 @@ static void tell_row(FILE *out, const struct table *t, size_t row)
 {
     char text[ESTIMATE_TEXT_MAX];
     fprintf(out, "%s to %s (%s", table_text(t, row, "from"), table_text(t, row, "to"), table_text(t, row, "kind"));
-    if (isfinite(table_number(t, row, "wait_us")))
+    if (table_number(t, row, "wait_us_lo") > 0)
         fprintf(out, ", waits %s us", value_text(t, row, "wait_us", 1, text));
     if (isfinite(table_number(t, row, "from_ghz")) || isfinite(table_number(t, row, "to_ghz")))
         tell_frequencies(out, t, row);
@@ -316,6 +316,16 @@ static void tell_counts(FILE *out, const struct table *t, const struct transitio
     fprintf(out, ".\n");
 }
 
+/* Whether a row has what is not told without levels. */
+static bool any_withheld(const struct table *t, const struct transition_verdict *v)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (v[row].support == TRANSITION_NO_LEVELS || isfinite(table_number(t, row, "wait_us")) ||
+            isfinite(table_number(t, row, "overhead_us")))
+            return true;
+    return false;
+}
+
 void transition_findings(FILE *out, const struct table *t)
 {
     struct transition_verdict *v = t->n_rows ? transition_verdicts(t) : NULL;
@@ -324,7 +334,7 @@ void transition_findings(FILE *out, const struct table *t)
     tell_down(out, t, v);
     tell_up(out, t, v);
     tell_contradictions(out, t, v);
-    if (support_no_levels(t))
+    if (support_no_levels(t) && any_withheld(t, v))
         fprintf(out, "No change of the frequency, wait or cost is told: %s.\n", support_no_levels(t));
     tell_counts(out, t, v);
     free(v);

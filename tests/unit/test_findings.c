@@ -261,6 +261,10 @@ static void costs_of_rows_that_contradict_each_other_are_not_told(void **state)
     pair(&t, "128fma", "512fma");
     put(&t, "down_us", 0.1, 0.9);
     says(&table_overhead, &t, "No switch between the kernels costs more than 1.0 us (upper 95 % limit)");
+    table_set_setting(&t, "frequency_levels", "none: all kernels of the table frequency are of one level");
+    says(&table_overhead, &t, "No switch between the kernels costs more than 1.0 us (upper 95 % limit)");
+    table_set_setting(&t, "frequency_levels", "none: " FLOATS);
+    says_not(&table_overhead, &t, "No switch");
     table_free(&t);
 }
 
