@@ -33,8 +33,8 @@ bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
 bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify);
 /* The level of a class from the table frequency: of its plain kernels at full rate the highest that any was seen at. */
 void schedule_put_levels(struct schedule *s, const struct table *t, schedule_classifier *classify);
-/* Rows of the table trigger, of classes whose level is known already; contradictions remove both. `frequency`: the table
- * of that name, NULL where it was not measured. */
+/* Rows of the table trigger, of classes whose level is known already; contradictions remove both. `frequency`: that
+ * table, NULL where it was not measured. */
 bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
                            schedule_classifier *classify);
 

@@ -29,7 +29,7 @@ extern const size_t relaxation_n_rearming;
 struct relaxation_step {
     struct estimate slow_ghz, plain_ghz;
 };
-/* tables/relaxation_plain.c: measures both for a cell whose wait is about wait_us. MACHINE_OK, or *err and its status. */
+/* tables/relaxation_plain.c: measures both for a cell whose wait is about wait_us. MACHINE_OK, or *err, its status. */
 int relaxation_compare(struct sequence *q, const struct tables_context *x, const struct cell *c, double wait_us,
                        struct relaxation_step *out, struct machine_error *err);
 /* Whether the first is lower, by the limits of both and by more than equal frequencies differ; else `why` says so. */

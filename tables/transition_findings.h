@@ -29,7 +29,7 @@ struct transition_verdict {
 /* One for each row, free(); NULL: out of memory. O(n_rows^2). */
 struct transition_verdict *transition_verdicts(const struct table *t);
 
-/* The cost of a row with its limits, us, "" where it is not to be told: without limits, or not told from none by them. */
+/* The cost of a row with its limits, us; "" where it is not to be told: without limits, or none by them. */
 enum { TRANSITION_COST_MAX = 100 };
 const char *transition_cost_text(const struct table *t, size_t row, const struct transition_verdict *v,
                                  char out[TRANSITION_COST_MAX]);

@@ -145,8 +145,8 @@ void trigger_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
-/* Whether a row may be told to ask for a level: by the counters, or by a frequency that is lower than that of plain code
- * by the limits of both. */
+/* Whether a row may be told to ask for a level: by the counters, or by a frequency that is lower than that of plain
+ * code by the limits of both. */
 static bool asks_level(const struct table *t, size_t row)
 {
     const char *asks = table_text(t, row, "asks");
