@@ -84,6 +84,11 @@ bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t siz
     char slow[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
     if (estimate_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + STEP_LEAST))
         return true;
+    if (!estimate_known(&s->plain_ghz) || !estimate_known(&s->slow_ghz)) {
+        snprintf(why, size, "the frequency before the rise could not be compared with that of the same code alone: "
+                 "something interrupted nearly all repetitions; stop other programs, or choose another CPU with --cpu");
+        return false;
+    }
     snprintf(why, size, "the frequency before the rise, %s GHz, is not told from that of the same code alone, %s GHz, "
              "so that the rise ends no wait", estimate_text(&s->slow_ghz, 3, slow),
              estimate_text(&s->plain_ghz, 3, plain));
