@@ -127,7 +127,8 @@ static void name_row(const struct rig *r, const char *by)
 
 static void put_estimate(const struct rig *r, const char *column, struct estimate e)
 {
-    table_put_limits(r->rows, column, e.value, e.lo, e.hi);
+    bool time = strcmp(column, "wait_us") == 0; /* which is never negative */
+    table_put_limits(r->rows, column, e.value, time && e.lo < 0 ? 0 : e.lo, e.hi);
 }
 
 static void add_row(const struct rig *r, const char *by, size_t n, size_t discarded)

@@ -16,7 +16,6 @@
 
 #include "analysis/relaxation.h"
 #include "tables/kinds.h"
-#include "tables/relaxation.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
 #include "tests/unit/table_rig.h"
@@ -507,39 +506,6 @@ static void how_it_was_measured_is_told(void **state)
     table_free(&t);
 }
 
-/* Whatever rises after the code: only what was slower than the same plain code alone has waited. */
-static void only_what_was_slower_has_waited(void **state)
-{
-    (void)state;
-    static const struct {
-        struct estimate slow, plain;
-        bool slower;
-    } cases[] = {{{1.9, 1.89, 1.91}, {2.8, 2.79, 2.81}, true},
-                 {{3.625, 3.623, 3.627}, {3.626, 3.624, 3.628}, false},
-                 {{3.626, 3.6259, 3.6261}, {3.63, 3.6299, 3.6301}, false}, /* limits apart, but 0.1 % is no level */
-                 {{3.5, 3.4, 3.6}, {3.6, 3.5, 3.7}, false},
-                 {{3.6, 3.59, 3.61}, {3.4, 3.39, 3.41}, false},
-                 {{NAN, NAN, NAN}, {3.6, 3.59, 3.61}, false}};
-    char why[300];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct relaxation_step s = {cases[i].slow, cases[i].plain};
-        why[0] = '\0';
-        assert_int_equal(relaxation_is_slower(&s, why, sizeof why), cases[i].slower);
-        assert_int_equal(why[0] == '\0', cases[i].slower);
-    }
-    struct model m;
-    struct table t;
-    rig_load("xeon-gold-6130", &m);
-    measure(&m, "512fma", true, &t);
-    assert_true(t.n_rows > 3);
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct estimate slow = table_estimate(&t, i, "slow_ghz"), plain = table_estimate(&t, i, "plain_ghz");
-        assert_true(estimate_above(&plain, &slow));
-        assert_true(fabs(slow.value - 1.9) < 0.005 && fabs(plain.value - 2.8) < 0.005);
-    }
-    table_free(&t);
-}
-
 /* No two rows have the same keys. */
 static void keys_are_unique(void **state)
 {
@@ -624,7 +590,6 @@ int main(void)
         cmocka_unit_test(a_rise_by_less_than_a_hundredth_is_told),
         cmocka_unit_test(few_cores_are_tried_where_all_show_nothing),
         cmocka_unit_test(how_it_was_measured_is_told),
-        cmocka_unit_test(only_what_was_slower_has_waited),
         cmocka_unit_test(keys_are_unique),
         cmocka_unit_test(nothing_is_invented),
         cmocka_unit_test(the_same_seed_gives_the_same_text),
