@@ -158,7 +158,6 @@ static bool put_provenance(struct schedule *s, const struct table *const *tables
 struct frequency_sum {
     double ghz, lo, hi;
     size_t n;
-    bool no_limits;
 };
 struct frequency_sums {
     int cpu;
@@ -182,7 +181,6 @@ static struct frequency_sums *sums_of(struct frequency_sums **sums, size_t *n, i
 static void add_row(struct frequency_sum *sum, const struct table *t, size_t row)
 {
     double lo = table_number(t, row, "freq_ghz_lo"), hi = table_number(t, row, "freq_ghz_hi");
-    sum->no_limits = sum->no_limits || !isfinite(lo) || !isfinite(hi);
     sum->lo = sum->n ? fmin(sum->lo, lo) : lo;
     sum->hi = sum->n ? fmax(sum->hi, hi) : hi;
     sum->ghz += table_number(t, row, "freq_ghz");
@@ -203,6 +201,9 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
                           : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
                           : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
                               ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
+                          : !isfinite(table_number(t, row, "freq_ghz_lo")) ||
+                              !isfinite(table_number(t, row, "freq_ghz_hi"))
+                              ? "freq_ghz has no limits; more --runs would help"
                               : NULL;
         if (why) {
             if (!schedule_ignore(s, t, why))
@@ -241,8 +242,7 @@ static bool put_points(struct schedule *s, const struct table *t)
         for (size_t l = 0; l < SCHEDULE_LEVELS_MAX; l++) {
             const struct frequency_sum *sum = &sums[i].level[l];
             if (sum->n)
-                p->mhz[l] = schedule_round(sum->ghz / (double)sum->n, sum->no_limits ? NAN : sum->lo,
-                                           sum->no_limits ? NAN : sum->hi, 1e3);
+                p->mhz[l] = schedule_round(sum->ghz / (double)sum->n, sum->lo, sum->hi, 1e3);
         }
     }
     free(sums);

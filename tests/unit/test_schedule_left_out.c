@@ -154,6 +154,8 @@ static void test_unusable_rows(void **state)
     frequency_row(&f, 0, "64add", 1, 0, 3700);
     frequency_row(&f, 0, "64add", 1, -1, 3.7);
     frequency_row(&f, 70000, "512fma", 1, 1, 1.9); /* without levels there would be no costs */
+    frequency_row(&f, 0, "64add", 1, 0, 3.7);
+    table_put_limits(&f, "freq_ghz", 3.7, NAN, NAN);
     overhead_table(&o);
     overhead_row(&o, "64add", "512fma", 16, 42.7, 10, 156);
     overhead_row(&o, "64add", "nonsense", 16, 42.7, 10, 156);
@@ -161,12 +163,13 @@ static void test_unusable_rows(void **state)
     const struct table *tables[] = {&f, &o, &e};
     assert_int_equal(schedule_from_tables(tables, 3, tables_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_points, 0);
-    assert_int_equal(s.n_left_out, 7);
+    assert_int_equal(s.n_left_out, 8);
     assert_string_equal(s.first_left_out, "trigger: the table has no rows");
     assert_true(is_missing(&s, "frequency", "cpu is not in"));
     assert_true(is_missing(&s, "frequency", "active_cores is not in"));
     assert_true(is_missing(&s, "frequency", "freq_ghz is not there, or not in"));
     assert_true(is_missing(&s, "frequency", "level is not there"));
+    assert_true(is_missing(&s, "frequency", "freq_ghz has no limits"));
     assert_true(is_missing(&s, "overhead", "no class of code"));
     schedule_free(&s);
     table_free(&f);
