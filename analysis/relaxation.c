@@ -408,3 +408,8 @@ int relaxation_rearmed(double at_us, double done_us, double wait_us)
     }
     return -1;
 }
+
+const char *relaxation_verdict(const struct estimate *share)
+{
+    return share->lo > 0.5 ? "yes" : share->hi < 0.5 ? "no" : "undecided";
+}

@@ -78,4 +78,8 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
  */
 int relaxation_rearmed(double at_us, double done_us, double wait_us);
 
+/* Whether most cases are of a kind, by the 95 % limits of their share: "yes", "no", or "undecided" where a half lies
+ * within them. */
+const char *relaxation_verdict(const struct estimate *share);
+
 #endif

@@ -29,7 +29,8 @@ static const struct {
      "spread. Mixtures of two kernels stand beside each of them alone (G 3.2.1, 6.5.1; K)."},
     {"relaxation",
      "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each repetition "
-     "gives one waiting time. Where the times gather around two values, the longer one is two periods of the timer "
+     "gives one waiting time. It is one only where the core is slower then than the same narrow code alone, which runs "
+     "in turns with it. Where the times gather around two values, the longer one is two periods of the timer "
      "(G 3.2.3, K). What starts the wait anew is found by running it within the wait; toggling repeats wide code after "
      "a little less and a little more than the wait."},
     {"overhead",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/schedule_parts.h"
+#include "analysis/support.h"
 
 void *schedule_grow(void **array, size_t *n, size_t size)
 {
@@ -110,7 +111,12 @@ bool schedule_leave_out(struct schedule *s, const char *table, const char *why)
     if (!s->first_left_out[0])
         snprintf(s->first_left_out, sizeof s->first_left_out, "%s: %s", table, why);
     s->n_left_out++;
-    return schedule_note_missing(s, table, why);
+    if (!schedule_note_missing(s, table, why))
+        return false;
+    for (size_t i = 0; i < s->n_missing; i++)
+        if (strcmp(s->missing[i].table, table) == 0 && strcmp(s->missing[i].why, why) == 0)
+            s->missing[i].left_out = true;
+    return true;
 }
 
 bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
@@ -152,7 +158,6 @@ static bool put_provenance(struct schedule *s, const struct table *const *tables
 struct frequency_sum {
     double ghz, lo, hi;
     size_t n;
-    bool no_limits;
 };
 struct frequency_sums {
     int cpu;
@@ -176,7 +181,6 @@ static struct frequency_sums *sums_of(struct frequency_sums **sums, size_t *n, i
 static void add_row(struct frequency_sum *sum, const struct table *t, size_t row)
 {
     double lo = table_number(t, row, "freq_ghz_lo"), hi = table_number(t, row, "freq_ghz_hi");
-    sum->no_limits = sum->no_limits || !isfinite(lo) || !isfinite(hi);
     sum->lo = sum->n ? fmin(sum->lo, lo) : lo;
     sum->hi = sum->n ? fmax(sum->hi, hi) : hi;
     sum->ghz += table_number(t, row, "freq_ghz");
@@ -190,11 +194,16 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         int cpu = as_whole(t, row, "cpu", 0, UINT16_MAX, -1);
         int level = schedule_level_field(t, row, "level");
         double ghz = table_number(t, row, "freq_ghz");
+        char steps[SUPPORT_WHY_MAX];
         const char *why = cpu < 0     ? "cpu is not in 0 to 65535"
                           : !cores    ? SCHEDULE_NO_CORES
+                          : support_floats(t, cpu, steps) ? steps
                           : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
                           : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
                               ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
+                          : !isfinite(table_number(t, row, "freq_ghz_lo")) ||
+                              !isfinite(table_number(t, row, "freq_ghz_hi"))
+                              ? "freq_ghz has no limits; more --runs would help"
                               : NULL;
         if (why) {
             if (!schedule_ignore(s, t, why))
@@ -233,8 +242,7 @@ static bool put_points(struct schedule *s, const struct table *t)
         for (size_t l = 0; l < SCHEDULE_LEVELS_MAX; l++) {
             const struct frequency_sum *sum = &sums[i].level[l];
             if (sum->n)
-                p->mhz[l] = schedule_round(sum->ghz / (double)sum->n, sum->no_limits ? NAN : sum->lo,
-                                           sum->no_limits ? NAN : sum->hi, 1e3);
+                p->mhz[l] = schedule_round(sum->ghz / (double)sum->n, sum->lo, sum->hi, 1e3);
         }
     }
     free(sums);
@@ -370,15 +378,54 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
         schedule_put_levels(s, frequency, classify);
         done = put_points(s, frequency) && put_turbos(s);
     }
-    done = done && (!trigger || schedule_put_triggers(s, trigger, classify));
+    done = done && (!trigger || schedule_put_triggers(s, trigger, frequency, classify));
     for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
         const struct table *t = find(tables, n, pair_tables[i]);
-        done = !t || schedule_put_pairs(s, t, classify);
+        done = !t || schedule_put_pairs(s, t, frequency, classify);
     }
     done = done && schedule_put_level_pairs(s);
     if (done && umask)
         schedule_put_events(s, umask, classify);
     return done && note_absent_tables(s, tables, n);
+}
+
+/* The reason that most entries of a table have: of what was measured and cannot be used, else of what was not measured;
+ * what a kernel needs of the processor only where there is no other. NULL: there is none. */
+static const struct schedule_missing *main_reason(const struct schedule *s, const char *table)
+{
+    const struct schedule_missing *best = NULL;
+    int best_rank = 0;
+    for (size_t i = 0; i < s->n_missing; i++) {
+        const struct schedule_missing *m = &s->missing[i];
+        int rank = m->left_out ? 3 : strncmp(m->why, "needs ", 6) != 0 ? 2 : 1;
+        if (strcmp(m->table, table) != 0 || rank < best_rank || (rank == best_rank && m->count <= best->count))
+            continue;
+        best = m;
+        best_rank = rank;
+    }
+    return best;
+}
+
+/* What of it is not there, and why: section by section. */
+static void tell_nothing(const struct schedule *s, const struct table *const *tables, size_t n, char *why, size_t size)
+{
+    enum { LEVEL_SECTIONS = 4 }; /* those that take levels stand first */
+    static const char *const sections[][2] = {{"frequency", "levels and frequencies"}, {"trigger", "triggers"},
+                                              {"overhead", "costs"}, {"relaxation", "waits"},
+                                              {"throttle", "throttling"}};
+    const struct table *frequency = find(tables, n, "frequency");
+    char none[SUPPORT_WHY_MAX];
+    bool levels = !frequency || support_levels(frequency, -1, none);
+    snprintf(why, size, "nothing that a scheduler could use was measured");
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        const struct table *t = find(tables, n, sections[i][0]);
+        const struct schedule_missing *m = main_reason(s, sections[i][0]);
+        bool found_nothing = t && t->n_rows && !(m && m->left_out);
+        bool of_levels = t && i < LEVEL_SECTIONS; /* without levels, whatever else is missing */
+        size_t used = strlen(why);
+        snprintf(why + used, size - used, "; %s: %.250s", sections[i][1],
+                 of_levels && !levels ? none : found_nothing || !m ? "none was found" : m->why);
+    }
 }
 
 int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
@@ -398,10 +445,7 @@ int schedule_from_tables(const struct table *const *tables, size_t n, schedule_c
     }
     if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles)
         return 0;
-    const struct schedule_missing *first = out->n_missing ? &out->missing[0] : NULL;
-    snprintf(why, why_size, "nothing that a scheduler could use was measured; the tables frequency, trigger, overhead, "
-             "relaxation and throttle hold it%s%.60s%s%.400s", first ? "; " : "", first ? first->table : "",
-             first ? ": " : "", first ? first->why : "");
+    tell_nothing(out, tables, n, why, why_size);
     schedule_free(out);
     return -1;
 }

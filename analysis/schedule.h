@@ -87,7 +87,8 @@ struct schedule_throttle {
 
 struct schedule_missing {
     char *table, *why;
-    size_t count; /* entries with this reason */
+    size_t count;  /* entries with this reason */
+    bool left_out; /* measured, but it cannot be used; else it was not measured */
 };
 
 struct schedule_setting {
@@ -146,7 +147,10 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
 /*
  * Reads the parameters out of n finished tables: frequency, trigger, overhead, relaxation, throttle, umask; others are
  * passed over. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
- * Returns 0, or -1 with one line in `why`; *out is then empty. schedule_free in any case.
+ * What lacks limits, or what other rows contradict, is left out; and where the table frequency was measured and has no
+ * two levels that the frequency tells apart (support_levels), all costs and waits are.
+ * Returns 0, or -1 with one line in `why`, which has the reason of each section where nothing can be used; *out is then
+ * empty. schedule_free in any case.
  */
 int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
                          struct schedule *out, char *why, size_t why_size);

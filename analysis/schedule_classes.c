@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/schedule_parts.h"
+#include "analysis/support.h"
 
 static int by_class(const void *a, const void *b)
 {
@@ -131,8 +132,12 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
                                                              : "the table frequency tells no level of such code";
 }
 
-static bool put_rows(struct schedule *s, const struct table *t, schedule_classifier *classify)
+static bool put_rows(struct schedule *s, const struct table *t, const struct table *frequency,
+                     schedule_classifier *classify)
 {
+    const char *cpu = table_setting(t, "measured_cpu");
+    char steps[SUPPORT_WHY_MAX];
+    bool floats = frequency && support_floats(frequency, cpu ? atoi(cpu) : -1, steps);
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "kernel");
         struct schedule_kernel k;
@@ -141,6 +146,8 @@ static bool put_rows(struct schedule *s, const struct table *t, schedule_classif
         bool known = name && classify(name, &k);
         unsigned density = known ? density_of(t, row, &k) : 0;
         const char *why = unusable(s, t, row, known, &k, density);
+        if (why && known && floats && schedule_level_field(t, row, "level") < 0)
+            why = steps;
         if (why) {
             if (!schedule_ignore(s, t, why))
                 return false;
@@ -196,9 +203,10 @@ static bool settle_contradictions(struct schedule *s, const char *table)
     return true;
 }
 
-bool schedule_put_triggers(struct schedule *s, const struct table *t, schedule_classifier *classify)
+bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
+                           schedule_classifier *classify)
 {
-    if (!put_rows(s, t, classify))
+    if (!put_rows(s, t, frequency, classify))
         return false;
     if (s->n_triggers)
         qsort(s->triggers, s->n_triggers, sizeof *s->triggers, by_trigger);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/schedule_parts.h"
+#include "analysis/support.h"
 
 static void largest(struct schedule_number *to, struct schedule_number from)
 {
@@ -48,16 +49,18 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
     return new != NULL;
 }
 
-/* A number of a row; what cannot be is left out, with the reason. */
+/* A number of a row; what cannot be, or has no limits, is left out, with the reason. */
 typedef bool possible_fn(const struct schedule_number *);
 static bool take(struct schedule *s, const struct table *t, size_t row, const char *column, possible_fn *possible,
                  const char *otherwise, struct schedule_number *out)
 {
     char why[160];
     *out = schedule_field(t, row, column, 1e3);
-    if (out->present ? possible(out) : !isfinite(table_number(t, row, column)))
+    if (out->present ? possible(out) && out->has_limits : !isfinite(table_number(t, row, column)))
         return true;
-    snprintf(why, sizeof why, "%s %s", column, out->present ? otherwise : "is beyond 2 s");
+    snprintf(why, sizeof why, "%s %s", column, !out->present   ? "is beyond 2 s"
+                                               : !possible(out) ? otherwise
+                                                                : "has no limits; more --runs would help");
     *out = (struct schedule_number){0};
     return schedule_leave_out(s, t->name, why);
 }
@@ -84,6 +87,29 @@ static bool take_breakeven(struct schedule *s, const struct table *t, size_t row
     return schedule_leave_out(s, t->name, "breakeven_us without both costs and their limits");
 }
 
+/* Both levels known and different. */
+static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level, size_t *to_level)
+{
+    const struct schedule_number *a = &s->classes[from].level, *b = &s->classes[to].level;
+    *from_level = (size_t)a->value;
+    *to_level = (size_t)b->value;
+    return a->present && b->present && a->value != b->value;
+}
+
+/* Both levels known, and `slower` not of a slower one: the frequency does not change that way. */
+static bool is_no_slower(const struct schedule *s, size_t faster, size_t slower)
+{
+    const struct schedule_number *a = &s->classes[faster].level, *b = &s->classes[slower].level;
+    return a->present && b->present && a->value >= b->value;
+}
+
+/* Whether the row itself shows that the frequency changes; tables without the columns are not asked. */
+static bool changes(const struct table *t, size_t row)
+{
+    struct estimate high = table_estimate(t, row, "high_ghz"), low = table_estimate(t, row, "low_ghz");
+    return !table_has(t, "high_ghz") || estimate_above(&high, &low);
+}
+
 /* One row; false: out of memory. */
 static bool cost_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
 {
@@ -94,6 +120,15 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
         !take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
         !take_breakeven(s, t, row, &c))
         return false;
+    const char *otherwise = is_no_slower(s, from, to) ? "up_us and breakeven_us of kernels of which the second is not "
+                                                        "of a slower level by the table frequency"
+                            : !changes(t, row) ? "up_us and breakeven_us without high_ghz above low_ghz by their limits"
+                                               : NULL;
+    if ((c.up_ns.present || c.breakeven_ns.present) && otherwise) {
+        c.up_ns = c.breakeven_ns = (struct schedule_number){0};
+        if (!schedule_leave_out(s, t->name, otherwise))
+            return false;
+    }
     if (c.down_ns.present || c.up_ns.present || c.breakeven_ns.present)
         return put_cost(&s->costs, &s->n_costs, &c);
     s->n_ignored++; /* the table says itself what it does not have */
@@ -107,6 +142,8 @@ static bool throttle_row(struct schedule *s, const struct table *t, size_t row, 
                                   .ratio_permille = schedule_field(t, row, "ipc_ratio", 1e3)};
     if (!p.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
+    if (isnan(phase))
+        return schedule_ignore(s, t, "whether it throttles is undecided");
     if (!(phase >= 0 && phase <= UINT8_MAX))
         return schedule_ignore(s, t, "phase is not in 0 to 255");
     p.phase = (unsigned)phase;
@@ -125,10 +162,13 @@ static bool is_meant(const struct table *t, size_t row)
     return (!part || strcmp(part, "phase") == 0) && (!what || strcmp(what, "wait") == 0);
 }
 
-bool schedule_put_pairs(struct schedule *s, const struct table *t, schedule_classifier *classify)
+bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
+                        schedule_classifier *classify)
 {
     bool overhead = strcmp(t->name, "overhead") == 0, relaxation = strcmp(t->name, "relaxation") == 0;
-    bool done = true;
+    const char *cpu = table_setting(t, "measured_cpu");
+    char why[SUPPORT_WHY_MAX];
+    bool levels = !frequency || support_levels(frequency, cpu ? atoi(cpu) : -1, why), done = true;
     for (size_t row = 0; row < t->n_rows && done; row++) {
         const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
         struct schedule_kernel a, b;
@@ -140,20 +180,19 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, schedule_clas
             continue;
         }
         size_t x = schedule_class_of(s, &a), y = schedule_class_of(s, &b);
+        if ((overhead || relaxation) && !levels) {
+            done = schedule_ignore(s, t, why);
+            continue;
+        }
+        if (relaxation && is_no_slower(s, y, x)) {
+            done = schedule_ignore(s, t, "a wait after code that is not of a slower level by the table frequency");
+            continue;
+        }
         done = overhead     ? cost_row(s, t, row, x, y)
                : relaxation ? schedule_wait_row(s, t, row, x, y)
                             : throttle_row(s, t, row, x, y);
     }
     return done;
-}
-
-/* Both levels known and different. */
-static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level, size_t *to_level)
-{
-    const struct schedule_number *a = &s->classes[from].level, *b = &s->classes[to].level;
-    *from_level = (size_t)a->value;
-    *to_level = (size_t)b->value;
-    return a->present && b->present && a->value != b->value;
 }
 
 static int by_pair(size_t from_a, size_t to_a, size_t from_b, size_t to_b)

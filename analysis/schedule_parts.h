@@ -33,11 +33,15 @@ bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
 bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify);
 /* The level of a class from the table frequency: of its plain kernels at full rate the highest that any was seen at. */
 void schedule_put_levels(struct schedule *s, const struct table *t, schedule_classifier *classify);
-/* Rows of the table trigger, of classes whose level is known already; contradictions remove both. */
-bool schedule_put_triggers(struct schedule *s, const struct table *t, schedule_classifier *classify);
+/* Rows of the table trigger, of classes whose level is known already; contradictions remove both. `frequency`: that
+ * table, NULL where it was not measured. */
+bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
+                           schedule_classifier *classify);
 
-/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. */
-bool schedule_put_pairs(struct schedule *s, const struct table *t, schedule_classifier *classify);
+/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. `frequency`: the
+ * table of that name, NULL where it was not measured. */
+bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
+                        schedule_classifier *classify);
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 

@@ -4,10 +4,12 @@
  * So of several pairs between the same classes (or levels) one is told, with all of its modes.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/schedule_parts.h"
+#include "analysis/support.h"
 
 /* What was measured together: the first row with these kernels and this number of active cores. */
 static size_t source_of(const struct table *t, size_t row)
@@ -40,6 +42,8 @@ static bool put(struct schedule *s, const struct schedule_relaxation *r)
 bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
 {
     double mode = table_number(t, row, "mode");
+    size_t against;
+    char why[200];
     struct schedule_relaxation r = {.from = from, .to = to, .source = source_of(t, row),
                                     .wait_ns = schedule_field(t, row, "wait_us", 1e3),
                                     .share_permille = schedule_field(t, row, "share", 1e3)};
@@ -47,6 +51,20 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
         return schedule_ignore(s, t, "wait_us is not there, below 0, or beyond 2 s");
     if (mode != 1 && mode != 2)
         return schedule_ignore(s, t, "mode is neither 1 nor 2");
+    switch (wait_support(t, row, &against)) {
+    case WAIT_NO_LIMITS:
+        return schedule_ignore(s, t, "wait_us, or the frequencies around it, have no limits; more --runs would help");
+    case WAIT_NOT_SLOWER:
+        return schedule_ignore(s, t, "the frequency before the rise is not below that of plain code, by the limits of "
+                               "both: it ends no wait");
+    case WAIT_CONTRADICTED:
+        snprintf(why, sizeof why, "a wait of %.0f us after %.30s, against %.0f us by its row %.10s %.30s",
+                 table_number(t, row, "wait_us"), table_text(t, row, "from"), table_number(t, against, "wait_us"),
+                 table_text(t, against, "what"), table_text(t, against, "by") ? table_text(t, against, "by") : "");
+        return schedule_ignore(s, t, why);
+    case WAIT_TOLD:
+        break;
+    }
     r.mode = (unsigned)mode;
     return put(s, &r);
 }

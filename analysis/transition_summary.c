@@ -13,6 +13,9 @@
 enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
 #define NO_TIME_US 0.05 /* told as 0.0 us: no phase */
 #define LICENCE_STEP 0.5 /* of the cycles, from one licence level to another */
+/* The first instruction of the second kernel is time 0, and a sample holds it: what begins earlier than the usual
+ * period before it cannot have been caused by it. */
+#define BEFORE_US 1.0
 #define FRACTION_WITHIN 0.02
 /* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
  * finding is the same. */
@@ -183,14 +186,33 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
 
 /* ---- sums over the phases ---- */
 
+/* The first transition that begins at the switch or after it; n_transitions: there is none. */
+static size_t first_of_switch(const struct phases *p)
+{
+    size_t i = 0;
+    while (i < p->n_transitions && p->transitions[i].at_us < -BEFORE_US)
+        i++;
+    return i;
+}
+
+/* The transition that begins before the switch and is not over by then, which leaves nothing to compare with; NULL. */
+static const struct transition *across_switch(const struct phases *p)
+{
+    for (size_t i = 0; i < first_of_switch(p); i++)
+        if (p->transitions[i].at_us + p->transitions[i].latency_us.value > BEFORE_US)
+            return &p->transitions[i];
+    return NULL;
+}
+
 /* From the first sign of the first transition to the end of the last, without the waits in between. */
 static struct estimate span_latency(const struct phases *p)
 {
-    if (!p->n_transitions)
+    size_t begin = first_of_switch(p);
+    if (begin == p->n_transitions)
         return unknown;
-    const struct transition *first = &p->transitions[0], *last = &p->transitions[p->n_transitions - 1];
+    const struct transition *first = &p->transitions[begin], *last = &p->transitions[p->n_transitions - 1];
     double end = last->at_us + last->latency_us.value, us = end - first->at_us, square = 0;
-    for (size_t i = 0; i < p->n_transitions; i++)
+    for (size_t i = begin; i < p->n_transitions; i++)
         square += pow(half_of(&p->transitions[i].latency_us), 2);
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *between = &p->phases[i];
@@ -213,7 +235,9 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
             sum += p->phases[i].duration_us.value;
             square += pow(half_of(&p->phases[i].duration_us), 2);
         }
-    return sum > 0 ? around(sum, sqrt(square)) : unknown;
+    struct estimate e = sum > 0 ? around(sum, sqrt(square)) : unknown;
+    e.lo = e.lo < 0 ? 0 : e.lo; /* no time is negative */
+    return e;
 }
 
 static double relative_half(const struct estimate *e)
@@ -263,9 +287,9 @@ static bool other_licence(const struct phase *a, const struct phase *b)
 
 static enum switch_kind kind_of(const struct phases *p, size_t first)
 {
-    bool throttled = false, halted = false, faint = false, licence = false;
+    bool throttled = false, halted = false, licence = false;
     if (first == 0 || first >= p->n_phases || !is_base(&p->phases[p->n_phases - 1]) ||
-        !is_base(&p->phases[first - 1]))
+        !is_base(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
@@ -279,20 +303,19 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
             continue;
         if (other_frequency(p, before, &p->phases[i]))
             return SWITCH_FREQUENCY;
-        faint |= p->phases[i].level != before->level;
         licence |= other_licence(before, &p->phases[i]);
     }
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
     if (p->n_volt_steps)
         return SWITCH_VOLTAGE_ONLY;
-    return p->n_transitions && (licence || !faint) ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
+    return first_of_switch(p) < p->n_transitions && licence ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
 }
 
 static size_t agreeing(const struct phases *p)
 {
     size_t n = p->runs_used;
-    for (size_t i = 0; i < p->n_transitions; i++)
+    for (size_t i = first_of_switch(p); i < p->n_transitions; i++)
         n = p->transitions[i].agreeing_runs < n ? p->transitions[i].agreeing_runs : n;
     return n;
 }
@@ -312,7 +335,10 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     out->kind = kind_of(p, first);
     out->n = agreeing(p);
     describe_limits(p, out);
-    if (out->kind != SWITCH_NONE)
+    if (across_switch(p))
+        add_text(out->phases, sizeof out->phases, "a change that begins %.1f us before the switch is not over by then",
+                 -across_switch(p)->at_us);
+    else if (out->kind != SWITCH_NONE)
         describe_phases(p, first, out);
     if (out->kind != SWITCH_UNDECIDED && !is_borne_out(p, out->n)) {
         out->kind = SWITCH_UNDECIDED;

@@ -46,7 +46,10 @@ struct transition_summary {
     char detectable[200]; /* "throttling below 0.94 of the rate for 5 us; ..." */
 };
 
-/* `trace` is the one that the phases were found in. */
+/*
+ * `trace` is the one that the phases were found in. A transition that begins more than 1 us before time 0 is none of
+ * this switch; one that is not over by then leaves it undecided. SWITCH_LICENCE_ONLY takes licence counters.
+ */
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out);
 
 /*

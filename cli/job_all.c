@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/support.h"
 #include "analysis/validate.h"
 #include "cli/jobs.h"
 #include "cli/measuring.h"
@@ -44,6 +45,16 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
     return status;
 }
 
+/* What the table frequency says of levels, which is measured first, goes into those that tell of their changes. */
+static void note_levels(const struct all *a, struct table *t)
+{
+    for (size_t i = 0; i < a->done; i++) {
+        if (strcmp(a->tables[i].name, "frequency") == 0 && &a->tables[i] != t) {
+            support_note_levels(t, &a->tables[i]);
+        }
+    }
+}
+
 static int measure_one(struct all *a, size_t i)
 {
     const struct table_kind *k = a->kinds[i];
@@ -58,6 +69,7 @@ static int measure_one(struct all *a, size_t i)
         return status;
     }
     a->measured[a->done++] = k;
+    note_levels(a, t);
     status = write_table(a, k, t);
     if (status == DONE && !a->measuring.quiet) {
         printf("%-12s %6zu row%s", k->name, t->n_rows, t->n_rows == 1 ? " " : "s");

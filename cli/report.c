@@ -18,6 +18,9 @@ enum {
     TEXT_SIZE = 2000
 };
 
+/* A sample holds time 0: a change that begins earlier than the usual period before it was not made by the switch. */
+#define BEFORE_US 1.0
+
 struct screen {
     FILE *out;
     bool colour;
@@ -368,7 +371,8 @@ static void print_transitions(const struct screen *s, const struct phases *p)
         with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
         number(from, sizeof(from), t->from_ghz, 3);
         number(to, sizeof(to), t->to_ghz, 3);
-        add(text, "at %s us: latency %s us, ", at, latency);
+        bool before = p->from != NULL && p->to != NULL && t->at_us < -BEFORE_US;
+        add(text, "at %s us%s: latency %s us, ", at, before ? ", before the switch and not of it" : "", latency);
         if (isfinite(t->from_ghz) || isfinite(t->to_ghz)) {
             add(text, "%s -> %s GHz, ", from, to);
         }

@@ -11,6 +11,7 @@
 
 #include "analysis/clock.h"
 #include "analysis/robust.h"
+#include "analysis/support.h"
 #include "probes/energy.h"
 #include "tables/kinds.h"
 
@@ -358,6 +359,7 @@ static void print(FILE *out, bool colour, const struct table *t)
 static void tell(FILE *out, const struct table *t, const char *mode, const char *column, const char *head,
                  const char *unit, int decimals)
 {
+    char text[ESTIMATE_TEXT_MAX];
     double cores = INFINITY, ghz = NAN;
     size_t told = 0;
     for (size_t i = 0; i < t->n_rows; i++)
@@ -365,15 +367,16 @@ static void tell(FILE *out, const struct table *t, const char *mode, const char 
             cores = fmin(cores, table_number(t, i, "active_cores"));
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *kernel = table_text(t, i, "kernel");
+        struct estimate e = table_estimate(t, i, column);
         if (strcmp(table_text(t, i, "mode"), mode) != 0 || table_number(t, i, "active_cores") != cores ||
-            !strstr(kernel, "fma"))
+            !strstr(kernel, "fma") || !estimate_known(&e))
             continue;
         ghz = table_number(t, i, "freq_ghz");
         if (told++ == 0) {
             fprintf(out, "%s, %.0f core%s", head, cores, cores > 1 ? "s" : "");
             fprintf(out, strcmp(mode, "fixed") == 0 ? " at %.1f GHz: " : ": ", ghz);
         }
-        fprintf(out, "%s%s %.*f %s", told > 1 ? ", " : "", kernel, decimals, table_number(t, i, column), unit);
+        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimate_text(&e, decimals, text), unit);
     }
     if (told)
         fprintf(out, ".\n");

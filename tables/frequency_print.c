@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/core_ranges.h"
+#include "analysis/support.h"
 #include "tables/kinds.h"
 
 enum { WIDTH = 100, LABEL = 22, FIELD = 8, COLUMNS_AT_ONCE = (WIDTH - LABEL) / FIELD };
@@ -287,46 +288,80 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
+/* The frequency of a kernel in a column: the mean of its rows, and the outermost of their limits. */
+static struct estimate ghz_of(const struct sheet *s, size_t kernel, size_t column)
+{
+    struct estimate e = {mean_of(s, kernel, column, "freq_ghz"), INFINITY, -INFINITY};
+    for (size_t row = 0; row < s->t->n_rows; row++) {
+        struct estimate one = table_estimate(s->t, row, "freq_ghz");
+        if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(one.value) ||
+            (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column))
+            continue;
+        e.lo = isnan(one.lo) ? one.lo : fmin(one.lo, e.lo);
+        e.hi = isnan(one.hi) ? one.hi : fmax(one.hi, e.hi);
+    }
+    return e;
+}
+
 /* The fastest and the slowest kernel in a column; false: nothing was measured there. */
 static bool extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
 {
-    double high = -INFINITY, low = INFINITY;
+    struct estimate high = {-INFINITY, NAN, NAN}, low = {INFINITY, NAN, NAN};
     for (size_t k = 0; k < s->n_kernels; k++) {
-        double ghz = mean_of(s, k, column, "freq_ghz");
-        if (isnan(ghz))
+        struct estimate e = ghz_of(s, k, column);
+        if (isnan(e.value))
             continue;
         /* what is the same is not told apart: the first one named stands for it */
-        if (isinf(high) || (ghz > high && !frequency_same(ghz, NAN, high, NAN))) {
-            high = ghz;
+        if (isinf(high.value) || (e.value > high.value && !frequencies_agree(&e, &high))) {
+            high = e;
             *fastest = k;
         }
-        if (isinf(low) || (ghz < low && !frequency_same(ghz, NAN, low, NAN))) {
-            low = ghz;
+        if (isinf(low.value) || (e.value < low.value && !frequencies_agree(&e, &low))) {
+            low = e;
             *slowest = k;
         }
     }
-    return isfinite(high);
+    return isfinite(high.value);
+}
+
+/* What all kernels of a column lie within, by their limits. */
+static struct estimate span_of(const struct sheet *s, size_t column)
+{
+    struct estimate span = ghz_of(s, 0, column);
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        struct estimate e = ghz_of(s, k, column);
+        if (isnan(e.value))
+            continue;
+        span.value = isnan(span.value) ? e.value : span.value;
+        span.lo = isnan(span.lo) || e.lo < span.lo ? e.lo : span.lo;
+        span.hi = isnan(span.hi) || e.hi > span.hi ? e.hi : span.hi;
+    }
+    return span;
 }
 
 /* Returns whether kernels differ there. */
 static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
 {
     size_t fast = 0, slow = 0, n = 0;
+    char text[2][ESTIMATE_TEXT_MAX];
     if (!extremes(s, column, &fast, &slow))
         return false;
     unsigned cores = s->column[column].last;
-    double high = mean_of(s, fast, column, "freq_ghz"), low = mean_of(s, slow, column, "freq_ghz");
+    struct estimate high = ghz_of(s, fast, column), low = ghz_of(s, slow, column), span = span_of(s, column);
+    bool differ = fast != slow && estimate_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
         n += isfinite(mean_of(s, k, column, "freq_ghz"));
     fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
     if (n == 1)
-        fprintf(out, "%s runs at %.2f GHz.\n", s->kernel[fast], high);
-    else if (fast == slow)
-        fprintf(out, "all %zu kernels%s run at %.2f GHz.\n", n, n < s->n_kernels ? " that were measured" : "", high);
+        fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimate_text(&high, 3, text[0]));
+    else if (!differ)
+        fprintf(out, "all %zu kernels%s run at %s GHz.\n", n, n < s->n_kernels ? " that were measured" : "",
+                estimate_text(&span, 3, text[0]));
     else
-        fprintf(out, "%s runs at %.2f GHz, %s at %.2f GHz: %.0f %% less.\n", s->kernel[slow], low, s->kernel[fast],
-                high, 100 * (1 - low / high));
-    return fast != slow;
+        fprintf(out, "%s runs at %s GHz, %s at %s GHz: %.0f %% less.\n", s->kernel[slow],
+                estimate_text(&low, 3, text[0]), s->kernel[fast], estimate_text(&high, 3, text[1]),
+                100 * (1 - low.value / high.value));
+    return differ;
 }
 
 /* With most cores active; where that makes no difference, also with fewer if it does there. */
@@ -347,23 +382,26 @@ static void print_span(FILE *out, const struct sheet *s)
     double low = INFINITY, high = 0;
     for (size_t k = 0; k < s->n_kernels; k++)
         for (size_t c = 0; c < s->n_columns; c++) {
-            low = fmin(low, mean_of(s, k, c, "freq_ghz"));
-            high = fmax(high, mean_of(s, k, c, "freq_ghz"));
+            struct estimate e = ghz_of(s, k, c);
+            low = fmin(low, isfinite(e.lo) ? e.lo : e.value);
+            high = fmax(high, isfinite(e.hi) ? e.hi : e.value);
         }
     if (high > 0)
-        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen, which is not the kernels' doing alone.\n", low,
-                high);
+        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not the kernels' "
+                "doing alone.\n", low, high);
 }
 
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)
 {
     for (size_t i = 0; i < n && i < 4; i++) {
-        char key[40];
+        char key[40], text[ESTIMATE_TEXT_MAX];
         look(t, cpus[i], s);
         snprintf(key, sizeof key, "core of CPU %d", cpus[i]);
-        if (s->n_columns && s->n_kernels)
-            fprintf(out, "%sCPU %d (%s) %.2f GHz", i ? ", " : "Alone with the first kernel: ", cpus[i],
-                    table_setting(t, key) ? table_setting(t, key) : "", mean_of(s, 0, 0, "freq_ghz"));
+        if (!s->n_columns || !s->n_kernels)
+            continue;
+        struct estimate ghz = ghz_of(s, 0, 0);
+        fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Alone with the first kernel: ", cpus[i],
+                table_setting(t, key) ? table_setting(t, key) : "", estimate_text(&ghz, 3, text));
     }
     fputs(".\n", out);
 }

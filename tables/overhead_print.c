@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/overhead.h"
+#include "analysis/support.h"
 
 enum { FIELD = 40, WIDE = 20 };
 #define NOTHING_US 0.5 /* less than this is not worth a finding */
@@ -107,35 +108,101 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
 
 /* ---- findings ---- */
 
+static const char *value_text(const struct table *t, size_t row, const char *column, int decimals,
+                              char out[ESTIMATE_TEXT_MAX])
+{
+    struct estimate e = table_estimate(t, row, column);
+    return estimate_text(&e, decimals, out);
+}
+
+/* The frequency that a row gives a kernel; false: none. Both, where it stands there twice, are the same kernel's. */
+static bool gives(const struct table *t, size_t row, const char *kernel, struct estimate *out)
+{
+    bool is_from = table_says(t, row, "from", kernel);
+    if (!is_from && !table_says(t, row, "to", kernel))
+        return false;
+    *out = table_estimate(t, row, is_from ? "high_ghz" : "low_ghz");
+    return estimate_known(out);
+}
+
+/* A row that gives one of this row's kernels another frequency with as many active cores, where no fewer do so than
+ * give it the same; n_rows: none. */
+static size_t contradicting(const struct table *t, size_t row)
+{
+    static const char *const columns[] = {"from", "to"};
+    for (size_t k = 0; k < 2; k++) {
+        const char *kernel = table_text(t, row, columns[k]);
+        size_t pro = 0, contra = 0, first = t->n_rows;
+        struct estimate mine, other;
+        for (size_t i = 0; kernel && gives(t, row, kernel, &mine) && i < t->n_rows; i++) {
+            if (i == row || table_number(t, i, "active_cores") != table_number(t, row, "active_cores") ||
+                !gives(t, i, kernel, &other))
+                continue;
+            bool agrees = frequencies_agree(&mine, &other);
+            pro += agrees;
+            contra += !agrees;
+            first = !agrees && first == t->n_rows ? i : first;
+        }
+        if (contra && contra >= pro)
+            return first;
+    }
+    return t->n_rows;
+}
+
+/* A value of a row that may be told: with limits, in a row that others do not contradict. */
+static bool is_told(const struct table *t, size_t row, const char *column, struct estimate *out)
+{
+    *out = table_estimate(t, row, column);
+    return estimate_known(out) && contradicting(t, row) == t->n_rows;
+}
+
 /* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows:
  * none is. */
 static size_t extreme(const struct table *t, const char *column, double sign)
 {
     size_t best = t->n_rows;
-    char lo[40];
-    snprintf(lo, sizeof lo, "%.30s_lo", column);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        double x = table_number(t, row, column);
-        bool told_from_noise = !(table_number(t, row, lo) <= 0); /* one repetition has no limits */
-        if (isfinite(x) && told_from_noise && (best == t->n_rows || sign * x > sign * table_number(t, best, column)))
+    struct estimate e;
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (is_told(t, row, column, &e) && e.lo > 0 &&
+            (best == t->n_rows || sign * e.value > sign * table_number(t, best, column)))
             best = row;
-    }
     return best;
 }
 
 static void tell_breakeven(FILE *out, const struct table *t)
 {
     size_t longest = extreme(t, "breakeven_us", 1), shortest = extreme(t, "breakeven_us", -1);
+    char text[ESTIMATE_TEXT_MAX];
     if (longest == t->n_rows)
         return;
-    fprintf(out, "A higher frequency pays only if it lasts %.0f us (%s - %s, %.0f active)",
-            table_number(t, shortest, "breakeven_us"), table_text(t, shortest, "from"), table_text(t, shortest, "to"),
-            table_number(t, shortest, "active_cores"));
+    fprintf(out, "A higher frequency pays only if it lasts %s us (%s - %s, %.0f active)",
+            value_text(t, shortest, "breakeven_us", 0, text), table_text(t, shortest, "from"),
+            table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"));
     if (longest != shortest)
-        fprintf(out, " to %.0f us (%s - %s, %.0f active)", table_number(t, longest, "breakeven_us"),
+        fprintf(out, " to %s us (%s - %s, %.0f active)", value_text(t, longest, "breakeven_us", 0, text),
                 table_text(t, longest, "from"), table_text(t, longest, "to"),
                 table_number(t, longest, "active_cores"));
     fputs(".\n", out);
+}
+
+/* The first row that others contradict, with one of them. */
+static void tell_contradiction(FILE *out, const struct table *t)
+{
+    char text[4][ESTIMATE_TEXT_MAX];
+    size_t n = 0, row = t->n_rows;
+    for (size_t i = t->n_rows; i-- > 0;)
+        if (contradicting(t, i) < t->n_rows) {
+            n++;
+            row = i;
+        }
+    if (!n)
+        return;
+    size_t other = contradicting(t, row);
+    fprintf(out, "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against "
+            "%s - %s at %s and %s GHz.\n", n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"),
+            table_text(t, row, "from"), table_text(t, row, "to"), value_text(t, row, "high_ghz", 3, text[0]),
+            value_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"), table_text(t, other, "to"),
+            value_text(t, other, "high_ghz", 3, text[2]), value_text(t, other, "low_ghz", 3, text[3]));
 }
 
 static bool missing_says(const struct table *t, const char *what)
@@ -170,47 +237,67 @@ static const char *about_up(const struct table *t)
     return "no change of the frequency was seen";
 }
 
-/* Where no cost down is told from noise, or all are next to nothing. */
-static void tell_no_cost(FILE *out, const struct table *t, size_t most, bool up_told)
+/* Where no cost down is told from noise, or all are next to nothing: what it could be at most. */
+static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
 {
     bool any = false;
-    for (size_t row = 0; row < t->n_rows; row++)
+    double most = -INFINITY;
+    struct estimate e;
+    for (size_t row = 0; row < t->n_rows; row++) {
         any = any || isfinite(table_number(t, row, "down_us"));
+        if (is_told(t, row, "down_us", &e))
+            most = fmax(most, e.hi);
+    }
     if (!any)
         fputs("No cost of going down was measured", out);
-    else if (most == t->n_rows && up_told)
-        fputs("What going down costs is lost in the noise", out);
-    else if (most == t->n_rows)
-        fputs("No switch between the kernels costs what could be told from noise", out);
+    else if (isinf(most))
+        fputs("What going down costs has no limits (more --runs would help), or rows contradict each other", out);
+    else if (up_told)
+        fprintf(out, "What going down costs is lost in the noise (at most %.1f us)", shown(most, 1));
     else
-        fprintf(out, "No switch between the kernels costs more than %.1f us", NOTHING_US);
+        fprintf(out, "No switch between the kernels costs more than %.1f us (upper 95 %% limit)", shown(most, 1));
 }
 
 static void tell_down(FILE *out, const struct table *t, size_t least, size_t most)
 {
-    fprintf(out, "Going down costs %.1f us (%s - %s)", shown(table_number(t, least, "down_us"), 1),
+    char text[ESTIMATE_TEXT_MAX];
+    fprintf(out, "Going down costs %s us (%s - %s)", value_text(t, least, "down_us", 1, text),
             table_text(t, least, "from"), table_text(t, least, "to"));
     if (least != most)
-        fprintf(out, " to %.1f us (%s - %s)", table_number(t, most, "down_us"), table_text(t, most, "from"),
+        fprintf(out, " to %s us (%s - %s)", value_text(t, most, "down_us", 1, text), table_text(t, most, "from"),
                 table_text(t, most, "to"));
+}
+
+static void tell_up(FILE *out, const struct table *t, size_t least, size_t most)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    if (most == t->n_rows) {
+        fprintf(out, "; %s.\n", about_up(t));
+        return;
+    }
+    fprintf(out, "; coming back up %s us", value_text(t, least, "up_us", 1, text));
+    if (least != most)
+        fprintf(out, " to %s us", value_text(t, most, "up_us", 1, text));
+    fputs(".\n", out);
 }
 
 void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = extreme(t, "down_us", 1), least = extreme(t, "down_us", -1);
     size_t up_most = extreme(t, "up_us", 1), up_least = extreme(t, "up_us", -1);
+    const char *why = support_no_levels(t);
     if (t->n_rows == 0)
         return;
+    bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
+    if (why && (support_noted_floating(t) || costs || up_most < t->n_rows)) {
+        fprintf(out, "No cost of a change of the frequency is told: %s.\n", why);
+        return;
+    }
     tell_breakeven(out, t);
-    if (most == t->n_rows || table_number(t, most, "down_us") < NOTHING_US)
-        tell_no_cost(out, t, most, up_most < t->n_rows);
-    else
+    if (costs)
         tell_down(out, t, least, most);
-    if (up_most < t->n_rows && up_least == up_most)
-        fprintf(out, "; coming back up %.1f us.\n", shown(table_number(t, up_most, "up_us"), 1));
-    else if (up_most < t->n_rows)
-        fprintf(out, "; coming back up %.1f to %.1f us.\n", shown(table_number(t, up_least, "up_us"), 1),
-                shown(table_number(t, up_most, "up_us"), 1));
     else
-        fprintf(out, "; %s.\n", about_up(t));
+        tell_no_cost(out, t, up_most < t->n_rows);
+    tell_up(out, t, up_least, up_most);
+    tell_contradiction(out, t);
 }

@@ -22,12 +22,17 @@ static const struct table_column columns[] = {
     {"share", "", TABLE_REAL, false, 3}, /* wait: of the mode; rearm: that began anew; toggle: in which it rose */
     {"share_lo", "", TABLE_REAL, false, 3},
     {"share_hi", "", TABLE_REAL, false, 3},
-    {"rearmed", "", TABLE_TEXT, false, 0},
+    {"rearmed", "", TABLE_TEXT, false, 0}, /* yes, no, undecided */
     {"duty_us", "us", TABLE_REAL, false, 1},  /* toggle: waiting time between two stretches of wide code */
     {"trend_us", "us", TABLE_REAL, false, 2}, /* toggle: by how much each wait is longer than the one before */
     {"trend_us_lo", "us", TABLE_REAL, false, 2},
     {"trend_us_hi", "us", TABLE_REAL, false, 2},
-    {"slow_ghz", "GHz", TABLE_REAL, false, 3},
+    {"slow_ghz", "GHz", TABLE_REAL, false, 3}, /* right after the wide code */
+    {"slow_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"slow_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"plain_ghz", "GHz", TABLE_REAL, false, 3}, /* of `to` when nothing wide ran before it */
+    {"plain_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"plain_ghz_hi", "GHz", TABLE_REAL, false, 3},
     {"fast_ghz", "GHz", TABLE_REAL, false, 3},
     {"n", "", TABLE_WHOLE, false, 0},
     {"others", "", TABLE_WHOLE, false, 0}, /* waits of neither mode, and those not over when the recording ended */

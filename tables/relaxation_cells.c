@@ -28,8 +28,10 @@
 #define REJECT 6.0
 #define AGREE 0.6
 #define NEARLY_ALL 0.9
+#define PILOT_WITHIN 0.15 /* of the wait, as modes of one and of two are told apart */
 #define REMEDY "stop other programs, or choose another CPU with --cpu"
-enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, SPOILT_MOST = 3 };
+enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, SPOILT_MOST = 3,
+       REARM_MORE = 4 /* times the repetitions, where fewer do not decide */ };
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
 const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
@@ -46,6 +48,7 @@ struct rig {
     size_t spoilt;               /* by what the machine itself could tell */
     char spoilt_why[120];
     struct relaxation_levels levels;
+    struct relaxation_step step; /* by which the core is slower after the wide code than without it */
     double wait_us;              /* by the pilot */
     bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
@@ -122,19 +125,21 @@ static void name_row(const struct rig *r, const char *by)
     table_put_text(r->rows, "by", by);
 }
 
+static void put_estimate(const struct rig *r, const char *column, struct estimate e)
+{
+    bool time = strcmp(column, "wait_us") == 0; /* which is never negative */
+    table_put_limits(r->rows, column, e.value, time && e.lo < 0 ? 0 : e.lo, e.hi);
+}
+
 static void add_row(const struct rig *r, const char *by, size_t n, size_t discarded)
 {
     table_add_row(r->rows);
     name_row(r, by);
     table_put_number(r->rows, "n", (double)n);
     table_put_number(r->rows, "discarded", (double)(discarded + r->spoilt));
-    table_put_number(r->rows, "slow_ghz", r->levels.slow);
+    put_estimate(r, "slow_ghz", r->step.slow_ghz);
+    put_estimate(r, "plain_ghz", r->step.plain_ghz);
     table_put_number(r->rows, "fast_ghz", r->levels.fast);
-}
-
-static void put_estimate(const struct rig *r, const char *column, struct estimate e)
-{
-    table_put_limits(r->rows, column, e.value, e.lo, e.hi);
 }
 
 __attribute__((format(printf, 3, 4)))
@@ -247,6 +252,13 @@ static int pilot(struct rig *r, struct pilot *p, struct machine_error *err)
 
 /* ---- the wait and its distribution ---- */
 
+/* Whether the repetitions show the wait of the pilot, or either the double of the other. */
+static bool as_in_pilot(const struct rig *r, double wait_us)
+{
+    return fabs(wait_us / r->wait_us - 1) < PILOT_WITHIN || fabs(wait_us / r->wait_us / 2 - 1) < PILOT_WITHIN ||
+           fabs(wait_us / r->wait_us * 2 - 1) < PILOT_WITHIN;
+}
+
 static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
 {
     for (int k = 0; k < 2; k++) {
@@ -265,11 +277,12 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
     size_t interrupts = w->rearmed + w->not_rearmed;
     if (!interrupts)
         return;
+    struct estimate share = share_estimate(w->rearmed, interrupts);
     add_row(r, "interrupt", interrupts, 0);
     table_put_text(r->rows, "what", "rearm");
     put_estimate(r, "wait_us", w->after_interrupt_us);
-    put_estimate(r, "share", share_estimate(w->rearmed, interrupts));
-    table_put_text(r->rows, "rearmed", 2 * w->rearmed > interrupts ? "yes" : "no");
+    put_estimate(r, "share", share);
+    table_put_text(r->rows, "rearmed", relaxation_verdict(&share));
 }
 
 static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
@@ -289,6 +302,9 @@ static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
         add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
     else if (!agree(&waits))
         add_missing(r, "nothing", "the frequency rises, but the repetitions do not agree when; " REMEDY);
+    else if (!as_in_pilot(r, waits.mode[0].wait_us.value))
+        add_missing(r, "nothing", "the frequency rises after %.0f us here, but after %.0f us in the repetitions "
+                    "before; " REMEDY, waits.mode[0].wait_us.value, r->wait_us);
     else
         wait_rows(r, &waits);
     return MACHINE_OK;
@@ -301,7 +317,8 @@ static int anew_of(const struct rig *r, const struct relaxation_rise *rise)
     return rise->interruptions && !r->kept ? -1 : relaxation_rearmed(rise->at_us, 0.5 * r->wait_us, r->wait_us);
 }
 
-static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, const char *by)
+/* Returns false, without a row, where the repetitions do not decide and more of them may. */
+static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, const char *by, bool last)
 {
     size_t yes = 0, no = 0, twice = 0, other = 0;
     double *x = calloc(r->n + 1, sizeof *x);
@@ -317,21 +334,28 @@ static void rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
         no += twice;
     else
         other += twice;
-    bool mostly = yes > no;
+    struct estimate share = share_estimate(yes, yes + no);
+    const char *verdict = relaxation_verdict(&share);
+    bool decided = strcmp(verdict, "undecided") != 0, mostly = strcmp(verdict, "yes") == 0;
     size_t m = 0;
-    for (size_t i = 0; x && i < r->n; i++)
+    for (size_t i = 0; x && decided && i < r->n; i++)
         if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.2 * r->wait_us)
             x[m++] = rise[i].at_us;
+    if (!decided && !last) {
+        free(x);
+        return false;
+    }
     if (!yes && !no) {
         add_missing(r, by, "the rise of none of %zu repetitions fits a wait that began anew, or one that did not",
                     r->n);
     } else {
         add_row(r, by, yes + no, other);
         put_estimate(r, "wait_us", mean_estimate(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
-        put_estimate(r, "share", share_estimate(yes, yes + no));
-        table_put_text(r->rows, "rearmed", mostly ? "yes" : "no");
+        put_estimate(r, "share", share);
+        table_put_text(r->rows, "rearmed", verdict);
     }
     free(x);
+    return true;
 }
 
 static int rearming_kernel(const struct cell *c, struct payload *out)
@@ -350,15 +374,18 @@ static int measure_rearm(struct rig *r, const struct payload *by, size_t runs, s
                                         {r->cell->b, fmax(0.5 * r->wait_us - RELAXATION_BURST_US, 1), false},
                                         {*by, RELAXATION_BURST_US, false},
                                         {r->cell->b, observe, true}};
-    int status = record(r, segments, 4, 3, runs, 0.2, err);
-    if (status != MACHINE_OK)
-        return status;
-    struct relaxation_rise *rise = rises(r, 0, observe);
-    if (!rise)
-        return out_of_memory(err);
-    rearm_row(r, rise, by->name);
-    free(rise);
-    return MACHINE_OK;
+    int status = MACHINE_OK;
+    bool done = false;
+    for (size_t more = 1; !done && more <= REARM_MORE && status == MACHINE_OK; more *= 2) {
+        status = record(r, segments, 4, 3, more * runs, 0.2, err);
+        struct relaxation_rise *rise = status == MACHINE_OK ? rises(r, 0, observe) : NULL;
+        if (status == MACHINE_OK && !rise)
+            status = out_of_memory(err);
+        if (rise)
+            done = rearm_row(r, rise, by->name, 2 * more > REARM_MORE);
+        free(rise);
+    }
+    return status;
 }
 
 /* ---- toggling ---- */
@@ -439,12 +466,13 @@ static void toggle_row(const struct rig *r, const struct toggles *t, double duty
         add_missing(r, by, "every waiting time was interrupted");
         return;
     }
+    struct estimate rose = share_estimate(t->rose, t->n), stayed = share_estimate(t->n - t->rose, t->n);
     add_row(r, by, t->n, t->interrupted);
     table_put_number(r->rows, "duty_us", duty_us);
-    put_estimate(r, "share", share_estimate(t->rose, t->n));
+    put_estimate(r, "share", rose);
     put_estimate(r, "wait_us", mean_estimate(t->wait, t->rose, REJECT, 0.5, NULL));
     put_estimate(r, "trend_us", mean_estimate(t->slope, t->n_slopes, REJECT, 0.5, NULL));
-    table_put_text(r->rows, "rearmed", 2 * t->rose > t->n ? "no" : "yes");
+    table_put_text(r->rows, "rearmed", relaxation_verdict(&stayed));
 }
 
 static int measure_toggle(struct rig *r, double duty_us, size_t runs, struct machine_error *err)
@@ -513,6 +541,12 @@ static int with_cores(struct rig *r, unsigned cores, const struct payload *by, s
     if (status != MACHINE_OK)
         return status;
     status = pilot(r, p, err);
+    if (status == MACHINE_OK && p->found)
+        status = relaxation_compare(&r->sequence, r->context, r->cell, r->wait_us, &r->step, err);
+    if (status == MACHINE_OK && p->found && !relaxation_is_slower(&r->step, p->why, sizeof p->why)) {
+        p->found = false;
+        p->flat = true;
+    }
     if (status == MACHINE_OK && p->found)
         status = after_pilot(r, by, err);
     sequence_end(&r->sequence);

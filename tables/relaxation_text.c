@@ -105,79 +105,156 @@ void relaxation_print(FILE *out, bool colour, const struct table *t)
 
 enum { SAID_MOST = 5 };
 
-static const char *name_cores(const struct table *t, size_t row, char *out, size_t size)
+static const char *name_cores(const struct table *t, size_t row, char out[40])
 {
     double cores = table_number(t, row, "active_cores");
-    snprintf(out, size, "%.0f active core%s", cores, cores > 1 ? "s" : "");
+    snprintf(out, 40, "%.0f active core%s", cores, cores > 1 ? "s" : "");
     return out;
+}
+
+static bool same_pair(const struct table *t, size_t a, size_t b)
+{
+    return table_says(t, a, "from", table_text(t, b, "from")) && table_says(t, a, "to", table_text(t, b, "to")) &&
+           table_number(t, a, "active_cores") == table_number(t, b, "active_cores");
+}
+
+static bool is_wait(const struct table *t, size_t row, int mode)
+{
+    return is(t, row, "wait") && (table_number(t, row, "mode") > 1) == (mode > 1);
+}
+
+/* Whether the wait of the pair of a row is one to tell of. */
+static bool wait_is_told(const struct table *t, size_t row)
+{
+    size_t against;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (is_wait(t, i, 1) && same_pair(t, i, row))
+            return wait_support(t, i, &against) == WAIT_TOLD;
+    return false;
+}
+
+static const char *value_text(const struct table *t, size_t row, const char *column, double scale, int decimals,
+                              char out[ESTIMATE_TEXT_MAX])
+{
+    struct estimate e = table_estimate(t, row, column);
+    e = (struct estimate){scale * e.value, scale * e.lo, scale * e.hi};
+    return estimate_text(&e, decimals, out);
+}
+
+static void tell_wait(FILE *out, const struct table *t, size_t row)
+{
+    char cores[40], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
+    size_t against;
+    fprintf(out, "fter %s a core speeds up again after %s us (%s)", table_text(t, row, "from"),
+            value_text(t, row, "wait_us", 1, 1, us), name_cores(t, row, cores));
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (is_wait(t, i, 2) && same_pair(t, i, row) && wait_support(t, i, &against) == WAIT_TOLD)
+            fprintf(out, ", in %s %% of the cases after %s us", value_text(t, i, "share", 100, 0, share),
+                    value_text(t, i, "wait_us", 1, 1, us));
+}
+
+/* Why a wait that was measured is not told. */
+static void tell_against(FILE *out, const struct table *t, size_t row, enum wait_support support, size_t against)
+{
+    char cores[40], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
+    const char *from = table_text(t, row, "from");
+    name_cores(t, row, cores);
+    value_text(t, row, "wait_us", 1, 1, one);
+    if (support == WAIT_CONTRADICTED)
+        fprintf(out, "Rows contradict each other, so that no wait is told: after %s (%s) %s us, but %s us by its row "
+                "%s %s.\n", from, cores, one, value_text(t, against, "wait_us", 1, 1, two),
+                table_text(t, against, "what"), table_text(t, against, "by"));
+    else if (support == WAIT_NOT_SLOWER)
+        fprintf(out, "After %s (%s) no wait is told: before the rise the core runs at %s GHz, the same code alone at "
+                "%s GHz.\n", from, cores, value_text(t, row, "slow_ghz", 1, 3, one),
+                value_text(t, row, "plain_ghz", 1, 3, two));
+    else
+        fprintf(out, "After %s (%s) no wait is told: it, or the frequencies around it, have no limits; more --runs "
+                "would help.\n", from, cores);
 }
 
 static void waits_found(FILE *out, const struct table *t)
 {
-    size_t said = 0;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        char cores[40];
-        if (!is(t, i, "wait"))
-            continue;
-        if (table_number(t, i, "mode") > 1) {
-            fprintf(out, ", in %.0f %% of the cases after %.0f us", 100 * table_number(t, i, "share"),
-                    table_number(t, i, "wait_us"));
-        } else {
-            if (said == SAID_MOST)
-                break;
-            fprintf(out, "%s%s a core speeds up again after %.0f us (95 %%: %.1f to %.1f; %s)",
-                    said++ ? "; after " : "After ", table_text(t, i, "from"), table_number(t, i, "wait_us"),
-                    table_number(t, i, "wait_us_lo"), table_number(t, i, "wait_us_hi"),
-                    name_cores(t, i, cores, sizeof cores));
+    size_t said = 0, against, refused = 0;
+    for (size_t i = 0; i < t->n_rows && said < SAID_MOST; i++)
+        if (is_wait(t, i, 1) && wait_support(t, i, &against) == WAIT_TOLD) {
+            fprintf(out, said++ ? "; a" : "A");
+            tell_wait(out, t, i);
         }
-    }
     if (said)
         fprintf(out, ".\n");
+    for (size_t i = 0; i < t->n_rows && refused < SAID_MOST; i++) {
+        enum wait_support support = is_wait(t, i, 1) ? wait_support(t, i, &against) : WAIT_TOLD;
+        if (support == WAIT_TOLD)
+            continue;
+        tell_against(out, t, i, support, against);
+        refused++;
+    }
 }
 
-/* Of the kernel that was measured last: the defaults begin with the lightest. */
+/* Of the kernel that was measured last, of those whose wait is told: the defaults begin with the lightest. */
 static void rearming_found(FILE *out, const struct table *t)
 {
+    static const char *const verdicts[] = {"yes", "no", "undecided"};
+    static const char *const says[] = {"the wait is started anew by", "it is not started anew by",
+                                       "whether it is started anew is undecided for"};
     size_t last = SIZE_MAX;
-    char cores[40];
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is(t, i, "rearm"))
+        if (is(t, i, "rearm") && wait_is_told(t, i))
             last = i;
-    for (int yes = 1; yes >= 0 && last != SIZE_MAX; yes--) {
+    for (size_t v = 0; v < 3 && last != SIZE_MAX; v++) {
         size_t said = 0;
+        char cores[40], share[ESTIMATE_TEXT_MAX];
         for (size_t i = 0; i < t->n_rows; i++) {
-            const char *rearmed = table_text(t, i, "rearmed"), *by = table_text(t, i, "by");
-            if (!is(t, i, "rearm") || !rearmed || (strcmp(rearmed, "yes") == 0) != yes ||
-                strcmp(table_text(t, i, "from"), table_text(t, last, "from")) != 0 ||
-                table_number(t, i, "active_cores") != table_number(t, last, "active_cores"))
+            const char *by = table_text(t, i, "by");
+            if (!is(t, i, "rearm") || !table_says(t, i, "rearmed", verdicts[v]) || !same_pair(t, i, last))
                 continue;
             if (!said++)
-                fprintf(out, yes ? "After %s (%s) the wait is started anew by "
-                                 : "After %s (%s) it is not started anew by ",
-                        table_text(t, last, "from"), name_cores(t, last, cores, sizeof cores));
-            fprintf(out, "%s%s", said > 1 ? ", " : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by);
+                fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), name_cores(t, last, cores), says[v]);
+            fprintf(out, "%s %s (%s %%)", said > 1 ? "," : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by,
+                    value_text(t, i, "share", 100, 0, share));
         }
         if (said)
             fprintf(out, ".\n");
     }
 }
 
+/* By what a wait changes from one to the next: less is none. */
+#define TREND_US 1.0
+#define TREND 0.005 /* of the wait, where that is more */
+
 static void toggling_found(FILE *out, const struct table *t)
 {
-    size_t rows = 0, attenuated = 0;
+    size_t rows = 0, changed = 0, unchanged = 0;
+    double most = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
-        double lo = table_number(t, i, "trend_us_lo"), hi = table_number(t, i, "trend_us_hi");
-        rows += is(t, i, "toggle") && !isnan(lo);
-        attenuated += is(t, i, "toggle") && (lo > 1 || hi < -1);
+        struct estimate trend = table_estimate(t, i, "trend_us");
+        if (!is(t, i, "toggle") || !estimate_known(&trend) || !wait_is_told(t, i))
+            continue;
+        double bound = fmax(TREND_US, TREND * table_number(t, i, "wait_us"));
+        rows++;
+        changed += trend.lo > bound || trend.hi < -bound;
+        unchanged += trend.lo >= -bound && trend.hi <= bound;
+        most = fmax(most, fmax(fabs(trend.lo), fabs(trend.hi)));
     }
-    if (rows && attenuated)
-        fprintf(out, "Frequent toggling changes the wait (%zu of %zu cases).\n", attenuated, rows);
+    if (changed)
+        fprintf(out, "Frequent toggling changes the wait (%zu of %zu cases), by up to %.1f us from one to the next.\n",
+                changed, rows, most);
+    else if (rows && unchanged == rows)
+        fprintf(out, "Frequent toggling does not change the wait: by at most %.1f us from one to the next.\n", most);
     else if (rows)
-        fprintf(out, "Frequent toggling does not change the wait.\n");
+        fprintf(out, "Whether frequent toggling changes the wait is undecided in %zu of %zu cases: by up to %.1f us "
+                "from one to the next.\n", rows - unchanged, rows, most);
 }
 
 void relaxation_findings(FILE *out, const struct table *t)
 {
+    const char *why = support_no_levels(t);
+    if (why) {
+        if (any(t, "wait"))
+            fprintf(out, "No wait is told: %s.\n", why);
+        return;
+    }
     waits_found(out, t);
     rearming_found(out, t);
     toggling_found(out, t);

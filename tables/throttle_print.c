@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/robust.h"
+#include "analysis/support.h"
 #include "tables/kinds.h"
 #include "tables/switches.h"
 
@@ -190,9 +191,12 @@ void throttle_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
+/* A first phase whose duration has limits; what has none is not told. */
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
-    return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores;
+    struct estimate us = table_estimate(t, row, "duration_us");
+    return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores &&
+           estimate_known(&us) && us.lo > 0;
 }
 
 static bool same_duration(double a, double b)
@@ -204,7 +208,7 @@ static bool same_duration(double a, double b)
 struct alike {
     size_t *row, n; /* their rows at the number of active cores by which they are compared */
     double ratio;   /* the median */
-    double us;
+    struct estimate us; /* the median, and the outermost of their limits */
 };
 
 static double median_of_column(const struct table *t, const size_t *row, size_t n, const char *column)
@@ -218,6 +222,17 @@ static double median_of_column(const struct table *t, const size_t *row, size_t 
         value = median_of(x, m);
     free(x);
     return value;
+}
+
+/* The median duration of rows, with the outermost of their limits. */
+static struct estimate duration_of(const struct table *t, const size_t *row, size_t n)
+{
+    struct estimate us = {median_of_column(t, row, n, "duration_us"), INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        us.lo = fmin(us.lo, table_number(t, row[i], "duration_us_lo"));
+        us.hi = fmax(us.hi, table_number(t, row[i], "duration_us_hi"));
+    }
+    return us;
 }
 
 static bool same_ratio(double a, double b)
@@ -247,7 +262,7 @@ static size_t find_alike(const struct table *t, size_t *row, size_t n, struct al
     for (size_t begin = 0; begin < n;) {
         struct alike a = {.row = row + begin, .n = gather(t, row + begin, n - begin)};
         a.ratio = median_of_column(t, a.row, a.n, "ipc_ratio");
-        a.us = median_of_column(t, a.row, a.n, "duration_us");
+        a.us = duration_of(t, a.row, a.n);
         begin += a.n;
         size_t at = groups++;
         for (; at && out[at - 1].n < a.n; at--)
@@ -259,10 +274,10 @@ static size_t find_alike(const struct table *t, size_t *row, size_t n, struct al
 
 /* The median duration with so many active cores, of these pairs where they run at the same part of the rate; NaN: of
  * less than half of them. */
-static double duration_with(const struct table *t, const struct alike *a, unsigned cores)
+static struct estimate duration_with(const struct table *t, const struct alike *a, unsigned cores)
 {
     size_t *row = calloc(a->n + 1, sizeof *row), n = 0;
-    double us = NAN;
+    struct estimate us = {NAN, NAN, NAN};
     for (size_t i = 0; row && i < a->n; i++)
         for (size_t k = 0; k < t->n_rows; k++)
             if (same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
@@ -271,7 +286,7 @@ static double duration_with(const struct table *t, const struct alike *a, unsign
                 break;
             }
     if (2 * n >= a->n)
-        us = median_of_column(t, row, n, "duration_us");
+        us = duration_of(t, row, n);
     free(row);
     return us;
 }
@@ -280,16 +295,21 @@ static double duration_with(const struct table *t, const struct alike *a, unsign
 static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, const struct alike *a)
 {
     for (size_t c = 0; c < n; c++) {
-        double us = duration_with(t, a, cores[c]);
-        if (isnan(us) || same_duration(us, a->us))
+        struct estimate us = duration_with(t, a, cores[c]);
+        char text[ESTIMATE_TEXT_MAX];
+        if (isnan(us.value) || same_duration(us.value, a->us.value))
             continue;
         size_t last = c;
-        while (last + 1 < n && same_duration(duration_with(t, a, cores[last + 1]), us))
-            last++;
+        while (last + 1 < n && same_duration(duration_with(t, a, cores[last + 1]).value, us.value)) {
+            struct estimate more = duration_with(t, a, cores[++last]);
+            us.lo = fmin(us.lo, more.lo);
+            us.hi = fmax(us.hi, more.hi);
+        }
+        estimate_text(&us, 1, text);
         if (last > c)
-            fprintf(out, ", %.1f us with %u to %u active cores", us, cores[c], cores[last]);
+            fprintf(out, ", %s us with %u to %u active cores", text, cores[c], cores[last]);
         else
-            fprintf(out, ", %.1f us with %u active core%s", us, cores[c], cores[c] == 1 ? "" : "s");
+            fprintf(out, ", %s us with %u active core%s", text, cores[c], cores[c] == 1 ? "" : "s");
         c = last;
     }
 }
@@ -297,12 +317,13 @@ static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cor
 /* "1/4 of the rate for 20.0 us" */
 static void tell_rate(FILE *out, const struct alike *a)
 {
-    char text[16];
-    part_text(a->ratio, text, sizeof text);
+    char part[16], us[ESTIMATE_TEXT_MAX];
+    part_text(a->ratio, part, sizeof part);
+    estimate_text(&a->us, 1, us);
     if (isfinite(a->ratio))
-        fprintf(out, "%s of the rate for %.1f us", text, a->us);
+        fprintf(out, "%s of the rate for %s us", part, us);
     else
-        fprintf(out, "a rate that could not be told for %.1f us", a->us);
+        fprintf(out, "a rate that could not be told for %s us", us);
 }
 
 static void tell_groups(FILE *out, const struct table *t, const struct alike *a, size_t n)
@@ -338,8 +359,8 @@ static void tell_first_phase(FILE *out, const struct table *t)
         fprintf(out, "The first throttled phase runs at ");
         tell_rate(out, a);
         tell_few_cores(out, t, cores, n_cores - 1, a);
-        fprintf(out, " (medians; %zu of %zu pair%s that throttle%s agree%s).\n", a->n, n, n == 1 ? "" : "s",
-                n == 1 ? "s" : "", n == 1 ? "s" : "");
+        fprintf(out, " (medians and outermost limits; %zu of %zu pair%s that throttle%s agree%s).\n", a->n, n,
+                n == 1 ? "" : "s", n == 1 ? "s" : "", n == 1 ? "s" : "");
         if (groups > 1) {
             fprintf(out, "Otherwise:");
             tell_groups(out, t, a + 1, groups - 1);

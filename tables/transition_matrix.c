@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tables/switches.h"
+#include "tables/transition_findings.h"
 
 enum { KERNELS = 64, WIDTH = SWITCHES_SCREEN, FIELD = 9, PHASES_LISTED = 30 };
 #define NO_ROW SIZE_MAX
@@ -15,6 +16,7 @@ enum { KERNELS = 64, WIDTH = SWITCHES_SCREEN, FIELD = 9, PHASES_LISTED = 30 };
 
 struct matrix {
     const struct table *table;
+    const struct transition_verdict *verdict; /* of each row */
     size_t n;
     const char *name[KERNELS];
     size_t row[KERNELS][KERNELS]; /* [from][to] */
@@ -35,10 +37,11 @@ static size_t kernel_number(struct matrix *m, const char *name)
     return m->n++;
 }
 
-static void fill(struct matrix *m, const struct table *t, unsigned cores)
+static void fill(struct matrix *m, const struct table *t, const struct transition_verdict *v, unsigned cores)
 {
     memset(m, 0, sizeof *m);
     m->table = t;
+    m->verdict = v;
     for (size_t i = 0; i < KERNELS; i++)
         for (size_t j = 0; j < KERNELS; j++)
             m->row[i][j] = NO_ROW;
@@ -138,7 +141,7 @@ static void field(const struct matrix *m, size_t row, char *out, size_t size)
         return;
     }
     if (isfinite(table_number(m->table, row, "wait_us")))
-        mark = "w";
+        mark = m->verdict[row].wait == TRANSITION_TOLD ? "w" : "!";
     else if (!is_kind(m, row, SWITCH_FREQUENCY))
         mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENCE_ONLY) ? "v" : "t";
     snprintf(out, size, "%.1f%s", switches_tenths(latency), mark);
@@ -209,12 +212,10 @@ static void print_phases(FILE *out, const struct matrix *m)
                 fprintf(out, "  ... and more: see the table's CSV or JSON\n");
                 return;
             }
-            char text[600];
-            double cost = table_number(m->table, row, "overhead_us");
+            char text[600], cost[TRANSITION_COST_MAX];
             snprintf(text, sizeof text, "%.450s", phases);
-            if (isfinite(cost))
-                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %.1f us",
-                         switches_tenths(cost));
+            if (transition_cost_text(m->table, row, &m->verdict[row], cost)[0])
+                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %s", cost);
             int column = fprintf(out, "  %s -> %s:", m->name[m->first[from]], m->name[m->first[to]]);
             switches_print_wrapped(out, text, column, 6);
         }
@@ -224,10 +225,15 @@ static void print_counts(FILE *out, const struct matrix *m)
 {
     size_t count[SWITCH_KINDS] = {0}, n = 0, none = NO_ROW;
     double least = INFINITY, most = 0;
+    bool doubtful = false;
     for (size_t i = 0; i < m->n; i++)
         for (size_t j = 0; j < m->n; j++) {
             size_t row = m->row[i][j];
             double wait = row == NO_ROW ? NAN : table_number(m->table, row, "wait_us");
+            if (isfinite(wait) && m->verdict[row].wait != TRANSITION_TOLD) {
+                wait = NAN;
+                doubtful = true;
+            }
             n += row != NO_ROW;
             for (enum switch_kind k = 0; k < SWITCH_KINDS; k++)
                 count[k] += is_kind(m, row, k);
@@ -247,10 +253,12 @@ static void print_counts(FILE *out, const struct matrix *m)
         fprintf(out, "w: after a wait at the lower frequency, %.0f to %.0f us\n", least, most);
     else if (most > 0)
         fprintf(out, "w: after a wait at the lower frequency, %.0f us\n", most);
+    if (doubtful)
+        fprintf(out, "!: after a wait that its limits or other rows do not bear out\n");
     if (count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY])
         fprintf(out, "t: throttled or halted, and the frequency stayed\n");
     if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY])
-        fprintf(out, "v: another voltage or licence, and nothing else\n");
+        fprintf(out, "v: another voltage or license level, and nothing else\n");
     if (count[SWITCH_UNDECIDED])
         fprintf(out, "?: the data do not decide; why is said below\n");
     if (none == NO_ROW || !table_text(m->table, none, "detectable"))
@@ -263,9 +271,13 @@ static void print_counts(FILE *out, const struct matrix *m)
 void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores)
 {
     struct matrix *m = malloc(sizeof *m);
-    if (!m)
+    struct transition_verdict *v = transition_verdicts(t);
+    if (!m || !v) {
+        free(m);
+        free(v);
         return;
-    fill(m, t, cores);
+    }
+    fill(m, t, v, cores);
     find_groups(m);
     size_t width = label_width(m), columns = WIDTH / (width + 1) - 1;
     fprintf(out, "\n%sLatency in us, from the first sign to full speed; %u active core%s%s\n", colour ? "\033[1m" : "",
@@ -279,4 +291,5 @@ void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsi
     print_counts(out, m);
     print_phases(out, m);
     free(m);
+    free(v);
 }

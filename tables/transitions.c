@@ -5,6 +5,7 @@
 
 #include "tables/kinds.h"
 #include "tables/switches.h"
+#include "tables/transition_findings.h"
 #include "tables/transition_matrix.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12 };
@@ -112,75 +113,6 @@ static void print(FILE *out, bool colour, const struct table *t)
     table_print_missing(out, colour, t);
 }
 
-static bool is_kind(const struct table *t, size_t row, enum switch_kind k)
-{
-    const char *kind = table_text(t, row, "kind");
-    return kind && strcmp(kind, switch_kind_name(k)) == 0;
-}
-
-/* The row of the largest value above 0 in a column, among those with (or without) a wait; n_rows: there is none. */
-static size_t largest(const struct table *t, const char *column, bool wait)
-{
-    size_t best = t->n_rows;
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (isfinite(table_number(t, row, "wait_us")) == wait && table_number(t, row, column) > 0 &&
-            (best == t->n_rows || table_number(t, row, column) > table_number(t, best, column)))
-            best = row;
-    return best;
-}
-
-static void tell_down(FILE *out, const struct table *t)
-{
-    size_t row = largest(t, "latency_us", false);
-    if (row == t->n_rows)
-        return;
-    unsigned cores = switches_cores(t, row);
-    const char *phases = table_text(t, row, "phases");
-    fprintf(out, "Longest transition: %s to %s, %.1f us [%.1f, %.1f] with %u active core%s", table_text(t, row, "from"),
-            table_text(t, row, "to"), table_number(t, row, "latency_us"), table_number(t, row, "latency_us_lo"),
-            table_number(t, row, "latency_us_hi"), cores, cores == 1 ? "" : "s");
-    if (phases)
-        fprintf(out, " (%s)", phases);
-    if (is_kind(t, row, SWITCH_FREQUENCY) && isfinite(table_number(t, row, "to_ghz")))
-        fprintf(out, ", %.3f to %.3f GHz", table_number(t, row, "from_ghz"), table_number(t, row, "to_ghz"));
-    if (isfinite(table_number(t, row, "overhead_us")))
-        fprintf(out, "; it costs %.1f us", switches_tenths(table_number(t, row, "overhead_us")));
-    fprintf(out, ".\n");
-}
-
-static void tell_up(FILE *out, const struct table *t)
-{
-    size_t row = largest(t, "wait_us", true);
-    if (row < t->n_rows)
-        fprintf(out, "Back up: %s to %s waits %.0f us at the lower frequency, then takes %.1f us.\n",
-                table_text(t, row, "from"), table_text(t, row, "to"), table_number(t, row, "wait_us"),
-                table_number(t, row, "latency_us"));
-}
-
-static void findings(FILE *out, const struct table *t)
-{
-    size_t count[SWITCH_KINDS] = {0}, none = t->n_rows;
-    for (size_t row = 0; row < t->n_rows; row++)
-        for (enum switch_kind k = 0; k < SWITCH_KINDS; k++)
-            count[k] += is_kind(t, row, k);
-    for (size_t row = t->n_rows; row-- > 0;)
-        none = is_kind(t, row, SWITCH_NONE) ? row : none;
-    if (!t->n_rows)
-        return;
-    tell_down(out, t);
-    tell_up(out, t);
-    size_t stopped = count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY];
-    size_t free_of_cost = count[SWITCH_NONE] + count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY];
-    fprintf(out, "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, "
-            "%zu cost nothing", t->n_rows, count[SWITCH_FREQUENCY], stopped, free_of_cost);
-    if (count[SWITCH_UNDECIDED])
-        fprintf(out, ", %zu %s undecided", count[SWITCH_UNDECIDED],
-                count[SWITCH_UNDECIDED] == 1 ? "is" : "are");
-    if (none < t->n_rows && count[SWITCH_NONE] == t->n_rows && table_text(t, none, "detectable"))
-        fprintf(out, "; would have been found: %s", table_text(t, none, "detectable"));
-    fprintf(out, ".\n");
-}
-
 const struct table_kind table_transitions = {
     .name = "transitions",
     .title = "Transitions: what happens when code changes from one kernel to another",
@@ -190,5 +122,5 @@ const struct table_kind table_transitions = {
     .plan = plan,
     .measure = measure,
     .print = print,
-    .findings = findings,
+    .findings = transition_findings,
 };

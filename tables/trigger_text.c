@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/support.h"
 #include "tables/trigger.h"
 
 static bool is(const struct table *t, size_t row, const char *what)
@@ -144,10 +145,15 @@ void trigger_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
+/* Whether a row may be told to ask for a level: by the counters, or by a frequency that is lower than that of plain
+ * code by the limits of both. */
 static bool asks_level(const struct table *t, size_t row)
 {
     const char *asks = table_text(t, row, "asks");
-    return strcmp(asks, "nothing") != 0 && strcmp(asks, "throttle only") != 0;
+    struct estimate freq = table_estimate(t, row, "freq_ghz"), plain = table_estimate(t, row, "plain_ghz");
+    if (!asks || strcmp(asks, "nothing") == 0 || strcmp(asks, "throttle only") == 0)
+        return false;
+    return isfinite(table_number(t, row, "level")) || estimate_above(&plain, &freq);
 }
 
 /* "on 16 active cores" */
@@ -158,13 +164,13 @@ static const char *on_cores(const struct table *t, size_t row, char *out, size_t
     return out;
 }
 
-/* What no burst of which a lower frequency was seen: at each number of cores how many kernels, and how long bursts were
- * at most. */
+/* What no burst of which a lower frequency was seen: at each number of cores how many kernels, how long bursts were at
+ * most, and by how much lower it could still be by the limits. */
 static void nothing_found(FILE *out, const struct table *t)
 {
     char text[40];
     for (size_t i = 0; i < t->n_rows; i++) {
-        double cores = table_number(t, i, "active_cores"), longest = 0;
+        double cores = table_number(t, i, "active_cores"), longest = 0, lower = 0;
         size_t kernels = 0;
         bool first = is(t, i, "count");
         for (size_t k = 0; k < i && first; k++)
@@ -173,10 +179,13 @@ static void nothing_found(FILE *out, const struct table *t)
             if (is(t, k, "count") && table_number(t, k, "active_cores") == cores) {
                 kernels++; /* one row each where none asks for a level */
                 longest = fmax(longest, table_number(t, k, "longest_us"));
+                double least = table_number(t, k, "freq_ghz_lo") / table_number(t, k, "plain_ghz_hi");
+                lower = isnan(least) ? INFINITY : fmax(lower, 1 - least);
             }
-        if (first)
-            fprintf(out, "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s.\n",
-                    on_cores(t, i, text, sizeof text), longest, kernels, kernels == 1 ? "" : "s");
+        if (first && isfinite(lower))
+            fprintf(out, "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s: none lower by "
+                    "more than %.2g %% (95 %% limits).\n", on_cores(t, i, text, sizeof text), longest, kernels,
+                    kernels == 1 ? "" : "s", 100 * lower);
     }
 }
 
@@ -186,7 +195,7 @@ static void counts_found(FILE *out, const struct table *t)
     char text[40];
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
-        measured += is(t, i, "count");
+        measured += is(t, i, "count") && table_says(t, i, "asks", "nothing");
         if (!is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
         fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
@@ -210,9 +219,9 @@ static void limits_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
         if (is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
-            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more %s", said++ ? "; " : "",
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"), table_number(t, i, "rate_per_cycle"),
-                    on_cores(t, i, text, sizeof text));
+            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) %s",
+                    said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"),
+                    table_number(t, i, "rate_per_cycle"), lo, on_cores(t, i, text, sizeof text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -237,8 +246,40 @@ static void others_found(FILE *out, const struct table *t)
         fprintf(out, ".\n");
 }
 
+/* Rows that say "lower frequency" where the limits do not. */
+static void tell_unsupported(FILE *out, const struct table *t)
+{
+    size_t n = 0, first = t->n_rows;
+    for (size_t i = t->n_rows; i-- > 0;) {
+        const char *asks = table_text(t, i, "asks");
+        if (!asks || strcmp(asks, "nothing") == 0 || strcmp(asks, "throttle only") == 0 || asks_level(t, i))
+            continue;
+        n++;
+        first = i;
+    }
+    if (!n)
+        return;
+    char freq[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
+    struct estimate a = table_estimate(t, first, "freq_ghz"), b = table_estimate(t, first, "plain_ghz");
+    fprintf(out, "%zu row%s that %s for a lower frequency %s not told, for its limits and those of plain code overlap: "
+            "%s at %s GHz, plain code at %s GHz.\n", n, n == 1 ? "" : "s", n == 1 ? "asks" : "ask",
+            n == 1 ? "is" : "are", table_text(t, first, "kernel"), estimate_text(&a, 3, freq),
+            estimate_text(&b, 3, plain));
+}
+
 void trigger_findings(FILE *out, const struct table *t)
 {
+    bool counted = false, asks = support_noted_floating(t);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        counted = counted || isfinite(table_number(t, i, "level"));
+        asks = asks || table_says(t, i, "asks", "lower frequency");
+    }
+    const char *why = counted ? NULL : support_no_levels(t);
+    if (why && asks && t->n_rows) {
+        fprintf(out, "What asks for a level is not told: %s.\n", why);
+        return;
+    }
+    tell_unsupported(out, t);
     counts_found(out, t);
     limits_found(out, t);
     others_found(out, t);

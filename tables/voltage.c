@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/support.h"
 #include "analysis/volt_points.h"
 #include "tables/kinds.h"
 #include "tables/switches.h"
@@ -194,14 +195,16 @@ static void print(FILE *out, bool colour, const struct table *t)
     table_print_missing(out, colour, t);
 }
 
-/* The row with the highest or lowest voltage at full or throttled rate. */
+/* The row with the highest or lowest voltage at full or throttled rate, of those with limits. */
 static size_t extreme(const struct table *t, double sign)
 {
     size_t best = t->n_rows;
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (isfinite(table_number(t, row, "volts")) && isfinite(table_number(t, row, "level_ghz")) &&
-            (best == t->n_rows || sign * table_number(t, row, "volts") > sign * table_number(t, best, "volts")))
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct estimate volts = table_estimate(t, row, "volts");
+        if (estimate_known(&volts) && isfinite(table_number(t, row, "level_ghz")) &&
+            (best == t->n_rows || sign * volts.value > sign * table_number(t, best, "volts")))
             best = row;
+    }
     return best;
 }
 
@@ -210,9 +213,11 @@ static void findings(FILE *out, const struct table *t)
     size_t highest = extreme(t, 1), lowest = extreme(t, -1);
     if (highest == t->n_rows)
         return;
-    fprintf(out, "Core voltage: from %.3f V at %.3f GHz (%s -> %s) to %.3f V at %.3f GHz (%s -> %s).\n",
-            table_number(t, lowest, "volts"), table_number(t, lowest, "level_ghz"), table_text(t, lowest, "from"),
-            table_text(t, lowest, "to"), table_number(t, highest, "volts"), table_number(t, highest, "level_ghz"),
+    char low[ESTIMATE_TEXT_MAX], high[ESTIMATE_TEXT_MAX];
+    struct estimate least = table_estimate(t, lowest, "volts"), most = table_estimate(t, highest, "volts");
+    fprintf(out, "Core voltage: from %s V at %.3f GHz (%s -> %s) to %s V at %.3f GHz (%s -> %s).\n",
+            estimate_text(&least, 3, low), table_number(t, lowest, "level_ghz"), table_text(t, lowest, "from"),
+            table_text(t, lowest, "to"), estimate_text(&most, 3, high), table_number(t, highest, "level_ghz"),
             table_text(t, highest, "from"), table_text(t, highest, "to"));
 }
 

@@ -32,6 +32,15 @@ run --analyze "$tmp/good.csv" --json a.json --seed 5
 run --analyze "$tmp/good.csv" --json b.json --seed 5
 verdict "the same seed gives the same JSON" cmp -s a.json b.json
 
+# what changes before the switch was not changed by it
+sed '/^#/!s/^\([0-2]\),\([-0-9.]*\),/\1 \2 /' "$tmp/good.csv" |
+    awk '/^[0-2] / { sub(/ /, ","); split($1, f, ","); printf "%s,%.2f,%s\n", f[1], f[2] - 31.5, $2; next } 1' \
+    >"$tmp/early.csv"
+run --analyze "$tmp/early.csv"
+verdict "a change before the switch is told as that" grep -q 'before the switch and not of it: latency' "$out"
+run --analyze "$tmp/good.csv"
+verdict "one at the switch is not" test "$(grep -c 'before the switch' "$out")" -eq 0
+
 clean
 cp "$tmp/good.csv" 128fma_512fma.csv
 run --analyze 128fma_512fma.csv --output .

@@ -109,6 +109,16 @@ else
 fi
 run --export json --input "$tmp/all"
 verdict "--export json to standard output" grep -q 'characterize-export/1' "$out"
+# a processor without levels whose frequency moves by itself
+sed -e 's/^spread = .*/spread = 0.03 # assumed/' -e 's/^spread_period_us = .*/spread_period_us = 7000 # assumed/' \
+    "$root/data/models/generic-no-licence.model" >floating.model
+run --table frequency --machine model:./floating.model --brief --output "$tmp/floats/tables"
+run --export header floats.h --input "$tmp/floats"
+refuses_floating() {
+    [ "$status" -eq 1 ] && [ ! -e floats.h ] && [ "$(wc -l <"$err")" -eq 1 ] &&
+        grep -q 'levels and frequencies: no steps, the frequency floats: [0-9]* of ' "$err" && ! grep -q 'amx' "$err"
+}
+verdict "an export where the frequency floats: nothing, and the real reason" refuses_floating
 run --export json x.json --input nowhere
 verdict "--input of nothing: status 2, nothing written" test "$status" -eq 2 -a ! -e x.json
 # 02H and 08H count what was run, too, but which other code nobody knows: the documented ones are named

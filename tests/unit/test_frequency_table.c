@@ -434,7 +434,8 @@ static void test_several_kinds_of_cores(void **state)
     assert_string_equal(table_setting(&t, "groups of CPU 3"), "1-4, 5-8, 9-12, 13-16"); /* by 512fma alone */
     char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
     assert_non_null(strstr(shown, "CPU 3 (E)\n"));
-    assert_non_null(strstr(found, "CPU 15 (P) 3.70 GHz, CPU 3 (E) 2.50 GHz."));
+    assert_non_null(strstr(found, "CPU 15 (P) 3.700 [3."));
+    assert_non_null(strstr(found, "] GHz, CPU 3 (E) 2.500 [2."));
     free(shown);
     free(found);
     table_free(&t);
@@ -486,7 +487,8 @@ static void test_print_as_published(void **state)
                                   "L1 by licence counters: 256fma, 512or\n"
                                   "L2 by licence counters: 512fma\n"));
     assert_non_null(strstr(shown, "modelled"));
-    assert_string_equal(found, "With 16 active cores 512fma runs at 1.90 GHz, 64add at 2.80 GHz: 32 % less.\n"
+    assert_string_equal(found, "With 16 active cores 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, "
+                               "2.800] GHz: 32 % less.\n"
                                "Groups of active cores that share a frequency: 1-2, 3-4, 5-8, 9-12, 13-16.\n");
     expect_narrow(shown);
     free(shown);

@@ -466,7 +466,7 @@ static void few_cores_are_tried_where_all_show_nothing(void **state)
         assert_true(table_number(&t, i, "active_cores") == 1);
     check_missing(&t, "with 1 active core there is one");
     text = rig_findings(&table_relaxation, &t);
-    assert_non_null(strstr(text, "; 1 active core)"));
+    assert_non_null(strstr(text, "] us (1 active core)"));
     free(text);
     table_free(&t);
     tables_options_default(&o);

@@ -153,6 +153,9 @@ static void test_unusable_rows(void **state)
     frequency_row(&f, 0, "64add", 0, 0, 3.7);
     frequency_row(&f, 0, "64add", 1, 0, 3700);
     frequency_row(&f, 0, "64add", 1, -1, 3.7);
+    frequency_row(&f, 70000, "512fma", 1, 1, 1.9); /* without levels there would be no costs */
+    frequency_row(&f, 0, "64add", 1, 0, 3.7);
+    table_put_limits(&f, "freq_ghz", 3.7, NAN, NAN);
     overhead_table(&o);
     overhead_row(&o, "64add", "512fma", 16, 42.7, 10, 156);
     overhead_row(&o, "64add", "nonsense", 16, 42.7, 10, 156);
@@ -160,17 +163,176 @@ static void test_unusable_rows(void **state)
     const struct table *tables[] = {&f, &o, &e};
     assert_int_equal(schedule_from_tables(tables, 3, tables_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_points, 0);
-    assert_int_equal(s.n_left_out, 6);
+    assert_int_equal(s.n_left_out, 8);
     assert_string_equal(s.first_left_out, "trigger: the table has no rows");
     assert_true(is_missing(&s, "frequency", "cpu is not in"));
     assert_true(is_missing(&s, "frequency", "active_cores is not in"));
     assert_true(is_missing(&s, "frequency", "freq_ghz is not there, or not in"));
     assert_true(is_missing(&s, "frequency", "level is not there"));
+    assert_true(is_missing(&s, "frequency", "freq_ghz has no limits"));
     assert_true(is_missing(&s, "overhead", "no class of code"));
     schedule_free(&s);
     table_free(&f);
     table_free(&o);
     table_free(&e);
+}
+
+static size_t missing_times(const struct schedule *s, const char *table, const char *text)
+{
+    for (size_t i = 0; i < s->n_missing; i++)
+        if (strcmp(s->missing[i].table, table) == 0 && strstr(s->missing[i].why, text))
+            return s->missing[i].count;
+    return 0;
+}
+
+#define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed when measured again"
+
+static void throttle_phase(struct table *h, double phase, double us)
+{
+    table_add_row(h);
+    table_put_text(h, "from", "64add");
+    table_put_text(h, "to", "512fma");
+    table_put_number(h, "active_cores", 1);
+    table_put_text(h, "part", "phase");
+    table_put_number(h, "phase", phase);
+    table_put_limits(h, "duration_us", us, us - 0.1, us + 0.1);
+}
+
+/* Seen on a guest whose frequency moves by itself: waits of one kernel that contradict each other went into the header,
+ * and an empty export was put down to a kernel that needs amx_bf16. */
+static void test_floating_frequency(void **state)
+{
+    (void)state;
+    struct table f, o, w, h, g;
+    struct schedule s;
+    frequency_table(&f);
+    table_set_setting(&f, "steps", FLOATS);
+    frequency_row(&f, 0, "64add", 1, -1, 3.6);
+    frequency_row(&f, 0, "512fma", 1, -1, 3.5);
+    table_add_missing(&f, "needs amx_bf16, which this processor does not offer");
+    overhead_table(&o);
+    overhead_row(&o, "64add", "512fma", 1, 42.7, 10, 156);
+    relaxation_table(&w);
+    wait_row(&w, "wait", "256fma", 1, 11335, 1);
+    trigger_table(&g);
+    trigger_row(&g, "512fma", 1, 120, -1);
+    throttle_table(&h);
+    table_add_missing(&h, "needs amx_bf16, which this processor does not offer");
+    const struct table *tables[] = {&f, &o, &w, &g, &h};
+    char all[1500];
+    assert_int_equal(schedule_from_tables(tables, 4, tables_kernel_class, &s, all, sizeof all), -1);
+    assert_non_null(strstr(all, "; levels and frequencies: " FLOATS "; triggers: " FLOATS "; costs: " FLOATS
+                           "; waits: " FLOATS "; throttling: the table throttle was not measured"));
+    throttle_phase(&h, 0, NAN);
+    assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, all, sizeof all), -1);
+    assert_non_null(strstr(all, "; throttling: none was found"));
+    throttle_phase(&h, NAN, NAN);
+    assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, all, sizeof all), -1);
+    assert_non_null(strstr(all, "; throttling: whether it throttles is undecided"));
+    assert_null(strstr(all, "amx_bf16"));
+    /* what does not rest on the frequency stays */
+    throttle_phase(&h, 1, 20);
+    assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(s.n_throttles, 1);
+    assert_int_equal(s.n_levels + s.n_points + s.n_turbos + s.n_costs + s.n_level_costs + s.n_relaxations, 0);
+    assert_int_equal(missing_times(&s, "frequency", FLOATS), 2);
+    assert_int_equal(missing_times(&s, "overhead", FLOATS), 1);
+    assert_int_equal(missing_times(&s, "relaxation", FLOATS), 1);
+    schedule_free(&s);
+    table_free(&f);
+    table_free(&o);
+    table_free(&w);
+    table_free(&g);
+    table_free(&h);
+}
+
+/* One level for everything: there is nothing to come back from. */
+static void test_one_level(void **state)
+{
+    (void)state;
+    struct table f, o, w;
+    struct schedule s;
+    frequency_table(&f);
+    frequency_row(&f, 0, "64add", 1, 0, 3.6);
+    frequency_row(&f, 0, "512fma", 1, 0, 3.6);
+    overhead_table(&o);
+    overhead_row(&o, "64add", "512fma", 1, 42.7, 10, 156);
+    relaxation_table(&w);
+    wait_row(&w, "wait", "512fma", 1, 1175, 1);
+    const struct table *tables[] = {&f, &o, &w};
+    assert_int_equal(schedule_from_tables(tables, 3, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(s.n_levels, 1);
+    assert_int_equal(s.n_points, 1);
+    assert_int_equal(s.n_costs + s.n_relaxations, 0);
+    assert_int_equal(missing_times(&s, "overhead", "of one level"), 1);
+    assert_int_equal(missing_times(&s, "relaxation", "of one level"), 1);
+    schedule_free(&s);
+    /* levels, but not between these two */
+    frequency_row(&f, 0, "256fma", 1, 1, 3.4);
+    assert_int_equal(schedule_from_tables(tables, 3, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(s.n_costs, 1);
+    assert_true(s.costs[0].down_ns.present && !s.costs[0].up_ns.present && !s.costs[0].breakeven_ns.present);
+    assert_int_equal(s.n_relaxations, 0);
+    assert_int_equal(missing_times(&s, "relaxation", "not of a slower level"), 1);
+    schedule_free(&s);
+    table_free(&f);
+    table_free(&o);
+    table_free(&w);
+}
+
+static void toggle_row(struct table *w, const char *from, double duty, double us)
+{
+    wait_row(w, "toggle", from, NAN, us, 0.9);
+    table_put_number(w, "duty_us", duty);
+}
+
+/* A wait that rows of toggling do not bear out, one that no lower frequency precedes, and one without limits. */
+static void test_waits_that_nothing_bears_out(void **state)
+{
+    (void)state;
+    static const char *const more[] = {"duty_us", "slow_ghz", "slow_ghz_lo", "slow_ghz_hi", "plain_ghz", "plain_ghz_lo",
+                                       "plain_ghz_hi"};
+    struct table f, few, w;
+    struct schedule s;
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    gold_frequencies(&f);
+    relaxation_table(&few);
+    memcpy(columns, few.columns, few.n_columns * sizeof *columns);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        columns[few.n_columns + i] = (struct table_column){more[i], "", TABLE_REAL, false, 3};
+    table_init(&w, "relaxation", columns, few.n_columns + sizeof more / sizeof *more);
+    for (size_t i = 0; i < few.n_meta; i++)
+        table_set_meta(&w, few.meta[i].key, few.meta[i].value);
+    static const struct {
+        const char *from;
+        double us, slow, plain;
+    } waits[] = {{"256fma", 11335, 2.4, 2.8}, {"512or", 670, 2.4, 2.8}, {"512fma", 1175, 2.7995, 2.8}};
+    for (size_t i = 0; i < 3; i++) {
+        wait_row(&w, "wait", waits[i].from, 1, waits[i].us, 1);
+        table_put_limits(&w, "slow_ghz", waits[i].slow, waits[i].slow - 0.001, waits[i].slow + 0.001);
+        table_put_limits(&w, "plain_ghz", waits[i].plain, waits[i].plain - 0.001, waits[i].plain + 0.001);
+    }
+    toggle_row(&w, "256fma", 4860, 4376);
+    toggle_row(&w, "256fma", 6210, 5599);
+    toggle_row(&w, "512or", 603, 590); /* the few waits that are shorter than the pause say nothing of the others */
+    table_put_limits(&w, "share", 0.05, 0.01, 0.1);
+    toggle_row(&w, "512or", 770, 671);
+    const struct table *tables[] = {&f, &w};
+    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(s.n_relaxations, 1);
+    assert_int_equal(s.relaxations[0].wait_ns.value, 670000);
+    assert_true(is_missing(&s, "relaxation", "a wait of 11335 us after 256fma, against 5599 us by its row toggle"));
+    assert_true(is_missing(&s, "relaxation", "the frequency before the rise is not below that of plain code"));
+    schedule_free(&s);
+    table_set_number(&w, 1, "wait_us_lo", NAN);
+    table_set_number(&w, 1, "wait_us_hi", NAN);
+    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(s.n_relaxations, 0);
+    assert_true(is_missing(&s, "relaxation", "have no limits"));
+    schedule_free(&s);
+    table_free(&few);
+    table_free(&f);
+    table_free(&w);
 }
 
 /* Where several codes fit what was run, what they count else is not known: the documented one, or none. */
@@ -277,6 +439,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_triggers_without_levels), cmocka_unit_test(test_shares_add_up),
         cmocka_unit_test(test_impossible_costs),        cmocka_unit_test(test_unusable_rows),
+        cmocka_unit_test(test_floating_frequency),      cmocka_unit_test(test_one_level),
+        cmocka_unit_test(test_waits_that_nothing_bears_out),
         cmocka_unit_test(test_events_of_few_kernels),   cmocka_unit_test(test_complete),
         cmocka_unit_test(test_limits_of_counts),
     };

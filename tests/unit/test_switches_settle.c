@@ -154,7 +154,7 @@ static void a_short_recording_is_undecided(void **state)
         char *text = rig_printed(&table_transitions, &t);
         assert_null(strstr(text, "(null)"));
         assert_null(strstr(text, "nan"));
-        assert_non_null(strstr(text, " 0 cost nothing, 2 are undecided"));
+        assert_non_null(strstr(text, " in 0 nothing was found, 2 are undecided"));
         assert_non_null(strstr(text, "longer --observe"));
         free(text);
         table_free(&t);

@@ -214,7 +214,7 @@ static void phase_row(struct table *t, const char *from, const char *to, unsigne
     table_put_number(t, "active_cores", cores);
     table_put_text(t, "part", "phase");
     table_put_number(t, "phase", 1);
-    table_put_number(t, "duration_us", us);
+    table_put_limits(t, "duration_us", us, us - 0.2, us + 0.2);
     if (ratio > 0)
         table_put_number(t, "ipc_ratio", ratio);
 }
@@ -241,14 +241,20 @@ static void unlike_pairs_are_not_mixed(void **state)
     phase_row(&t, "128or", "512or", 16, 4.8, 0.91);
     phase_row(&t, "128or", "512fma", 16, 7, NAN);
     char *text = told(&t);
-    assert_non_null(strstr(text, "at 1/4 of the rate for 20.0 us (medians; 3 of 5 pairs that throttle agree).\n"));
-    assert_non_null(strstr(text, "Otherwise: 128or -> 512or at 0.91 of the rate for 4.8 us; 128or -> 512fma at a rate "
-                                 "that could not be told for 7.0 us.\n"));
+    assert_non_null(strstr(text, "at 1/4 of the rate for 20.0 [19.7, 20.4] us (medians and outermost limits; 3 of 5 "
+                                 "pairs that throttle agree).\n"));
+    assert_non_null(strstr(text, "Otherwise: 128or -> 512or at 0.91 of the rate for 4.8 [4.6, 5.0] us; 128or -> "
+                                 "512fma at a rate that could not be told for 7.0 [6.8, 7.2] us.\n"));
     assert_non_null(strstr(text, "- 7.0"));
     free(text);
     phase_row(&t, "64add", "512mul", 1, 30.1, 0.25); /* one of three with fewer cores is not enough */
     text = told(&t);
     assert_null(strstr(text, "with 1 active core"));
+    free(text);
+    for (size_t row = 0; row < t.n_rows; row++)
+        table_set_number(&t, row, "duration_us_lo", NAN); /* what has no limits is not told */
+    text = rig_findings(&table_throttle, &t);
+    assert_null(strstr(text, " us"));
     free(text);
     table_free(&t);
 
@@ -258,7 +264,7 @@ static void unlike_pairs_are_not_mixed(void **state)
     phase_row(&t, "64add", "512or", 1, 5.5, 0.71);
     text = told(&t);
     assert_non_null(strstr(text, "3 pairs of kernels throttle with 1 active core, in 3 ways: 64add -> 256fma at 1/4 of "
-                                 "the rate for 3.6 us; 64add -> 512fma at 0.15"));
+                                 "the rate for 3.6 [3.4, 3.8] us; 64add -> 512fma at 0.15"));
     free(text);
     table_free(&t);
 }
