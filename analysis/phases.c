@@ -26,7 +26,7 @@
 #define POWER_95 1.645 /* Phi^-1(0.95): what is sought must exceed the threshold by so much to be found in 95 of 100 */
 #define THRESHOLD_Z 6.0
 
-static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "unknown"};
+static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
 const char *phase_kind_name(enum phase_kind k)
 {
@@ -166,6 +166,8 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     }
     for (bool again = true; again && !bad;)
         bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);
+    if (!bad)
+        bad = find_ramps(&r, &outline, out);
     if (!bad)
         bad = find_transitions(&r, &outline, out) || hint_short_throttle(&r, &outline, out) || find_volts(t, out);
     if (!bad)

@@ -12,7 +12,7 @@
 
 #include "analysis/trace.h"
 
-enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_UNKNOWN };
+enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_RAMP, PHASE_UNKNOWN };
 const char *phase_kind_name(enum phase_kind k);
 
 /* A value with its 95 % limits; all NaN = not measured. */
@@ -40,6 +40,9 @@ struct phase {
     size_t agreeing_runs;
     size_t n_modes;    /* 0 or 1: unimodal */
     struct phase_mode modes[PHASE_MODES_MAX];
+    /* of a ramp: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is within 0.1 % of `to`, or with the
+     * recording */
+    struct estimate from_ghz, to_ghz, tau_us;
     char why[160];     /* for unknown: the reason */
 };
 

@@ -83,6 +83,8 @@ static void add_phase(const struct phase *p, char *out, size_t size)
         ratio_text(p->ipc_ratio, ratio, sizeof ratio);
         add_text(out, size, " %s", ratio);
     }
+    if (p->kind == PHASE_RAMP)
+        add_text(out, size, " to %.3f GHz (time constant %.0f us)", p->to_ghz.value, p->tau_us.value);
     add_text(out, size, " %.1f us", p->duration_us.value);
     for (size_t m = 1; m < p->n_modes; m++)
         if (round(p->modes[m].share * (double)p->agreeing_runs) >= MODE_RUNS)
@@ -231,7 +233,7 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            struct estimate ratio = is_base(ph) ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
+            struct estimate ratio = is_base(ph) || ph->kind == PHASE_RAMP ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
                       (pow(relative_half(&ratio), 2) + pow(relative_half(&ph->freq_ghz), 2));
