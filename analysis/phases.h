@@ -32,6 +32,7 @@ struct phase {
     double start_us;
     struct estimate duration_us;
     struct estimate freq_ghz;
+    double freq_half_ghz; /* half width of the limits among repetitions that ran alike: what holds for ratios */
     double ipc;        /* payload instructions per core cycle */
     double ipc_ratio;  /* against the same code at full rate */
     double volts;

@@ -13,6 +13,7 @@
 
 #include "analysis/findings.h"
 #include "analysis/ramp_fit.h"
+#include "analysis/robust.h"
 
 enum {
     BINS = 800,       /* of a stretch, at most */
@@ -39,6 +40,7 @@ struct stretch {
     double *t, *mean;  /* of the bins that hold any; n_points of them */
     size_t *bin;
     size_t n_points, n_values;
+    double mean_half;  /* of the 95 % limits of the mean of all, among repetitions */
 };
 
 static void stretch_free(struct stretch *s)
@@ -86,6 +88,7 @@ static void level_out(struct stretch *s)
                 s->n_values++;
             }
     all /= fmax(1, (double)s->n_values);
+    double squares = 0;
     for (size_t k = 0; k < s->n_runs; k++) {
         double sum = 0;
         size_t n = 0;
@@ -96,7 +99,9 @@ static void level_out(struct stretch *s)
             }
         for (size_t b = 0; n && b < s->n_bins; b++)
             s->value[k * s->n_bins + b] += all - sum / (double)n;
+        squares += n ? pow(all - sum / (double)n, 2) : 0;
     }
+    s->mean_half = s->n_runs > 1 ? half_width95(sqrt(squares / (double)(s->n_runs - 1)), s->n_runs) : 0;
 }
 
 static int gather(const struct runs *r, const struct outline *o, double begin, double end, struct stretch *s)
@@ -350,6 +355,12 @@ static struct phase phase_of(const struct piece *piece, enum phase_kind kind)
     return ph;
 }
 
+static struct estimate widened(const struct estimate *e, double half)
+{
+    double all = hypot(half, e->hi - e->value);
+    return (struct estimate){e->value, e->value - all, e->value + all};
+}
+
 static size_t make_parts(const struct runs *r, const struct outline *o, size_t p, size_t q, const struct stretch *s,
                          const struct ramp_fit *f, size_t runs, struct part part[PARTS])
 {
@@ -367,8 +378,8 @@ static size_t make_parts(const struct runs *r, const struct outline *o, size_t p
     for (size_t i = 0; i < n; i++)
         part[i].phase = phase_of(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
     struct phase *ramp = &part[before].phase;
-    ramp->from_ghz = f->from;
-    ramp->to_ghz = f->to;
+    ramp->from_ghz = widened(&f->from, s->mean_half);
+    ramp->to_ghz = widened(&f->to, s->mean_half);
     ramp->tau_us = f->tau;
     return n;
 }

@@ -225,7 +225,8 @@ static double relative_half(const struct estimate *e)
 
 static struct estimate sum_overhead(const struct trace *t, const struct phases *p, size_t first)
 {
-    const struct estimate *final = &p->phases[p->n_phases - 1].freq_ghz;
+    const struct phase *last = &p->phases[p->n_phases - 1];
+    const struct estimate *final = &last->freq_ghz;
     double sum = 0, square = 0, work = 0;
     for (size_t i = first; i + 1 < p->n_phases; i++) {
         const struct phase *ph = &p->phases[i];
@@ -236,13 +237,13 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
             struct estimate ratio = is_base(ph) || ph->kind == PHASE_RAMP ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
-                      (pow(relative_half(&ratio), 2) + pow(relative_half(&ph->freq_ghz), 2));
+                      (pow(relative_half(&ratio), 2) + pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
         }
         work += us * rate;
         sum += us * (1 - rate);
         square += pow((1 - rate) * half_of(&ph->duration_us), 2);
     }
-    square += pow(work * relative_half(final), 2); /* the final frequency is one and the same in all terms */
+    square += pow(work * last->freq_half_ghz / final->value, 2); /* the final frequency is one and the same in all terms */
     return isnan(sum) ? unknown : around(sum, sqrt(square));
 }
 
