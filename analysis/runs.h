@@ -57,6 +57,7 @@ struct runs {
     } habit;
     double typical_lost; /* of the gaps across which the level changes: medians; NaN = too few */
     double typical_step; /* their size, as a logarithm */
+    bool disturbed;    /* IPC is missing where another thread ran: what one repetition shows is not all that happened */
     bool instant_freq; /* the frequency is that at the end of a sample, not the mean over it */
 };
 
