@@ -96,10 +96,14 @@ static double full_rate(double *x, size_t n, double window)
     return NAN;
 }
 
-/* Share of the slow samples before the switch that lie where nearly all repetitions are slow. */
-static double common_share(const struct runs *r, const struct grid *g, double below)
+/*
+ * Share of the slow samples before the switch that lie where nearly all repetitions are slow. *begins: such a bout begins
+ * within the recording.
+ */
+static double common_share(const struct runs *r, const struct grid *g, double below, bool *begins)
 {
-    size_t all = 0, common = 0;
+    size_t all = 0, common = 0, quiet = 0, bout = 0;
+    *begins = false;
     for (size_t b = 0; b < g->at_switch; b++) {
         size_t slow = 0, n = 0;
         for (size_t k = 0; k < g->runs; k++) {
@@ -110,7 +114,16 @@ static double common_share(const struct runs *r, const struct grid *g, double be
             slow += ipc_at(r, i) < below;
         }
         all += slow;
-        common += (double)slow > COMMON * (double)n ? slow : 0;
+        bool together = (double)slow > COMMON * (double)n;
+        common += together ? slow : 0;
+        if (!n)
+            continue;
+        if (!together) {
+            quiet = bout ? 1 : quiet + 1;
+            bout = 0;
+        } else if (quiet >= BOUT_LEAST && ++bout >= BOUT_LEAST) {
+            *begins = true;
+        }
     }
     return all ? (double)common / (double)all : 0;
 }
@@ -133,7 +146,7 @@ static void look_before(const struct runs *r, const struct grid *g, double windo
     /* the samples at the ends of its bouts hold some of either: the factor is that of the most */
     out->factor = median_of(x + n - slow, slow) / full;
     out->share = (double)slow / (double)n;
-    out->common = common_share(r, g, below) > COMMON_SHARE;
+    out->common = common_share(r, g, below, &out->begins) > COMMON_SHARE;
 }
 
 /* ---- in all of the recording ---- */
@@ -247,4 +260,16 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
     return warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and %.0f %% "
                 "of the time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate", n->runs,
                 r->n, 100 * n->share, n->factor);
+}
+
+void neighbour_doubt(const struct neighbour *n, struct phases *out)
+{
+    for (size_t p = 0; n->common && n->begins && p < out->n_phases; p++) {
+        struct phase *ph = &out->phases[p];
+        if (ph->kind != PHASE_THROTTLE)
+            continue;
+        ph->kind = PHASE_UNKNOWN;
+        snprintf(ph->why, sizeof ph->why, "a thread that keeps step with the repetitions runs at %.2f of the rate before "
+                 "the switch, too: throttling looks the same", n->factor);
+    }
 }

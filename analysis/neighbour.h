@@ -10,7 +10,8 @@ struct neighbour {
     double share;  /* of the samples before the switch that are disturbed; 0: none is */
     double factor; /* of the kernel's rate in them */
     size_t runs;   /* repetitions that have any */
-    bool common;   /* in the same place in all repetitions: what follows cannot be told from it */
+    bool common;   /* at the same moments of all repetitions ... */
+    bool begins;   /* ... and beginning before the switch: no kernel does that that had only not settled */
     float *ipc;    /* if not NULL: the IPC with the disturbed samples missing, as long as the trace; free() */
 };
 
@@ -22,5 +23,7 @@ struct neighbour {
 int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out);
 /* Warns of what was found. 0, or -1: out of memory. */
 int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phases *out);
+/* Throttling that may be the doing of a thread that keeps step with the repetitions is none that is known. */
+void neighbour_doubt(const struct neighbour *n, struct phases *out);
 
 #endif

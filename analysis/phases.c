@@ -186,6 +186,7 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
         bad = find_kinds(&outline, out);
+        neighbour_doubt(&neighbour, out);
     }
     for (bool again = true; again && !bad;)
         bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);

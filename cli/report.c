@@ -404,11 +404,16 @@ static bool only_steady(const struct phases *p)
 static void print_null_result(const struct screen *s, const struct phases *p)
 {
     char text[TEXT_SIZE] = "";
-    bool ramps = false;
+    bool ramps = false, unknown = false;
     for (size_t i = 0; i < p->n_phases; i++) {
         ramps = ramps || p->phases[i].kind == PHASE_RAMP;
+        unknown = unknown || p->phases[i].kind == PHASE_UNKNOWN;
     }
     if (p->n_transitions > 0 || ramps) {
+        return;
+    }
+    if (unknown) {
+        paragraph(s, "Result", "undecided: the phases marked unknown may be a transition, or none");
         return;
     }
     add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
