@@ -29,6 +29,7 @@ static void measure_for(const struct model *m, const char *from, const char *to,
     char why[200];
     transition_defaults(&s, &a, &b);
     s.seed = seed;
+    s.no_volts = true;
     if (observe > 0)
         s.observe_us = observe;
     if (runs)
