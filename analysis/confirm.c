@@ -244,7 +244,7 @@ static size_t judge(const struct phases half[2], const struct steady_seen *from,
     }
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
-        if ((ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT) &&
+        if (ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW && ph->kind != PHASE_UNKNOWN &&
             !(shows_phase(&half[0], ph) && shows_phase(&half[1], ph))) {
             take_back_phase(ph, one_half);
             *why = one_half;

@@ -443,7 +443,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
             goto out;
         bool alike = g.size * 2 > n;
         bool any = means.n_pieces > 0;
-        use_means = any && (!alike || (holds(&means) && shows_more(r, &means, o)));
+        use_means = any && (r->disturbed || !alike || (holds(&means) && shows_more(r, &means, o)));
     }
     if (bad)
         goto out;

@@ -161,6 +161,8 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
         if (missing_near(r, best, at, from, to) && own >= STRONG_SNR && !missing_near(r, c, at, from, to))
             best = c;
     }
+    if (r->disturbed && missing_near(r, best, at, from, to))
+        return NAN; /* it may lie anywhere in what was taken out */
     double x = integrate(r, best, from, to, at, before->value[best], after->value[best]);
     if ((best == TRACE_FREQ && r->clock.instant) || best == TRACE_VOLTS)
         x += 0.5 * (double)r->dt[at < to ? at : to - 1]; /* read at the end of the sample: the edge lies within it */

@@ -26,6 +26,18 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
  */
 int find_levels(struct outline *o, struct phases *out, bool *merged);
 
+/*
+ * ramps.c: steady phases in a row that are one exponential approach of the frequency become a ramp, and what is steady
+ * before and after it; times and levels are found again. 0, or -1: out of memory.
+ */
+int find_ramps(const struct runs *r, struct outline *o, struct phases *out);
+
+/*
+ * slow_runs.c: warns of repetitions that ran at another frequency than most throughout, and lets the limits of
+ * frequencies hold theirs, too, where they are more than one in twenty. 0, or -1: out of memory.
+ */
+int find_slow_runs(const struct runs *r, const struct outline *o, struct phases *out);
+
 /* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
 int find_transitions(const struct runs *r, const struct outline *o, struct phases *out);
 

@@ -115,7 +115,7 @@ static void find_slow(struct phases *out)
         struct phase *a = &out->phases[p];
         if (a->kind == PHASE_SLOW)
             a->kind = PHASE_STEADY;
-        while (q + 1 < out->n_phases && out->phases[q].kind == PHASE_HALT)
+        while (q + 1 < out->n_phases && (out->phases[q].kind == PHASE_HALT || out->phases[q].kind == PHASE_RAMP))
             q++;
         if (q < out->n_phases && a->kind == PHASE_STEADY && a->level >= 0 && out->phases[q].level >= 0 &&
             out->phases[q].level < a->level && out->n_levels)
@@ -158,7 +158,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
     *merged = false;
     for (size_t p = 0; p < out->n_phases && !bad; p++) {
         const struct phase *ph = &out->phases[p];
-        if (ph->kind != PHASE_HALT && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
+        if (ph->kind != PHASE_HALT && ph->kind != PHASE_RAMP && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
             order[m++] = (struct order){p, fmax(ph->duration_us.value, 1e-3)};
     }
     if (m)
@@ -175,7 +175,8 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
         qsort(l, n, sizeof *l, descending);
     bad = bad || publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
-        out->phases[p].level = out->phases[p].kind == PHASE_HALT || isnan(out->phases[p].freq_ghz.value)
+        out->phases[p].level = out->phases[p].kind == PHASE_HALT || out->phases[p].kind == PHASE_RAMP ||
+                                       isnan(out->phases[p].freq_ghz.value)
                                    ? -1
                                    : nearest(l, n, out->phases[p].freq_ghz.value);
     free(l);

@@ -530,6 +530,8 @@ static bool same_change(const struct outline *a, size_t i, const struct outline 
     if (first == second || !seen_anyway)
         return first == second;
     double sigma_a, sigma_b, step_a = outline_step(a, i, c, &sigma_a), step_b = outline_step(b, j, c, &sigma_b);
+    if (isnan(step_a) || isnan(step_b))
+        return true; /* not measured there: nothing speaks against it */
     return fabs(step_a - step_b) < UNDECIDED_Z * hypot(sigma_a, sigma_b);
 }
 

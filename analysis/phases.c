@@ -22,11 +22,12 @@
 #include <string.h>
 
 #include "analysis/findings.h"
+#include "analysis/neighbour.h"
 
 #define POWER_95 1.645 /* Phi^-1(0.95): what is sought must exceed the threshold by so much to be found in 95 of 100 */
 #define THRESHOLD_Z 6.0
 
-static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "unknown"};
+static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
 const char *phase_kind_name(enum phase_kind k)
 {
@@ -139,8 +140,27 @@ static void describe(const struct trace *t, struct phases *out)
     out->detectable_freq_us = out->detectable_throttle_us = NAN;
 }
 
+/* Looks for another thread on the core; where there is one, the repetitions are prepared anew without what it disturbed.
+ * *masked: the trace that they then refer to. */
+static int leave_out_neighbour(const struct trace *t, struct runs *r, struct trace *masked, struct neighbour *n,
+                               struct phases *out)
+{
+    if (neighbour_find(r, switch_of(out), n) || neighbour_tell(n, r, out))
+        return -1;
+    if (!n->ipc)
+        return 0;
+    *masked = *t;
+    masked->channel[TRACE_IPC] = n->ipc;
+    runs_free(r);
+    int bad = runs_prepare(masked, r);
+    r->disturbed = true;
+    return bad;
+}
+
 int phases_find(const struct trace *t, const struct phases_options *o, struct phases *out, char *why, size_t why_size)
 {
+    struct trace masked;
+    struct neighbour neighbour = {0};
     struct runs r;
     struct outline outline = {0};
     memset(out, 0, sizeof *out);
@@ -158,20 +178,27 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     describe(t, out);
     if (!bad) {
         out->runs = r.n;
+        bad = leave_out_neighbour(t, &r, &masked, &neighbour, out);
+    }
+    if (!bad) {
         bad = find_consensus(&r, switch_of(out), &outline, out);
     }
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
         bad = find_kinds(&outline, out);
+        neighbour_doubt(&neighbour, out);
     }
     for (bool again = true; again && !bad;)
         bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);
+    if (!bad)
+        bad = find_ramps(&r, &outline, out) || find_slow_runs(&r, &outline, out);
     if (!bad)
         bad = find_transitions(&r, &outline, out) || hint_short_throttle(&r, &outline, out) || find_volts(t, out);
     if (!bad)
         find_limits(&r, out);
     outline_free(&outline);
     runs_free(&r);
+    free(neighbour.ipc);
     if (bad)
         phases_free(out);
     else

@@ -12,7 +12,7 @@
 
 #include "analysis/trace.h"
 
-enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_UNKNOWN };
+enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_RAMP, PHASE_UNKNOWN };
 const char *phase_kind_name(enum phase_kind k);
 
 /* A value with its 95 % limits; all NaN = not measured. */
@@ -32,6 +32,7 @@ struct phase {
     double start_us;
     struct estimate duration_us;
     struct estimate freq_ghz;
+    double freq_half_ghz; /* half width of the limits among repetitions that ran alike: what holds for ratios */
     double ipc;        /* payload instructions per core cycle */
     double ipc_ratio;  /* against the same code at full rate */
     double volts;
@@ -40,6 +41,9 @@ struct phase {
     size_t agreeing_runs;
     size_t n_modes;    /* 0 or 1: unimodal */
     struct phase_mode modes[PHASE_MODES_MAX];
+    /* of a ramp: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is within 0.1 % of `to`, or with the
+     * recording */
+    struct estimate from_ghz, to_ghz, tau_us;
     char why[160];     /* for unknown: the reason */
 };
 

@@ -19,6 +19,8 @@ static void label_texts(const struct phase *p, char *full, char *brief, size_t s
         snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
     } else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0) {
         snprintf(full, size, "%s L%d", kind, p->level);
+    } else if (p->kind == PHASE_RAMP) {
+        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind, p->tau_us.value);
     }
 }
 

@@ -15,7 +15,7 @@ enum { FAINT_BUDGET = 160000, BINS = 2000 };
 
 static const char *const kind_color[] = {
     [PHASE_STEADY] = "#e7f3e4", [PHASE_THROTTLE] = "#fce0bd", [PHASE_HALT] = "#f3b9b6",
-    [PHASE_SLOW] = "#d3e3f6",   [PHASE_UNKNOWN] = "#dedede",
+    [PHASE_SLOW] = "#d3e3f6",   [PHASE_RAMP] = "#e3d9f2",     [PHASE_UNKNOWN] = "#dedede",
 };
 enum { KINDS = sizeof(kind_color) / sizeof(kind_color[0]) };
 static const char FAINT_COLOR[] = "#b04477aa", MEDIAN_COLOR[] = "#123a66";

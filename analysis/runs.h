@@ -59,6 +59,7 @@ struct runs {
     double typical_lost; /* of the gaps across which the level changes: medians; NaN = too few */
     double typical_step; /* their size, as a logarithm */
     struct clock_reading clock;
+    bool disturbed;    /* IPC is missing where another thread ran: what one repetition shows is not all that happened */
 };
 
 /* Prepares the repetitions that hold anything but scattered voltage readings. 0, or -1: out of memory. */

@@ -86,6 +86,8 @@ static void add_phase(const struct phase *p, char *out, size_t size)
         ratio_text(p->ipc_ratio, ratio, sizeof ratio);
         add_text(out, size, " %s", ratio);
     }
+    if (p->kind == PHASE_RAMP)
+        add_text(out, size, " to %.3f GHz (time constant %.0f us)", p->to_ghz.value, p->tau_us.value);
     add_text(out, size, " %.1f us", p->duration_us.value);
     for (size_t m = 1; m < p->n_modes; m++)
         if (round(p->modes[m].share * (double)p->agreeing_runs) >= MODE_RUNS)
@@ -247,7 +249,8 @@ static double relative_half(const struct estimate *e)
 
 static struct estimate sum_overhead(const struct trace *t, const struct phases *p, size_t first)
 {
-    const struct estimate *final = &p->phases[p->n_phases - 1].freq_ghz;
+    const struct phase *last = &p->phases[p->n_phases - 1];
+    const struct estimate *final = &last->freq_ghz;
     double sum = 0, square = 0, work = 0;
     for (size_t i = first; i + 1 < p->n_phases; i++) {
         const struct phase *ph = &p->phases[i];
@@ -255,16 +258,16 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            struct estimate ratio = is_base(ph) ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
+            struct estimate ratio = is_base(ph) || ph->kind == PHASE_RAMP ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
-                      (pow(relative_half(&ratio), 2) + pow(relative_half(&ph->freq_ghz), 2));
+                      (pow(relative_half(&ratio), 2) + pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
         }
         work += us * rate;
         sum += us * (1 - rate);
         square += pow((1 - rate) * half_of(&ph->duration_us), 2);
     }
-    square += pow(work * relative_half(final), 2); /* the final frequency is one and the same in all terms */
+    square += pow(work * last->freq_half_ghz / final->value, 2); /* the final frequency is one and the same in all terms */
     return isnan(sum) ? unknown : around(sum, sqrt(square));
 }
 

@@ -66,6 +66,11 @@ int find_transitions(const struct runs *r, const struct outline *o, struct phase
                                .to_ghz = level_ghz(out, j)};
         if (j > i + 1) {
             t.latency_us = time_between(r, o, i + 1, j - 1, NULL, out->phases[j].start_us - t.at_us);
+            for (size_t p = i + 1; p < j; p++)
+                if (out->phases[p].kind == PHASE_RAMP) { /* its ends are not edges of the repetitions */
+                    t.latency_us.lo -= out->phases[p].duration_us.value - out->phases[p].duration_us.lo;
+                    t.latency_us.hi += out->phases[p].duration_us.hi - out->phases[p].duration_us.value;
+                }
             t.agreeing_runs = SIZE_MAX;
             for (size_t p = i + 1; p < j; p++)
                 if (out->phases[p].agreeing_runs < t.agreeing_runs)

@@ -284,7 +284,7 @@ static const char *kind_colour(const struct screen *s, enum phase_kind kind)
 {
     static const char *const colours[] = {[PHASE_STEADY] = "\033[32m", [PHASE_THROTTLE] = "\033[33m",
                                           [PHASE_HALT] = "\033[31m",   [PHASE_SLOW] = "\033[34m",
-                                          [PHASE_UNKNOWN] = "\033[35m"};
+                                          [PHASE_RAMP] = "\033[36m",   [PHASE_UNKNOWN] = "\033[35m"};
     return s->colour ? colours[kind] : "";
 }
 
@@ -319,6 +319,15 @@ static void print_phase_remarks(const struct screen *s, const struct phase *ph)
             add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
                 100 * ph->modes[m].share);
         }
+        paragraph(s, "", text);
+    }
+    if (ph->kind == PHASE_RAMP) {
+        char from[40], to[130], tau[130];
+        number(from, sizeof(from), ph->from_ghz.value, 3);
+        with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
+        with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
+        text[0] = '\0';
+        add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
         paragraph(s, "", text);
     }
     if (ph->why[0] != '\0') {
@@ -399,7 +408,16 @@ static bool only_steady(const struct phases *p)
 static void print_null_result(const struct screen *s, const struct phases *p)
 {
     char text[TEXT_SIZE] = "";
-    if (p->n_transitions > 0) {
+    bool ramps = false, unknown = false;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        ramps = ramps || p->phases[i].kind == PHASE_RAMP;
+        unknown = unknown || p->phases[i].kind == PHASE_UNKNOWN;
+    }
+    if (p->n_transitions > 0 || ramps) {
+        return;
+    }
+    if (unknown) {
+        paragraph(s, "Result", "undecided: the phases marked unknown may be a transition, or none");
         return;
     }
     add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");

@@ -40,7 +40,7 @@ static void a_sibling_takes_its_share(void **state)
         struct model m;
         struct rig r;
         quiet(&m);
-        m.world.sibling = (struct model_sibling){shares[k], 500, 0.55, false};
+        m.world.sibling = (struct model_sibling){.share = shares[k], .period_us = 500, .factor = 0.55};
         rig_open(&r, &m, 0, 1, 3);
         double x[MOST], slow_at_100 = 0, slow = 0, all = 0;
         for (unsigned run = 0; run < RUNS; run++) {
@@ -70,7 +70,7 @@ static void a_sibling_in_lockstep_is_always_in_the_same_place(void **state)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.sibling = (struct model_sibling){0.6, 250, 0.5, true};
+    m.world.sibling = (struct model_sibling){.share = 0.6, .period_us = 250, .factor = 0.5, .lockstep = true};
     rig_open(&r, &m, 0, 1, 3);
     double first[MOST], x[MOST];
     struct recording rec = rig_switch(&r, "64add", "128fma", 1000, 0);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the other hyper-thread of a core does to a recording (private to analysis/). */
+#ifndef CHARACTERIZE_NEIGHBOUR_H
+#define CHARACTERIZE_NEIGHBOUR_H
+
+#include "analysis/phases.h"
+#include "analysis/runs.h"
+
+struct neighbour {
+    double share;  /* of the samples before the switch that are disturbed; 0: none is */
+    double factor; /* of the kernel's rate in them */
+    size_t runs;   /* repetitions that have any */
+    bool common;   /* at the same moments of all repetitions ... */
+    bool begins;   /* ... and beginning before the switch: no kernel does that that had only not settled */
+    float *ipc;    /* if not NULL: the IPC with the disturbed samples missing, as long as the trace; free() */
+};
+
+/*
+ * Looks for disturbed samples in the stretch before the switch (us), where one kernel has settled and its rate should be
+ * one value, and then in all of the recording. Nothing is found where the switch is not known (NaN), with fewer than ten
+ * repetitions, or where noise hides it. Returns 0, or -1: out of memory.
+ */
+int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out);
+/* Warns of what was found. 0, or -1: out of memory. */
+int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phases *out);
+/* Throttling that may be the doing of a thread that keeps step with the repetitions is none that is known. */
+void neighbour_doubt(const struct neighbour *n, struct phases *out);
+
+#endif

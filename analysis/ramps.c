@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Ramps. A frequency that approaches its new value exponentially has no edges: cut into steady pieces it makes as many
+ * levels as its noise allows, or none. So each stretch of steady phases in a row, with nothing but the frequency changing
+ * in it, is described a second time, by one exponential (ramp_fit.c); the simpler account wins (Schwarz's criterion:
+ * residuals against the number of parameters) of that, the pieces that were found, and sharp steps of each repetition's
+ * own, since steps that repetitions make at different times average to a curve. A ramp must also be the repetitions': most
+ * of them show it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/findings.h"
+#include "analysis/ramp_fit.h"
+#include "analysis/robust.h"
+
+enum {
+    BINS = 800,       /* of a stretch, at most */
+    BINS_LEAST = 30,
+    OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
+    RUNS_FOR_TEST = 4,
+    PARTS = 3,        /* steady, ramp, steady */
+    REST_PERIODS = 20 /* a shorter rest of a stretch belongs to its ramp */
+};
+#define LEAST_CHANGE 0.004   /* relative: as for a step of the frequency */
+#define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
+#define TAU_PERIODS 8.0      /* a shorter time constant is not told from a step */
+#define ARRIVED 0.001        /* of the frequency: a ramp that is as near to its end is over */
+#define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
+#define RAMP_Z 5.0
+
+/* The samples of a stretch, each repetition at the mean of all. */
+struct stretch {
+    double begin, end; /* us */
+    double width;      /* of a bin, us */
+    size_t n_runs, n_bins;
+    size_t *count;     /* [run * n_bins + bin]; one sum and one mean for each */
+    double *value;
+    double *t, *mean;  /* of the bins that hold any; n_points of them */
+    size_t *bin;
+    size_t n_points, n_values;
+    double mean_half;  /* of the 95 % limits of the mean of all, among repetitions */
+};
+
+static void stretch_free(struct stretch *s)
+{
+    free(s->count);
+    free(s->value);
+    free(s->t);
+    free(s->mean);
+    free(s->bin);
+}
+
+static bool filled(const struct stretch *s, size_t k, size_t bin)
+{
+    return s->count[k * s->n_bins + bin] > 0;
+}
+
+static double at(const struct stretch *s, size_t bin)
+{
+    return s->begin + ((double)bin + 0.5) * s->width;
+}
+
+static void add_samples(const struct runs *r, const struct run_span *span, size_t k, struct stretch *s)
+{
+    const float *freq = r->trace->channel[TRACE_FREQ];
+    for (size_t i = span->first; i < span->first + span->n; i++) {
+        double t = r->trace->time_us[i] - (r->instant_freq ? 0 : 0.5 * (double)r->dt[i]);
+        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->trace->time_us[i] > s->end || r->spoilt[i] ||
+            isnan(freq[i]))
+            continue;
+        size_t bin = (size_t)fmin(fmax((t - s->begin) / s->width, 0), (double)(s->n_bins - 1));
+        s->value[k * s->n_bins + bin] += (double)freq[i];
+        s->count[k * s->n_bins + bin]++;
+    }
+}
+
+/* Means of the bins, and all repetitions at one mean. */
+static void level_out(struct stretch *s)
+{
+    double all = 0;
+    for (size_t k = 0; k < s->n_runs; k++)
+        for (size_t b = 0; b < s->n_bins; b++)
+            if (filled(s, k, b)) {
+                s->value[k * s->n_bins + b] /= (double)s->count[k * s->n_bins + b];
+                all += s->value[k * s->n_bins + b];
+                s->n_values++;
+            }
+    all /= fmax(1, (double)s->n_values);
+    double squares = 0;
+    for (size_t k = 0; k < s->n_runs; k++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t b = 0; b < s->n_bins; b++)
+            if (filled(s, k, b)) {
+                sum += s->value[k * s->n_bins + b];
+                n++;
+            }
+        for (size_t b = 0; n && b < s->n_bins; b++)
+            s->value[k * s->n_bins + b] += all - sum / (double)n;
+        squares += n ? pow(all - sum / (double)n, 2) : 0;
+    }
+    s->mean_half = s->n_runs > 1 ? half_width95(sqrt(squares / (double)(s->n_runs - 1)), s->n_runs) : 0;
+}
+
+static int gather(const struct runs *r, const struct outline *o, double begin, double end, struct stretch *s)
+{
+    double bins = fmin(BINS, floor((end - begin) / r->period));
+    *s = (struct stretch){.begin = begin, .end = end, .width = (end - begin) / fmax(bins, 1), .n_runs = o->n_runs,
+                          .n_bins = bins > 0 ? (size_t)bins : 1};
+    s->count = calloc(s->n_runs * s->n_bins, sizeof *s->count);
+    s->value = calloc(s->n_runs * s->n_bins, sizeof *s->value);
+    s->t = calloc(s->n_bins, sizeof *s->t);
+    s->mean = calloc(s->n_bins, sizeof *s->mean);
+    s->bin = calloc(s->n_bins, sizeof *s->bin);
+    if (!s->count || !s->value || !s->t || !s->mean || !s->bin)
+        return -1;
+    for (size_t k = 0; k < s->n_runs; k++)
+        add_samples(r, &r->run[o->run[k]], k, s);
+    level_out(s);
+    for (size_t b = 0; b < s->n_bins; b++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t k = 0; k < s->n_runs; k++)
+            if (filled(s, k, b)) {
+                sum += s->value[k * s->n_bins + b];
+                n++;
+            }
+        if (!n)
+            continue;
+        s->t[s->n_points] = at(s, b);
+        s->bin[s->n_points] = b;
+        s->mean[s->n_points++] = sum / (double)n;
+    }
+    return 0;
+}
+
+/* ---- how well it is described ---- */
+
+static double criterion(const struct stretch *s, double rss, double parameters)
+{
+    double n = (double)s->n_values;
+    return n * log(fmax(rss, 1e-18 * n)) + parameters * log(n);
+}
+
+/* Sum of squares of repetition k about the ramp. */
+static double rss_of_ramp(const struct stretch *s, size_t k, const struct ramp_fit *f)
+{
+    double sum = 0, squares = 0;
+    size_t n = 0;
+    for (size_t b = 0; b < s->n_bins; b++)
+        if (filled(s, k, b)) {
+            double d = s->value[k * s->n_bins + b] - ramp_value(f, at(s, b));
+            sum += d;
+            squares += d * d;
+            n++;
+        }
+    return n ? squares - sum * sum / (double)n : 0;
+}
+
+/* About the pieces p to q that were found: their means, at common times. */
+static double rss_of_pieces(const struct stretch *s, const struct phases *out, size_t p, size_t q)
+{
+    double rss = 0;
+    for (size_t i = p; i <= q; i++) {
+        double from = i == p ? s->begin : out->phases[i].start_us;
+        double to = i == q ? s->end : out->phases[i + 1].start_us, sum = 0, squares = 0;
+        size_t n = 0;
+        for (size_t k = 0; k < s->n_runs; k++)
+            for (size_t b = 0; b < s->n_bins; b++)
+                if (filled(s, k, b) && at(s, b) >= from && at(s, b) < to) {
+                    double v = s->value[k * s->n_bins + b] - s->mean[0];
+                    sum += v;
+                    squares += v * v;
+                    n++;
+                }
+        rss += n ? squares - sum * sum / (double)n : 0;
+    }
+    return rss;
+}
+
+/* The best cut of y[a..b): where, and by how much it lessens the sum of squares. */
+static double best_cut(const double *y, size_t a, size_t b, size_t *where)
+{
+    double all = 0, left = 0, best = 0;
+    for (size_t i = a; i < b; i++)
+        all += y[i];
+    for (size_t i = a; i + 1 < b; i++) {
+        left += y[i];
+        double n1 = (double)(i + 1 - a), n2 = (double)(b - i - 1);
+        double gain = left * left / n1 + (all - left) * (all - left) / n2 - all * all / (n1 + n2);
+        if (gain > best) {
+            best = gain;
+            *where = i + 1;
+        }
+    }
+    return best;
+}
+
+/* Sum of squares of a repetition cut at up to `cuts` places of its own. y: scratch of n_bins. */
+static double rss_of_own_steps(const struct stretch *s, size_t k, size_t cuts, double *y)
+{
+    size_t n = 0, edge[OWN_CUTS + 2] = {0}, n_edges = 1;
+    double sum = 0, squares = 0;
+    for (size_t b = 0; b < s->n_bins; b++)
+        if (filled(s, k, b)) {
+            y[n] = s->value[k * s->n_bins + b] - s->mean[0];
+            sum += y[n];
+            squares += y[n] * y[n];
+            n++;
+        }
+    if (!n)
+        return 0;
+    double rss = squares - sum * sum / (double)n;
+    edge[n_edges++] = n;
+    while (n_edges < cuts + 2) {
+        double best = 0;
+        size_t cut = 0, after = 0;
+        for (size_t i = 0; i + 1 < n_edges; i++) {
+            size_t where = 0;
+            double gain = best_cut(y, edge[i], edge[i + 1], &where);
+            if (gain > best) {
+                best = gain;
+                cut = where;
+                after = i;
+            }
+        }
+        if (!(best > 0))
+            break;
+        memmove(&edge[after + 2], &edge[after + 1], (n_edges - after - 1) * sizeof *edge);
+        edge[after + 1] = cut;
+        n_edges++;
+        rss -= best;
+    }
+    return fmax(rss, 0);
+}
+
+/* Whether the ramp describes the stretch better than pieces, common ones or each repetition's own. */
+static int describes_better(const struct stretch *s, const struct ramp_fit *f, bool free_begin,
+                            const struct phases *out, size_t p, size_t q, bool *better)
+{
+    double *y = malloc(s->n_bins * sizeof *y), runs = (double)s->n_runs, pieces = (double)(q - p + 1);
+    double ramp = 0, own = 0;
+    size_t cuts = q - p < 1 ? 1 : q - p < OWN_CUTS ? q - p : OWN_CUTS;
+    if (!y)
+        return -1;
+    for (size_t k = 0; k < s->n_runs; k++) {
+        ramp += rss_of_ramp(s, k, f);
+        own += rss_of_own_steps(s, k, cuts, y);
+    }
+    free(y);
+    double as_ramp = criterion(s, ramp, runs + 2 + free_begin);
+    double as_own = criterion(s, own, runs * (1 + 2 * (double)cuts));
+    double as_pieces = criterion(s, rss_of_pieces(s, out, p, q), runs - 1 + 2 * pieces - 1);
+    *better = as_ramp + CLEARLY < fmin(as_own, as_pieces);
+    return 0;
+}
+
+/* How many repetitions show the ramp, rather than few that do something large; 0: it is not theirs. */
+static size_t shown_by(const struct stretch *s, const struct ramp_fit *f)
+{
+    double sum = 0, squares = 0;
+    size_t showing = 0, n = 0;
+    for (size_t k = 0; k < s->n_runs; k++) {
+        double m = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+        for (size_t b = 0; b < s->n_bins; b++)
+            if (filled(s, k, b)) {
+                double x = ramp_value(f, at(s, b)) - f->to.value, y = s->value[k * s->n_bins + b] - f->to.value;
+                m++;
+                sx += x;
+                sy += y;
+                sxx += x * x;
+                sxy += x * y;
+            }
+        double part = (m * sxy - sx * sy) / (m * sxx - sx * sx); /* 1: as the others, 0: nothing */
+        if (!isfinite(part))
+            continue;
+        showing += part > 0.5;
+        sum += part;
+        squares += part * part;
+        n++;
+    }
+    double mean = sum / fmax(1, (double)n), sigma = sqrt(fmax(0, squares / fmax(1, (double)n) - mean * mean));
+    if (showing * 2 <= n || (n >= RUNS_FOR_TEST && mean * sqrt((double)n) < RAMP_Z * sigma))
+        return 0;
+    return showing;
+}
+
+/* Fits a ramp to the stretch. *runs: how many repetitions show it; 0: there is none. -1: out of memory. */
+static int fit_stretch(const struct runs *r, const struct stretch *s, const struct phases *out, size_t p, size_t q,
+                       struct ramp_fit *best, size_t *runs)
+{
+    double best_criterion = INFINITY, least = s->n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : LEAST_CHANGE;
+    bool free_begin = false;
+    *runs = 0;
+    for (int is_free = 0; is_free < 2; is_free++) {
+        struct ramp_fit f;
+        int status = ramp_fit(s->t, s->mean, s->n_points, s->begin, is_free, &f);
+        if (status < 0)
+            return -1;
+        double n = (double)s->n_points, value = status ? INFINITY : n * log(fmax(f.rss, 1e-18 * n)) + is_free * log(n);
+        if (value < best_criterion) {
+            best_criterion = value;
+            *best = f;
+            free_begin = is_free;
+        }
+    }
+    if (!isfinite(best_criterion))
+        return 0;
+    double seen = fabs(ramp_value(best, s->end) - ramp_value(best, s->begin)) / best->to.value;
+    bool better = seen >= least && best->tau.value >= TAU_PERIODS * fmax(r->period, s->width) && best->to.value > 0 &&
+                  best->begin.value < s->end;
+    if (better && describes_better(s, best, free_begin, out, p, q, &better))
+        return -1;
+    *runs = better ? shown_by(s, best) : 0;
+    return 0;
+}
+
+/* ---- into the outline ---- */
+
+/* What takes the place of pieces p to q. */
+struct part {
+    double begin;
+    struct phase phase;
+    struct piece piece;
+};
+
+/* A piece with the values of all of them; the frequency is `ghz`. */
+static struct piece joined(const struct outline *o, size_t p, size_t q, double ghz)
+{
+    struct piece all = {.samples = 0};
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double sum = 0, weight = 0;
+        for (size_t i = p; i <= q; i++)
+            if (!isnan(o->piece[i].value[c])) {
+                sum += o->piece[i].value[c] * (double)(o->piece[i].samples + 1);
+                weight += (double)(o->piece[i].samples + 1);
+            }
+        all.value[c] = weight > 0 ? sum / weight : NAN;
+    }
+    for (size_t i = p; i <= q; i++)
+        all.samples += o->piece[i].samples;
+    all.value[TRACE_FREQ] = ghz;
+    return all;
+}
+
+static struct phase phase_of(const struct piece *piece, enum phase_kind kind)
+{
+    struct phase ph = {.kind = kind, .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN}, .ipc = piece->value[TRACE_IPC],
+                       .volts = piece->value[TRACE_VOLTS], .level = -1};
+    ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
+    for (int i = 0; i < 4; i++)
+        ph.share[i] = piece->value[TRACE_LVL0 + i];
+    return ph;
+}
+
+static struct estimate widened(const struct estimate *e, double half)
+{
+    double all = hypot(half, e->hi - e->value);
+    return (struct estimate){e->value, e->value - all, e->value + all};
+}
+
+static size_t make_parts(const struct runs *r, const struct outline *o, size_t p, size_t q, const struct stretch *s,
+                         const struct ramp_fit *f, size_t runs, struct part part[PARTS])
+{
+    double step = fabs(f->from.value - f->to.value), rest = REST_PERIODS * r->period;
+    double over = f->begin.value + f->tau.value * log(fmax(step / (ARRIVED * f->to.value), 1));
+    bool before = f->begin.value > s->begin + rest && f->begin.value > s->begin + f->begin.hi - f->begin.value;
+    size_t n = 0;
+    if (before)
+        part[n++] = (struct part){.begin = s->begin, .piece = joined(o, p, q, f->from.value)};
+    part[n] = (struct part){.begin = before ? f->begin.value : s->begin};
+    part[n].piece = joined(o, p, q, ramp_value(f, 0.5 * (f->begin.value + fmin(over, s->end))));
+    part[n++].piece.ramp_runs = runs;
+    if (over < s->end - rest)
+        part[n++] = (struct part){.begin = over, .piece = joined(o, p, q, f->to.value)};
+    for (size_t i = 0; i < n; i++)
+        part[i].phase = phase_of(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
+    struct phase *ramp = &part[before].phase;
+    ramp->from_ghz = widened(&f->from, s->mean_half);
+    ramp->to_ghz = widened(&f->to, s->mean_half);
+    ramp->tau_us = f->tau;
+    return n;
+}
+
+/* Puts n parts in the place of pieces p to q. */
+static int splice(struct outline *o, struct phases *out, size_t p, size_t q, const struct part *part, size_t n)
+{
+    size_t pieces = o->n_pieces - (q - p + 1) + n, after = o->n_pieces - q - 1, runs = o->n_runs;
+    struct piece *piece = calloc(pieces + 1, sizeof *piece);
+    struct edge_kind *edge = calloc(pieces + 1, sizeof *edge);
+    double *time = calloc(pieces * runs + 1, sizeof *time);
+    struct phase *phase = calloc(pieces + 1, sizeof *phase);
+    if (!piece || !edge || !time || !phase) {
+        free(piece);
+        free(edge);
+        free(time);
+        free(phase);
+        return -1;
+    }
+    memcpy(piece, o->piece, p * sizeof *piece);
+    memcpy(phase, out->phases, p * sizeof *phase);
+    memcpy(edge, o->edge, p * sizeof *edge); /* the last of them leads into the stretch */
+    memcpy(time, o->time, p * runs * sizeof *time);
+    for (size_t i = 0; i < n; i++) {
+        piece[p + i] = part[i].piece;
+        phase[p + i] = part[i].phase;
+        if (!i)
+            continue;
+        bool up = part[i].piece.value[TRACE_FREQ] > part[i - 1].piece.value[TRACE_FREQ];
+        edge[p + i - 1].change[TRACE_FREQ] = up ? 1 : -1;
+        for (size_t k = 0; k < runs; k++)
+            time[(p + i - 1) * runs + k] = part[i].begin;
+    }
+    memcpy(piece + p + n, o->piece + q + 1, after * sizeof *piece);
+    memcpy(phase + p + n, out->phases + q + 1, after * sizeof *phase);
+    if (after) {
+        memcpy(edge + p + n - 1, o->edge + q, after * sizeof *edge);
+        memcpy(time + (p + n - 1) * runs, o->time + q * runs, after * runs * sizeof *time);
+    }
+    free(o->piece);
+    free(o->edge);
+    free(o->time);
+    free(out->phases);
+    o->piece = piece;
+    o->edge = edge;
+    o->time = time;
+    out->phases = phase;
+    o->n_pieces = out->n_phases = pieces;
+    return 0;
+}
+
+/* ---- which stretches ---- */
+
+static bool eligible(const struct outline *o, const struct phases *out, size_t p)
+{
+    return is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
+}
+
+/* Nothing but the frequency changes at edge e. */
+static bool only_frequency(const struct outline *o, size_t e)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (c != TRACE_FREQ && o->edge[e].change[c])
+            return false;
+    return !o->edge[e].forced;
+}
+
+static size_t stretch_end(const struct outline *o, const struct phases *out, size_t p)
+{
+    while (p + 1 < out->n_phases && eligible(o, out, p + 1) && only_frequency(o, p))
+        p++;
+    return p;
+}
+
+static int try_stretch(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *made)
+{
+    double begin = out->phases[p].start_us, end = q + 1 < out->n_phases ? out->phases[q + 1].start_us : o->end;
+    struct stretch s = {0};
+    struct ramp_fit f;
+    struct part part[PARTS];
+    size_t runs = 0;
+    *made = 0;
+    if (!(end - begin > BINS_LEAST * r->period) || !o->n_runs)
+        return 0;
+    int bad = gather(r, o, begin, end, &s);
+    if (!bad && s.n_points >= BINS_LEAST)
+        bad = fit_stretch(r, &s, out, p, q, &f, &runs);
+    if (!bad && runs) {
+        *made = make_parts(r, o, p, q, &s, &f, runs, part);
+        bad = splice(o, out, p, q, part, *made);
+    }
+    stretch_free(&s);
+    return bad;
+}
+
+/* What is steady after a ramp still holds the last of its approach: the mean of that is known, and taken off. */
+static void take_off_rests(struct phases *out)
+{
+    for (size_t p = 0; p + 1 < out->n_phases; p++) {
+        const struct phase *ramp = &out->phases[p];
+        struct estimate *ghz = &out->phases[p + 1].freq_ghz;
+        double tau = ramp->tau_us.value, us = out->phases[p + 1].duration_us.value;
+        if (ramp->kind != PHASE_RAMP || out->phases[p + 1].kind != PHASE_STEADY || !(us > 0))
+            continue;
+        double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
+        double rest = left * tau / us * (1 - exp(-us / tau));
+        *ghz = (struct estimate){ghz->value - rest, ghz->lo - rest, ghz->hi - rest};
+    }
+}
+
+/* Its end is where the time constant puts it, and known as well as that. */
+static int tell_ramps(const struct outline *o, struct phases *out)
+{
+    for (size_t p = 0; p < out->n_phases; p++) {
+        struct phase *ph = &out->phases[p];
+        if (ph->kind != PHASE_RAMP)
+            continue;
+        double us = ph->duration_us.value, tau = ph->tau_us.value;
+        bool whole = p + 1 < out->n_phases && out->phases[p + 1].kind == PHASE_STEADY;
+        ph->agreeing_runs = o->piece[p].ramp_runs;
+        if (whole)
+            ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
+        else if (warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is %.0f us; "
+                           "longer recordings (--observe) would tell it better", ph->start_us, tau))
+            return -1;
+    }
+    return 0;
+}
+
+int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
+{
+    bool any = false;
+    int bad = 0;
+    for (size_t p = 0; r->has[TRACE_FREQ] && p < out->n_phases && !bad;) {
+        size_t made = 0, q = p;
+        if (eligible(o, out, p)) {
+            q = stretch_end(o, out, p);
+            bad = try_stretch(r, o, out, p, q, &made);
+        }
+        any = any || made;
+        p = made ? p + made : q + 1;
+    }
+    for (bool again = any; again && !bad;) {
+        bad = find_times(r, o, out);
+        take_off_rests(out);
+        bad = bad || find_levels(o, out, &again);
+    }
+    return bad || (any && tell_ramps(o, out)) ? -1 : 0;
+}
