@@ -129,7 +129,7 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
         double own = kind->change[c] ? snr(r, c, before, after) : 0;
         use[c] = own > 0.5;
         /* a frequency read at one instant places an edge no better than its sample */
-        if (own > best_snr * (c == TRACE_FREQ && r->instant_freq ? 4 : 1)) {
+        if (own > best_snr * (c == TRACE_FREQ && r->clock.instant ? 4 : 1)) {
             best_snr = own;
             best = c;
         }
@@ -165,7 +165,7 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
             best = c;
     }
     double x = integrate(r, best, from, to, at, before->value[best], after->value[best]);
-    if ((best == TRACE_FREQ && r->instant_freq) || best == TRACE_VOLTS)
+    if ((best == TRACE_FREQ && r->clock.instant) || best == TRACE_VOLTS)
         x += 0.5 * (double)r->dt[at < to ? at : to - 1]; /* read at the end of the sample: the edge lies within it */
     /* a strong edge outside its window is a wild sample's doing */
     double margin = r->period + (best_snr >= STRONG_SNR ? 0 : INFINITY);
@@ -228,10 +228,10 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
     if (isnan(f2))
         f2 = g->freq_after;
     bool rates = !isnan(g->rate) && i1 > 0 && i2 > 0;
-    if (isnan(g->clock) || isnan(f1) || isnan(f2) || (r->instant_freq && !rates)) {
+    if (isnan(g->clock) || isnan(f1) || isnan(f2) || (r->clock.instant && !rates)) {
         a = isnan(known) ? 0.5 * fmin(r->period, dt) : fmin(fmax(0, known - g->begin), dt);
         b = wait * fmin(r->period, dt); /* no account to draw on: time stamps alone */
-    } else if (r->instant_freq) {
+    } else if (r->clock.instant) {
         a = fmin(dt * g->rate / (f1 * i1), r->period); /* this machine's sampler resumes at once */
         if (!isnan(known))
             a = fmin(fmax(0, known - g->begin), dt);

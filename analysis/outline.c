@@ -16,13 +16,13 @@
  * 2^-13 V = 0.12 mV while steps of interest begin at 6 mV.
  */
 static const struct segment_rule rules[TRACE_CHANNELS] = {
-    [TRACE_FREQ] = {true, 0.004, 6, 3, false},
-    [TRACE_IPC] = {true, 0.06, 6, 3, false},
-    [TRACE_VOLTS] = {false, 0.0015, 6, 3, false},
-    [TRACE_LVL0] = {false, 0.1, 6, 3, false},
-    [TRACE_LVL1] = {false, 0.1, 6, 3, false},
-    [TRACE_LVL2] = {false, 0.1, 6, 3, false},
-    [TRACE_THROTTLE] = {false, 0.1, 6, 3, false},
+    [TRACE_FREQ] = {true, 0.004, 6, 3, false, 0},
+    [TRACE_IPC] = {true, 0.06, 6, 3, false, 0},
+    [TRACE_VOLTS] = {false, 0.0015, 6, 3, false, 0},
+    [TRACE_LVL0] = {false, 0.1, 6, 3, false, 0},
+    [TRACE_LVL1] = {false, 0.1, 6, 3, false, 0},
+    [TRACE_LVL2] = {false, 0.1, 6, 3, false, 0},
+    [TRACE_THROTTLE] = {false, 0.1, 6, 3, false, 0},
 };
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
@@ -60,7 +60,10 @@ static int add_cuts(const struct runs *r, const struct series *s, int c, size_t 
 {
     struct cut *cuts;
     double sigma = 0;
-    size_t n = segment_channel(s->value[c], s->skip, first, last, &rules[c], &cuts, &sigma);
+    struct segment_rule rule = rules[c];
+    if (rule.logarithm)
+        rule.least_noise = clock_noise(&r->clock) / sqrt((double)s->repetitions);
+    size_t n = segment_channel(s->value[c], s->skip, first, last, &rule, &cuts, &sigma);
     if (n == SIZE_MAX)
         return -1;
     int bad = 0;
@@ -242,7 +245,7 @@ static int describe(const struct runs *r, const struct series *s, const struct s
         for (size_t i = a; s->value[c] && i < b; i += step)
             if (!isnan(s->value[c][i]) && !(s->skip && s->skip[i]))
                 x[m++] = (double)s->value[c][i];
-        p->value[c] = centre_of(x, m, x + m);
+        p->value[c] = clock_centre(&r->clock, (enum trace_channel)c, x, m, x + m);
     }
     free(x);
     return 0;

@@ -7,6 +7,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
+#include "analysis/clock.h"
 #include "analysis/robust.h"
 #include "analysis/threshold.h"
 
@@ -46,7 +47,8 @@ static double edge_median(const struct trace *t, const struct trigger_span *s, s
         for (size_t i = s[r].first; i < s[r].last; i++)
             if (t->time_us[i] > from && t->time_us[i] <= to)
                 scratch[m++] = (double)t->channel[TRACE_FREQ][i];
-    return median_of(scratch, m);
+    struct clock_reading clock = clock_reading_of(t);
+    return clock_middle(&clock, TRACE_FREQ, scratch, m, scratch + m);
 }
 
 /* Before a wait that is shorter than the wide window, the narrow one tells. */
@@ -97,7 +99,7 @@ const char *relaxation_levels(const struct trace *t, const struct trigger_span *
     *out = (struct relaxation_levels){.slow = NAN, .fast = NAN};
     for (size_t r = 0; r < n; r++)
         samples += s[r].last - s[r].first;
-    double *scratch = malloc((samples + n + 2) * sizeof *scratch);
+    double *scratch = malloc(2 * (samples + n + 2) * sizeof *scratch);
     if (!scratch)
         return "out of memory";
     double *end = scratch + samples + 1;

@@ -118,7 +118,8 @@ static size_t look(const struct runs *r, const struct run_span *s, size_t i, int
         if (k == 0)
             break;
     }
-    *clock = median_of(c, m);
+    double scratch[NEIGHBOURS];
+    *clock = clock_middle(&r->clock, TRACE_FREQ, c, m, scratch);
     *rate = median_of(q, m);
     *length = median_of(d, m);
     return m;
@@ -186,7 +187,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     } else {
         return false;
     }
-    g->running = !r->instant_freq && !(least > 0.1 * dt) && !isnan(least);
+    g->running = !r->clock.instant && !(least > 0.1 * dt) && !isnan(least);
     size_t nb = look(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb), na = look(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
     size_t fewer = nb < na ? nb : na;
     g->freq_before = cb;
@@ -230,12 +231,14 @@ static int find_gaps(struct runs *r)
 {
     size_t capacity = 0;
     const float *freq = r->has[TRACE_FREQ] ? r->trace->channel[TRACE_FREQ] : NULL;
+    /* what the steps of a clock do to a reading is no lost time */
+    const float lowest = (float)(1 - fmax(0.15, 6 * clock_noise(&r->clock)));
     for (uint32_t k = 0; k < r->n; k++) {
         struct run_span *s = &r->run[k];
         float last = NAN;
         s->first_gap = r->n_gaps;
         for (size_t i = s->first + 1; i < s->first + s->n; i++) {
-            bool low = freq && (freq[i] < 0.85f * last);
+            bool low = freq && (freq[i] < lowest * last);
             if (freq && !low && !isnan(freq[i]))
                 last = freq[i];
             struct gap g;
@@ -386,15 +389,14 @@ int runs_prepare(const struct trace *t, struct runs *r)
     r->spoilt = calloc(t->n + 1, 1);
     if (!r->dt || !r->spoilt || split(t, r))
         return -1;
+    r->clock = clock_reading_of(t);
     for (int c = 0; c < TRACE_CHANNELS; c++) {
         bool relative = c == TRACE_FREQ || c == TRACE_IPC;
         for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
             r->has[c] = !isnan(t->channel[c][i]);
         if (r->has[c])
-            r->noise[c] = neighbour_noise(t->channel[c], t->n, relative);
+            r->noise[c] = fmax(neighbour_noise(t->channel[c], t->n, relative), relative ? clock_noise(&r->clock) : 0);
     }
-    const char *kind = trace_get(t, "frequency");
-    r->instant_freq = kind && !strcmp(kind, "instantaneous");
     r->period = typical_length(r);
     measure_lengths(r);
     /* of a voltage alone, read at instants, no sample can hold lost time */

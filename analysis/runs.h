@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/clock.h"
 #include "analysis/trace.h"
 
 /* Time lost inside one sample. */
@@ -57,7 +58,7 @@ struct runs {
     } habit;
     double typical_lost; /* of the gaps across which the level changes: medians; NaN = too few */
     double typical_step; /* their size, as a logarithm */
-    bool instant_freq; /* the frequency is that at the end of a sample, not the mean over it */
+    struct clock_reading clock;
 };
 
 /* Prepares the repetitions that hold anything but scattered voltage readings. 0, or -1: out of memory. */

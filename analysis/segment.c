@@ -176,6 +176,7 @@ static int clean_series(const float *value, const uint8_t *skip, size_t first, s
     double sigma = difference_noise(c->y, m, 1);
     if (rule->logarithm)
         sigma = fmax(sigma, quantum_noise(c->y, m));
+    sigma = fmax(sigma, rule->least_noise);
     m = drop_outliers(c->y, c->index, m, fmax(5 * sigma, 0.5 * rule->min_effect));
     /* Quantised or noiseless recordings: a floor keeps significance finite; min_effect still guards. */
     c->sigma = fmax(sigma, rule->min_effect / 50);

@@ -30,6 +30,7 @@ struct segment_rule {
     double min_z;      /* less significant steps are not believed */
     size_t min_length; /* shorter states are not believed */
     bool gradual;      /* a step may be a ramp of many samples, and need not be sharp */
+    double least_noise; /* of one sample, whatever they seem to have: 0 = not known */
 };
 
 /*

@@ -20,6 +20,7 @@ struct series {
     double *end;       /* of each sample; NULL: one repetition, times are the trace's */
     bool owned;
     size_t base;       /* one repetition: index of its first sample in the trace */
+    size_t repetitions; /* of which each sample is the mean */
     double begin, period;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
 #include "analysis/robust.h"
 
 enum { END_SAMPLES = 5, ONE_OFF_OF = 5 };
@@ -30,27 +31,28 @@ static double last_of_run(const struct trace *t, size_t begin, size_t *end)
     return t->time_us[i - 1];
 }
 
-/* The median of a channel over samples of begin..end of a trace that end after `from` and not after `to`; NaN: none.
- * `scratch` has room for them all. */
-static double median_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
+/* The middle of a channel over samples of begin..end of a trace that end after `from` and not after `to`; NaN: none.
+ * `scratch` has room for twice as many. */
+static double middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
                              double to, double *scratch)
 {
     size_t n = 0;
+    struct clock_reading clock = clock_reading_of(t);
     for (size_t i = begin; i < end && t->channel[c]; i++)
         if (t->time_us[i] > from && t->time_us[i] <= to && !isnan(t->channel[c][i]))
             scratch[n++] = (double)t->channel[c][i];
-    return n ? median_of(scratch, n) : NAN;
+    return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
 }
 
 int steady_seen_add(struct steady_seen *s, const struct trace *t)
 {
-    double *scratch = calloc(t->n + 1, sizeof *scratch);
+    double *scratch = calloc(2 * t->n + 1, sizeof *scratch);
     if (!scratch)
         return -1;
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         last_of_run(t, begin, &end);
-        double ghz = median_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
-        double ipc = median_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
+        double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
+        double ipc = middle_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
         if (!isnan(ghz) && s->n_ghz < SETTLING_SEEN_MAX)
             s->ghz[s->n_ghz++] = ghz;
         if (!isnan(ipc) && s->n_ipc < SETTLING_SEEN_MAX)
@@ -93,20 +95,20 @@ int settling_mark_late(const struct trace *t, const struct steady_seen *own, boo
     memset(off, 0, n * sizeof *off);
     if (!own->n_ghz || !t->run)
         return 0;
-    double *value = calloc(2 * (t->n + 1), sizeof *value);
+    double *value = calloc(3 * (t->n + 1), sizeof *value);
     if (!value)
         return -1;
     double *scratch = value + t->n + 1;
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         last_of_run(t, begin, &end);
-        double ghz = median_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
+        double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
         if (!isnan(ghz))
             value[runs++] = ghz;
     }
     struct range r = range_of(own->ghz, own->n_ghz, runs ? spread_of(value, runs, scratch) : NAN, FREQ_LATE);
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         last_of_run(t, begin, &end);
-        double ghz = median_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
+        double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
         if (ghz < r.lo && t->run[begin] < n) {
             marked += !off[t->run[begin]];
             off[t->run[begin]] = true;
@@ -137,14 +139,14 @@ static void find_ends(const struct trace *t, const struct phases *p, struct ends
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         last_of_run(t, begin, &end);
         if (was_discarded(p, t->run ? t->run[begin] : 0) ||
-            isnan(median_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
+            isnan(middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
             continue; /* a reading of the voltage alone */
         double from = last - END_US;
         if (end - begin > END_SAMPLES)
             from = fmin(from, t->time_us[end - 1 - END_SAMPLES]);
         from = fmax(from, 0);
-        e->ghz[e->n] = median_between(t, TRACE_FREQ, begin, end, from, INFINITY, e->scratch);
-        e->ipc[e->n++] = median_between(t, TRACE_IPC, begin, end, from, INFINITY, e->scratch);
+        e->ghz[e->n] = middle_between(t, TRACE_FREQ, begin, end, from, INFINITY, e->scratch);
+        e->ipc[e->n++] = middle_between(t, TRACE_IPC, begin, end, from, INFINITY, e->scratch);
     }
 }
 
@@ -160,7 +162,7 @@ static double median_copy(const double *x, size_t n, double *scratch)
 int settling_judge(const struct trace *t, const struct phases *p, const struct steady_seen *own, bool waits,
                    struct settling *out)
 {
-    double *room = calloc(3 * (t->n + 1), sizeof *room);
+    double *room = calloc(4 * (t->n + 1), sizeof *room);
     struct ends e = {room, room ? room + t->n + 1 : NULL, room ? room + 2 * (t->n + 1) : NULL, 0};
     memset(out, 0, sizeof *out);
     if (!room)

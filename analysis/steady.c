@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/clock.h"
 #include "analysis/robust.h"
 
 /* As in mean_estimate: what lies so far off was disturbed. */
@@ -20,17 +21,18 @@ static size_t end_of_run(const struct trace *t, size_t i)
 }
 
 /* The mean of each repetition that has one; returns how many. `values`, `scratch`, `means`: room for t->n. */
-static size_t means_of_runs(const struct trace *t, const float *channel, double *values, double *scratch, double *means)
+static size_t means_of_runs(const struct trace *t, enum trace_channel c, double *values, double *scratch, double *means)
 {
     size_t runs = 0;
+    struct clock_reading clock = clock_reading_of(t);
     for (size_t i = 0, end; i < t->n; i = end) {
         size_t n = 0;
         end = end_of_run(t, i);
         for (size_t k = i; k < end; k++)
-            if (isfinite(channel[k]))
-                values[n++] = channel[k];
+            if (isfinite(t->channel[c][k]))
+                values[n++] = (double)t->channel[c][k];
         if (n)
-            means[runs++] = centre_of(values, n, scratch);
+            means[runs++] = clock_centre(&clock, c, values, n, scratch);
     }
     return runs;
 }
@@ -44,11 +46,16 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     if (!room)
         return -1;
     double *means = room + 2 * t->n;
-    out->runs = means_of_runs(t, t->channel[c], room, room + t->n, means);
+    out->runs = means_of_runs(t, c, room, room + t->n, means);
     if (out->runs)
         out->mean = mean_estimate(means, out->runs, REJECT_SIGMAS, slack, &out->used);
     if (out->runs - out->used > out->runs / REJECT_ONE_IN)
         out->mean = mean_estimate(means, out->runs, INFINITY, INFINITY, &out->used);
+    double common = clock_reading_of(t).error;
+    if (c == TRACE_FREQ && common > 0) { /* what all readings have in common is not in their scatter */
+        double value = out->mean.value, half = hypot(value - out->mean.lo, 1.96 * common * value);
+        out->mean = (struct estimate){value, value - half, value + half};
+    }
     free(room);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/clock.h"
 #include "analysis/robust.h"
 
 #define INTERRUPTED_US 60.0 /* halts of frequency changes take about 10 us (G 5.2.2), waits 650 us and more (D) */
@@ -32,7 +33,8 @@ static double median_within(const struct trace *t, struct trigger_span s, enum t
     for (size_t i = s.first; i < s.last; i++)
         if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
             scratch[m++] = (double)t->channel[c][i];
-    return median_of(scratch, m);
+    struct clock_reading clock = clock_reading_of(t);
+    return clock_middle(&clock, c, scratch, m, scratch + m);
 }
 
 static double mean_level(const struct trace *t, struct trigger_span s, double from_us, double to_us)
@@ -63,7 +65,7 @@ const char *trigger_look(const struct trace *t, struct trigger_span s, double fr
     }
     if (inside < SAMPLES_LEAST)
         return "too few samples after the burst";
-    double *scratch = malloc((s.last - s.first) * sizeof *scratch);
+    double *scratch = malloc(2 * (s.last - s.first) * sizeof *scratch);
     if (!scratch)
         return "out of memory";
     out->freq = median_within(t, s, TRACE_FREQ, from_us, to_us, scratch);
@@ -184,7 +186,8 @@ static double median_bin(const struct profile *p, enum trace_channel c, double f
                 p->scratch[m++] = (double)p->t->channel[c][i];
         }
     }
-    return median_of(p->scratch, m);
+    struct clock_reading clock = clock_reading_of(p->t);
+    return clock_middle(&clock, c, p->scratch, m, p->scratch + m);
 }
 
 /* One repetition alone: slow between two times against its own last third. */
@@ -246,7 +249,7 @@ int trigger_throttled(const struct trace *t, const struct trigger_span *s, const
         samples += s[r].last - s[r].first;
         begin = fmin(begin, begin_us[r]);
     }
-    struct profile p = {t, s, begin_us, n, period_us, malloc((samples + 1) * sizeof *p.scratch)};
+    struct profile p = {t, s, begin_us, n, period_us, malloc(2 * (samples + 1) * sizeof *p.scratch)};
     if (!p.scratch)
         return -1;
     out->full_ipc = median_bin(&p, TRACE_IPC, -begin * 2 / 3, -begin);

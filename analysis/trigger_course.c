@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/clock.h"
 #include "analysis/robust.h"
 
 #define FAR_US 50.0
@@ -51,16 +52,17 @@ static struct trigger_sight sum_up(const struct trace *t, size_t first, size_t l
 {
     struct trigger_sight out = {NAN, NAN, NAN, 0};
     const float *one = t->channel[TRACE_LVL1], *two = t->channel[TRACE_LVL2];
+    struct clock_reading clock = clock_reading_of(t);
     double level = 0;
     size_t n = last - first;
     if (!n)
         return out;
     for (size_t i = 0; i < n; i++)
         scratch[i] = (double)t->channel[TRACE_FREQ][first + i];
-    out.freq = median_of(scratch, n);
+    out.freq = clock_middle(&clock, TRACE_FREQ, scratch, n, scratch + n);
     for (size_t i = 0; i < n; i++)
         scratch[i] = (double)t->channel[TRACE_IPC][first + i];
-    out.ipc = median_of(scratch, n);
+    out.ipc = clock_middle(&clock, TRACE_IPC, scratch, n, scratch + n);
     for (size_t i = first; i < last && one && two; i++)
         level += (double)one[i] + 2 * (double)two[i];
     out.level = one && two ? level / (double)n : NAN;
@@ -70,7 +72,7 @@ static struct trigger_sight sum_up(const struct trace *t, size_t first, size_t l
 static int make_bins(const struct trace *t, struct trigger_span s, double from, double to, double bin_us,
                      struct bins *out)
 {
-    double *scratch = malloc((s.last - s.first + 1) * sizeof *scratch);
+    double *scratch = malloc(2 * (s.last - s.first + 1) * sizeof *scratch);
     out->n = (size_t)fmax(0, floor((to - from) / bin_us + 1e-6));
     out->sight = calloc(out->n + 1, sizeof *out->sight);
     if (!scratch || !out->sight) {

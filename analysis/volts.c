@@ -207,7 +207,7 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
 
 static int find_steps(const struct trace *v, struct phases *out)
 {
-    const struct segment_rule rule = {false, STEP_V, STEP_Z, 3, true};
+    const struct segment_rule rule = {false, STEP_V, STEP_Z, 3, true, 0};
     struct cut *cut = NULL;
     double sigma;
     size_t n = segment_channel(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);

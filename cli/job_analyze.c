@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/confirm.h"
 #include "analysis/discarded.h"
 #include "analysis/phases.h"
 #include "analysis/trace.h"
@@ -133,7 +134,7 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     }
     stop_only_asks(true); /* files that are begun are finished */
     int status = FAILED;
-    if (discarded_take(t, &phases) != 0) {
+    if (discarded_take(t, &phases) != 0 || confirm_again(t, &phases) != 0) {
         complain("out of memory");
     } else {
         tell_missing(t, missing, sizeof(missing));

@@ -15,7 +15,7 @@
 #include "cli/report.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
-#include "probes/transition.h"
+#include "tables/guarded.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
 static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
@@ -169,26 +169,30 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
         fprintf(stderr, "%s\n", w->told);
         w->told = "";
     }
-    progress_step(&w->progress, done, wanted);
+    if (wanted > 0) {
+        progress_step(&w->progress, done, wanted);
+    }
     return stop_asked();
 }
 
-/* The measurement itself. Returns DONE with *result filled, or an exit status after a line. */
+/* The measurement itself. Returns DONE with *seen filled, or an exit status after a line. */
 static int measure(struct machine *m, const struct options *o, const struct transition_setup *s, const char *told,
-                   struct transition_result *result)
+                   struct switches_seen *seen)
 {
     struct machine_error error;
     struct watch watch = {.told = o->quiet ? "" : told};
+    const struct guard guard = {.machine = m, .warmup_given = o->warmup_us.given,
+                                .observe_given = o->observe_us.given, .progress = on_progress, .data = &watch};
     memset(&error, 0, sizeof(error));
     stop_only_asks(true); /* what the machine has changed must be put back */
     progress_begin(&watch.progress, o->quiet);
-    int status = transition_run(m, s, on_progress, &watch, result, &error);
+    int status = guarded_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
     if (stop_asked()) {
         complain("interrupted after %u of %u repetitions, nothing was written", watch.progress.done,
                  watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
         if (status == MACHINE_OK) {
-            transition_result_free(result);
+            switches_free(seen);
         }
         return FAILED;
     }
@@ -211,30 +215,16 @@ static int note_spoilt(struct transition_result *r)
     return status;
 }
 
-/* From the trace to the answer, on the screen and in files. */
-static int conclude(const struct options *o, struct trace *t, struct outputs *out, const char *missing)
+/* The answer, on the screen and in files. */
+static int conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
 {
-    struct phases phases;
-    char why[400] = "";
-    const struct phases_options options = {.seed = o->seed};
     FILE *screen = outputs_screen(out);
-    stop_only_asks(false); /* nothing to put back any more, nothing to finish yet */
-    if (phases_find(t, &options, &phases, why, sizeof(why)) != 0) {
-        complain("the phases could not be found: %s", why);
-        stop_only_asks(true);
-        (void)outputs_write(out, t, NULL, screen); /* what was measured is not lost */
+    if (discarded_take(&seen->result.trace, &seen->phases) != 0) {
+        complain("out of memory");
         return FAILED;
     }
-    stop_only_asks(true);
-    int status = FAILED;
-    if (discarded_take(t, &phases) != 0) {
-        complain("out of memory");
-    } else {
-        report_print(screen, report_colour(screen), t, &phases, missing);
-        status = outputs_write(out, t, &phases, screen);
-    }
-    phases_free(&phases);
-    return status;
+    report_print(screen, report_colour(screen), &seen->result.trace, &seen->phases, missing);
+    return outputs_write(out, &seen->result.trace, &seen->phases, screen);
 }
 
 /* Closes the machine and puts `changed` back, whatever comes out of it. */
@@ -243,7 +233,7 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
 {
     char missing[1000], counters[500];
     struct machine_info info;
-    struct transition_result result;
+    struct switches_seen seen;
     m->ops->info(m, &info);
     int status = check_features(&s->from, &info);
     if (status == DONE) {
@@ -254,26 +244,26 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
     }
     why_no_counters(m, counters, sizeof(counters));
     if (status == DONE) {
-        status = measure(m, o, s, told, &result);
+        status = measure(m, o, s, told, &seen);
     }
     m->ops->close(m);
     char settings[200];
     snprintf(settings, sizeof(settings), "%s", settings_text(changed));
     if (changed_settings_end(changed) != DONE && status == DONE) {
-        transition_result_free(&result); /* has been said; who knows what else went wrong */
+        switches_free(&seen); /* has been said; who knows what else went wrong */
         return FAILED;
     }
     if (status != DONE) {
         return status;
     }
-    tell_missing(result.volts_missing, counters, missing, sizeof(missing));
-    if (note_spoilt(&result) != 0 || (settings[0] != '\0' && trace_set(&result.trace, "settings", settings) != 0)) {
+    tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
+    if (note_spoilt(&seen.result) != 0 || (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)) {
         complain("out of memory");
         status = FAILED;
     } else {
-        status = conclude(o, &result.trace, out, missing);
+        status = conclude(&seen, out, missing);
     }
-    transition_result_free(&result);
+    switches_free(&seen);
     return status;
 }
 

@@ -167,7 +167,7 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
             break;
         }
         seen = timing_chain_cost((const struct timing_raw *)(h->map + CHARACTERIZE_PROBE_ROOM * h->stride), r.n,
-                                 &h->cost);
+                                 &helper_chains, h->silicon.tsc_step, &h->cost);
     }
     helper_finish(m);
     if (status == MACHINE_OK && seen != 0) {

@@ -52,6 +52,8 @@ void helper_words_from_counters(const struct helper_words *w, const struct chara
     }
 }
 
+const struct timing_chains helper_chains = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 0 };
+
 void helper_words_from_chains(const struct helper_words *w, const struct counter_spec *ids,
                               const struct characterize_run *run, const unsigned *per_block, double cost)
 {
@@ -63,7 +65,7 @@ void helper_words_from_chains(const struct helper_words *w, const struct counter
         for (; i < run->last[s]; i++) {
             const uint64_t *raw = w->raw + i * w->stride;
             uint64_t *out = w->words + i * out_stride;
-            double adds = raw[2] & 1 ? CHAIN_LONG_ADDS : CHAIN_SHORT_ADDS;
+            double adds = helper_chains.adds[raw[2] & 1];
             ticks += raw[0] - raw[1];
             cycles += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
             out[0] = raw[0];

@@ -60,6 +60,7 @@ struct model_class {
 struct model_demand {
     unsigned width;
     enum kernel_weight weight;
+    char kernel[KERNEL_NAME_MAX]; /* of this kernel alone; "" = of all of the width and weight */
     unsigned class_;    /* needed from `rate` and `count` on */
     double rate;        /* counted instructions per core cycle at full rate */
     double count;       /* counted instructions executed before `class_` is needed */
@@ -90,11 +91,13 @@ struct model_step_variant {
     double ratio, us;
 };
 
-/* One step of a transition: a throttled stretch, or a class granted (with a halt if that changes the frequency). */
+/* One step of a transition: a throttled stretch, or a class granted (with a halt if that changes the frequency, or by a
+ * ramp of it). */
 struct model_step {
     enum model_step_kind kind;
     double ratio, us; /* throttle */
     unsigned grant;   /* grant: the class */
+    double tau_us;    /* grant: time constant of the ramp; 0 = a halt */
     size_t n_variants;
     struct model_step_variant variants[MODEL_VARIANTS_MAX]; /* other figures for some numbers of active cores */
     unsigned line;
@@ -150,6 +153,32 @@ enum model_turbo_layout {
     MODEL_TURBO_NONE
 };
 
+/* The other hyper-thread of the measured core, which runs code of its own now and then. */
+struct model_sibling {
+    double share;     /* of the time; 0 = never */
+    double period_us; /* mean time from the beginning of one bout to that of the next */
+    double factor;    /* of the payload's rate, meanwhile */
+    bool lockstep;    /* all bouts begin at the same places of each repetition; else at random */
+};
+
+/* A frequency that moves by itself, in all kernels alike: the sum of two Ornstein-Uhlenbeck processes. */
+enum { MODEL_WANDERS = 2 };
+struct model_wander {
+    double sigma[MODEL_WANDERS]; /* relative standard deviation; 0 = none */
+    double us[MODEL_WANDERS];    /* time constant */
+};
+
+/* What an ordinary processor does beside changing its licence. All zero: none of it. */
+struct model_world {
+    struct model_sibling sibling;
+    struct model_wander wander;
+    double limit_share, limit_factor; /* of the repetitions run at this factor of their frequency */
+    double smi_rate_hz, smi_min_us, smi_max_us;
+    double cold_us, cold_factor; /* rate of a payload in the first microseconds after a switch */
+    bool carries;                /* a repetition begins in the state in which the one before ended ... */
+    double gap_us;               /* ... and so much later */
+};
+
 struct model {
     char file[256]; /* as named in messages */
     /* [cpu] */
@@ -176,10 +205,14 @@ struct model {
     /* [timing], microseconds */
     double halt_us, halt_sigma_us, throttle_sigma_us, wait_us, wait_sigma_us;
     double throttle_distance; /* instructions; 0 = throttling acts on whatever runs */
+    double release_tau_us;    /* of the ramp by which a release changes the frequency; 0 = a halt */
     /* [voltage] */
     size_t n_points;
     struct model_point points[MODEL_POINTS_MAX];
     double volts_noise;
+    double volts_ramp_us; /* of the voltage, before the frequency rises and after it has fallen; 0 = in no time */
+    bool stamps_volts;    /* readings have time stamps, and are late by read_delay_us */
+    double read_delay_us;
     size_t n_boosts;
     struct model_boost boosts[MODEL_BOOSTS_MAX];
     /* [ipc] */
@@ -191,10 +224,12 @@ struct model {
     bool has_power;
     double idle_watts; /* of the package, whatever its cores do */
     double cycle_nj;   /* of each cycle of an active core, at 1 V */
+    bool companions_boosted; /* the other cores have the boosts of what they run, too */
     size_t n_energies;
     struct model_energy energies[MODEL_ENERGIES_MAX];
     /* [pmu] */
     bool counts_licences, counts_throttle, counts_kernel_mode;
+    bool licences_of_core; /* event 28H counts the core's cycles, whichever thread runs and in whichever mode */
     double noise_cycles;
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
@@ -203,6 +238,7 @@ struct model {
     /* [interrupt NAME] */
     size_t n_interrupts;
     struct model_interrupt interrupts[MODEL_INTERRUPTS_MAX];
+    struct model_world world;
 };
 
 /*
@@ -269,20 +305,29 @@ struct model_throttle {
 struct model_throttle model_throttle(const struct model *m, const struct payload *p, bool wide, double ratio);
 
 /* What is expected after a switch, from the parameters alone: nothing of the simulation is used. */
-enum model_phase_kind { MODEL_STEADY, MODEL_THROTTLED, MODEL_HALTED, MODEL_SLOW };
+enum model_phase_kind {
+    MODEL_STEADY,
+    MODEL_THROTTLED,
+    MODEL_HALTED,
+    MODEL_SLOW,
+    MODEL_RAMP, /* full rate, while the frequency goes from one value to another */
+    MODEL_COLD  /* full licence, but code that is not in the caches yet */
+};
 
 struct model_phase {
     enum model_phase_kind kind;
     double start_us;    /* from the first instruction of the second kernel */
     double duration_us; /* mean; INFINITY for the last */
-    double ghz;         /* mean; 0 while halted */
+    double ghz;         /* mean; at the end of a ramp; 0 while halted */
+    double ghz_begin;   /* at the start of the phase */
+    double tau_us;      /* > 0: f(t) = ghz + (ghz_begin - ghz) exp(-(t - start_us) / tau_us) */
     double ipc;         /* payload instructions per core cycle; 0 while halted */
     double ipc_ratio;   /* against the same code at full rate; 0 while halted */
-    double volts;
+    double volts;       /* without ramps: model_truth_volts has them */
     unsigned level, class_;
 };
 
-enum { MODEL_PHASES_MAX = 32 };
+enum { MODEL_PHASES_MAX = 32, MODEL_TRUTH_POINTS_MAX = 128 };
 struct model_truth {
     size_t n;
     struct model_phase phases[MODEL_PHASES_MAX];
@@ -290,6 +335,15 @@ struct model_truth {
     unsigned from_level;
     /* a release that may take longer: probability, and by how much the slow phase then grows; both 0 otherwise */
     double double_probability, double_extra_us;
+    /* the voltage: linear from point to point, constant before and after them all; two at one time are a step */
+    size_t n_points;
+    struct {
+        double us, volts;
+    } points[MODEL_TRUTH_POINTS_MAX];
+    /* What is random from repetition to repetition, about all of the above: with probability limit_share all frequencies
+     * are limit_factor times these; wander_sigma is the relative standard deviation of the frequency at any moment, about
+     * these; during sibling_share of the time the payload runs at sibling_factor of its rate. 0: none */
+    double limit_share, limit_factor, wander_sigma, sibling_share, sibling_factor;
 };
 
 /*
@@ -299,6 +353,10 @@ struct model_truth {
  */
 int model_truth(const struct model *m, const struct payload *from, const struct payload *to, unsigned cores,
                 struct model_truth *out, struct machine_error *err);
+/* Core cycles of a phase between two times within it, us. */
+double model_phase_cycles(const struct model_phase *p, double begin, double end);
+/* The voltage at a time after the switch, V. */
+double model_truth_volts(const struct model_truth *t, double us);
 
 /* A machine on an already parsed model, which is copied.
  * `name`: as in machine_info.name. MACHINE_OK or MACHINE_FAILED. */

@@ -81,7 +81,8 @@ static int check_demands(struct model_parser *p)
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         bool found = !(m->features & needed[i].feature);
         for (size_t k = 0; k < m->n_demands && !found; k++)
-            found = m->demands[k].width == needed[i].width && m->demands[k].weight == needed[i].weight;
+            found = m->demands[k].width == needed[i].width && m->demands[k].weight == needed[i].weight &&
+                    !m->demands[k].kernel[0];
         if (!found)
             return model_fail(p, p->line, needed[i].text, "section [%s] is missing; the CPU's features ask for it",
                               needed[i].text);

@@ -10,13 +10,20 @@
 
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
-void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
+static void seed_streams(struct model_core *c, uint64_t seed, uint64_t repetition)
+{
+    for (size_t i = 0; i < MODEL_STREAMS; i++)
+        model_random_init(&c->streams[i], seed, repetition, i);
+}
+
+static void start_at_rest(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed,
+                          uint64_t repetition, const struct model_history *history)
 {
     memset(c, 0, sizeof *c);
     c->model = m;
     c->cores = cores;
-    for (size_t i = 0; i < MODEL_STREAMS; i++)
-        model_random_init(&c->streams[i], seed, repetition, i);
+    c->history = *history;
+    seed_streams(c, seed, repetition);
     for (size_t i = 0; i < m->n_interrupts; i++)
         c->interrupt_next[i] = m->interrupts[i].rate_hz > 0
                                    ? 1e6 / m->interrupts[i].rate_hz *
@@ -24,6 +31,46 @@ void model_core_start(struct model_core *c, const struct model *m, unsigned core
                                    : INFINITY;
     c->spread_phase = model_random_uniform(&c->streams[MODEL_STREAM_FREQUENCY]);
     model_core_fine(c, false);
+    model_world_begin(c, seed, m->world.gap_us);
+}
+
+void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
+{
+    start_at_rest(c, m, cores, seed, repetition, &(struct model_history){0});
+}
+
+/* Between repetitions the thread runs the operating system: scalar code, which needs nothing. */
+static int spend_gap(struct model_core *c, double us, struct machine_error *err)
+{
+    struct payload system;
+    char why[200];
+    if (us <= 0)
+        return MACHINE_OK;
+    if (kernel_parse("64add", &system, why, sizeof why) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    int status = model_core_run(c, &system, err);
+    if (status == MACHINE_OK)
+        model_core_advance(c, c->now + us, INFINITY);
+    c->payload = NULL; /* whatever runs next is other code */
+    return status;
+}
+
+int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
+                    struct machine_error *err)
+{
+    struct model_history history = c->history;
+    if (!c->model || !m->world.carries) {
+        start_at_rest(c, m, cores, seed, repetition, &history);
+        return MACHINE_OK;
+    }
+    c->cores = cores;
+    model_core_fine(c, false);
+    int status = spend_gap(c, m->world.gap_us, err);
+    memset(&c->totals, 0, sizeof c->totals);
+    c->off_cpu = 0;
+    seed_streams(c, seed, repetition);
+    model_world_begin(c, seed, 0); /* the gap has been lived through */
+    return status;
 }
 
 /* ---- the core clock ---- */
@@ -66,7 +113,7 @@ double model_core_class_ghz(const struct model_core *c, unsigned class_)
 
 double model_core_ghz(const struct model_core *c)
 {
-    return model_core_class_ghz(c, c->held);
+    return c->ramps.tau > 0 ? c->ramps.ghz : model_core_class_ghz(c, c->held);
 }
 
 /* ---- what runs ---- */
@@ -79,7 +126,7 @@ static bool interrupted(const struct model_core *c)
 /* What the throttling in force, if any, does to the payload. */
 static struct model_throttle throttling(const struct model_core *c)
 {
-    if (!c->pending || c->halted)
+    if (!c->pending || c->halted || !c->payload)
         return (struct model_throttle){1, 0};
     return model_throttle(c->model, c->payload, c->needed > c->held, c->throttle_ratio);
 }
@@ -87,17 +134,22 @@ static struct model_throttle throttling(const struct model_core *c)
 /* Core cycles per microsecond. */
 static double cycle_rate(const struct model_core *c)
 {
-    return c->halted ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor;
+    return c->halted || model_world_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_world_clock(c);
 }
 
 static void count_time(struct model_core *c, double us, double cycles, double throttled)
 {
     struct model_totals *t = &c->totals;
-    if (c->halted || (interrupted(c) && !c->model->counts_kernel_mode))
+    if (c->halted || model_world_frozen(c))
+        return;
+    bool counts = !interrupted(c) || c->model->counts_kernel_mode;
+    if (counts || c->model->licences_of_core) {
+        t->class_cycles[c->held] += cycles;
+        t->throttle_cycles += throttled;
+    }
+    if (!counts)
         return;
     t->cycles += cycles;
-    t->class_cycles[c->held] += cycles;
-    t->throttle_cycles += throttled;
     t->ref_us += us;
     /* an interrupt handler retires about one instruction per cycle; only its order of magnitude matters */
     if (interrupted(c))
@@ -107,6 +159,7 @@ static void count_time(struct model_core *c, double us, double cycles, double th
 static double next_event(const struct model_core *c)
 {
     double t = fmin(c->clock_until, model_licence_event(c));
+    t = fmin(t, fmin(model_ramp_event(c), model_world_event(c)));
     for (size_t i = 0; i < c->model->n_interrupts; i++)
         t = fmin(t, c->interrupt_next[i]);
     if (interrupted(c))
@@ -135,6 +188,8 @@ static void handle_events(struct model_core *c)
             begin_interrupt(c, i);
     if (c->fine && c->clock_until <= c->now)
         next_clock_step(c);
+    model_world_update(c);
+    model_ramp_update(c);
     model_licence_update(c);
 }
 
@@ -151,7 +206,7 @@ static double stretch(struct model_core *c, double until, double work, bool payl
 {
     double cycles = cycle_rate(c);
     struct model_throttle throttle = throttling(c);
-    double rate = payload_runs && !interrupted(c) ? c->need.ipc * throttle.factor * cycles : 0;
+    double rate = payload_runs && !interrupted(c) ? c->need.ipc * throttle.factor * model_world_rate(c) * cycles : 0;
     double counted = rate * c->need.counted_ipc / c->need.ipc;
     double end = fmin(until, next_event(c));
     bool worked = false, counted_out = false;
@@ -188,7 +243,7 @@ double model_core_advance(struct model_core *c, double until, double work)
 
 bool model_core_executes(const struct model_core *c)
 {
-    return !c->halted && !interrupted(c);
+    return !c->halted && !interrupted(c) && !model_world_frozen(c);
 }
 
 void model_core_idle(struct model_core *c, double us)
@@ -218,6 +273,7 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
     if (need.count_sigma > 0)
         scatter += need.count_sigma * model_random_normal(&c->streams[MODEL_STREAM_COUNTS]);
     c->count_left = need.later > need.first ? need.count * scatter : 0;
+    model_world_switched(c);
     model_licence_payload(c);
     return MACHINE_OK;
 }
@@ -236,11 +292,7 @@ void model_core_returned(struct model_core *c)
 double model_core_volts(const struct model_core *c)
 {
     const struct model *m = c->model;
-    double ghz = model_core_ghz(c);
-    /* the voltage rises before the frequency does and falls after it (Gottschlag's dissertation, section 3.2.3) */
-    if (c->halted)
-        ghz = fmax(ghz, model_core_class_ghz(c, c->halt_to));
-    double volts = model_volts(m, ghz);
+    double volts = model_ramp_base_volts(c);
     for (size_t i = 0; i < m->n_boosts; i++)
         if (c->boosted[i])
             volts += m->boosts[i].volts;

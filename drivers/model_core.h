@@ -7,7 +7,9 @@
 #define CHARACTERIZE_DRIVERS_MODEL_CORE_H
 
 #include "drivers/model.h"
+#include "drivers/model_ramp.h"
 #include "drivers/model_random.h"
+#include "drivers/model_world.h"
 
 enum { MODEL_SWITCHES_MAX = 16 };
 
@@ -21,6 +23,9 @@ enum model_stream {
     MODEL_STREAM_CLOCK,
     MODEL_STREAM_COUNTERS,
     MODEL_STREAM_VOLTAGE,
+    MODEL_STREAM_SIBLING,
+    MODEL_STREAM_SMI,
+    MODEL_STREAM_HISTORY,
     MODEL_STREAMS
 };
 
@@ -73,6 +78,7 @@ struct model_core {
     double halt_end;
     unsigned halt_to;
     bool boosted[MODEL_BOOSTS_MAX];
+    struct model_ramps ramps;
 
     /* interrupts */
     double interrupt_next[MODEL_INTERRUPTS_MAX];
@@ -81,10 +87,19 @@ struct model_core {
     /* core clock: piecewise constant; unless `fine`, the mean is used */
     bool fine;
     double clock_factor, clock_until, spread_phase;
+
+    struct model_surroundings around;
+    struct model_history history;
 };
 
 /* A core at rest: lowest class held, clean registers. `cores`: active, 1..model->cores. */
 void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);
+/*
+ * The next repetition of a series on a core that has been started (or is all zero: then the first): at rest, or where
+ * the model carries, in the state in which the last one ended. What is of the series goes on.
+ */
+int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
+                    struct machine_error *err);
 /* Lets another payload run from now on. The payload must outlive its running. As model_need. */
 int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err);
 /* Whether the core clock is followed closely (while somebody samples) or only by its mean. */
@@ -102,7 +117,8 @@ void model_core_idle(struct model_core *c, double us);
 void model_core_returned(struct model_core *c);
 /* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
 double model_core_class_ghz(const struct model_core *c, unsigned class_);
-/* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted). */
+/* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted, that of the
+ * moment on a ramp). */
 double model_core_volts(const struct model_core *c);
 double model_core_ghz(const struct model_core *c);
 

@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define NUMBER(name, required, type, field, lo, hi) \
-    {name, MODEL_KEY_NUMBER, required, offsetof(struct type, field), lo, hi, NULL}
-#define UINT(name, required, type, field, lo, hi) \
-    {name, MODEL_KEY_UINT, required, offsetof(struct type, field), lo, hi, NULL}
-#define TEXT(name, required, type, field) {name, MODEL_KEY_TEXT, required, offsetof(struct type, field), 0, 0, NULL}
-#define YES_NO(name, required, type, field) {name, MODEL_KEY_YES_NO, required, offsetof(struct type, field), 0, 0, NULL}
-#define CLASS(name, required, type, field) {name, MODEL_KEY_CLASS, required, offsetof(struct type, field), 0, 0, NULL}
-#define OWN(name, required, function) {name, MODEL_KEY_OWN, required, 0, 0, 0, function}
-
 enum { GHZ_WORDS = MODEL_LEVELS_MAX + 1, STEP_WORDS = 4 };
 static const double GHZ_MIN = 0.1, GHZ_MAX = 10.0;
 
@@ -162,7 +152,7 @@ static const struct model_key class_keys[] = {
 
 static int enter_demand(struct model_parser *p, char *words[], size_t n)
 {
-    if (n != 3)
+    if (n != 3 && n != 4)
         return wrong_header(p);
     struct model_demand *d = ADD(p, demands, n_demands, MODEL_DEMANDS_MAX);
     if (!d)
@@ -172,6 +162,10 @@ static int enter_demand(struct model_parser *p, char *words[], size_t n)
     p->instance = d;
     if (model_width(p, p->header, words[1], &d->width) != 0)
         return -1;
+    if (n == 4 && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
+        return model_fail(p, p->line, p->header, "`%.40s` is not the name of a kernel without suffixes, like 512mul",
+                          words[3]);
+    snprintf(d->kernel, sizeof d->kernel, "%s", n == 4 ? words[3] : "");
     return model_weight(p, p->header, words[2], &d->weight);
 }
 
@@ -286,15 +280,18 @@ static int store_variant(struct model_parser *p, const char *key, const char *ra
 
 static int store_plain_step(struct model_parser *p, const char *key, char *words[], size_t n, struct model_step *s)
 {
-    if (strcmp(words[0], "grant") == 0 && n == 2) {
+    bool ramp = strcmp(words[0], "ramp") == 0;
+    if (ramp || (strcmp(words[0], "grant") == 0 && n == 2)) {
         s->kind = MODEL_STEP_GRANT;
+        if (ramp && model_number(p, key, words[2], 1, 1e6, &s->tau_us) != 0)
+            return -1;
         return model_class_name(p, key, words[1], &s->grant);
     }
     s->kind = MODEL_STEP_THROTTLE;
     return throttle_figures(p, key, words, &s->ratio, &s->us);
 }
 
-/* step.N = throttle RATIO US | grant CLASS; step.N.cores.RANGE = throttle RATIO US */
+/* step.N = throttle RATIO US | grant CLASS | ramp CLASS TAU_US; step.N.cores.RANGE = throttle RATIO US */
 static int store_step(struct model_parser *p, const char *key, const char *value)
 {
     struct model_transition *t = p->instance;
@@ -307,9 +304,10 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     char text[MODEL_LINE_MAX], *words[STEP_WORDS];
     snprintf(text, sizeof text, "%s", value);
     size_t n = model_words(text, words, STEP_WORDS - 1);
-    if (n == 0 || (strcmp(words[0], "throttle") != 0 || n != 3) == (strcmp(words[0], "grant") != 0 || n != 2))
-        return model_fail(p, p->line, key, "`%.60s` is not a step; `throttle RATIO MICROSECONDS` or `grant CLASS` "
-                          "would work", value);
+    if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
+               : strcmp(words[0], "grant") != 0)
+        return model_fail(p, p->line, key, "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or "
+                          "`ramp CLASS MICROSECONDS` would work", value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
         return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
@@ -330,6 +328,7 @@ static const struct model_key timing_keys[] = {
     NUMBER("wait_us", true, model, wait_us, 1, 1e6),
     NUMBER("wait_sigma_us", true, model, wait_sigma_us, 0, 1e5),
     NUMBER("throttle_distance", true, model, throttle_distance, 0, 1e6),
+    NUMBER("release_tau_us", false, model, release_tau_us, 1, 1e6),
 };
 
 /* ---- [voltage], [boost FROM TO] ---- */
@@ -358,7 +357,18 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
     return 0;
 }
 
-static const struct model_key voltage_keys[] = {NUMBER("noise_volts", true, model, volts_noise, 0, 0.1)};
+/* A delay of 0 too says that readings are stamped. */
+static int store_read_delay(struct model_parser *p, const char *key, const char *value)
+{
+    p->model->stamps_volts = true;
+    return model_number(p, key, value, 0, 1000, &p->model->read_delay_us);
+}
+
+static const struct model_key voltage_keys[] = {
+    NUMBER("noise_volts", true, model, volts_noise, 0, 0.1),
+    NUMBER("ramp_us", false, model, volts_ramp_us, 0.1, 1000),
+    OWN("read_delay_us", false, store_read_delay),
+};
 
 static int enter_boost(struct model_parser *p, char *words[], size_t n)
 {
@@ -456,6 +466,7 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
 static const struct model_key power_keys[] = {
     NUMBER("idle_watts", true, model, idle_watts, 0, 1e4),
     NUMBER("cycle_nj", true, model, cycle_nj, 0, 1e3),
+    YES_NO("companion_boosts", false, model, companions_boosted),
 };
 
 /* ---- [pmu], [clock], [interrupt NAME] ---- */
@@ -472,6 +483,7 @@ static const struct model_key pmu_keys[] = {
     YES_NO("licences", true, model, counts_licences),
     YES_NO("throttle", true, model, counts_throttle),
     OWN("counts", true, store_counts),
+    YES_NO("licences_of_core", false, model, licences_of_core),
     NUMBER("noise_cycles", true, model, noise_cycles, 0, 1000),
 };
 
@@ -516,7 +528,7 @@ const struct model_section model_sections[] = {
     {"cpu", "[cpu]", true, KEYS(cpu_keys), NULL, NULL, NULL, NULL},
     {"levels", "[levels]", true, KEYS(levels_keys), "turbo_ghz.CORES", store_turbo, NULL, NULL},
     {"class", "[class NAME]", false, KEYS(class_keys), NULL, NULL, enter_class, NULL},
-    {"demand", "[demand WIDTH WEIGHT]", false, KEYS(demand_keys), NULL, NULL, enter_demand, leave_demand},
+    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL, enter_demand, leave_demand},
     {"mixture", "[mixture WIDTH WEIGHT WIDTH WEIGHT]", false, KEYS(mixture_keys), NULL, NULL, enter_mixture, NULL},
     {"dirty", "[dirty WIDTH]", false, KEYS(dirty_keys), NULL, NULL, enter_dirty, NULL},
     {"transition", "[transition FROM TO]", false, NULL, 0, "step.N", store_step, enter_transition, NULL},
@@ -528,5 +540,11 @@ const struct model_section model_sections[] = {
     {"pmu", "[pmu]", true, KEYS(pmu_keys), NULL, NULL, NULL, NULL},
     {"clock", "[clock]", true, KEYS(clock_keys), NULL, NULL, NULL, NULL},
     {"interrupt", "[interrupt NAME]", false, KEYS(interrupt_keys), NULL, NULL, enter_interrupt, leave_interrupt},
+    {"smi", "[smi]", false, model_smi_keys, MODEL_SMI_KEYS, NULL, NULL, NULL, model_leave_smi},
+    {"cold", "[cold]", false, model_cold_keys, MODEL_COLD_KEYS, NULL, NULL, NULL, NULL},
+    {"sibling", "[sibling]", false, model_sibling_keys, MODEL_SIBLING_KEYS, NULL, NULL, NULL, NULL},
+    {"wander", "[wander]", false, model_wander_keys, MODEL_WANDER_KEYS, NULL, NULL, NULL, model_leave_wander},
+    {"limit", "[limit]", false, model_limit_keys, MODEL_LIMIT_KEYS, NULL, NULL, NULL, NULL},
+    {"repetition", "[repetition]", false, model_repetition_keys, MODEL_REPETITION_KEYS, NULL, NULL, NULL, NULL},
 };
 const size_t model_n_sections = COUNT(model_sections);

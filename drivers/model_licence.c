@@ -121,13 +121,18 @@ static unsigned wanted_class(const struct model_core *c)
 
 /* ---- transitions ---- */
 
-/* Changes the class held. Returns whether the core halts for it. */
-static bool change_class(struct model_core *c, unsigned class_)
+/* Changes the class held; the frequency by a halt, or by a ramp where tau_us > 0. Returns whether the core halts. */
+static bool change_class(struct model_core *c, unsigned class_, double tau_us)
 {
     const struct model *m = c->model;
-    double before = model_core_ghz(c), after = model_core_class_ghz(c, class_);
-    if (before == after || m->halt_us <= 0) {
+    double before = model_core_class_ghz(c, c->held), after = model_core_class_ghz(c, class_);
+    if (before == after || m->halt_us <= 0 || tau_us > 0) {
+        double now_ghz = model_ramp_ghz(c), volts = model_ramp_base_volts(c);
         c->held = class_;
+        if (before != after)
+            model_ramp_begin(c, now_ghz, tau_us);
+        if (after < before && tau_us <= 0 && m->volts_ramp_us > 0)
+            model_ramp_volts(c, volts);
         return false;
     }
     c->halted = true;
@@ -182,7 +187,7 @@ static void enter_steps(struct model_core *c)
         c->step_end = INFINITY;
         if (!throttle_follows(c))
             apply_boosts(c, true);
-        if (s->grant > c->held && change_class(c, s->grant))
+        if (s->grant > c->held && change_class(c, s->grant, s->tau_us))
             return;
     }
     c->pending = false;
@@ -225,13 +230,34 @@ static void release(struct model_core *c, unsigned class_)
     c->throttle_ratio = 1;
     c->step_end = INFINITY;
     drop_boosts(c, class_);
-    change_class(c, class_);
+    c->ramps.rises = false;
+    change_class(c, class_, c->model->release_tau_us);
+}
+
+/* Whether the release must still wait for the voltage that the higher frequency needs. */
+static bool voltage_rises(struct model_core *c, unsigned class_)
+{
+    const struct model *m = c->model;
+    if (m->volts_ramp_us <= 0 || m->release_tau_us > 0 ||
+        model_core_class_ghz(c, class_) <= model_core_class_ghz(c, c->held))
+        return false;
+    if (!c->ramps.rises) {
+        c->pending = false;
+        c->throttle_ratio = 1;
+        c->step_end = INFINITY;
+    }
+    model_ramp_rise(c, class_);
+    return c->ramps.volts_end > c->now;
 }
 
 static void end_halt(struct model_core *c)
 {
+    double volts = model_ramp_base_volts(c);
     c->halted = false;
     c->held = c->halt_to;
+    c->ramps.tau = 0;
+    if (c->model->volts_ramp_us > 0 && volts > model_volts(c->model, model_core_ghz(c)))
+        model_ramp_volts(c, volts);
     if (c->pending) {
         c->step++;
         enter_steps(c);
@@ -271,6 +297,10 @@ void model_licence_update(struct model_core *c)
     if (c->halted)
         return;
     unsigned wanted = wanted_class(c);
+    if (wanted >= c->held && c->ramps.rises)
+        model_ramp_call_off(c);
+    if (wanted < c->held && voltage_rises(c, wanted))
+        return;
     if (wanted < c->held)
         release(c, wanted);
     else if (wanted == c->held && c->pending)

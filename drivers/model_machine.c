@@ -18,10 +18,14 @@
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
 
+/* An instruction takes some time, if no more is told. */
+static const double READ_LEAST_US = 1e-3;
+
 /* Repetitions begin so far apart on the time stamp counter, so that no two of them share a value. */
 static const double REPETITION_SECONDS = 100;
 
 struct state {
+    struct machine_ops ops;
     struct model model;
     char name[MODEL_TEXT_MAX], cpu[MODEL_TEXT_MAX + 64], source[400], notes[120];
     char data_dir[400]; /* where tables of events are; "" = the built-in default */
@@ -33,7 +37,10 @@ struct state {
     size_t capacity; /* readings */
     struct model_core core; /* after the last run, as it stands then */
     bool has_run;
+    uint64_t repetition;
+    uint64_t register_tsc;        /* of the last reading of a register */
     struct energy_reading energy; /* since prepare */
+    double companion_volts;       /* of each of the other active cores; NaN: not known yet */
 };
 
 /* One repetition in progress. */
@@ -212,6 +219,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         return machine_fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
                             setup->max_samples);
     s->prepared = true;
+    s->companion_volts = NAN;
     return MACHINE_OK;
 }
 
@@ -419,10 +427,17 @@ static int check_request(const struct state *s, const struct run_request *r, str
     return MACHINE_OK;
 }
 
-static void start_core(struct state *s, unsigned cores, uint64_t repetition)
+static int start_core(struct state *s, unsigned cores, uint64_t repetition, struct machine_error *err)
 {
-    model_core_start(&s->core, &s->model, cores, s->setup.seed, repetition);
+    int status = model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition, err);
     s->core.fixed_ghz = s->setup.fixed_ghz;
+    return status;
+}
+
+/* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
+static uint64_t tsc_origin(const struct state *s, uint64_t repetition)
+{
+    return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.world.carries ? 1 : repetition + 1);
 }
 
 /* The other active cores have run the companion all the while. */
@@ -433,9 +448,12 @@ static void count_energy(struct state *s)
     char why[200];
     if (!companion.kernel && kernel_parse("64add", &companion, why, sizeof why) != 0)
         return;
-    double seconds = s->core.now * 1e-6, watts = m->idle_watts;
+    double seconds = (s->core.now - s->core.around.begin) * 1e-6, watts = m->idle_watts;
+    if (isnan(s->companion_volts))
+        s->companion_volts = model_power_steady_volts(m, &companion, s->active, s->setup.fixed_ghz);
     if (s->active > 1)
-        watts += (s->active - 1) * model_power_steady_core(m, &companion, s->active, s->setup.fixed_ghz);
+        watts += (s->active - 1) * model_power_steady_core(m, &companion, s->active, s->setup.fixed_ghz,
+                                                           s->companion_volts);
     s->energy.joules += s->core.totals.joules + watts * seconds;
     s->energy.seconds += seconds;
 }
@@ -449,8 +467,9 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     *out = (struct recording){.stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words,
                               .zero_reading = SIZE_MAX};
     struct progress p = {.state = s, .core = &s->core, .request = r, .out = out};
-    p.tsc_start = (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (r->repetition + 1);
-    start_core(s, s->active, r->repetition);
+    p.tsc_start = tsc_origin(s, r->repetition);
+    s->repetition = r->repetition;
+    status = start_core(s, s->active, r->repetition, err);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
     if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */
@@ -475,11 +494,18 @@ static bool energy_register(const struct state *s, uint32_t reg, uint64_t *value
 static int model_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
     struct state *s = m->state;
+    int status = MACHINE_OK;
     if (!s->has_run) /* an idle core, at the highest level */
-        start_core(s, s->prepared ? s->active : s->model.cores, 0);
+        status = start_core(s, s->prepared ? s->active : s->model.cores, 0, err);
+    if (status != MACHINE_OK)
+        return status;
     s->has_run = true;
     if (energy_register(s, reg, value))
         return MACHINE_OK;
+    if (s->model.stamps_volts) { /* nobody reads while the core stands still */
+        model_core_idle(&s->core, fmax(s->model.read_delay_us, READ_LEAST_US));
+        s->register_tsc = tsc_origin(s, s->repetition) + (uint64_t)(s->core.now * s->model.tsc_hz * 1e-6);
+    }
     return model_register_read(&s->core, reg, value, err);
 }
 
@@ -535,6 +561,11 @@ static void model_close(struct machine *m)
     m->ops = NULL;
 }
 
+static uint64_t model_register_tsc(const struct machine *m)
+{
+    return ((const struct state *)m->state)->register_tsc;
+}
+
 static const struct machine_ops model_ops = {
     .info = model_info,
     .lacks = model_lacks,
@@ -562,7 +593,10 @@ int machine_open_parsed_model(const struct model *m, const char *name, struct ma
              slash ? slash + 1 : m->file);
     snprintf(s->notes, sizeof s->notes, "figures marked assumed in the model file were published by nobody");
     out->state = s;
-    out->ops = &model_ops;
+    s->ops = model_ops;
+    if (m->stamps_volts)
+        s->ops.register_tsc = model_register_tsc;
+    out->ops = &s->ops;
     return MACHINE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The parser of model files from the inside: lines and sections (model_parse.c), values (model_values.c), which keys
- * there are (model_keys.c), and what must hold between them (model_check.c).
+ * there are (model_keys.c, model_keys_world.c), and what must hold between them (model_check.c).
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_PARSE_H
 #define CHARACTERIZE_DRIVERS_MODEL_PARSE_H
@@ -69,6 +69,32 @@ struct model_section {
 
 extern const struct model_section model_sections[];
 extern const size_t model_n_sections;
+
+/* Rows of a table of keys. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define NUMBER(name, required, type, field, lo, hi) \
+    {name, MODEL_KEY_NUMBER, required, offsetof(struct type, field), lo, hi, NULL}
+#define UINT(name, required, type, field, lo, hi) \
+    {name, MODEL_KEY_UINT, required, offsetof(struct type, field), lo, hi, NULL}
+#define TEXT(name, required, type, field) {name, MODEL_KEY_TEXT, required, offsetof(struct type, field), 0, 0, NULL}
+#define YES_NO(name, required, type, field) {name, MODEL_KEY_YES_NO, required, offsetof(struct type, field), 0, 0, NULL}
+#define CLASS(name, required, type, field) {name, MODEL_KEY_CLASS, required, offsetof(struct type, field), 0, 0, NULL}
+#define OWN(name, required, function) {name, MODEL_KEY_OWN, required, 0, 0, 0, function}
+
+/* What an ordinary processor does beside changing its licence: model_keys_world.c. */
+enum {
+    MODEL_SMI_KEYS = 3,
+    MODEL_COLD_KEYS = 2,
+    MODEL_SIBLING_KEYS = 4,
+    MODEL_WANDER_KEYS = 4,
+    MODEL_LIMIT_KEYS = 2,
+    MODEL_REPETITION_KEYS = 2
+};
+extern const struct model_key model_smi_keys[MODEL_SMI_KEYS], model_cold_keys[MODEL_COLD_KEYS],
+    model_sibling_keys[MODEL_SIBLING_KEYS], model_wander_keys[MODEL_WANDER_KEYS], model_limit_keys[MODEL_LIMIT_KEYS],
+    model_repetition_keys[MODEL_REPETITION_KEYS];
+int model_leave_smi(struct model_parser *p);
+int model_leave_wander(struct model_parser *p);
 
 /* Fills the error with "FILE:LINE: KEY: text" and returns -1. */
 int model_fail(struct model_parser *p, unsigned line, const char *key, const char *format, ...)

@@ -19,8 +19,11 @@ double model_power_joules(const struct model *m, double cycles, double instructi
 
 /*
  * Watts of one core that has run a payload for long, with so many active cores, none faster than fixed_ghz (0: no such
- * bound). NaN where the file does not tell it, or cannot run it.
+ * bound), at `volts`. NaN where the file does not tell it, or cannot run it.
  */
-double model_power_steady_core(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz);
+double model_power_steady_core(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
+                               double volts);
+/* The voltage of such a core; with its boosts where the model file says so. NaN as above. */
+double model_power_steady_volts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz);
 
 #endif

@@ -103,10 +103,18 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
 
 static const struct model_demand *find_demand(const struct model *m, const struct kernel *k)
 {
-    for (size_t i = 0; i < m->n_demands; i++)
-        if (m->demands[i].width == k->width && m->demands[i].weight == k->weight)
-            return &m->demands[i];
-    return NULL;
+    const struct model_demand *of_kind = NULL;
+    size_t stem = strcspn(k->name, "-@");
+    for (size_t i = 0; i < m->n_demands; i++) {
+        const struct model_demand *d = &m->demands[i];
+        if (d->width != k->width || d->weight != k->weight)
+            continue;
+        if (strlen(d->kernel) == stem && strncmp(d->kernel, k->name, stem) == 0)
+            return d;
+        if (!d->kernel[0])
+            of_kind = d;
+    }
+    return of_kind;
 }
 
 int model_need(const struct model *m, const struct payload *p, struct model_need *out, struct machine_error *err)

@@ -73,3 +73,19 @@ double model_random_exponential(struct model_random *r)
         whole += 1;
     }
 }
+
+double model_decay(double x)
+{
+    enum { TERMS = 8, MOST = 700 };
+    if (!(x < MOST))
+        return 0;
+    unsigned halvings = 0;
+    for (; x > 0x1p-7; halvings++)
+        x *= 0.5;
+    double sum = 1;
+    for (int k = TERMS; k > 0; k--) /* Horner: 1 - x (1 - x/2 (1 - x/3 ...)) */
+        sum = 1 - x * sum / k;
+    while (halvings-- > 0)
+        sum *= sum;
+    return sum;
+}

@@ -20,5 +20,7 @@ double model_random_uniform(struct model_random *r);
 double model_random_normal(struct model_random *r);
 /* Exponential with mean 1. */
 double model_random_exponential(struct model_random *r);
+/* exp(-x) for x >= 0, in the same exact arithmetic: relative error below 1e-12. */
+double model_decay(double x);
 
 #endif

@@ -31,6 +31,7 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
         .tsc_hz = s->tsc.hz,
         .tsc_origin = s->tsc.origin,
         .tsc_error = s->tsc.error,
+        .tsc_step = s->prepared ? s->tsc_step : 0,
         .cpu_number = s->prepared ? s->cpu : -1,
         .core_class = s->prepared ? s->core_class : "",
         .active_cores = s->active_cores,
@@ -325,6 +326,7 @@ int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t
         return status;
     }
     s->prepared = true;
+    s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
     silicon_note(s->notes, sizeof s->notes, s->place.note);
     remark_idle(s, &view);
@@ -355,7 +357,7 @@ void silicon_relax(void)
 int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_measure *measure, void *context,
                       struct machine_error *err)
 {
-    enum { ATTEMPTS = 10, CALIBRATION_US = 5000 };
+    enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
     bool ran = false;
 
     if (s->n_lanes + r->n_segments > SILICON_LANES_MAX) {

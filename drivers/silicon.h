@@ -30,6 +30,7 @@ struct silicon {
     char notes[900];
     char machine_notes[400]; /* the part of notes that holds before prepare as well */
     struct tsc_rate tsc;
+    double tsc_step;         /* ticks by which readings advance, on the CPU prepared for; 1 before */
     unsigned cores;          /* physical, online */
     unsigned usable_cores;   /* of those, allowed to this process */
     unsigned features;       /* enum kernel_feature */

@@ -14,9 +14,11 @@
 
 struct timing {
     struct silicon common;
-    struct timing_cost cost; /* of a reading, lately */
+    struct timing_clock clock;
+    struct timing_cost cost[SILICON_LANES_MAX]; /* of a reading after each of the common lanes' payloads, lately */
     double lowest_cost;      /* cycles, since prepare */
     unsigned probed, shared; /* repetitions with a cost; of them, those in which it was much higher than the lowest */
+    double error;            /* of the frequency: the largest that the error of a cost makes; relative */
     size_t notes_length;     /* of what notes says without that */
     struct timing_raw *probe; /* in the locked memory, one behind the other: PLAN_PROBE_ROOM */
     struct timing_raw *raw;   /* max_samples */
@@ -28,6 +30,11 @@ static void timing_info(const struct machine *m, struct machine_info *out)
     const struct timing *t = m->state;
 
     silicon_info(&t->common, out);
+    out->chain_cycles = t->clock.chains.adds[0] + (t->common.n_lanes > 0 ? (unsigned)t->cost[0].cycles : 0);
+    out->chain_error = t->error;
+    if (t->clock.round > 1) {
+        out->tsc_step = (double)t->clock.round;
+    }
     out->name = "timing";
     out->source = "measured by time stamps: a dependent chain of adds against the TSC";
 }
@@ -71,6 +78,10 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     t->words = (uint64_t *)(t->raw + s->max_samples);
     t->notes_length = strlen(t->common.notes);
     t->probed = t->shared = 0;
+    t->error = 0;
+    t->clock.hz = t->common.tsc.hz;
+    t->clock.step = fmax(t->common.tsc_step, (double)t->clock.round);
+    t->clock.chains = timing_choose_chains(t->clock.step, t->clock.hz);
     return MACHINE_OK;
 }
 
@@ -80,19 +91,19 @@ static int measure_lane(void *context, const struct payload *p, struct pace_lane
 {
     struct timing *t = context;
 
-    return timing_calibrate(p, t->common.tsc.hz, t->common.setup.period_us, lane, &t->cost);
+    return timing_calibrate(p, &t->clock, t->common.setup.period_us, lane, &t->cost[lane - t->common.lanes]);
 }
 
 /* The words of one stretch, from its raw readings. Returns the sums in total[2]: chain ticks and chain cycles. */
-static void convert(const struct timing *t, unsigned per_block, const struct timing_raw *raw, size_t n,
+static void convert(const struct timing *t, unsigned per_block, double cost, const struct timing_raw *raw, size_t n,
                     uint64_t instructions, uint64_t total[2], uint64_t *words)
 {
     size_t stride = 2 + t->common.setup.n_counters;
 
     for (size_t i = 0; i < n; i++, words += stride) {
-        double adds = raw[i].blocks & 1 ? CHAIN_LONG_ADDS : CHAIN_SHORT_ADDS;
+        double adds = t->clock.chains.adds[raw[i].blocks & 1];
         total[0] += raw[i].end - raw[i].begin;
-        total[1] += (uint64_t)llround((adds + t->cost.cycles) * CHAIN_CYCLE_UNIT);
+        total[1] += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
         words[0] = raw[i].end;
         words[1] = instructions + raw[i].blocks / 2 * per_block;
         for (size_t c = 0; c < t->common.setup.n_counters; c++) {
@@ -103,7 +114,13 @@ static void convert(const struct timing *t, unsigned per_block, const struct tim
     }
 }
 
-static void convert_all(const struct timing *t, const struct run_request *r, const struct timing_log *log)
+static size_t lane_of(const struct timing *t, const struct plan *plan, size_t stretch)
+{
+    return (size_t)(plan->stretch[stretch].lane - t->common.lanes);
+}
+
+static void convert_all(const struct timing *t, const struct run_request *r, const struct plan *plan,
+                        const struct timing_log *log)
 {
     size_t stride = 2 + t->common.setup.n_counters;
     uint64_t instructions = 0, total[2] = { 0, 0 };
@@ -112,20 +129,22 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
     for (size_t i = 0; i < r->n_segments; i++) {
         unsigned per_block = r->segments[i].payload.instructions;
         /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
-        convert(t, per_block, log->raw + done, log->at.last[i] - done, instructions, total, t->words + done * stride);
+        convert(t, per_block, t->cost[lane_of(t, plan, i)].cycles, log->raw + done, log->at.last[i] - done,
+                instructions, total, t->words + done * stride);
         done = log->at.last[i];
         instructions += log->at.blocks[i] * per_block;
     }
 }
 
-/* The other hyper-thread cannot be seen, but it slows the reads of the TSC, by a quarter on a Sapphire Rapids. */
-static void remark_shared(struct timing *t, double cycles)
+/* The other hyper-thread cannot be seen, but it slows the reads of the TSC, by a quarter on a Sapphire Rapids. How well
+ * the cost is known, on a coarse clock not very well from one repetition, is not taken for that. */
+static void remark_shared(struct timing *t, const struct timing_cost *seen)
 {
     char text[160];
 
-    t->lowest_cost = t->probed == 0 ? cycles : fmin(t->lowest_cost, cycles);
+    t->lowest_cost = t->probed == 0 ? seen->cycles : fmin(t->lowest_cost, seen->cycles + 2 * seen->error);
     t->probed++;
-    t->shared += cycles > 1.12 * t->lowest_cost;
+    t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
         snprintf(text, sizeof text, "in %u of %u repetitions something else ran on the same core (its other "
                  "hyper-thread): frequency and IPC are less exact there", t->shared, t->probed);
@@ -134,13 +153,32 @@ static void remark_shared(struct timing *t, double cycles)
     }
 }
 
-static void update_cost(struct timing *t, const struct timing_log *log)
+/* Readings after one payload tell what they cost there. */
+static void update_cost(struct timing *t, size_t lane, const struct timing_raw *r, size_t n, bool remark)
 {
-    struct timing_cost seen;
+    struct timing_cost seen, *known = &t->cost[lane];
 
-    if (timing_chain_cost(log->probe, log->at.n_probe, &seen) == 0) {
-        timing_cost_follow(&t->cost, &seen);
-        remark_shared(t, seen.cycles);
+    if (timing_chain_cost(r, n, &t->clock.chains, t->clock.step, &seen) == 0) {
+        timing_cost_follow(known, &seen);
+        t->error = fmax(t->error, known->error / (t->clock.chains.adds[0] + known->cycles));
+        if (remark) {
+            remark_shared(t, &seen);
+        }
+    }
+}
+
+static void update_costs(struct timing *t, const struct plan *plan, const struct timing_log *log)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        bool probed = !plan->stretch[i].sampled && i + 1 < plan->n && plan->stretch[i + 1].sampled;
+        if (probed) {
+            update_cost(t, lane_of(t, plan, i), log->probe, log->at.n_probe, true);
+        }
+        /* without the reading that opens the recording: there was no payload before it */
+        size_t first = log->at.first[i] > 0 ? log->at.first[i] : 1;
+        if (plan->stretch[i].sampled && log->at.last[i] > first) {
+            update_cost(t, lane_of(t, plan, i), log->raw + first, log->at.last[i] - first, false);
+        }
     }
 }
 
@@ -160,7 +198,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
         status = silicon_calibrate(&t->common, r, measure_lane, t, err);
     }
     if (status == MACHINE_OK) {
-        status = silicon_plan(&t->common, r, TIMING_TURNS, &plan, err);
+        status = silicon_plan(&t->common, r, t->clock.chains.turns, &plan, err);
     }
     if (status != MACHINE_OK) {
         return status;
@@ -168,11 +206,15 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     memset(&log, 0, sizeof log);
     log.raw = t->raw;
     log.probe = t->probe;
+    log.chains = &t->clock.chains;
     silicon_begin(&t->common, r, &watch);
     timing_record(&plan, &log);
     silicon_end(&t->common, &watch, out);
-    update_cost(t, &log);
-    convert_all(t, r, &log);
+    timing_round(&t->clock, log.probe, log.at.n_probe);
+    timing_round(&t->clock, log.raw, log.at.n);
+    log.at.zero_tsc -= t->clock.round > 1 ? log.at.zero_tsc % t->clock.round : 0;
+    update_costs(t, &plan, &log);
+    convert_all(t, r, &plan, &log);
     out->n = log.at.n;
     out->stride = 2 + t->common.setup.n_counters;
     out->capacity = t->common.setup.max_samples;
@@ -225,7 +267,7 @@ static const struct machine_ops timing_ops = {
     .read_energy = timing_read_energy,
 };
 
-int timing_open_at(const char *sys, struct machine *out, struct machine_error *err)
+int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)
 {
     struct cpu_leaves leaves;
     struct timing *t = calloc(1, sizeof *t);
@@ -239,11 +281,13 @@ int timing_open_at(const char *sys, struct machine *out, struct machine_error *e
         free(t);
         return status;
     }
+    t->clock.round = (uint64_t)llround(step_ns * 1e-9 * t->common.tsc.hz);
+    t->clock.chains = timing_choose_chains(1, t->common.tsc.hz);
     *out = (struct machine){ .ops = &timing_ops, .state = t };
     return MACHINE_OK;
 }
 
 int machine_open_timing(struct machine *out, struct machine_error *err)
 {
-    return timing_open_at("/sys", out, err);
+    return timing_open_at("/sys", 0, out, err);
 }

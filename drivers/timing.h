@@ -23,18 +23,33 @@ struct timing_raw {
 };
 
 /*
- * Short chains are cheap and long ones exact; both are needed to tell the cost of a reading from the frequency. One
- * long chain in eight makes a reading a quarter cheaper than one in two, at the same error of that cost.
+ * The chains that readings are made of. Short ones are cheap and long ones exact; both are needed to tell the cost of a
+ * reading from the frequency. One long chain in eight makes a reading a quarter cheaper than one in two, at the same
+ * error of that cost.
+ *
+ * A TSC that advances in steps of 10 ns tells a chain of 40 adds in three or four steps. The difference of two readings
+ * rounded down is right on average only, and only where they lie anywhere between two steps: it then scatters by 0.41
+ * steps (1/sqrt(6): f (1 - f) on average over the fraction f of a step left over). Coarse clocks therefore get chains
+ * of 200 adds, of which one in four is one of 600, each after a wait that differs. 87 % of a microsecond are left to the
+ * payload.
  */
-enum { TIMING_TURNS = 8 };
+struct timing_chains {
+    unsigned adds[2];      /* of the short and of the long chain: 40 and 200, or 200 and 600 */
+    unsigned turns;        /* one in so many is a long one */
+    uint32_t dither;       /* cycles that the wait before a coarse clock's chain stays below; 0: a fine clock */
+};
+/* Those for a TSC that advances in such steps (ticks) at this rate (Hz). */
+struct timing_chains timing_choose_chains(double step, double tsc_hz);
 
-/* pace_sample() with chains for readings: one long one in TIMING_TURNS. */
-size_t timing_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, struct timing_raw *out);
+/* pace_sample() with these chains for readings. */
+size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
+                     struct timing_raw *out);
 
 /* Where a recording goes, and what came of it. */
 struct timing_log {
     struct timing_raw *raw;   /* room for plan_readings_needed() */
     struct timing_raw *probe; /* room for PLAN_PROBE_ROOM */
+    const struct timing_chains *chains;
     struct plan_log at;
 };
 /* plan_record() with chains for readings. */
@@ -49,35 +64,50 @@ struct timing_cost {
     double ticks[2];  /* of a short and of a long chain */
 };
 /*
- * Finds it from n readings of both chain lengths. With S and L adds at f cycles a tick the chains take
- * T_s = (S + k) / f and T_l = (L + k) / f ticks, so that
+ * Finds it from n readings of both chain lengths, by a TSC that advances in steps of `step` ticks. With S and L adds at
+ * f cycles a tick the chains take T_s = (S + k) / f and T_l = (L + k) / f ticks, so that
  *     k = (L T_s - S T_l) / (T_l - T_s)
- * whatever f is. Means without the outer tenths are taken over windows of 128 readings, in which f hardly changes; k is
- * the median of the windows. Returns 0, or -1 when fewer than three windows make sense (T_l > T_s).
+ * whatever f is. T_s and T_l are means over windows in which f hardly changes, without what an interruption has made
+ * longer by more than four steps, and are pooled over all windows before the division: of values in steps only means
+ * are right. The error is that of the windows' (L + k) T_s - (S + k) T_l, which is 0 on average at any f. Returns 0, or
+ * -1 when fewer than three windows make sense, or the pooled means do not (T_l > T_s).
  *
- * On a Sapphire Rapids k was 63.8 to 64.0 cycles after each of 18 payloads, from pause to AMX, at 2.19 to 2.99 GHz: it
- * consists of core cycles (0.1 cycle in 0.8 GHz: what is fixed in time is below 0.2 ns) and does not depend on the
- * payload. It does depend on what the other hyper-thread of the core does, which a guest cannot see: then it was 80.
+ * On a Sapphire Rapids k was 63.8 to 64.0 cycles after each of 18 payloads, from pause to AMX, at 2.19 to 2.99 GHz; on
+ * a Zen 4, 68.3 to 69.4 for chains of 0 to 4000 adds after scalar and 128-bit code. It does depend on what the other
+ * hyper-thread of the core does, which a guest cannot see: 80 instead of 64.
  */
-int timing_chain_cost(const struct timing_raw *r, size_t n, struct timing_cost *out);
+int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                      struct timing_cost *out);
 
 /*
- * Follows the cost from repetition to repetition: a quarter of a small difference is noise that evens out, a difference
+ * Follows the cost from repetition to repetition, as much as the new value is the better known of the two; a difference
  * beyond five standard errors means that the other hyper-thread has started or stopped.
  */
 void timing_cost_follow(struct timing_cost *known, const struct timing_cost *seen);
 
+/* What the readings are made with. */
+struct timing_clock {
+    double hz, step;  /* of the TSC: Hz, ticks */
+    struct timing_chains chains;
+    uint64_t round;   /* readings are rounded down to multiples of so many ticks; 0, 1: not */
+};
+/* Rounds readings down as `clock` says. */
+void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n);
+
 /*
  * Fills *lane and *cost by running the payload: 2 ms to reach its steady state, then its rate, then chains in the
- * sampling loop itself. Runs for about 5 ms. Returns 0, or -1 when the readings make no sense (the CPU was taken away
- * all the time).
+ * sampling loop itself. Runs for about 5 ms, with a coarse clock 20. Returns 0, or -1 when the readings make no sense
+ * (the CPU was taken away all the time).
  */
-int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane,
-                     struct timing_cost *cost);
+int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
+                     struct pace_lane *lane, struct timing_cost *cost);
 
 /* ---- timing.c ---- */
 
-/* machine_open_timing() with another folder for /sys. */
-int timing_open_at(const char *sys, struct machine *out, struct machine_error *err);
+/*
+ * machine_open_timing() with another folder for /sys, and with readings of the TSC rounded down to steps of `step_ns`
+ * as soon as they are taken: any machine then measures as one with such a clock does. 0: as they are.
+ */
+int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err);
 
 #endif

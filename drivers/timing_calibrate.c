@@ -9,7 +9,25 @@
 #include "drivers/silicon.h"
 #include "drivers/timing.h"
 
-enum { WINDOW = 128, CALIBRATION_READINGS = 2048 };
+enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
+enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
+#define COARSE_STEP_NS 2.0
+/* Cycles by which the cost may wander from one repetition to the next; more is a jump. */
+#define WANDER 0.1
+#define JUMP 0.5
+#define SURE 1.0 /* ... if it is known to so many */
+
+struct timing_chains timing_choose_chains(double step, double tsc_hz)
+{
+    const double step_ns = step / tsc_hz * 1e9, fast_ghz = 4;
+
+    if (step_ns < COARSE_STEP_NS) {
+        return (struct timing_chains){ { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 0 };
+    }
+    /* two steps: what a range that is no whole number of steps adds to some places of a step is then little */
+    return (struct timing_chains){ { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS }, 4,
+                                   (uint32_t)llround(2 * step_ns * fast_ghz) };
+}
 
 static int ascending(const void *a, const void *b)
 {
@@ -23,21 +41,30 @@ static double median(double *v, size_t n)
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* The mean without the outer tenths: robust as a median, but not stuck to whole ticks as a median is. */
-static double trimmed_mean(double *v, size_t n)
+/* The mean of what lies within four steps, six standard deviations and a quarter of the median of it: interruptions are
+ * left out, the next step of the clock never is, nor, of long chains sooner than of short ones, is what another
+ * hyper-thread slows by some per cent. Sorts. */
+static double undisturbed_mean(double *v, size_t n, double step)
 {
-    size_t cut = n / 10;
-    double sum = 0;
+    double off[WINDOW], middle = median(v, n), sum = 0;
+    size_t kept = 0;
 
-    qsort(v, n, sizeof *v, ascending);
-    for (size_t i = cut; i < n - cut; i++) {
-        sum += v[i];
+    for (size_t i = 0; i < n; i++) {
+        off[i] = fabs(v[i] - middle);
     }
-    return sum / (double)(n - 2 * cut);
+    double bound = 4 * step + 6 * 1.4826 * median(off, n) + 0.25 * middle;
+    for (size_t i = 0; i < n; i++) {
+        if (fabs(v[i] - middle) <= bound) {
+            sum += v[i];
+            kept++;
+        }
+    }
+    return sum / (double)kept;
 }
 
 /* Mean ticks of the short (0) and long (1) chains of one window. Returns false where one of them is missing. */
-static bool window_means(const struct timing_raw *r, size_t n, double mean[2])
+static bool window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                         double mean[2])
 {
     double ticks[2][WINDOW];
     size_t count[2] = { 0, 0 };
@@ -46,76 +73,127 @@ static bool window_means(const struct timing_raw *r, size_t n, double mean[2])
         unsigned kind = r[i].blocks & 1;
         ticks[kind][count[kind]++] = (double)(r[i].end - r[i].begin);
     }
-    if (count[0] < WINDOW / 16 || count[1] < WINDOW / 16) {
+    if (count[0] < n / 16 || count[1] < n / chains->turns / 2) {
         return false;
     }
-    mean[0] = trimmed_mean(ticks[0], count[0]);
-    mean[1] = trimmed_mean(ticks[1], count[1]);
+    mean[0] = undisturbed_mean(ticks[0], count[0], step);
+    mean[1] = undisturbed_mean(ticks[1], count[1], step);
     return true;
 }
 
-/* 1.4826 * the median absolute deviation is the standard deviation, and pi/2 the loss of a median, of normal data. */
-static double median_error(double *v, size_t n, double middle)
+/* The means of the windows that are left, and k from them. */
+static double pooled_cost(double (*mean)[2], size_t n, const struct timing_chains *chains, double pooled[2])
 {
-    for (size_t i = 0; i < n; i++) {
-        v[i] = fabs(v[i] - middle);
+    pooled[0] = pooled[1] = 0;
+    for (size_t w = 0; w < n; w++) {
+        pooled[0] += mean[w][0] / (double)n;
+        pooled[1] += mean[w][1] / (double)n;
     }
-    return 1.4826 * median(v, n) * sqrt(M_PI / 2 / (double)n);
+    return (chains->adds[1] * pooled[0] - chains->adds[0] * pooled[1]) / (pooled[1] - pooled[0]);
 }
 
-int timing_chain_cost(const struct timing_raw *r, size_t n, struct timing_cost *out)
+/* What a window's means leave over at k, in cycles: 0 on average. */
+static double residual(const double mean[2], const struct timing_chains *chains, double k, const double pooled[2])
 {
-    size_t windows = n / WINDOW, used = 0;
-    double *cost = calloc(3 * windows + 1, sizeof *cost);
+    return ((chains->adds[1] + k) * mean[0] - (chains->adds[0] + k) * mean[1]) / (pooled[1] - pooled[0]);
+}
 
-    if (cost == NULL) {
-        return -1;
+/* What the steps of the clock alone do to a cost from n readings: few windows may agree by chance. */
+static double step_error(const struct timing_chains *chains, double k, const double pooled[2], double step, double n)
+{
+    double longs = n / chains->turns, one = step / sqrt(6) / (pooled[1] - pooled[0]);
+    return one * hypot((chains->adds[1] + k) / sqrt(n - longs), (chains->adds[0] + k) / sqrt(longs));
+}
+
+/* Leaves out windows in which something happened to the one kind of chain. Returns how many are left. */
+static size_t drop_odd_windows(double (*mean)[2], size_t n, const struct timing_chains *chains, double *scratch)
+{
+    double pooled[2], k = pooled_cost(mean, n, chains, pooled);
+    double *off = scratch, *copy = scratch + n;
+    size_t kept = 0;
+
+    for (size_t w = 0; w < n; w++) {
+        copy[w] = off[w] = residual(mean[w], chains, k, pooled);
     }
-    double *ticks[2] = { cost + windows, cost + 2 * windows };
-    for (size_t w = 0; w < windows; w++) {
-        double mean[2];
-        if (window_means(r + w * WINDOW, WINDOW, mean) && mean[1] > mean[0]) {
-            cost[used] = (CHAIN_LONG_ADDS * mean[0] - CHAIN_SHORT_ADDS * mean[1]) / (mean[1] - mean[0]);
-            ticks[0][used] = mean[0];
-            ticks[1][used] = mean[1];
-            used++;
+    double middle = median(copy, n);
+    for (size_t w = 0; w < n; w++) {
+        copy[w] = fabs(off[w] - middle);
+    }
+    double bound = 5 * 1.4826 * median(copy, n) + JUMP;
+    for (size_t w = 0; w < n; w++) {
+        if (fabs(off[w] - middle) <= bound) {
+            memmove(mean[kept++], mean[w], sizeof mean[w]);
         }
     }
-    bool enough = used >= 3;
-    if (enough) {
-        out->cycles = median(cost, used);
-        out->error = median_error(cost, used, out->cycles);
-        out->ticks[0] = median(ticks[0], used);
-        out->ticks[1] = median(ticks[1], used);
+    return kept;
+}
+
+int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                      struct timing_cost *out)
+{
+    size_t window = n >= (size_t)WINDOWS_LEAST * WINDOW ? WINDOW : WINDOW_LEAST, windows = n / window, used = 0;
+    double (*mean)[2] = calloc(windows + 1, sizeof *mean), *scratch = calloc(2 * windows + 1, sizeof *scratch);
+    bool enough = false;
+
+    if (mean == NULL || scratch == NULL) {
+        free(mean);
+        free(scratch);
+        return -1;
     }
-    free(cost);
+    for (size_t w = 0; w < windows; w++) {
+        used += window_means(r + w * window, window, chains, step, mean[used]);
+    }
+    if (used >= WINDOWS_LEAST) {
+        double pooled[2], squares = 0;
+        used = drop_odd_windows(mean, used, chains, scratch);
+        double k = pooled_cost(mean, used, chains, pooled);
+        for (size_t w = 0; w < used; w++) {
+            squares += pow(residual(mean[w], chains, k, pooled), 2);
+        }
+        *out = (struct timing_cost){ .cycles = k, .ticks = { pooled[0], pooled[1] },
+                                     .error = fmax(sqrt(squares / (double)used / (double)(used - 1)),
+                                                   step_error(chains, k, pooled, step, (double)(used * window))) };
+        enough = used >= WINDOWS_LEAST && pooled[1] > pooled[0];
+    }
+    free(mean);
+    free(scratch);
     return enough ? 0 : -1;
 }
 
 void timing_cost_follow(struct timing_cost *known, const struct timing_cost *seen)
 {
-    double difference = seen->cycles - known->cycles;
+    double difference = seen->cycles - known->cycles, before = hypot(known->error, WANDER);
 
-    if (fabs(difference) > 5 * seen->error + 0.5) {
+    if (fabs(difference) > 5 * hypot(before, seen->error) + JUMP && seen->error < SURE) {
         *known = *seen;
         return;
     }
-    known->cycles += difference / 4;
-    known->error = seen->error;
+    double gain = before * before / (before * before + seen->error * seen->error);
+    known->cycles += gain * difference;
+    known->error = sqrt(1 - gain) * before;
     known->ticks[0] = seen->ticks[0];
     known->ticks[1] = seen->ticks[1];
 }
 
-int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane,
-                     struct timing_cost *cost)
+void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n)
 {
-    const double tick_per_us = tsc_hz * 1e-6;
-    struct timing_raw *raw = calloc(CALIBRATION_READINGS + PACE_EXTRA, sizeof *raw);
+    for (size_t i = 0; clock->round > 1 && i < n; i++) {
+        r[i].begin -= r[i].begin % clock->round;
+        r[i].end -= r[i].end % clock->round;
+    }
+}
+
+int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
+                     struct pace_lane *lane, struct timing_cost *cost)
+{
+    const double tick_per_us = clock->hz * 1e-6;
+    const size_t wanted = clock->chains.dither > 0 ? COARSE_READINGS : CALIBRATION_READINGS;
+    struct timing_raw *raw = calloc(wanted + PACE_EXTRA, sizeof *raw);
 
     if (raw == NULL) {
         return -1;
     }
-    silicon_lane_measure(p, tsc_hz, period_us, lane);
+    silicon_lane_measure(p, clock->hz, period_us, lane);
 
     /* longer periods change nothing in the cost of a reading: what precedes it is the same */
     uint64_t early = lane->early;
@@ -123,8 +201,9 @@ int timing_calibrate(const struct payload *p, double tsc_hz, double period_us, s
     struct pace_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
     grid.now = tsc_now();
     grid.next = grid.now + grid.period;
-    size_t n = timing_sample(lane, &grid, grid.now + CALIBRATION_READINGS * grid.period, raw);
-    int status = timing_chain_cost(raw, n, cost);
+    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw);
+    timing_round(clock, raw, n);
+    int status = timing_chain_cost(raw, n, &clock->chains, clock->step, cost);
     free(raw);
     lane->early = early;
     return status;

@@ -34,5 +34,6 @@ FUNCTION %1
 section .text
     CHAIN   kernel_chain_short, 40
     CHAIN   kernel_chain_long, 200
+    CHAIN   kernel_chain_longest, 600
 
 section .note.GNU-stack noalloc noexec nowrite progbits

@@ -90,7 +90,10 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
     out->instructions = (double)(at_zero[1] - first[1]);
     if (cycles >= 0 && first[2 + cycles] != COUNTER_MISSING && at_zero[2 + cycles] != COUNTER_MISSING)
         out->cycles = (double)(at_zero[2 + cycles] - first[2 + cycles]);
-    if (t && transition_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY))
+    struct machine_info info;
+    s->machine->ops->info(s->machine, &info);
+    if (t && (transition_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY) ||
+              transition_note_clock(t, &info)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }

@@ -443,11 +443,24 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     return status;
 }
 
+int transition_note_clock(struct trace *t, const struct machine_info *info)
+{
+    if (!info->chain_cycles)
+        return 0;
+    int bad = note_number(t, "chain_cycles", info->chain_cycles) | note_number(t, "frequency_error", info->chain_error);
+    if (info->tsc_step > 0)
+        bad |= note_number(t, "clock_step_ns", info->tsc_step / info->tsc_hz * 1e9);
+    return bad ? -1 : 0;
+}
+
 int transition_note_remarks(const struct machine *m, struct transition_result *out, struct machine_error *err)
 {
     struct machine_info info;
     m->ops->info(m, &info);
-    return info.notes && *info.notes && trace_set(&out->trace, "notes", info.notes) ? out_of_memory(err) : MACHINE_OK;
+    bool remarked = info.notes && *info.notes;
+    return (remarked && trace_set(&out->trace, "notes", info.notes)) || transition_note_clock(&out->trace, &info)
+               ? out_of_memory(err)
+               : MACHINE_OK;
 }
 
 int transition_run(struct machine *m, const struct transition_setup *s, transition_progress *progress, void *data,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
 #include "analysis/robust.h"
 #include "probes/energy.h"
 #include "tables/kinds.h"
@@ -190,7 +191,8 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
     double *values = malloc((t->n ? t->n : 1) * 2 * sizeof *values);
     for (size_t i = 0; values && i < t->n; i++)
         values[i] = (double)t->channel[TRACE_FREQ][i];
-    *ghz = values ? centre_of(values, t->n, values + t->n) : NAN;
+    struct clock_reading clock = clock_reading_of(t);
+    *ghz = values ? clock_centre(&clock, TRACE_FREQ, values, t->n, values + t->n) : NAN;
     free(values);
     transition_result_free(&seen);
     return isnan(*ghz) ? machine_fail(err, MACHINE_CANNOT, "stop other programs", "the frequency of %s could not be "

@@ -45,10 +45,20 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
     return s;
 }
 
-void switches_free(struct switches_seen *s)
+static int on_progress(void *data, unsigned done, unsigned wanted)
 {
-    transition_result_free(&s->result);
-    phases_free(&s->phases);
+    return tables_stop(data, wanted ? (double)done / wanted : 0);
+}
+
+int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
+                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err)
+{
+    struct tables_context own = *x;
+    const struct guard g = {.machine = x->machine, .warmup_given = x->options->warmup_us > 0,
+                            .observe_given = x->options->observe_us > 0, .fall_only = w->fall_only,
+                            .progress = on_progress, .data = &own};
+    struct transition_setup s = switches_setup(x, table, c, w);
+    return guarded_switch(&g, &s, out, err);
 }
 
 int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,

@@ -8,7 +8,7 @@
 
 #include "analysis/phases.h"
 #include "analysis/transition_summary.h"
-#include "probes/transition.h"
+#include "tables/guarded.h"
 #include "tables/tables.h"
 
 enum { SWITCHES_SCREEN = 100 }; /* columns of a table for a person */
@@ -21,16 +21,6 @@ struct switches_wish {
     unsigned volt_readings; /* 0: the probe's own default */
 };
 
-struct switches_seen {
-    struct transition_setup setup;
-    struct transition_result result;
-    struct phases phases;
-    size_t discarded; /* repetitions, by the machine or by the analysis */
-    /* "" where the recording begins and ends as either kernel runs in the long run. Else it does not tell what the
-     * switch comes to: what is wrong with it, and what to do. It is the first of the phases' warnings, too. */
-    char unsettled[280];
-};
-
 /*
  * The setup of a cell. Recorded are 150 us after the switch, or 1.5 ms where the core might rise: always but where the
  * second kernel is at least as wide and as heavy as the first, or the first no wider than 128 bits (no processor is
@@ -39,16 +29,9 @@ struct switches_seen {
 struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
                                        const struct switches_wish *w);
 
-/*
- * Measures a cell, and how either kernel runs in the long run: repetitions that do not begin at the first kernel's own
- * frequency are discarded, with a longer warm-up if most would be; a recording that ends before everything is over is
- * made longer, up to about 5 ms. Neither where the options say how long. MACHINE_OK: `out` is to be freed with
- * switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to stop, MACHINE_CANNOT where nothing was
- * left to analyse. tables/switches_measure.c
- */
+/* Measures a cell (guarded_switch); times that the options give are kept. */
 int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
                      const struct switches_wish *w, struct switches_seen *out, struct machine_error *err);
-void switches_free(struct switches_seen *s);
 
 /* Makes rows of what was seen; MACHINE_OK, or *err and its status. */
 typedef int switches_put(struct table *rows, const struct cell *c, const struct switches_seen *s,

@@ -90,7 +90,7 @@ struct reader {
 size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
 /* One reading without payload. Returns its TSC. */
 u64 sample_origin(struct reader *reader);
-enum { SAMPLE_TURNS = 8 }; /* chain: one long one in so many, as TIMING_TURNS of drivers/timing.h */
+enum { SAMPLE_TURNS = 8 }; /* chain: one long one in so many, as helper_chains of drivers/helper.h */
 
 /* ---- neighbours.c: the other hyper-threads of the core, and other cores ---- */
 

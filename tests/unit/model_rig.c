@@ -26,6 +26,8 @@ void rig_silence(struct model *m)
         m->classes[i].wait_double = 0;
     for (size_t i = 0; i < m->n_demands; i++)
         m->demands[i].count_sigma = 0;
+    m->world.sibling.share = m->world.limit_share = m->world.smi_rate_hz = 0;
+    m->world.wander = (struct model_wander){{0}, {0}};
 }
 
 struct payload rig_payload(const char *name)
@@ -44,6 +46,7 @@ void rig_open(struct rig *r, const struct model *m, unsigned cores, double perio
     struct machine_error err;
     memset(r, 0, sizeof *r);
     r->tsc_hz = m->tsc_hz;
+    r->warm_us = 1000;
     r->setup = (struct machine_setup){.cpu = -1, .active_cores = cores, .period_us = period_us, .max_samples = 200000,
                                       .seed = seed, .counters = r->counters};
     if (machine_open_parsed_model(m, "model:rig", &r->machine, &err) != MACHINE_OK)
@@ -57,7 +60,7 @@ void rig_open(struct rig *r, const struct model *m, unsigned cores, double perio
 
 struct recording rig_switch(struct rig *r, const char *from, const char *to, double observe_us, uint64_t repetition)
 {
-    struct segment segments[3] = {{rig_payload(from), 950, false}, {rig_payload(from), 50, true},
+    struct segment segments[3] = {{rig_payload(from), r->warm_us - 50, false}, {rig_payload(from), 50, true},
                                   {rig_payload(to), observe_us, true}};
     struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = repetition};
     struct recording rec;
@@ -97,11 +100,11 @@ static void expected(const struct model_truth *t, double begin, double end, doub
     *cycles = *work = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *p = &t->phases[i];
-        double us = fmin(end, p->start_us + p->duration_us) - fmax(begin, p->start_us);
-        if (us <= 0)
+        double from = fmax(begin, p->start_us), to = fmin(end, p->start_us + p->duration_us);
+        if (to <= from)
             continue;
-        *cycles += us * p->ghz * 1e3;
-        *work += us * p->ghz * 1e3 * p->ipc;
+        *cycles += model_phase_cycles(p, from, to);
+        *work += model_phase_cycles(p, from, to) * p->ipc;
     }
 }
 

@@ -17,6 +17,7 @@ struct rig {
     struct counter_spec counters[8];
     struct machine_setup setup;
     double tsc_hz;
+    double warm_us; /* of the first kernel before a switch; rig_open makes it 1 ms */
 };
 /* Words of a reading of the rig. */
 enum {
@@ -31,7 +32,7 @@ enum {
     RIG_THROTTLE
 };
 void rig_open(struct rig *r, const struct model *m, unsigned cores, double period_us, uint64_t seed);
-/* 1 ms of the first kernel, its last 50 us sampled, then `observe_us` of the second. */
+/* The first kernel for warm_us, its last 50 us sampled, then `observe_us` of the second. */
 struct recording rig_switch(struct rig *r, const char *from, const char *to, double observe_us, uint64_t repetition);
 void rig_close(struct rig *r);
 

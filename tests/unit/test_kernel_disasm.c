@@ -35,8 +35,8 @@ struct block {
 struct listing {
     uint64_t entry[KERNELS_MAX][KERNEL_DENSITY_MAX + 1]; /* address of each variant's function */
     unsigned blocks_seen[KERNELS_MAX][KERNEL_DENSITY_MAX + 1];
-    uint64_t chain[2]; /* addresses of the clock's functions */
-    unsigned chain_adds[2];
+    uint64_t chain[3]; /* addresses of the clock's functions */
+    unsigned chain_adds[3];
     unsigned failures;
 };
 
@@ -231,7 +231,10 @@ static bool see_label(struct listing *l, struct block *b, const char *line, int 
         check_block(l, b);
         b->kernel = NULL;
     }
-    *chain = strcmp(symbol, "kernel_chain_short") == 0 ? 0 : strcmp(symbol, "kernel_chain_long") == 0 ? 1 : -1;
+    *chain = strcmp(symbol, "kernel_chain_short") == 0     ? 0
+             : strcmp(symbol, "kernel_chain_long") == 0    ? 1
+             : strcmp(symbol, "kernel_chain_longest") == 0 ? 2
+                                                           : -1;
     if (*chain >= 0)
         l->chain[*chain] = address;
     char *part = strchr(symbol, '.');
@@ -290,6 +293,7 @@ static void check_complete(struct listing *l)
     }
     assert_int_equal((uint64_t)(uintptr_t)kernel_chain_short, base + l->chain[0]);
     assert_int_equal((uint64_t)(uintptr_t)kernel_chain_long, base + l->chain[1]);
+    assert_int_equal((uint64_t)(uintptr_t)kernel_chain_longest, base + l->chain[2]);
     print_message("%zu blocks\n", blocks);
 }
 
@@ -315,6 +319,7 @@ static void test_disassembly(void **state)
     check_complete(l);
     assert_int_equal(l->chain_adds[0], CHAIN_SHORT_ADDS);
     assert_int_equal(l->chain_adds[1], CHAIN_LONG_ADDS);
+    assert_int_equal(l->chain_adds[2], CHAIN_LONGEST_ADDS);
     unsigned failures = l->failures;
     free(l);
     assert_int_equal(failures, 0);

@@ -14,7 +14,8 @@
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
 
-static void compare(const struct model *m, const char *from, const char *to, unsigned cores, double observe_us)
+static void compare(const struct model *m, const char *from, const char *to, unsigned cores, double observe_us,
+                    double warm_us)
 {
     struct model_truth truth;
     struct machine_error err;
@@ -25,6 +26,7 @@ static void compare(const struct model *m, const char *from, const char *to, uns
         return;
     assert_int_equal(status, MACHINE_OK);
     rig_open(&r, m, cores, 1, 1);
+    r.warm_us = warm_us;
     struct recording rec = rig_switch(&r, from, to, observe_us, 0);
     assert_true(rec.n > observe_us / 100);
     if (rig_compare(&r, &rec, &truth) != 0) {
@@ -52,7 +54,7 @@ static void shipped_models_do_what_the_truth_says(void **state)
         rig_load(names[i], &m);
         rig_silence(&m);
         for (size_t k = 0; k < N * N; k++)
-            compare(&m, kernels[k / N], kernels[k % N], k % 3 == 0 ? 1 : k % 3 == 1 ? 0 : 3, 1600);
+            compare(&m, kernels[k / N], kernels[k % N], k % 3 == 0 ? 1 : k % 3 == 1 ? 0 : 3, 1600, 1000);
     }
     model_list_free(names, n);
 }
@@ -112,6 +114,7 @@ static void truth_refuses_what_cannot_run(void **state)
 
 struct writer {
     struct model_random random;
+    bool gradual; /* cold code, and ramps of the frequency and the voltage */
     char text[16384];
     size_t used;
 };
@@ -203,7 +206,10 @@ static void put_transition(struct writer *w, unsigned from, unsigned to)
         }
         if (step == MODEL_STEPS_MAX)
             last = true;
-        put(w, "step.%u = grant %s # test\n", step++, class_names[last ? to : class_]);
+        if (w->gradual && pick(w, 2))
+            put(w, "step.%u = ramp %s %.1f # test\n", step++, class_names[last ? to : class_], between(w, 3, 900));
+        else
+            put(w, "step.%u = grant %s # test\n", step++, class_names[last ? to : class_]);
         if (last)
             return;
     }
@@ -215,8 +221,14 @@ static void put_rest(struct writer *w, unsigned classes)
         pick(w, 4) ? between(w, 0.5, 30) : 0);
     put(w, "wait_us = %.2f # test\nwait_sigma_us = 0 # test\nthrottle_distance = %u # test\n", between(w, 50, 900),
         pick(w, 2) ? 0 : 1 + pick(w, 100));
+    if (w->gradual && pick(w, 2))
+        put(w, "release_tau_us = %.1f # test\n", between(w, 3, 900));
     put(w, "[voltage]\nnoise_volts = 0 # test\npoint.1 = 1 %.3f # test\npoint.2 = 4 %.3f # test\n",
         between(w, 0.6, 0.9), between(w, 0.9, 1.3));
+    if (w->gradual && pick(w, 3))
+        put(w, "ramp_us = %.2f # test\n", between(w, 0.5, 30));
+    if (w->gradual && pick(w, 3))
+        put(w, "[cold]\nus = %.2f # test\nfactor = %.2f # test\n", between(w, 0, 30), between(w, 0.2, 1));
     for (unsigned to = 1; to < classes; to++)
         if (pick(w, 2))
             put(w, "[boost %s %s]\ncores = 1-8 # test\nvolts = %.4f # test\nat = %s # test\n", class_names[pick(w, to)],
@@ -251,20 +263,32 @@ static void random_model(struct writer *w, uint64_t seed, struct model *out)
         fail_msg("seed %u: %s\n%s", (unsigned)seed, err.text, w->text);
 }
 
-static void random_models_do_what_the_truth_says(void **state)
+static void compare_random_models(bool gradual)
 {
-    (void)state;
     static const char *const kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma", "512fma@1/16"};
     enum { N = sizeof kernels / sizeof *kernels };
     struct writer *w = malloc(sizeof *w);
     struct model m;
     assert_non_null(w);
+    w->gradual = gradual;
     for (uint64_t seed = 1; seed <= rng_rounds(400); seed++) {
         random_model(w, seed, &m);
         for (unsigned i = 0; i < 4; i++)
-            compare(&m, kernels[pick(w, N)], kernels[pick(w, N)], 1 + pick(w, 8), 2000);
+            compare(&m, kernels[pick(w, N)], kernels[pick(w, N)], 1 + pick(w, 8), 2000, gradual ? 30000 : 1000);
     }
     free(w);
+}
+
+static void random_models_do_what_the_truth_says(void **state)
+{
+    (void)state;
+    compare_random_models(false);
+}
+
+static void gradual_models_do_what_the_truth_says(void **state)
+{
+    (void)state;
+    compare_random_models(true);
 }
 
 /* The voltage, read at the end of repetitions that end in the middle of each phase, as a voltage probe would. */
@@ -276,6 +300,7 @@ static void voltage_is_what_the_truth_says(void **state)
     struct writer *w = malloc(sizeof *w);
     struct model m;
     assert_non_null(w);
+    w->gradual = false;
     for (uint64_t seed = 1; seed <= rng_rounds(60); seed++) {
         random_model(w, seed, &m);
         struct payload from = rig_payload(kernels[pick(w, N)]), to = rig_payload(kernels[pick(w, N)]);
@@ -306,6 +331,52 @@ static void voltage_is_what_the_truth_says(void **state)
     free(w);
 }
 
+/* The same where the voltage ramps: read at random moments, of which the machine tells the time. */
+static void voltage_ramps_as_the_truth_says(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma"};
+    enum { N = sizeof kernels / sizeof *kernels, READINGS = 40 };
+    struct writer *w = malloc(sizeof *w);
+    struct model m;
+    assert_non_null(w);
+    w->gradual = true;
+    unsigned on_slopes = 0;
+    for (uint64_t seed = 1; seed <= rng_rounds(100); seed++) {
+        random_model(w, seed, &m);
+        m.stamps_volts = true;
+        m.read_delay_us = between(w, 0, 6);
+        struct payload from = rig_payload(kernels[pick(w, N)]), to = rig_payload(kernels[pick(w, N)]);
+        struct model_truth t;
+        struct machine_error err;
+        struct rig r;
+        assert_int_equal(model_truth(&m, &from, &to, 8, &t, &err), MACHINE_OK);
+        rig_open(&r, &m, 8, 1, 1);
+        for (int i = 0; i < READINGS; i++) {
+            /* after the settled first kernel; mostly near the edges of phases */
+            const struct model_phase *p = &t.phases[pick(w, (unsigned)t.n)];
+            struct segment segments[2] = {{from, 50000, false}, {to, p->start_us + between(w, 0.1, 30), false}};
+            struct run_request request = {.segments = segments, .n_segments = 2, .zero_segment = 1};
+            struct recording rec;
+            uint64_t value;
+            assert_int_equal(r.machine.ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
+            assert_int_equal(r.machine.ops->read_register(&r.machine, 0x198, &value, &err), MACHINE_OK);
+            double us = (double)(int64_t)(r.machine.ops->register_tsc(&r.machine) - rec.zero_tsc) / m.tsc_hz * 1e6;
+            double volts = (double)(value >> 32 & 0xffff) / 8192, expected = model_truth_volts(&t, us);
+            double slope = fabs(model_truth_volts(&t, us + 0.01) - model_truth_volts(&t, us - 0.01)) / 0.02;
+            assert_true(us >= segments[1].duration_us + m.read_delay_us - 0.01);
+            on_slopes += slope > 1e-4;
+            /* a unit of the register, two ticks of the clock, and points that stand for an exponential */
+            if (fabs(volts - expected) > 1.0 / 8192 + 0.01 * slope + 0.002)
+                fail_msg("seed %u, %s -> %s, %.2f us: %.4f V, expected %.4f", (unsigned)seed, from.name, to.name, us,
+                         volts, expected);
+        }
+        rig_close(&r);
+    }
+    free(w);
+    assert_true(on_slopes > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,7 +384,9 @@ int main(void)
         cmocka_unit_test(truth_of_the_6130_is_as_published),
         cmocka_unit_test(truth_refuses_what_cannot_run),
         cmocka_unit_test(random_models_do_what_the_truth_says),
+        cmocka_unit_test(gradual_models_do_what_the_truth_says),
         cmocka_unit_test(voltage_is_what_the_truth_says),
+        cmocka_unit_test(voltage_ramps_as_the_truth_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,8 @@ static struct pace_lane lane_of(uint64_t period)
     return l;
 }
 
+static const struct timing_chains fine = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 0 };
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -78,7 +80,7 @@ static void test_readings_are_counted_ordered_and_complete(void **state)
     struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
     uint64_t begin = grid.now, end = begin + (uint64_t)READINGS * PERIOD;
     grid.next = begin + PERIOD;
-    size_t n = timing_sample(&lane, &grid, end, raw);
+    size_t n = timing_sample(&fine, &lane, &grid, end, raw);
     assert_in_range(n, 2, READINGS + PACE_EXTRA);
     assert_true(raw[n - 1].end >= end - PERIOD / 8);
     assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
@@ -88,11 +90,11 @@ static void test_readings_are_counted_ordered_and_complete(void **state)
         assert_true(raw[i].begin >= last);
         assert_true(raw[i].end > raw[i].begin);
         assert_true(raw[i].blocks / 2 > blocks);
-        assert_int_equal(raw[i].blocks & 1, i % TIMING_TURNS == 0);
+        assert_int_equal(raw[i].blocks & 1, i % fine.turns == 0);
         last = raw[i].end;
         blocks = raw[i].blocks / 2;
     }
-    assert_int_equal(grid.turn, n % TIMING_TURNS);
+    assert_int_equal(grid.turn, n % fine.turns);
 }
 
 /* The middle of the distances is one period, and the middle of the deviations from the grid is small. */
@@ -107,7 +109,7 @@ static void test_readings_are_on_the_grid(void **state)
         struct pace_lane lane = lane_of(PERIOD);
         struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
         uint64_t first = grid.next = grid.now + PERIOD / 2;
-        n = timing_sample(&lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw);
+        n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw);
         for (size_t i = 1; i < n; i++) {
             distance[i - 1] = (double)(raw[i].end - raw[i - 1].end);
             uint64_t phase = (raw[i].end + PERIOD - first % PERIOD) % PERIOD;
@@ -137,7 +139,7 @@ static void test_a_payload_that_starts_slowly_is_noticed_in_time(void **state)
         made.slow_until = grid.now + 10 * PERIOD;
         grid.next = grid.now + PERIOD;
         uint64_t begin = grid.now;
-        size_t n = timing_sample(&lane, &grid, begin + (uint64_t)16 * PERIOD, raw);
+        size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)16 * PERIOD, raw);
         if (n > 5) { /* else it was interrupted for most of the time */
             first[kept] = (double)(raw[0].end - begin);
             later[kept++] = (double)(raw[3].end - raw[2].end);
@@ -163,7 +165,7 @@ static void test_a_payload_that_becomes_faster_stays_within_the_room(void **stat
         made.slow_ticks = 4 * BLOCK;
         made.slow_until = grid.now + (uint64_t)(4 + i % 8) * PERIOD;
         grid.next = grid.now + PERIOD;
-        size_t n = timing_sample(&lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw);
+        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw);
         assert_in_range(n, 2, 16 + PACE_EXTRA);
         assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
     }
@@ -179,7 +181,7 @@ static void test_points_that_have_passed_are_left_out(void **state)
     made.slow_until = grid.now + 20 * PERIOD;
     grid.next = grid.now - 5 * PERIOD; /* and the grid begins in the past */
     uint64_t begin = grid.now;
-    size_t n = timing_sample(&lane, &grid, begin + (uint64_t)30 * PERIOD, raw);
+    size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)30 * PERIOD, raw);
     assert_true(n <= 30 + 2);
     for (size_t i = 1; i < n; i++) {
         assert_true(raw[i].end > raw[i - 1].end);
@@ -196,7 +198,7 @@ static void test_long_periods_end_on_time(void **state)
     struct pace_grid grid = { .now = tsc_now(), .period = LONG };
     grid.next = grid.now + LONG;
     uint64_t begin = grid.now;
-    size_t n = timing_sample(&lane, &grid, begin + (uint64_t)8 * LONG, raw);
+    size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)8 * LONG, raw);
     assert_in_range(n, 2, 8 + PACE_EXTRA);
     assert_int_equal(raw[n - 1].blocks / 2, made.blocks);
     /* it stops looking so long before the end, and then runs what it takes for the rest */
@@ -207,7 +209,7 @@ static void test_long_periods_end_on_time(void **state)
 
 static struct timing_log log_for(const struct plan *p)
 {
-    struct timing_log log = { 0 };
+    struct timing_log log = { .chains = &fine };
     log.raw = calloc(plan_readings_needed(p), sizeof *log.raw);
     log.probe = calloc(PLAN_PROBE_ROOM, sizeof *log.probe);
     assert_true(log.raw != NULL && log.probe != NULL);

@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/confirm.h"
 #include "analysis/settling.h"
 #include "probes/sequence.h"
-#include "tables/switches.h"
+#include "tables/guarded.h"
 
 enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define STEADY_US 8000.0
 #define STEADY_SAMPLED_US 40.0
+#define CHAIN_SAMPLED_US 400.0 /* of chains: a single one is as exact as the clock's step allows, which may be to 6 % */
 #define DIRTY_US 200.0         /* of a first kernel that leaves upper halves in use: what follows is slow for good */
 #define REPETITION_US 9900.0   /* so long a repetition all machines can do */
 #define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
@@ -23,8 +25,7 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define LONGER 4.0
 
 struct attempt {
-    const struct tables_context *x;
-    const struct switches_wish *wish;
+    const struct guard *guard;
     struct steady_seen from, to;
     unsigned number;
     bool stopped;
@@ -33,7 +34,8 @@ struct attempt {
 static int on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct attempt *a = data;
-    a->stopped = a->stopped || tables_stop(a->x, (double)done / wanted);
+    const struct guard *g = a->guard;
+    a->stopped = a->stopped || (g->progress && g->progress(g->data, done, wanted));
     return a->stopped;
 }
 
@@ -54,7 +56,7 @@ static int see(struct sequence *q, struct attempt *a, const struct payload *p, c
         struct sequence_run run;
         status = sequence_record(q, segments + skip, 3 - skip, 2 - skip, &t, &run, err);
         kept += !status && !run.spoilt[0];
-        a->stopped = a->stopped || tables_stop(a->x, 0);
+        on_progress(a, 0, 0);
     }
     if (!status && steady_seen_add(seen, &t))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -68,8 +70,9 @@ static int see_both(struct attempt *a, const struct transition_setup *s, struct 
     struct machine_setup m = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
                               .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
                               .period_us = s->period_us, .seed = s->seed};
-    double sampled_us = fmax(STEADY_SAMPLED_US, 4 * s->period_us);
-    int status = sequence_begin(&q, a->x->machine, &m, sampled_us, err);
+    bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
+    double sampled_us = fmax(chains ? CHAIN_SAMPLED_US : STEADY_SAMPLED_US, 4 * s->period_us);
+    int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
     if (status)
         return status;
     q.repetition = a->number++ * 2 * STEADY_TRIES; /* no two the same in a model */
@@ -109,7 +112,7 @@ static int record(struct attempt *a, struct switches_seen *seen, int *late, stru
 {
     char why[300];
     *late = 0;
-    int status = transition_run(a->x->machine, &seen->setup, on_progress, a, &seen->result, err);
+    int status = transition_run(a->guard->machine, &seen->setup, on_progress, a, &seen->result, err);
     if (status)
         return status;
     if (a->stopped)
@@ -123,7 +126,7 @@ static int record(struct attempt *a, struct switches_seen *seen, int *late, stru
     return status;
 }
 
-/* Why the rows must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
+/* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
 static int tell_unsettled(struct switches_seen *seen, const struct settling *end, int late)
 {
     if (!end->settled)
@@ -135,30 +138,30 @@ static int tell_unsettled(struct switches_seen *seen, const struct settling *end
                  "in %d of %u repetitions the core was not back at its own frequency when the switch came, after "
                  "%.0f us of the first kernel; repeat it with a longer --warmup", late, seen->setup.runs,
                  seen->setup.warmup_us);
-    struct phases *p = &seen->phases;
-    char **bigger = realloc(p->warnings, (p->n_warnings + 1) * sizeof *bigger), *copy = strdup(seen->unsettled);
-    if (bigger)
-        p->warnings = bigger;
-    if (!bigger || !copy) {
-        free(copy);
-        return -1;
-    }
-    memmove(bigger + 1, bigger, p->n_warnings * sizeof *bigger);
-    bigger[0] = copy;
-    p->n_warnings++;
-    return 0;
+    return phases_warn_first(&seen->phases, seen->unsettled);
+}
+
+/* What stands of it, and into the trace what was asked of it for that. */
+static int conclude(const struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
+                    int late)
+{
+    bool waits = a->guard->fall_only;
+    return phases_confirm(&seen->result.trace, &a->from, &a->to, waits, &seen->phases) ||
+                   (unsettled && tell_unsettled(seen, end, late)) ||
+                   confirm_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled)
+               ? -1
+               : 0;
 }
 
 /* Whether another attempt has a chance, and its setup. */
 static bool try_longer(const struct attempt *a, struct transition_setup *s, bool too_late, bool settled)
 {
-    const struct tables_options *o = a->x->options;
     bool longer = false;
-    if (too_late && !(o->warmup_us > 0) && s->warmup_us < WARMUP_MOST_US) {
+    if (too_late && !a->guard->warmup_given && s->warmup_us < WARMUP_MOST_US) {
         s->warmup_us = fmin(2 * s->warmup_us, WARMUP_MOST_US);
         longer = true;
     }
-    if (!settled && !(o->observe_us > 0) && s->observe_us < OBSERVE_MOST_US) {
+    if (!settled && !a->guard->observe_given && s->observe_us < OBSERVE_MOST_US) {
         s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
         longer = true;
     }
@@ -173,7 +176,7 @@ static int judge(struct attempt *a, const struct switches_seen *seen, struct set
         int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
         if (status)
             return status;
-        if (settling_judge(&seen->result.trace, &seen->phases, &a->to, a->wish->fall_only, out))
+        if (settling_judge(&seen->result.trace, &seen->phases, &a->to, a->guard->fall_only, out))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         if (out->settled)
             break;
@@ -181,14 +184,20 @@ static int judge(struct attempt *a, const struct switches_seen *seen, struct set
     return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
-int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
-                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err)
+void switches_free(struct switches_seen *s)
 {
-    struct attempt a = {.x = x, .wish = w};
+    transition_result_free(&s->result);
+    phases_free(&s->phases);
+}
+
+int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
+                   struct machine_error *err)
+{
+    struct attempt a = {.guard = g};
     struct settling end;
     int late = 0, status;
     memset(out, 0, sizeof *out);
-    out->setup = switches_setup(x, table, c, w);
+    out->setup = *s;
     status = see_both(&a, &out->setup, err);
     for (unsigned k = 1; !status; k++) {
         status = a.stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : record(&a, out, &late, err);
@@ -207,7 +216,7 @@ int switches_measure(const struct tables_context *x, const char *table, const st
             switches_free(out);
             continue;
         }
-        if (!status && (!end.settled || too_late) && tell_unsettled(out, &end, late))
+        if (!status && conclude(&a, out, &end, !end.settled || too_late, late))
             status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
         if (status)
             switches_free(out);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/robust.h"
+
+#define WILD_SIGMAS 4.0
+#define WILD_QUANTA 2.5 /* a chain between two readings spans a step more or less than it should, and noise adds to that */
+
+static double number_of(const struct trace *t, const char *key)
+{
+    const char *text = trace_get(t, key);
+    char *end;
+    double value = text ? strtod(text, &end) : NAN;
+    return text && end != text && !*end && value >= 0 ? value : NAN;
+}
+
+/* A frequency that the trace is about, to tell ticks from cycles; NaN: none was measured. */
+static double typical_ghz(const struct trace *t)
+{
+    enum { ENOUGH = 1001 };
+    double x[ENOUGH + 1];
+    size_t m = 0, step = t->n / ENOUGH + 1;
+    for (size_t i = 0; t->channel[TRACE_FREQ] && i < t->n; i += step)
+        if (t->channel[TRACE_FREQ][i] > 0)
+            x[m++] = (double)t->channel[TRACE_FREQ][i];
+    return median_of(x, m);
+}
+
+struct clock_reading clock_reading_of(const struct trace *t)
+{
+    const char *kind = trace_get(t, "frequency");
+    struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous")};
+    if (!r.instant)
+        return r;
+    double quantum = number_of(t, "clock_step_ns") / number_of(t, "chain_cycles") * typical_ghz(t);
+    double error = number_of(t, "frequency_error");
+    r.quantum = quantum > 0 && quantum < 1 ? quantum : 0;
+    r.error = error < 1 ? error : 0;
+    return r;
+}
+
+double clock_noise(const struct clock_reading *r)
+{
+    return r->quantum / sqrt(6);
+}
+
+/* The mean of what is not wild. */
+static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
+{
+    memcpy(scratch, x, n * sizeof *x);
+    double middle = median_of(scratch, n), sum = 0;
+    double bound = fmax(WILD_SIGMAS * mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - middle) <= bound) {
+            sum += x[i] - middle;
+            kept++;
+        }
+    return middle + (kept ? sum / (double)kept : 0);
+}
+
+static double instant_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (c == TRACE_FREQ ? x[i] > 0 : !isnan(x[i]))
+            x[m++] = c == TRACE_FREQ ? 1 / x[i] : x[i];
+    double mean = tolerant_mean(x, m, r->quantum, scratch);
+    return c == TRACE_FREQ ? 1 / mean : mean;
+}
+
+double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+{
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
+                                                             : centre_of(x, n, scratch);
+}
+
+double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+{
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : median_of(x, n);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/confirm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/findings.h"
+
+#define NEAR_US 5.0        /* so far apart a finding may begin in the two halves, or ... */
+#define NEAR_SHARE 0.25    /* ... by this share of its duration, whichever is more */
+#define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
+#define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
+#define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
+
+/* ---- halves ---- */
+
+/* Whether sample i begins a repetition that measured anything but a voltage. */
+static bool begins_run(const struct trace *t, size_t i)
+{
+    bool first = i == 0 || t->run[i] != t->run[i - 1];
+    if (!first)
+        return false;
+    for (size_t k = i; k < t->n && t->run[k] == t->run[i]; k++)
+        for (int c = 0; c < TRACE_CHANNELS; c++)
+            if (c != TRACE_VOLTS && t->channel[c] && !isnan(t->channel[c][k]))
+                return true;
+    return false;
+}
+
+static size_t count_runs(const struct trace *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; t->run && i < t->n; i++)
+        n += begins_run(t, i);
+    return n;
+}
+
+/* Repetitions number first..last of those that begins_run() counts, as a trace of its own. 0, or -1: out of memory. */
+static int copy_runs(const struct trace *t, size_t first, size_t last, struct trace *out)
+{
+    trace_init(out);
+    int bad = trace_add_run(out);
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c] && c != TRACE_VOLTS)
+            bad |= trace_add_channel(out, (enum trace_channel)c);
+    for (size_t i = 0; i < t->n_meta; i++)
+        bad |= trace_set(out, t->meta[i].key, t->meta[i].value);
+    size_t number = 0;
+    bool inside = false;
+    for (size_t i = 0; i < t->n && !bad; i++) {
+        if (i == 0 || t->run[i] != t->run[i - 1]) {
+            bool counts = begins_run(t, i);
+            inside = counts && number >= first && number < last;
+            number += counts;
+        }
+        if (!inside)
+            continue;
+        bad = trace_append(out, t->run[i], t->time_us[i]);
+        for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
+            if (t->channel[c] && c != TRACE_VOLTS)
+                out->channel[c][out->n - 1] = t->channel[c][i];
+    }
+    return bad ? -1 : 0;
+}
+
+/* The phases of each half. What cannot be analysed shows nothing. 0, or -1: out of memory. */
+static int find_halves(const struct trace *t, struct phases half[2])
+{
+    size_t runs = count_runs(t);
+    memset(half, 0, 2 * sizeof *half);
+    for (int h = 0; h < 2; h++) {
+        struct trace part;
+        char why[300];
+        int bad = copy_runs(t, h ? runs / 2 : 0, h ? runs : runs / 2, &part);
+        if (!bad)
+            (void)phases_find(&part, NULL, &half[h], why, sizeof why);
+        trace_free(&part);
+        if (bad)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- what stands ---- */
+
+static double change(double from, double to)
+{
+    return log(to / from);
+}
+
+static bool near(double a, double b, double duration)
+{
+    return fabs(a - b) <= fmax(NEAR_US, NEAR_SHARE * duration);
+}
+
+/* Whether the half shows a phase of this kind here. Slow phases may end at another time: that is what is scattered. */
+static bool shows_phase(const struct phases *half, const struct phase *ph)
+{
+    for (size_t i = 0; i < half->n_phases; i++) {
+        const struct phase *q = &half->phases[i];
+        if (q->kind == ph->kind && near(q->start_us, ph->start_us, ph->duration_us.value))
+            return true;
+    }
+    return false;
+}
+
+static bool shows_transition(const struct phases *half, const struct transition *tr)
+{
+    double size = change(tr->from_ghz, tr->to_ghz);
+    for (size_t i = 0; i < half->n_transitions; i++) {
+        const struct transition *u = &half->transitions[i];
+        double own = change(u->from_ghz, u->to_ghz);
+        bool same = isnan(size) || isnan(own) || (fabs(size) < SAME_FREQ && fabs(own) < SAME_FREQ) ||
+                    (own * size > 0 && fabs(own) < SIZE_FACTOR * fabs(size) && fabs(size) < SIZE_FACTOR * fabs(own));
+        if (same && near(u->at_us, tr->at_us, tr->latency_us.value))
+            return true;
+    }
+    return false;
+}
+
+static void range(const double *x, size_t n, double *mean, double *spread)
+{
+    double lo = INFINITY, hi = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        lo = fmin(lo, x[i]);
+        hi = fmax(hi, x[i]);
+        sum += x[i];
+    }
+    *mean = sum / (double)n;
+    *spread = log(hi / lo);
+}
+
+/* Whether the kernels alone differ as the recording's two ends do. */
+static bool ends_as_alone(const struct phases *p, const struct steady_seen *from, const struct steady_seen *to,
+                          bool waits)
+{
+    double first = NAN, last = NAN;
+    if (!from->n_ghz || !to->n_ghz)
+        return true; /* the frequency was not measured */
+    for (size_t i = 0; i < p->n_transitions; i++) {
+        first = isnan(first) ? p->transitions[i].from_ghz : first;
+        last = p->transitions[i].to_ghz;
+    }
+    double seen = change(first, last), ghz[2], spread[2];
+    if (isnan(seen) || fabs(seen) < SAME_FREQ)
+        return true;
+    range(from->ghz, from->n_ghz, &ghz[0], &spread[0]);
+    range(to->ghz, to->n_ghz, &ghz[1], &spread[1]);
+    double alone = change(ghz[0], ghz[1]), slack = fmax(0.5 * fabs(seen), spread[0] + spread[1]);
+    if (waits && alone > seen) /* it is not back yet */
+        return true;
+    return fabs(seen - alone) <= slack && fabs(alone) > 0.25 * fabs(seen);
+}
+
+/* ---- taking back ---- */
+
+static void take_back_phase(struct phase *ph, const char *why)
+{
+    ph->kind = PHASE_UNKNOWN;
+    ph->ipc_ratio = NAN;
+    snprintf(ph->why, sizeof ph->why, "%s", why);
+}
+
+/* The change at which a transition ends is no change: what comes after it is undecided, and nothing before it slow. */
+static void take_back_transition(struct phases *p, size_t i, const char *why)
+{
+    const struct transition gone = p->transitions[i];
+    double end = gone.at_us + (isnan(gone.latency_us.value) ? 0 : gone.latency_us.value);
+    memmove(&p->transitions[i], &p->transitions[i + 1], (p->n_transitions - i - 1) * sizeof gone);
+    p->n_transitions--;
+    for (size_t k = 0; k < p->n_phases; k++) {
+        struct phase *ph = &p->phases[k];
+        if (k > 0 && ph->start_us >= end - NEAR_US / 2 && (ph->kind == PHASE_STEADY || ph->kind == PHASE_SLOW)) {
+            take_back_phase(ph, why);
+            break;
+        }
+    }
+}
+
+/* Slow is what a higher frequency follows, by a transition. */
+static void settle_slow(struct phases *p)
+{
+    for (size_t k = 0; k < p->n_phases; k++) {
+        struct phase *ph = &p->phases[k];
+        bool rises = false;
+        for (size_t i = 0; i < p->n_transitions; i++)
+            rises |= p->transitions[i].to_ghz > p->transitions[i].from_ghz &&
+                     near(p->transitions[i].at_us, ph->start_us + ph->duration_us.value, 0);
+        if (ph->kind == PHASE_SLOW && !rises)
+            ph->kind = PHASE_STEADY;
+    }
+}
+
+/* Levels that only what is undecided runs at are none. */
+static void drop_levels(struct phases *p)
+{
+    for (size_t l = 0; l < p->n_levels;) {
+        bool used = false;
+        for (size_t k = 0; k < p->n_phases; k++)
+            used |= p->phases[k].level == (int)l && p->phases[k].kind != PHASE_UNKNOWN;
+        if (used) {
+            l++;
+            continue;
+        }
+        p->n_levels--;
+        memmove(&p->levels_ghz[l], &p->levels_ghz[l + 1], (p->n_levels - l) * sizeof *p->levels_ghz);
+        memmove(&p->levels[l], &p->levels[l + 1], (p->n_levels - l) * sizeof *p->levels);
+        for (size_t k = 0; k < p->n_phases; k++) {
+            if (p->phases[k].level == (int)l)
+                p->phases[k].level = -1;
+            else if (p->phases[k].level > (int)l)
+                p->phases[k].level--;
+        }
+    }
+}
+
+static bool claims(const struct phases *p)
+{
+    for (size_t k = 0; k < p->n_phases; k++)
+        if (p->phases[k].kind != PHASE_STEADY && p->phases[k].kind != PHASE_UNKNOWN)
+            return true;
+    return p->n_transitions > 0;
+}
+
+static const char one_half[] = "not shown by the first and the last half of the repetitions alike";
+static const char not_alone[] = "the two kernels running alone do not differ by it";
+
+static size_t judge(const struct phases half[2], const struct steady_seen *from, const struct steady_seen *to,
+                    bool waits, struct phases *p, const char **why)
+{
+    size_t gone = 0;
+    const char *all = ends_as_alone(p, from, to, waits) ? NULL : not_alone;
+    for (size_t i = p->n_transitions; i-- > 0;) {
+        const struct transition *tr = &p->transitions[i];
+        bool stands = shows_transition(&half[0], tr) && shows_transition(&half[1], tr);
+        bool steps = !(fabs(change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
+        if (stands && !(all && steps))
+            continue;
+        *why = stands ? all : one_half;
+        take_back_transition(p, i, *why);
+        gone++;
+    }
+    for (size_t k = 0; k < p->n_phases; k++) {
+        struct phase *ph = &p->phases[k];
+        if ((ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT) &&
+            !(shows_phase(&half[0], ph) && shows_phase(&half[1], ph))) {
+            take_back_phase(ph, one_half);
+            *why = one_half;
+            gone++;
+        }
+    }
+    return gone;
+}
+
+int phases_confirm(const struct trace *t, const struct steady_seen *from, const struct steady_seen *to, bool waits,
+                   struct phases *p)
+{
+    struct phases half[2];
+    const char *why = NULL;
+    if (count_runs(t) < CONFIRM_RUNS_LEAST)
+        return claims(p) ? warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
+                                CONFIRM_RUNS_LEAST)
+                         : 0;
+    p->detectable_freq *= HARDER;
+    p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));
+    if (!claims(p))
+        return 0;
+    int bad = find_halves(t, half);
+    size_t gone = bad ? 0 : judge(half, from, to, waits, p, &why);
+    if (gone) {
+        settle_slow(p);
+        drop_levels(p);
+        bad = warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s", why);
+    }
+    phases_free(&half[0]);
+    phases_free(&half[1]);
+    return bad ? -1 : 0;
+}
+
+/* ---- metadata ---- */
+
+int phases_warn_first(struct phases *p, const char *text)
+{
+    if (warn(p, "%s", text))
+        return -1;
+    char *own = p->warnings[p->n_warnings - 1];
+    memmove(p->warnings + 1, p->warnings, (p->n_warnings - 1) * sizeof own);
+    p->warnings[0] = own;
+    return 0;
+}
+
+static int note_values(struct trace *t, const char *key, const double *x, size_t n)
+{
+    char text[24 * SETTLING_SEEN_MAX] = "";
+    for (size_t i = 0, used = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.9g", i ? " " : "", x[i]);
+    return n ? trace_set(t, key, text) : 0;
+}
+
+static size_t values_of(const struct trace *t, const char *key, double x[SETTLING_SEEN_MAX])
+{
+    const char *text = trace_get(t, key);
+    size_t n = 0;
+    while (text && n < SETTLING_SEEN_MAX) {
+        char *end;
+        double value = strtod(text, &end);
+        if (end == text || !(value > 0 && value < 100))
+            break;
+        x[n++] = value;
+        text = end;
+    }
+    return n;
+}
+
+int confirm_note(struct trace *t, const struct steady_seen *from, const struct steady_seen *to, bool waits,
+                 const char *unsettled)
+{
+    return note_values(t, "alone_from_ghz", from->ghz, from->n_ghz) |
+                   note_values(t, "alone_to_ghz", to->ghz, to->n_ghz) | trace_set(t, "guarded", waits ? "fall" : "yes") |
+                   (unsettled[0] ? trace_set(t, "unsettled", unsettled) : 0)
+               ? -1
+               : 0;
+}
+
+int confirm_again(const struct trace *t, struct phases *p)
+{
+    const char *guarded = trace_get(t, "guarded"), *unsettled = trace_get(t, "unsettled");
+    struct steady_seen from = {0}, to = {0};
+    if (!guarded || !t->run)
+        return 0;
+    from.n_ghz = values_of(t, "alone_from_ghz", from.ghz);
+    to.n_ghz = values_of(t, "alone_to_ghz", to.ghz);
+    int bad = phases_confirm(t, &from, &to, !strcmp(guarded, "fall"), p);
+    return bad || (unsettled && phases_warn_first(p, unsettled)) ? -1 : 0;
+}
