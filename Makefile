@@ -3,7 +3,7 @@
 # make            ./characterize and libcharacterize.a (everything but cli/)
 # make test       unit and command-line tests          make sanitize   the same under ASan and UBSan
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck (lint-deep)
-# make accuracy   the analysis on random traces and nulls  make fuzz   its readers, FUZZ_SECONDS for each target
+# make accuracy   analysis on random traces, tables on random models  make fuzz  readers, FUZZ_SECONDS for each target
 # make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
 # make test-resume   --all killed at 100 random moments and resumed
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
@@ -34,7 +34,8 @@ HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 # the analysis against generated traces, in numbers that are too large for make test
 SCORE_SRC := $(wildcard tests/bench/score_*.c)
-SCORE_HELP := $(filter %_traces.c %_score.c %/random_numbers.c %/recorder.c,$(HELP_SRC))
+SCORE_HELP := $(filter %_traces.c %_score.c %_truth.c %/random_numbers.c %/recorder.c %/random_model.c %/model_rig.c, \
+                $(HELP_SRC))
 
 LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -67,7 +68,7 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(OUT)/libcharacterize.a $(LDLIBS)
 
 $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
 
 unit: $(UNIT_BIN)
 
@@ -94,12 +95,17 @@ sanitize:
 bench: $(BENCH_BIN)
 	@for program in $(BENCH_BIN); do $$program || exit; done
 
-# 1000 random traces of each kind, 10000 of nothing with each kind of noise; make -j2 runs both at once. Minutes.
-accuracy: accuracy-traces accuracy-nulls
+# 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
+accuracy: accuracy-traces accuracy-nulls accuracy-tables
 accuracy-traces: $(BUILD)/tests/bench/score_traces
 	$< all 1 1000
 accuracy-nulls: $(BUILD)/tests/bench/score_nulls
 	$< all 1 10000
+
+ACCURACY_SEED ?= 1
+ACCURACY_MODELS ?= 100
+accuracy-tables: $(BUILD)/tests/bench/score_tables
+	$< wild '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
 
 # libFuzzer with ASan and UBSan, each target FUZZ_SECONDS long; needs clang and its run-time library.
 FUZZ_SECONDS ?= 60
@@ -151,6 +157,6 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-resume test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls fuzz \
+.PHONY: all unit test test-resume test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
         lint lint-deep install uninstall clean
 .SECONDARY:

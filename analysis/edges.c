@@ -6,7 +6,7 @@
  * edge is: S = v1 x + v2 (W - x). This is unbiased wherever the window lies, and uses no sample twice. Halts are placed
  * by accounting: in the sample that spans one, cycles = f1 a + f2 b and instructions = q1 a + q2 b with a the time
  * before and b the time after the halt; where the rates differ both follow. Where only cycles are known, a sampler that
- * resumes at once has b = 0; one that waits for its grid has a and b alike on average over shifted repetitions. Where
+ * resumes at once is taken to have b = 0; one that waits for its grid has a and b alike on average over shifted repetitions. Where
  * it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 #include <math.h>
@@ -20,6 +20,9 @@ enum { WINDOW_HALF = 2, NEAR = 6 };
 #define LLR_LEAST 4.0
 #define REACTION 0.025     /* periods from the end of a halt to the sample: samplers poll some twenty times a period */
 #define IPC_SOLVES 0.12    /* periods: cycles and instructions together place a halt if it is better than this */
+/* A sampler that resumes at once is late by up to 0.6 us, whatever its period, and alike in all repetitions: cycles and
+ * instructions tell by how much if the mean over these is better than this share of a period, or of 1 us. */
+#define MEAN_SOLVES 0.06
 
 static bool logarithmic(int c)
 {
@@ -208,6 +211,14 @@ static double halt_wait(const struct runs *r)
     return r->habit == SAMPLER_AT_ONCE ? 0 : 0.5;
 }
 
+/* The standard deviation, us, up to which cycles and instructions of one repetition are to place its halt. */
+static double solves_below(const struct runs *r)
+{
+    if (r->habit != SAMPLER_AT_ONCE)
+        return IPC_SOLVES * r->period;
+    return MEAN_SOLVES * fmin(r->period, 1) * sqrt((double)r->n);
+}
+
 void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length)
 {
@@ -239,10 +250,11 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
         if (!isnan(known)) {
             a = fmin(fmax(0, known - g->begin), cycles / f1);
             b = (cycles - f1 * a) / f2;
-        } else if (apart > 0 && sigma < IPC_SOLVES * r->period && r->habit != SAMPLER_AT_ONCE) {
-            double all = a + b, least = fmax(0, all - r->period), most = fmin(all, r->period);
+        } else if (apart > 0 && sigma < solves_below(r)) {
+            /* noise carries a solution past either end, and cut off there it would not average out */
+            double all = a + b, beyond = 3 * sigma, least = fmax(0, all - r->period), most = fmin(all, r->period);
             a = (i2 * cycles - g->rate * dt) / (f1 * (i2 - i1));
-            a = fmax(least, fmin(a, fmax(most, least)));
+            a = fmax(least - beyond, fmin(a, fmax(most, least) + beyond));
             b = (cycles - f1 * a) / f2;
         }
     }

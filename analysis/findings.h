@@ -49,8 +49,8 @@ double begin_in(const struct outline *o, size_t p, size_t k);
 double end_in(const struct outline *o, size_t p, size_t k);
 
 /*
- * times.c: the limits of the time from the beginning of piece `from` to the end of piece `to`, whose value is given,
- * over the repetitions in the mask (NULL: all) that show both.
+ * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
+ * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
  */
 struct estimate time_between(const struct runs *r, const struct outline *o, size_t from, size_t to, const bool *mask,
                              double value);

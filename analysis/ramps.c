@@ -66,7 +66,7 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     for (size_t i = span->first; i < span->first + span->n; i++) {
-        double t = r->trace->time_us[i] - (r->instant_freq ? 0 : 0.5 * (double)r->dt[i]);
+        double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
         if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->trace->time_us[i] > s->end || r->spoilt[i] ||
             isnan(freq[i]))
             continue;

@@ -116,26 +116,38 @@ static void name_kinds(const struct reading_input *r, char out[READINGS_TEXT_MAX
 
 /* ---- readings ---- */
 
+#define EDGES 0.03       /* shares: the samples at the edges of a phase ... */
+#define RELATIVE 0.25    /* ... and of a short phase, relative */
+#define COUNTED 0.01     /* shares above are no noise of the readings */
+
 /* What counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
 static bool is_throttle(const struct reading_input *r)
 {
-    const double slack = 0.03, relative = 0.25;
     bool seen = false;
     for (size_t i = 0; i < r->n_changes; i++) {
         const struct reading_change *c = &r->changes[i];
         if (isnan(c->share) || isnan(c->slow))
             continue;
-        if (fabs(c->share - c->slow) > slack + relative * c->slow)
+        if (fabs(c->share - c->slow) > EDGES + RELATIVE * c->slow)
             return false;
-        seen = seen || c->share > slack;
+        seen = seen || c->share > EDGES || fmin(c->share, c->slow) > COUNTED;
     }
     return seen;
 }
 
-static bool counts_at_changes(const struct reading_input *r)
+/* Whether throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
+static bool throttled_uncounted(const struct reading_input *r)
 {
     for (size_t i = 0; i < r->n_changes; i++)
-        if (r->changes[i].share > 0.01)
+        if (r->changes[i].slow - r->changes[i].share > EDGES + RELATIVE * r->changes[i].slow)
+            return true;
+    return false;
+}
+
+static bool counts_at_changes(const struct reading_input *r, double more)
+{
+    for (size_t i = 0; i < r->n_changes; i++)
+        if (r->changes[i].share > more)
             return true;
     return false;
 }
@@ -155,7 +167,7 @@ void reading_text(const struct reading_input *r, char out[READINGS_TEXT_MAX])
     else if (is_throttle(r))
         append(out, "", "throttled");
     else
-        append(out, "", counts_at_changes(r) ? "changes" : "nothing");
+        append(out, "", counts_at_changes(r, COUNTED) ? "changes" : "nothing");
 }
 
 /* ---- documentation ---- */
@@ -215,7 +227,10 @@ void reading_disagreement(const struct reading_input *r, enum reading_document d
                                                       : a == READING_NO ? "not counted" : "counted in part");
         append(out, "; ", text);
     }
-    if (d == READING_THROTTLED && !out[0] && !is_throttle(r))
-        append(out, "", counts_at_changes(r) ? "other cycles than the throttled ones are counted"
-                                             : "no throttled cycles are counted");
+    if (d != READING_THROTTLED || out[0] || is_throttle(r))
+        return;
+    if (counts_at_changes(r, EDGES))
+        append(out, "", "other cycles than the throttled ones are counted");
+    else if (throttled_uncounted(r))
+        append(out, "", "no throttled cycles are counted");
 }

@@ -17,18 +17,26 @@
 #define STEP_LEAST 0.01     /* relative: levels of real parts differ by 2.5 % and more */
 #define STEP_SEEN 0.003     /* relative: medians of a hundred samples tell so much, but not when it happened */
 #define RISE_PART 0.3       /* of the way from slow to fast: a level between, midway, counts */
+#define RISE_SIGMAS 3.0     /* ... unless noise takes samples farther than half of that */
+#define CLIP_SIGMAS 4.0
+#define SURE_SIGMAS 5.0     /* of the mean of the samples after a rise */
 #define LOST_LEAST_US 0.6   /* the shortest interrupts take about 1 us */
 #define LOST_SIGMAS 6.0
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
-#define WITHIN 0.15         /* of a wait: modes of one and of two are far apart */
+#define WITHIN 0.15         /* of a wait: modes of one and of two are far apart, and so much scatters hardly any wait ... */
+#define WITHIN_MOST 0.4     /* ... but for those that scatter more */
+#define HALFWAY 0.22        /* of a wait: a burst in its middle makes it end at multiples of a half */
 #define WINDOW 0.1          /* of a wait: what lies so close together is one mode */
 #define WIDTH_SIGMAS 6.0    /* of one wait: three of what two in a row scatter by, at most */
+#define WIDE_SIGMAS 4.0     /* the same of a wait that scatters so much that six reach beyond WITHIN */
 #define WIDTH_LEAST_US 4.0
 #define WIDTH_LEAST 0.01    /* of a wait */
 #define CHANCE_MOST 0.001   /* that waits begun anew at random times gather at twice the wait */
 #define FIRST_OVER 1.2      /* the first wait is over */
 #define REJECT 6.0
+#define UNSURE 6.0          /* samples that a split may be off by where noise is as large as the step */
+#define UNSURE_MOST 10.0
 enum { NEAR = 50, TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
 
 static double edge_median(const struct trace *t, const struct trigger_span *s, size_t n, double from, double to,
@@ -119,42 +127,72 @@ struct window {
     double *begin, *end; /* us after the start of the window */
     double *rate;        /* payload instructions per ns */
     double *freq;
+    double *weight;      /* 1, or less of a sample that is shorter than usual: at the switch of kernels it may be tiny */
     double *scratch;
 };
 
 static int open_window(struct window *w, const struct trace *t, struct trigger_span s, double from_us, double to_us)
 {
     size_t n = s.last - s.first;
-    double *all = malloc((5 * n + 5) * sizeof *all);
+    double *all = malloc((6 * n + 6) * sizeof *all);
     if (!all)
         return -1;
-    *w = (struct window){0, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
+    *w = (struct window){0, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n};
     for (size_t i = s.first + 1; i < s.last; i++) {
         double freq = (double)t->channel[TRACE_FREQ][i], ipc = (double)t->channel[TRACE_IPC][i];
         if (t->time_us[i - 1] < from_us || t->time_us[i] > to_us || isnan(freq) || isnan(ipc))
             continue;
         w->begin[w->n] = t->time_us[i - 1] - from_us;
         w->end[w->n] = t->time_us[i] - from_us;
+        w->scratch[w->n] = w->end[w->n] - w->begin[w->n];
         w->rate[w->n] = ipc * freq;
         w->freq[w->n++] = freq;
     }
+    double usual = median_of(w->scratch, w->n);
+    for (size_t i = 0; i < w->n; i++)
+        w->weight[i] = fmin(1, (w->end[i] - w->begin[i]) / usual);
     return 0;
 }
 
-/* The first sample of the faster ones; w->n: none. */
-static size_t best_split(const struct window *w, const struct relaxation_levels *l)
+/* The standard deviation of one sample's frequency, from one sample to the next; NaN: too few. */
+static double sample_noise(const struct window *w)
 {
-    double sum = 0, best = 0;
+    for (size_t i = 1; i < w->n; i++)
+        w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
+    return w->n > 1 ? MAD_TO_SIGMA * median_of(w->scratch, w->n - 1) / sqrt(2) : NAN;
+}
+
+/*
+ * The first sample of the faster ones; w->n: none. A sample counts for the side that it is nearer to, and by no more than
+ * noise takes it beyond either: a wild one must not decide, nor must noise that is cut off on one side only.
+ */
+static size_t best_split(const struct window *w, const struct relaxation_levels *l, double noise)
+{
+    double step = l->fast - l->slow, part = fmin(fmax(RISE_PART, RISE_SIGMAS * noise / step), 1) * step;
+    double sum = 0, best = 0, beyond = CLIP_SIGMAS * noise / part;
     size_t at = 0;
     for (size_t i = 0; i < w->n; i++) {
-        double y = (w->freq[i] - l->slow) / (RISE_PART * (l->fast - l->slow));
-        sum += 1 - 2 * fmin(fmax(y, 0), 1);
+        double y = (w->freq[i] - l->slow) / part;
+        sum += w->weight[i] * (1 - 2 * fmin(fmax(y, -beyond), 1 + beyond));
         if (sum > best) {
             best = sum;
             at = i + 1;
         }
     }
     return at;
+}
+
+/* Whether the samples from number k on are faster by more than noise makes a few of them. */
+static bool rises_at(const struct window *w, size_t k, const struct relaxation_levels *l, double noise)
+{
+    double sum = 0, n = 0;
+    if (!(k > 0 && k < w->n))
+        return false;
+    for (size_t i = k; i < w->n; i++) {
+        sum += w->weight[i] * (w->freq[i] - l->slow);
+        n += w->weight[i];
+    }
+    return sum > fmax(SURE_SIGMAS * noise * sqrt(n), RISE_PART * (l->fast - l->slow) * n);
 }
 
 static double median_rate(const struct window *w, size_t first, size_t last)
@@ -165,11 +203,11 @@ static double median_rate(const struct window *w, size_t first, size_t last)
     return median_of(w->scratch, m);
 }
 
-/* When the rise began, near sample k: where a halt cut a sample short, or by the share of the faster rate in it. */
-static double place(const struct window *w, size_t k, double slow)
+/* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the faster rate in it. */
+static double place(const struct window *w, size_t k, double slow, size_t unsure)
 {
     double most = HALT_LEAST_US, at = NAN, fast = median_rate(w, k + 1, k + 1 + NEAR / 2);
-    for (size_t j = k - 1; j <= k && j < w->n; j++) {
+    for (size_t j = k - 1 > unsure ? k - 1 - unsure : 0; j <= k + unsure && j < w->n; j++) {
         double executed = (w->end[j] - w->begin[j]) * w->rate[j] / slow;
         double lost = w->end[j] - w->begin[j] - executed;
         if (lost > most) {
@@ -210,11 +248,14 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
     *out = (struct relaxation_rise){NAN, 0, NAN, NAN};
     if (open_window(&w, t, s, from_us, to_us))
         return -1;
-    size_t k = best_split(&w, levels);
+    double noise = sample_noise(&w), ratio = noise / (levels->fast - levels->slow);
+    size_t k = best_split(&w, levels, noise);
+    if (k > 0 && k < w.n && !rises_at(&w, k, levels, noise))
+        k = w.n;
     bool rises = k > 0 && k < w.n;
     double slow = k > 0 ? median_rate(&w, k > NEAR ? k - NEAR : 0, k) : NAN;
     if (rises)
-        out->at_us = place(&w, k, slow);
+        out->at_us = place(&w, k, slow, (size_t)fmin(UNSURE_MOST, UNSURE * ratio * ratio));
     if (k > 0)
         find_interruptions(&w, rises ? k - 1 : k, median_rate(&w, 0, k), out);
     double covered = w.n ? w.end[w.n - 1] : 0;
@@ -278,7 +319,7 @@ static bool belongs(const struct shape *s, int k, double x)
  */
 static bool gathers_at_twice(const double *x, size_t n, const struct shape *s, double width)
 {
-    double from = s->once + s->width[0], to = (2 + WITHIN) * s->once;
+    double from = s->once + s->width[0], to = fmax((2 + WITHIN) * s->once, 2 * s->once + width);
     unsigned here = 0, elsewhere = 0;
     for (size_t i = 0; i < n; i++) {
         bool at_twice = fabs(x[i] - 2 * s->once) < width;
@@ -302,7 +343,9 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     double centre = mean_estimate(scratch, m, REJECT, 0.5, NULL).value;
     double sigma = mad_sigma(scratch, m, centre, scratch + n);
     s.once = centre;
+    double wide = fmin(WITHIN_MOST * centre, WIDE_SIGMAS * sigma);
     s.width[0] = fmin(WITHIN * centre, fmax(WIDTH_SIGMAS * sigma, fmax(WIDTH_LEAST * centre, WIDTH_LEAST_US)));
+    s.width[0] = fmax(s.width[0], wide);
     if (gathers_at_twice(x, n, &s, s.width[0]))
         s.width[1] = s.width[0];
     return s;
@@ -390,6 +433,8 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
         fill_mode(&out->mode[k], y, m[k]);
     }
     out->others = out->at_once + clean - m[0] - m[1];
+    for (size_t i = 0; i < clean; i++)
+        out->close += near(x[i], shape.once, 1) || (m[1] && near(x[i], shape.once, 2));
     if (!isnan(shape.once)) {
         fill_shares(r, n, &shape, out);
         fill_interrupts(r, n, shape.once, y, out);
@@ -401,9 +446,9 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
 int relaxation_rearmed(double at_us, double done_us, double wait_us)
 {
     for (int times = 1; times <= 2; times++) {
-        if (near(at_us + done_us, wait_us, times))
+        if (fabs(at_us + done_us - times * wait_us) < HALFWAY * wait_us)
             return 0;
-        if (near(at_us, wait_us, times))
+        if (fabs(at_us - times * wait_us) < HALFWAY * wait_us)
             return 1;
     }
     return -1;

@@ -52,6 +52,7 @@ struct relaxation_mode {
 struct relaxation_waits {
     struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare; n 0: there is none */
     size_t others;      /* of neither length, or at once: something else changes the frequency */
+    size_t close;       /* within 15 % of one wait, or of two where there are such */
     size_t at_once;     /* of these: within RELAXATION_AT_ONCE_US */
     size_t interrupted; /* discarded, unless kept: something may have started the wait anew */
     bool kept;          /* fewer than one in five were left alone: the interrupted ones are used, too */
@@ -64,7 +65,7 @@ struct relaxation_waits {
  * Where hardly any repetition was left alone (a timer that ticks more often than the wait is long) the interrupted ones
  * are used as if they had been: if interruptions did start the wait anew, these waits would scatter, which the caller
  * sees (others, never). A mode holds what lies within six standard deviations of one wait (1 % or 4 us at least, 15 %
- * at most). The one at twice the wait is taken for one only where at least three repetitions lie there, and more than
+ * at most, or four up to 40 % where waits scatter so much). The one at twice the wait is taken for one only where at least three repetitions lie there, and more than
  * waits that went unnoticed begun anew at random times would bring there once in 1000 tables. The share of a mode is
  * that among the repetitions that nothing interrupted until the first wait was over, whatever came later: longer waits
  * are interrupted more often, and leaving those out would make them look rarer than they are. Limits: means by

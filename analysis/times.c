@@ -13,6 +13,8 @@
 
 enum { MANY = 8 };
 #define REJECT 5.0          /* scaled MADs: farther edges are wild samples' doing */
+/* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
+#define HALT_SLACK_PERIODS 1.5
 #define AGREE_PERIODS 1.5   /* durations that differ by less agree */
 #define MODE_GAP_PERIODS 4  /* modes are at least so far apart ... */
 #define MODE_GAP_SHARE 0.05 /* ... and by at least this share of the duration */
@@ -51,17 +53,6 @@ double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
 static double halt_doubt(const struct runs *r)
 {
     return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
-}
-
-/* Values of one edge over repetitions that are in the mask; *m of them. */
-static void gather(const struct outline *o, size_t e, const bool *in, double *x, size_t *m)
-{
-    *m = 0;
-    for (size_t k = 0; k < o->n_runs; k++) {
-        double t = o->time[e * o->n_runs + k];
-        if (in[k] && !isnan(t))
-            x[(*m)++] = t;
-    }
 }
 
 struct scratch {
@@ -130,18 +121,21 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
         if (!isnan(d) && (!mask || mask[k]))
             x[m++] = d;
     }
-    struct estimate e = mean_estimate(x, m, REJECT, 0.5 * r->period, NULL);
+    bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt) ||
+                  o->piece[from].halt || o->piece[to].halt;
+    struct estimate e = mean_estimate(x, m, REJECT, (halted ? HALT_SLACK_PERIODS : 0.5) * r->period, NULL);
     double half = 0.5 * (e.hi - e.lo);
     free(x);
+    if (isnan(value))
+        value = fmax(0, e.value);
     if (m == 1) {
         double a = from ? edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? edge_sigma(r, o, to) : 0;
         half = 1.96 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
-    bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt);
-    if (halted || o->piece[from].halt || o->piece[to].halt)
+    if (halted)
         half = hypot(half, HALT_PERIODS * r->period) + halt_doubt(r);
-    return (struct estimate){value, value - half, value + half};
+    return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 
 /* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. */
@@ -202,20 +196,24 @@ static size_t agreement(const struct runs *r, const struct outline *o, size_t p,
     return used;
 }
 
-/* The mean of each edge over the repetitions of the main mode so far; never before the edge before. */
+/*
+ * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
+ * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a wait
+ * that scatters, cleaned apart from each other, would be those of different repetitions.
+ */
 static void find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
 {
     s->start[0] = o->begin;
     for (size_t p = 0; p < o->n_pieces; p++) {
-        out->phases[p].n_modes = 0;
-        find_duration_modes(r, o, p, &out->phases[p], s);
-        s->start[p + 1] = o->end;
-        if (p + 1 < o->n_pieces) {
-            size_t m;
-            gather(o, p, s->main_mode, s->x, &m);
-            double t = mean_estimate(s->x, m, REJECT, 0.5 * r->period, NULL).value;
-            s->start[p + 1] = isnan(t) ? s->start[p] : fmin(fmax(t, s->start[p]), o->end);
-        }
+        struct phase *ph = &out->phases[p];
+        bool last = p + 1 == o->n_pieces;
+        ph->n_modes = 0;
+        find_duration_modes(r, o, p, ph, s);
+        ph->start_us = s->start[p];
+        ph->duration_us = time_between(r, o, p, p, s->main_mode, last ? fmax(0, o->end - s->start[p]) : NAN);
+        if (isnan(ph->duration_us.value)) /* no repetition shows both ends */
+            ph->duration_us.value = fmax(0, outline_edge_time(o, p) - s->start[p]);
+        s->start[p + 1] = fmin(s->start[p] + ph->duration_us.value, o->end);
     }
 }
 
@@ -228,20 +226,8 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
         memset(s.main_mode, 1, o->n_runs * sizeof *s.main_mode);
         find_starts(r, o, out, &s);
     }
-    /* duration limits use the repetitions that followed the main mode up to and including the phase */
-    bool *all = s.main_mode;
     for (size_t p = 0; p < o->n_pieces && !bad; p++) {
         struct phase *ph = &out->phases[p];
-        for (size_t k = 0; k < o->n_runs; k++) {
-            all[k] = true;
-            if (ph->n_modes > 1) { /* the main mode is the one nearest to the value */
-                double d = end_in(o, p, k) - begin_in(o, p, k);
-                for (size_t i = 1; i < ph->n_modes; i++)
-                    all[k] &= fabs(d - ph->modes[0].duration_us) <= fabs(d - ph->modes[i].duration_us);
-            }
-        }
-        ph->start_us = s.start[p];
-        ph->duration_us = time_between(r, o, p, p, all, s.start[p + 1] - s.start[p]);
         ph->agreeing_runs = agreement(r, o, p, ph, s.x);
         if (r->has[TRACE_FREQ] && !o->piece[p].halt)
             bad = phase_frequency(r, o, p, ph, s.x);

@@ -13,6 +13,7 @@
 
 #define PIECE_US 5000.0  /* what any machine runs in one go */
 #define LONGEST_US 2e6
+#define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
 
 void energy_defaults(struct energy_setup *s, const struct payload *kernel)
 {
@@ -24,7 +25,7 @@ void energy_defaults(struct energy_setup *s, const struct payload *kernel)
     s->runs = 5;
     s->settle_us = 20000;
     s->duration_us = 100000;
-    s->period_us = 1000;
+    s->period_us = 250; /* most samples are not interrupted by a timer of 1000 Hz */
 }
 
 int energy_can(struct machine *m, struct machine_error *err)
@@ -57,16 +58,36 @@ static double lost_seconds(const struct recording *r, const struct slots *slots)
     double lost = 0, period = slots->period_us * 1e-6;
     for (size_t i = 1; i < r->n; i++) {
         double took = (double)(r->words[i * r->stride] - r->words[(i - 1) * r->stride]) / slots->tsc_hz;
-        lost += took > 1.5 * period ? took - period : 0;
+        lost += took - period > LOST_US * 1e-6 ? took - period : 0;
     }
     return lost;
 }
 
-static void add_recording(const struct recording *r, const struct payload *p, const struct slots *slots,
+/* In how much of it something else than the code ran. 0, or -1: out of memory. */
+static int add_other(const struct recording *r, const struct slots *slots, struct energy_stretch *out)
+{
+    size_t n = r->n - 1;
+    double *operations = malloc(3 * n * sizeof *operations), *seconds = operations ? operations + n : NULL;
+    if (!operations)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *now = r->words + (i + 1) * r->stride, *before = now - r->stride;
+        operations[i] = (double)(now[1] - before[1]);
+        seconds[i] = (double)(now[0] - before[0]) / slots->tsc_hz;
+    }
+    energy_other(operations, seconds, n, seconds + n, out);
+    out->other_seconds += slots->cycles < 0 ? difference(r, slots->chain_ticks) / slots->tsc_hz : 0;
+    free(operations);
+    return 0;
+}
+
+static int add_recording(const struct recording *r, const struct payload *p, const struct slots *slots,
                           struct energy_stretch *out)
 {
     if (r->n < 2)
-        return;
+        return 0;
+    if (add_other(r, slots, out))
+        return -1;
     double ticks = difference(r, 0);
     out->recorded_seconds += ticks / slots->tsc_hz;
     out->operations += difference(r, 1) * p->counted / p->instructions;
@@ -79,6 +100,7 @@ static void add_recording(const struct recording *r, const struct payload *p, co
         out->cycles += difference(r, slots->chain_cycles) / CHAIN_CYCLE_UNIT;
         out->cycle_seconds += difference(r, slots->chain_ticks) / slots->tsc_hz;
     }
+    return 0;
 }
 
 /* Pieces of a kernel until `us` are over; into *out unless that is NULL. */
@@ -93,7 +115,8 @@ static int run_pieces(struct machine *m, const struct payload *p, double us, dou
         status = m->ops->run(m, &request, &rec, err);
         if (status == MACHINE_OK && out) {
             out->run_seconds += segment.duration_us * 1e-6;
-            add_recording(&rec, p, slots, out);
+            if (add_recording(&rec, p, slots, out))
+                status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
         }
     }
     return status;

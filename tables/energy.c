@@ -204,18 +204,19 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
 struct costs {
     size_t n, discarded;
     unsigned cores; /* whose energy it is */
-    double *watts, *nj, *package, *idle, *ghz, *idle_ghz; /* one a pair that was not disturbed */
+    double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start; /* one a pair that was not disturbed */
 };
 
 static int collect(const struct energy_result *r, struct costs *c)
 {
     memset(c, 0, sizeof *c);
     c->cores = r->counted_cores;
-    double *room = malloc((r->n ? r->n : 1) * 6 * sizeof *room);
+    double **lists[] = {&c->watts, &c->nj, &c->package, &c->idle, &c->ghz, &c->idle_ghz, &c->least, &c->doubt, &c->start};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    double *room = malloc((r->n ? r->n : 1) * LISTS * sizeof *room);
     if (!room)
         return -1;
-    double **lists[] = {&c->watts, &c->nj, &c->package, &c->idle, &c->ghz, &c->idle_ghz};
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < LISTS; i++)
         *lists[i] = room + i * r->n;
     for (size_t i = 0; i < r->n; i++) {
         const struct energy_pair *p = &r->pairs[i];
@@ -228,6 +229,9 @@ static int collect(const struct energy_result *r, struct costs *c)
         c->nj[c->n] = cost.nj_per_op;
         c->package[c->n] = cost.package_watts;
         c->idle[c->n] = cost.idle_watts;
+        c->least[c->n] = cost.least;
+        c->doubt[c->n] = cost.idle_doubt;
+        c->start[c->n] = cost.start_doubt;
         c->ghz[c->n] = energy_ghz(&p->kernel);
         c->idle_ghz[c->n++] = energy_ghz(&p->idle);
     }
@@ -240,9 +244,11 @@ static struct estimate mean(const double *x, size_t n)
     return mean_estimate(x, n, 0, INFINITY, &used);
 }
 
-static void put(struct table *rows, const char *column, struct estimate e, double scale)
+/* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions scatter. */
+static void put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt, double scale)
 {
-    table_put_limits(rows, column, e.value * scale, e.lo * scale, e.hi * scale);
+    double below = doubt + (e.value > 0 ? nearer_0 : 0), above = doubt + (e.value > 0 ? 0 : nearer_0);
+    table_put_limits(rows, column, e.value * scale, (e.lo - below) * scale, (e.hi + above) * scale);
 }
 
 static void put_keys(struct table *rows, const struct cell *c, double ghz)
@@ -255,14 +261,17 @@ static void put_keys(struct table *rows, const struct cell *c, double ghz)
 
 static void write_row(const struct cell *c, const struct costs *k, struct table *rows)
 {
-    struct estimate nj = mean(k->nj, k->n);
+    struct estimate nj = mean(k->nj, k->n), watts = mean(k->watts, k->n);
+    double less = 1 - mean(k->least, k->n).value, doubt = mean(k->doubt, k->n).value;
+    double start = mean(k->start, k->n).value, less_watts = less * fabs(watts.value), less_nj = less * fabs(nj.value);
+    double start_nj = start * fabs(nj.value / watts.value);
     table_add_row(rows);
     put_keys(rows, c, mean(k->ghz, k->n).value);
-    put(rows, "watts", mean(k->watts, k->n), 1);
-    put(rows, "nj_per_op", nj, 1);
-    put(rows, "nj_per_lane", nj, 64.0 / c->a.kernel->width);
-    put(rows, "package_watts", mean(k->package, k->n), 1);
-    put(rows, "idle_watts", mean(k->idle, k->n), 1);
+    put(rows, "watts", watts, less_watts, start, 1);
+    put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
+    put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
+    put(rows, "package_watts", mean(k->package, k->n), less_watts, doubt + start, 1);
+    put(rows, "idle_watts", mean(k->idle, k->n), 0, doubt, 1);
     table_put_number(rows, "idle_ghz", round(mean(k->idle_ghz, k->n).value * 1000) / 1000);
     table_put_number(rows, "counted_cores", k->cores);
     table_put_number(rows, "n", (double)k->n);

@@ -25,6 +25,7 @@
 #define ROOM_US (4 * RELAXATION_BURST_US) /* a shorter wait has no room for a burst in its middle */
 #define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
 #define READ_US 0.05     /* a reading takes less */
+#define GRID_PERIODS 0.05 /* of a wait: its beginning and its end are looked for some twenty times a sample */
 #define REJECT 6.0
 #define AGREE 0.6
 #define NEARLY_ALL 0.9
@@ -142,6 +143,13 @@ static void add_row(const struct rig *r, const char *by, size_t n, size_t discar
     table_put_number(r->rows, "fast_ghz", r->levels.fast);
 }
 
+/* A wait: each is found on the grid of the samples, and what that is off by is alike in all repetitions. */
+static void put_wait(const struct rig *r, struct estimate e)
+{
+    double grid = GRID_PERIODS * relaxation_period(r->context->options);
+    table_put_limits(r->rows, "wait_us", e.value, e.lo - grid, e.hi + grid);
+}
+
 __attribute__((format(printf, 3, 4)))
 static void add_missing(const struct rig *r, const char *by, const char *format, ...)
 {
@@ -160,8 +168,8 @@ static void add_missing(const struct rig *r, const char *by, const char *format,
  * changes for other reasons. */
 static bool agree(const struct relaxation_waits *w)
 {
-    size_t both = w->mode[0].n + w->mode[1].n, all = both + w->others + w->never;
-    return both >= AGREE_LEAST && (double)both >= AGREE * (double)all;
+    size_t all = w->mode[0].n + w->mode[1].n + w->others + w->never;
+    return w->close >= AGREE_LEAST && (double)w->close >= AGREE * (double)all;
 }
 
 /* ---- the pilot ---- */
@@ -269,7 +277,7 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
         if (w->kept)
             table_put_number(r->rows, "kept", (double)w->interrupted);
         table_put_number(r->rows, "mode", k + 1);
-        put_estimate(r, "wait_us", m->wait_us);
+        put_wait(r, m->wait_us);
         put_estimate(r, "share", m->share);
         table_put_number(r->rows, "sd_us", m->sd_us);
         table_put_number(r->rows, "others", (double)(w->others + w->never));
@@ -280,7 +288,7 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
     struct estimate share = share_estimate(w->rearmed, interrupts);
     add_row(r, "interrupt", interrupts, 0);
     table_put_text(r->rows, "what", "rearm");
-    put_estimate(r, "wait_us", w->after_interrupt_us);
+    put_wait(r, w->after_interrupt_us);
     put_estimate(r, "share", share);
     table_put_text(r->rows, "rearmed", relaxation_verdict(&share));
 }
@@ -339,7 +347,7 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
     bool decided = strcmp(verdict, "undecided") != 0, mostly = strcmp(verdict, "yes") == 0;
     size_t m = 0;
     for (size_t i = 0; x && decided && i < r->n; i++)
-        if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.2 * r->wait_us)
+        if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.25 * r->wait_us)
             x[m++] = rise[i].at_us;
     if (!decided && !last) {
         free(x);
@@ -350,7 +358,7 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
                     r->n);
     } else {
         add_row(r, by, yes + no, other);
-        put_estimate(r, "wait_us", mean_estimate(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
+        put_wait(r, mean_estimate(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
         put_estimate(r, "share", share);
         table_put_text(r->rows, "rearmed", verdict);
     }
@@ -470,7 +478,7 @@ static void toggle_row(const struct rig *r, const struct toggles *t, double duty
     add_row(r, by, t->n, t->interrupted);
     table_put_number(r->rows, "duty_us", duty_us);
     put_estimate(r, "share", rose);
-    put_estimate(r, "wait_us", mean_estimate(t->wait, t->rose, REJECT, 0.5, NULL));
+    put_wait(r, mean_estimate(t->wait, t->rose, REJECT, 0.5, NULL));
     put_estimate(r, "trend_us", mean_estimate(t->slope, t->n_slopes, REJECT, 0.5, NULL));
     table_put_text(r->rows, "rearmed", relaxation_verdict(&stayed));
 }

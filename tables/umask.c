@@ -15,6 +15,8 @@
 #include "tables/kinds.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
+#define SETTLED 0.75       /* of what is recorded from BASE: most transitions are over */
+#define READING_COSTS 0.85 /* of the full IPC: a reading takes up to 0.15 us, samples 1 us */
 static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
 
 static const struct table_column columns[] = {
@@ -219,13 +221,16 @@ static void when_name(enum umask_when when, const char *base, char *out, size_t 
         snprintf(out, size, "%s %s", when == UMASK_FROM_BASE ? "from" : "to", base);
 }
 
-/* What of the cycles of one experiment an event counted. A share is known to lie between 0 and 1 (but for what readings
- * are off by), so limits beyond tell nothing, and those within still hold. */
+/* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may carry
+ * it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
 static struct estimate event_share(const struct transition_result *seen, size_t event, size_t *runs)
 {
     struct estimate e = shares_counted(&seen->trace, event, 0, INFINITY, runs);
-    e.lo = isnan(e.lo) ? NAN : fmax(e.lo, fmin(0, e.value));
-    e.hi = isnan(e.hi) ? NAN : fmin(e.hi, fmax(1, e.value));
+    if (e.lo > 1)
+        return e;
+    e.value = fmin(fmax(e.value, 0), 1);
+    e.lo = isnan(e.lo) ? NAN : fmin(fmax(e.lo, 0), 1);
+    e.hi = isnan(e.hi) ? NAN : fmin(fmax(e.hi, 0), 1);
     return e;
 }
 
@@ -251,7 +256,8 @@ static void write_row(const struct event *e, const struct umask_setup *s, size_t
         return;
     table_put_limits(rows, "share", share.value, share.lo, share.hi);
     table_put_number(rows, "n", (double)runs);
-    table_put_number(rows, "slow_share", shares_slow(&seen[w].trace, full_ipc, 0, INFINITY, &unused).value);
+    double slow = shares_slow_below(&seen[w].trace);
+    table_put_number(rows, "slow_share", shares_slow(&seen[w].trace, full_ipc, slow, 0, INFINITY, &unused).value);
     if (!single_bit(umask) && s->n_events > 1) {
         double sum = 0;
         for (size_t bit = 1; bit < s->n_events; bit++)
@@ -268,7 +274,11 @@ static void write_rows(const struct event *e, const struct umask_setup *s, const
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(s->events[0].code >> 8 & 0xff);
-    full[UMASK_STEADY] = full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
+    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, SETTLED * s->observe_us[UMASK_FROM_BASE], INFINITY);
+    if (!(full[UMASK_FROM_BASE] > READING_COSTS * full[UMASK_STEADY]))
+        full[UMASK_FROM_BASE] = full[UMASK_STEADY];
     full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0, INFINITY);
     for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
         for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)

@@ -22,6 +22,7 @@ struct draft {
     size_t used;
     unsigned cores, n_levels, n_classes, level[CLASSES_MAX];
     bool wide; /* has 512 bits */
+    bool wild; /* wherever the format allows, see wild_model() */
     unsigned needs[KINDS]; /* classes */
     double first_ratio, first_us;
 };
@@ -109,7 +110,7 @@ static void draw_classes(struct draft *d)
             LINE(d, "level = %u", level);
             LINE(d, "umask = 0x%02x", umasks[level][i]);
             if (d->n_classes > 0 && rng_chance(&d->rng, 0.2))
-                LINE(d, "wait_double = %.2f", rng_range(&d->rng, 0.05, 0.2));
+                LINE(d, "wait_double = %.2f", rng_range(&d->rng, 0.05, d->wild ? 0.4 : 0.2));
             d->level[d->n_classes++] = level;
         }
     }
@@ -124,8 +125,8 @@ static void put_demand(struct draft *d, unsigned width, bool heavy, unsigned cla
         return;
     LINE(d, "rate = %.2f", rng_range(&d->rng, 0.25, 0.8));
     if (rng_chance(&d->rng, 0.5)) {
-        LINE(d, "count = %.0f", rng_log(&d->rng, 60000, 100000));
-        LINE(d, "count_sigma = %.3f", rng_range(&d->rng, 0, 0.05));
+        LINE(d, "count = %.0f", rng_log(&d->rng, d->wild ? 1000 : 60000, 100000));
+        LINE(d, "count_sigma = %.3f", rng_range(&d->rng, 0, d->wild ? 0.2 : 0.05));
     }
     LINE(d, "below = c%u", below);
 }
@@ -163,12 +164,14 @@ static void draw_transition(struct draft *d, unsigned from, unsigned to, bool va
 {
     unsigned step = 1;
     put(d, "[transition c%u c%u]\n", from, to);
-    put_throttle(d, step++, d->first_ratio, d->first_us, varies);
+    if (d->first_us > 0)
+        put_throttle(d, step++, d->first_ratio, d->first_us, varies);
     if (to - from > 1 && rng_chance(&d->rng, 0.5))
         LINE(d, "step.%u = grant c%u", step++, from + 1);
-    if (rng_chance(&d->rng, 0.5))
-        put_throttle(d, step++, rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65),
-                     rng_range(&d->rng, 5, 30), false);
+    if (rng_chance(&d->rng, 0.5) && d->first_us > 0)
+        put_throttle(d, step++, d->wild ? rng_range(&d->rng, d->first_ratio, 0.95)
+                                        : rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65),
+                     rng_range(&d->rng, d->wild ? 1.5 : 5, 30), false);
     LINE(d, "step.%u = grant c%u", step, to);
 }
 
@@ -178,6 +181,10 @@ static void draw_transitions(struct draft *d)
     bool varies = rng_chance(r, 0.5);
     d->first_ratio = rng_range(r, 0.2, 0.5);
     d->first_us = rng_range(r, 6, 30);
+    if (d->wild) {
+        d->first_ratio = rng_range(r, 0.2, 0.95);
+        d->first_us = rng_chance(r, 0.15) ? 0 : rng_log(r, 1.5, 40);
+    }
     for (unsigned from = 0; from < d->n_classes; from++)
         for (unsigned to = from + 1; to < d->n_classes; to++)
             draw_transition(d, from, to, varies);
@@ -186,9 +193,9 @@ static void draw_transitions(struct draft *d)
     LINE(d, "halt_us = %.2f", halt);
     LINE(d, "halt_sigma_us = %.2f", halt / 50);
     LINE(d, "throttle_sigma_us = %.2f", rng_range(r, 0.1, 0.4));
-    LINE(d, "wait_us = %.1f", rng_range(r, 300, 900));
-    LINE(d, "wait_sigma_us = %.1f", rng_range(r, 0, 4));
-    LINE(d, "throttle_distance = %d", rng_int(r, 30, 150));
+    LINE(d, "wait_us = %.1f", d->wild ? rng_log(r, 120, 2000) : rng_range(r, 300, 900));
+    LINE(d, "wait_sigma_us = %.1f", rng_range(r, 0, d->wild ? 15 : 4));
+    LINE(d, "throttle_distance = %d", d->wild && rng_chance(r, 0.2) ? 0 : rng_int(r, 30, 150));
 }
 
 static void draw_voltage(struct draft *d)
@@ -225,6 +232,51 @@ static void draw_rates(struct draft *d)
     LINE(d, "pause = 1/%d 140", 140);
 }
 
+static void draw_power(struct draft *d)
+{
+    static const char *const kinds[] = {"64.light", "64.heavy", "128.light", "128.heavy", "256.light", "256.heavy",
+                                        "512.light", "512.heavy"};
+    double nj = rng_range(&d->rng, 0.05, 0.2);
+    put(d, "[power]\n");
+    LINE(d, "idle_watts = %.1f", rng_range(&d->rng, 5, 60));
+    LINE(d, "cycle_nj = %.2f", rng_range(&d->rng, 0.2, 1));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        LINE(d, "nj.%s = %.4f", kinds[i], nj);
+        nj *= rng_range(&d->rng, 1.1, 1.5);
+    }
+}
+
+/* Interrupts of any kind, and counters and clocks as bad as they come. */
+static void draw_wild_rest(struct draft *d)
+{
+    struct rng *r = &d->rng;
+    put(d, "[pmu]\n");
+    LINE(d, "licences = %s", "yes");
+    LINE(d, "throttle = %s", rng_chance(r, 0.8) ? "yes" : "no");
+    LINE(d, "counts = %s", rng_chance(r, 0.5) ? "user" : "all");
+    LINE(d, "noise_cycles = %d", rng_int(r, 0, 6));
+    put(d, "[clock]\n");
+    LINE(d, "jitter_ns = %.1f", rng_range(r, 0, 25));
+    LINE(d, "split_read_ns = %d", rng_int(r, 0, 60));
+    LINE(d, "spread = %.4f", rng_chance(r, 0.3) ? rng_range(r, 0.001, 0.006) : 0);
+    LINE(d, "spread_period_us = %.1f", rng_range(r, 25, 40));
+    LINE(d, "frequency_noise = %.4f", rng_range(r, 0, 0.002));
+    put(d, "[interrupt timer]\n");
+    LINE(d, "rate_hz = %.0f", rng_log(r, 100, 1000));
+    LINE(d, "min_us = %d", 1);
+    LINE(d, "max_us = %d", rng_int(r, 3, 20));
+    LINE(d, "rearm = %d", rng_chance(r, 0.5));
+    LINE(d, "taken_off = %d", 0);
+    if (rng_chance(r, 0.5)) {
+        put(d, "[interrupt smi]\n");
+        LINE(d, "rate_hz = %.1f", rng_range(r, 0.5, 8));
+        LINE(d, "min_us = %d", 40);
+        LINE(d, "max_us = %d", rng_int(r, 60, 200));
+        LINE(d, "rearm = %d", 0);
+        LINE(d, "taken_off = %d", 0);
+    }
+}
+
 static void draw_rest(struct draft *d)
 {
     struct rng *r = &d->rng;
@@ -247,11 +299,12 @@ static void draw_rest(struct draft *d)
     LINE(d, "taken_off = %d", 0);
 }
 
-void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
+static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, bool wild)
 {
     struct draft d = {0};
     d.out = out;
-    rng_init(&d.rng, seed, 0x6d6f64656cu); /* a stream of its own: "model" */
+    d.wild = wild;
+    rng_init(&d.rng, seed, wild ? 0x77696c64u : 0x6d6f64656cu); /* streams of their own: "wild", "model" */
     draw_cpu(&d, seed);
     draw_levels(&d);
     draw_classes(&d);
@@ -260,15 +313,43 @@ void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
         draw_transitions(&d);
     draw_voltage(&d);
     draw_rates(&d);
-    draw_rest(&d);
+    if (!wild) {
+        draw_rest(&d);
+        return;
+    }
+    draw_power(&d);
+    draw_wild_rest(&d);
+}
+
+static void parse(const char *text, uint64_t seed, struct model *out)
+{
+    char name[40];
+    struct machine_error err;
+    snprintf(name, sizeof name, "random-%llu.model", (unsigned long long)seed);
+    if (model_parse(text, strlen(text), name, out, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+}
+
+void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
+{
+    draw(out, seed, false);
+}
+
+void wild_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
+{
+    draw(out, seed, true);
 }
 
 void random_model(struct model *out, uint64_t seed)
 {
-    char text[RANDOM_MODEL_TEXT], name[40];
-    struct machine_error err;
+    char text[RANDOM_MODEL_TEXT];
     random_model_text(text, seed);
-    snprintf(name, sizeof name, "random-%llu.model", (unsigned long long)seed);
-    if (model_parse(text, strlen(text), name, out, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
+    parse(text, seed, out);
+}
+
+void wild_model(struct model *out, uint64_t seed)
+{
+    char text[RANDOM_MODEL_TEXT];
+    wild_model_text(text, seed);
+    parse(text, seed, out);
 }

@@ -599,7 +599,7 @@ static void tell(const struct plan *p, struct truth *truth)
              r->kernel_mode ? "cycles go on" : "no cycles", p->jitter_us);
 }
 
-int random_trace(enum trace_kind kind, uint64_t seed, struct trace *t, struct truth *truth)
+int random_trace_late(enum trace_kind kind, uint64_t seed, double late_us, struct trace *t, struct truth *truth)
 {
     struct plan *p = calloc(1, sizeof *p);
     memset(truth, 0, sizeof *truth);
@@ -610,6 +610,11 @@ int random_trace(enum trace_kind kind, uint64_t seed, struct trace *t, struct tr
     rng_init(&p->rng, seed, (uint64_t)kind + 1);
     p->twice_of = PLAN_MAX;
     choose_recorder(p, kind);
+    if (late_us > 0) {
+        p->rec.sampler = SAMPLER_PROMPT;
+        p->rec.late_us = late_us;
+        p->rec.has[TRACE_FREQ] = p->rec.has[TRACE_IPC] = true;
+    }
     plan_core(p, kind);
     choose_volts(p, kind);
     int bad = record(p, t);
@@ -621,4 +626,9 @@ int random_trace(enum trace_kind kind, uint64_t seed, struct trace *t, struct tr
     }
     free(p);
     return bad;
+}
+
+int random_trace(enum trace_kind kind, uint64_t seed, struct trace *t, struct truth *truth)
+{
+    return random_trace_late(kind, seed, 0, t, truth);
 }

@@ -73,4 +73,7 @@ const char *trace_kind_name(enum trace_kind kind);
 /* The trace of a kind and a seed, and its answer. The same arguments give the same trace. 0, or -1: out of memory. */
 int random_trace(enum trace_kind kind, uint64_t seed, struct trace *t, struct truth *truth);
 
+/* The same, but sampled by one that resumes late_us to twice late_us after a halt, with frequency and IPC. */
+int random_trace_late(enum trace_kind kind, uint64_t seed, double late_us, struct trace *t, struct truth *truth);
+
 #endif

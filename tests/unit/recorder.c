@@ -131,7 +131,7 @@ static double taken_at(struct session *s, double due, double grid)
     if (t <= due)
         return due;
     if (s->rec->sampler != SAMPLER_GRID)
-        return t + rng_range(s->rng, AWAKE_MIN_US, AWAKE_MAX_US);
+        return t + s->rec->late_us + rng_range(s->rng, AWAKE_MIN_US, AWAKE_MAX_US + s->rec->late_us);
     for (;;) {
         double point = grid + ceil((t - grid) / s->rec->period_us) * s->rec->period_us;
         t = runs_again(s, point);

@@ -39,6 +39,7 @@ struct recorder {
     double missing;               /* share of the fields */
     double outliers;              /* share of the samples: frequency or IPC off by up to 30 % */
     double split;                 /* share of the halts whose low mean stands on the sample before the gap */
+    double late_us;               /* a prompt sampler resumes so long, to twice as long, after the end of a halt */
     bool kernel_mode;             /* cycles count during an interruption, payload instructions never do */
 };
 
