@@ -56,11 +56,12 @@ static bool is_counted(const struct sku_figure *f)
 double validate_precision(const struct sku_figure *f)
 {
     static const double ALL_OR_NONE = 0.05;
+    bool extreme = f->lo == f->hi && (f->lo == 0 || f->lo == 1);
     if (isfinite(f->tolerance))
         return f->tolerance;
     if (is_counted(f))
         return 0;
-    return strcmp(f->column, "share") == 0 ? ALL_OR_NONE : f->rounding;
+    return extreme && strcmp(f->column, "share") == 0 ? ALL_OR_NONE : f->rounding;
 }
 
 /* Of a range: half of it, and the precision of its ends. */
@@ -69,13 +70,14 @@ static double uncertainty(const struct sku_figure *f)
     return validate_precision(f) + (f->hi - f->lo) / 2;
 }
 
-/* The deviation that matters, in the column's unit. */
+/* The deviation that matters, in the column's unit; of shares of 0 as of 1. */
 static double deviation_to_find(const struct sku_figure *f)
 {
     static const double CLOCK_STEP_GHZ = 0.1;
+    double middle = fabs(f->lo + f->hi) / 2;
     if (ends_with(f->column, "_ghz"))
         return CLOCK_STEP_GHZ;
-    return TO_FIND_PERCENT / 100 * (strcmp(f->column, "share") == 0 ? 1 : fabs(f->lo + f->hi) / 2);
+    return TO_FIND_PERCENT / 100 * (middle == 0 && strcmp(f->column, "share") == 0 ? 1 : middle);
 }
 
 /* ---- which rows are meant ---- */
@@ -417,7 +419,7 @@ static void print_row(FILE *out, const struct table *v, size_t row)
         fprintf(out, "    %s\n", plain_field(v, row, "note", text, sizeof text));
 }
 
-/* "would find" is explained, and what could not be found is counted. */
+/* How many of the figures compared would be found wrong, if they were. */
 static void print_found(FILE *out, const struct table *v)
 {
     size_t compared = 0, hidden = 0;
@@ -425,9 +427,14 @@ static void print_found(FILE *out, const struct table *v)
         compared += isfinite(table_number(v, row, "detectable"));
         hidden += table_text(v, row, "hidden_by") != NULL;
     }
+    if (compared && hidden)
+        fprintf(out, "A deviation of %g %% would be found in %zu of the %zu figures compared; ", TO_FIND_PERCENT,
+                compared - hidden, compared);
+    else if (compared)
+        fprintf(out, "A deviation of %g %% would be found in each of the %zu figures compared; ", TO_FIND_PERCENT,
+                compared);
     if (compared)
-        fprintf(out, "A deviation of %g %% would be found in %zu of the %zu figures that were compared (would find: the "
-                "smallest deviation that is told).\n", TO_FIND_PERCENT, compared - hidden, compared);
+        fprintf(out, "`would find`: from where on.\n");
 }
 
 void validate_print(FILE *out, bool colour, const struct table *verdicts)

@@ -7,7 +7,7 @@
  * all of p - u .. p + u may be meant. Of the rows that the figure means, with the 95 % limits lo..hi of each:
  *   deviates        no value is within both: neither noise nor how the figure was printed explains it
  *   undecided       some value is, but the limits are wider than 2 u, and a deviation that matters would not be found
- *                   either: 20 % (of shares 0.2), or of frequencies the next step of the clock, 100 MHz
+ *                   either: 20 % (of shares of 0 as of 1), or of frequencies the next step of the clock, 100 MHz
  *   agrees          some value is
  *   not measured    no row, or no value in it; the note has the reason that the table gives
  *   not published   the file says that it was looked for and not found; what was measured is shown, if it was
@@ -29,8 +29,8 @@
 
 /*
  * The precision of a published figure, in the unit of its column: the figure's own tolerance, if its file has one; 0 of
- * what is counted (level, halts, mode, phase); 0.05 of the column share, where 0 and 1 are printed for none and all of
- * the cycles; else what its digits say (sku.h).
+ * what is counted (level, halts, mode, phase); 0.05 of shares of 0 and 1, which are printed for none and all of the
+ * cycles; else what its digits say (sku.h).
  */
 double validate_precision(const struct sku_figure *f);
 

@@ -287,7 +287,7 @@ static void test_precision(void **state)
         {"x_us = 34.4 ~ 14%", 4.816}, {"level = 1 ~ 0.5", 0.5}, {"share = 1 ~ 0.02", 0.02},
         /* counted, all or none */
         {"level = 2", 0}, {"mean level = 2", 0.5}, {"halts = 2", 0}, {"mode = 1", 0}, {"phase = 1", 0}, {"share = 1", 0.05},
-        {"share = 0", 0.05},
+        {"share = 0", 0.05}, {"share = 0.25", 0.005},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sku s;

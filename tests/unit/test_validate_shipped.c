@@ -134,8 +134,7 @@ static bool check_figure(const char *sku, const struct sku_figure *f, struct tab
         struct sku_figure wrong = *f;
         wrong.lo *= OFF[i];
         wrong.hi *= OFF[i];
-        wrong.rounding *= OFF[i];
-        wrong.tolerance *= OFF[i];
+        wrong.tolerance = OFF[i] * validate_precision(f); /* as precise as the right one */
         struct said now = ask(&wrong, tables, n);
         if (!deviates(&now) && !said.hidden)
             fail_msg("%s:%u: %s %s, published %g times as high: %s", sku, f->line, f->where, f->column, OFF[i],
