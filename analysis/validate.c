@@ -22,11 +22,9 @@ static const struct table_column columns[] = {
 };
 
 static const double TO_FIND_PERCENT = 20; /* the deviation of a figure that is to be found */
-enum { PLAIN_MAX = 1000 };
+enum { PLAIN_MAX = 1000, NOTE_MAX = 240 };
 enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
 static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
-
-enum { NOTE_MAX = 240 };
 
 /* What was measured of one figure. */
 struct seen {
@@ -278,7 +276,7 @@ static const char *unit_of(const struct table *t, const char *column)
 /* What is to blame where deviations of 20 % would not be found: the widest of what hides them. */
 static void why_hidden(const struct sku_figure *f, const struct seen *s, char *out, size_t size)
 {
-    double range = (f->hi - f->lo) / 2, limits = upper(s) - lower(s), precision = validate_precision(f);
+    double range = (f->hi - f->lo) / 2, precision = validate_precision(f), limits = s->detectable - range - precision;
     if (limits >= range && limits >= precision)
         snprintf(out, size, "the measurement's limits are %.4g apart", limits);
     else if (range >= precision)
@@ -387,7 +385,7 @@ static const char *plain_field(const struct table *v, size_t row, const char *co
 
 static void print_row(FILE *out, const struct table *v, size_t row)
 {
-    char published[40], high[24], measured[24], lo[24], hi[24], limits[60] = "";
+    char published[80], high[24], within[24], measured[24], lo[24], hi[24], limits[60] = "";
     double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
     double found = table_number(v, row, "detectable"), found_percent = table_number(v, row, "detectable_percent");
     char text[PLAIN_MAX], figure[PLAIN_MAX];
@@ -395,6 +393,10 @@ static void print_row(FILE *out, const struct table *v, size_t row)
     if (isfinite(most)) {
         print_number(high, sizeof high, most, "-");
         snprintf(published + strlen(published), sizeof published - strlen(published), "..%s", high);
+    }
+    if (table_number(v, row, "precision") > 0) { /* false for NaN */
+        print_number(within, sizeof within, table_number(v, row, "precision"), "-");
+        snprintf(published + strlen(published), sizeof published - strlen(published), " +-%s", within);
     }
     print_number(measured, sizeof measured, table_number(v, row, "measured"), "-");
     print_number(lo, sizeof lo, table_number(v, row, "measured_lo"), "-");
@@ -409,9 +411,9 @@ static void print_row(FILE *out, const struct table *v, size_t row)
     if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
         fprintf(out, ", %+.1f %%", deviation);
     if (isfinite(found_percent))
-        fprintf(out, "; would find %.2g %%", found_percent);
+        fprintf(out, "; would find %.3g %%", found_percent);
     else if (isfinite(found))
-        fprintf(out, "; would find %.2g", found);
+        fprintf(out, "; would find %.3g", found);
     if (table_text(v, row, "hidden_by"))
         fprintf(out, ": %s", plain_field(v, row, "hidden_by", text, sizeof text));
     fprintf(out, "; %s\n", plain_field(v, row, "source", text, sizeof text));

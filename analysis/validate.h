@@ -14,9 +14,9 @@
  * With several rows the worst one is told (deviates before undecided before agrees, then the farthest), unless the
  * figure is a mean: then the value and its limits are the means over the rows.
  *
- * What would have been found: a true value of p + d is measured as far down as p + d - (hi - lo) / 2 and is told as long
- * as half the limits below that is above p + u, so from d = u + (hi - lo) on (in 97 of 100 measurements). Of a range
- * the same from its middle, of counted columns 1; with several rows in whichever it is, so with the widest limits.
+ * What would have been found: a true value of p + d is measured as p + d - (hi - lo) / 2 or more in 97 of 100 cases.
+ * The lower limit then is p + d - (hi - lo) or more, which is above p + u from d = u + (hi - lo) on. Of a range the
+ * same from its middle, of counted columns 1; with several rows in whichever it is, so with the widest limits.
  */
 #ifndef CHARACTERIZE_VALIDATE_H
 #define CHARACTERIZE_VALIDATE_H

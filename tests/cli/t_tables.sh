@@ -160,7 +160,8 @@ run --all --machine model:xeon-w-2104 --brief --output w --quiet
 for us in 520..544 780..816; do
     sed "s/= 650\.\.680 /= $us /" "$CHARACTERIZE_DATA/skus/xeon-w-2104.sku" >"$tmp/off.sku"
     run --validate "$tmp/off.sku" --input w --quiet
-    verdict "--validate with a wait of $us us: status 4" test "$status" -eq 4 -a "$(grep -c '^deviates: 1 of' "$out")" -eq 1
+    verdict "--validate with a wait of $us us: status 4" \
+        test "$status" -eq 4 -a "$(grep -c '^deviates: 1 of' "$out")" -eq 1
 done
 for figure in '650..680 ~ 100%' 'about 670 ~ 10' '650..640'; do
     sed "s/= 650\.\.680 /= $figure /" "$CHARACTERIZE_DATA/skus/xeon-w-2104.sku" >"$tmp/off.sku"

@@ -158,7 +158,8 @@ static void gold_6130_depends_on_active_cores(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         medians("xeon-gold-6130", rows[i].cores, "128fma", "512fma", 150, rows[i].ghz[0], &s);
         assert_near(s.last_ghz, rows[i].ghz[2], rows[i].ghz[2] * 0.002, "L2");
-        assert_near(s.throttle_us[0], rows[i].cores == 1 ? 14.2 : rows[i].cores == 2 ? 30 : 20, 0.6, "first throttling");
+        double first_us = rows[i].cores == 1 ? 14.2 : rows[i].cores == 2 ? 30 : 20;
+        assert_near(s.throttle_us[0], first_us, 0.6, "first throttling");
         medians("xeon-gold-6130", rows[i].cores, "128fma", "512or", 150, rows[i].ghz[0], &s);
         assert_near(s.last_ghz, rows[i].ghz[1], rows[i].ghz[1] * 0.002, "L1");
         medians("xeon-gold-6130", rows[i].cores, "128fma", "128or", 150, rows[i].ghz[0], &s);

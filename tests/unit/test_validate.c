@@ -277,8 +277,8 @@ static void test_precision(void **state)
         double precision;
     } cases[] = {
         /* half a unit of the last digit */
-        {"freq_ghz = 3.7", 0.05}, {"x_us = 34.4", 0.05}, {"x_us = 876", 0.5}, {"x_us = 670", 0.5}, {"x = 0.250", 0.0005},
-        {"x_us = 8..20.5", 0.5}, {"x = 1/4", 0},
+        {"freq_ghz = 3.7", 0.05}, {"x_us = 34.4", 0.05}, {"x_us = 876", 0.5}, {"x_us = 670", 0.5},
+        {"x = 0.250", 0.0005}, {"x_us = 8..20.5", 0.5}, {"x = 1/4", 0},
         /* approximate: a unit of the last digit that is one, at most a tenth */
         {"wait_us = about 670", 10}, {"wait_us = about 666", 1}, {"count = about 13000", 1000}, {"x_us = about 25", 1},
         {"x_us = about 10", 1}, {"x_us = about 20", 2}, {"x_us = about 9", 0.9}, {"x = about 2.50", 0.01},
@@ -286,8 +286,8 @@ static void test_precision(void **state)
         /* told by the file */
         {"x_us = 34.4 ~ 14%", 4.816}, {"level = 1 ~ 0.5", 0.5}, {"share = 1 ~ 0.02", 0.02},
         /* counted, all or none */
-        {"level = 2", 0}, {"mean level = 2", 0.5}, {"halts = 2", 0}, {"mode = 1", 0}, {"phase = 1", 0}, {"share = 1", 0.05},
-        {"share = 0", 0.05}, {"share = 0.25", 0.005},
+        {"level = 2", 0}, {"mean level = 2", 0.5}, {"halts = 2", 0}, {"mode = 1", 0}, {"phase = 1", 0},
+        {"share = 1", 0.05}, {"share = 0", 0.05}, {"share = 0.25", 0.005},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sku s;
@@ -352,7 +352,7 @@ static void test_verdicts(void **state)
         {"level=0 : freq_ghz = 2.8", 2.74, 2.73, 2.749, "deviates"},
         {"level=0 : freq_ghz = 2.80", 2.81, 2.809, 2.811, "deviates"},    /* printed more precisely */
         {"level=0 : freq_ghz = 2.8", 2.9, 2.9, 2.9, "deviates"},          /* the next step of the clock */
-        {"level=0 : freq_ghz = 2.8", 2.9, 2.8, 3.0, "undecided"},         /* too wide to tell steps of the clock apart */
+        {"level=0 : freq_ghz = 2.8", 2.9, 2.8, 3.0, "undecided"},         /* too wide to tell clock steps apart */
         {"level=0 : freq_ghz = 2.8", 2.8, 2.7, 2.9, "undecided"},         /* right by chance, perhaps */
         {"level=0 : freq_ghz = 2.8", 2.8, NAN, NAN, "agrees"},            /* without limits the value counts */
         {"level=0 : freq_ghz = 2.8", 2.9, NAN, NAN, "deviates"},
@@ -440,7 +440,8 @@ static void test_mean_and_reasons(void **state)
     validate_print(stream, false, &out);
     fclose(stream);
     assert_non_null(strstr(text, "deviates: 1 of 7"));
-    assert_non_null(strstr(text, "published 42.7, measured 51.4 [51.3, 51.5] us, +20.4 %; would find 0.59 %; s"));
+    assert_non_null(strstr(text, "published 42.7 +-0.05, measured 51.4 [51.3, 51.5] us, +20.4 %; would find 0.585 %; "
+                                 "s"));
     assert_non_null(strstr(text, "needs avx2"));
     assert_non_null(strstr(text, "modelled"));
     free(text);

@@ -210,7 +210,7 @@ static void test_models_agree_with_their_figures(void **state)
 
 /* ---- as published ---- */
 
-/* A table of one row that the figure means, with what was published in it, and limits of 0.3 % of that on either side. */
+/* A table of one row that the figure means, with what was published in it, and limits of 0.3 % on either side. */
 static void as_published(const struct sku_figure *f, struct table *t)
 {
     const struct table_kind *k = tables_find(f->table);
