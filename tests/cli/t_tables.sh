@@ -172,5 +172,10 @@ done
 run --validate xeon-w-2104 $m --brief --quiet
 verdict "--validate against another processor's figures: status 4 and a warning" \
     test "$status" -eq 4 -a "$(grep -c 'does not call itself' "$out")" -ge 1
+# ... even if they are alike: both have 3.7, 3.6 and 3.5 GHz with one core active
+# shellcheck disable=SC2086
+run --validate xeon-gold-6154 $m --active-cores 1 --quiet
+verdict "--validate against another processor's figures that agree: status 4, and which it is" \
+    test "$status" -eq 4 -a "$(grep -c '^agrees: 3 of 6' "$out")" -eq 1 -a "$(grep -c 'Xeon Gold 6130' "$err")" -eq 1
 
 finish
