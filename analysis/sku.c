@@ -99,17 +99,54 @@ static bool one_number(const char *text, const char **end, double *out)
     return true;
 }
 
-/* A number, or two with `separator` between them, in whatever order. */
-static bool two_numbers(const char *text, const char *separator, double *lo, double *hi)
+/* A number, or two with - between them, in whatever order. */
+static bool two_numbers(const char *text, double *lo, double *hi)
 {
     const char *end;
-    size_t n = strlen(separator);
     if (!one_number(text, &end, lo))
         return false;
     *hi = *lo;
-    if (strncmp(end, separator, n) == 0 && !one_number(end + n, &end, hi))
+    if (*end == '-' && !one_number(end + 1, &end, hi))
         return false;
     return *end == '\0';
+}
+
+/*
+ * How far from the truth a number may be that is printed as text..end: half a unit of its last digit. What was printed
+ * as approximate, a whole such unit, zeros at the end of a whole number being no digits, and at most a tenth of it
+ * (`about indicates a quantity within 10 %`: United States Pharmacopeia, General Notices 8.20). A fraction is exact,
+ * unless it is approximate: a tenth.
+ */
+static double rounding_of(const char *text, const char *end, double value, bool about)
+{
+    size_t n = (size_t)(end - text);
+    const char *point = memchr(text, '.', n);
+    double unit = 1, tenth = 0.1 * fabs(value);
+    if (memchr(text, '/', n))
+        return about ? tenth : 0;
+    if (point)
+        unit = pow(10, -(double)(end - point - 1));
+    else if (about)
+        for (const char *digit = end - 1; digit > text && *digit == '0'; digit--)
+            unit *= 10;
+    return about ? fmin(unit, tenth) : unit / 2;
+}
+
+/* NUMBER or NUMBER..NUMBER, the second not below the first. */
+static bool read_range(const char *text, bool about, struct sku_figure *f)
+{
+    const char *end;
+    if (!one_number(text, &end, &f->lo))
+        return false;
+    f->hi = f->lo;
+    f->rounding = rounding_of(text, end, f->lo, about);
+    if (strncmp(end, "..", 2) == 0) {
+        text = end + 2;
+        if (!one_number(text, &end, &f->hi))
+            return false;
+        f->rounding = fmax(f->rounding, rounding_of(text, end, f->hi, about));
+    }
+    return *end == '\0' && f->lo <= f->hi;
 }
 
 /* ---- lines ---- */
@@ -138,50 +175,84 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
         if (strcmp(f->keys[i].column, word) == 0)
             return wrong(p, "the column %.40s stands there twice", word);
     struct sku_key *k = &f->keys[f->n_keys];
+    char *value = equals + 1;
+    bool quoted = *value == '"';
+    if (quoted) {
+        char *closing = strchr(++value, '"');
+        if (!closing || closing == value || closing[1])
+            return wrong(p, "%.40s=\"%.60s: a value with blanks stands between two \"", word, value);
+        *closing = '\0';
+    }
     if (copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
-        copy(p, k->text, sizeof k->text, equals + 1, "a value") != 0)
+        copy(p, k->text, sizeof k->text, value, "a value") != 0)
         return -1;
-    k->is_number = two_numbers(k->text, "-", &k->lo, &k->hi);
+    k->is_number = two_numbers(k->text, &k->lo, &k->hi);
     if (k->is_number && k->lo > k->hi)
         return wrong(p, "`%.60s` ends before it begins", k->text);
     size_t used = strlen(f->where);
-    int n = snprintf(f->where + used, sizeof f->where - used, "%s%s=%s", used ? " " : "", k->column, k->text);
+    int n = snprintf(f->where + used, sizeof f->where - used, "%s%s=%s%s%s", used ? " " : "", k->column,
+                     quoted ? "\"" : "", k->text, quoted ? "\"" : "");
     if (n < 0 || (size_t)n >= sizeof f->where - used)
         return wrong(p, "what says which rows are meant is longer than %d characters", SKU_TEXT_MAX - 1);
     f->n_keys++;
     return 0;
 }
 
+/* Ends the word at the next blank that is not between quotes. Returns what follows. */
+static char *end_word(char *word)
+{
+    bool quoted = false;
+    for (; *word && (quoted || !isspace((unsigned char)*word)); word++)
+        quoted = quoted != (*word == '"');
+    if (*word)
+        *word++ = '\0';
+    return word;
+}
+
 static int read_keys(struct parser *p, struct sku_figure *f, char *text)
 {
-    char *state = NULL;
-    for (char *word = strtok_r(text, " \t", &state); word; word = strtok_r(NULL, " \t", &state))
+    for (char *word = trimmed(text); *word; word = trimmed(text)) {
+        text = end_word(word);
         if (add_key(p, f, word) != 0)
             return -1;
+    }
     return 0;
 }
 
+/* ~ NUMBER or ~ NUMBER% */
+static int read_tolerance(struct parser *p, struct sku_figure *f, const char *text)
+{
+    const char *end;
+    double size = fmax(fabs(f->lo), fabs(f->hi));
+    if (!f->published || !one_number(text, &end, &f->tolerance) || f->tolerance < 0 || (*end && strcmp(end, "%") != 0))
+        return wrong(p, "`~ %.60s` is no tolerance; 0.5 and 10%% are", text);
+    if (*end && size == 0)
+        return wrong(p, "`~ %.60s` of 0 is 0; without %% it is in the unit of the column", text);
+    if (*end)
+        f->tolerance *= size / 100;
+    if (size > 0 && f->tolerance >= size)
+        return wrong(p, "`~ %.60s`: even 0 would agree; a tolerance is smaller than its figure", text);
+    return 0;
+}
+
+/* [about] FIGURE [~ TOLERANCE], or - */
 static int read_value(struct parser *p, struct sku_figure *f, char *text)
 {
+    static const char word[] = "about ";
     char *tilde = strchr(text, '~');
-    f->tolerance = NAN;
     if (tilde)
         *tilde = '\0';
     text = trimmed(text);
-    f->published = strcmp(text, "-") != 0;
-    f->lo = f->hi = NAN;
-    if (f->published && !(two_numbers(text, "..", &f->lo, &f->hi) && f->lo <= f->hi))
+    bool about = strncmp(text, word, sizeof word - 1) == 0;
+    if (about)
+        text = trimmed(text + sizeof word - 1);
+    f->published = about || strcmp(text, "-") != 0;
+    f->lo = f->hi = f->rounding = f->tolerance = NAN;
+    if (f->published && !read_range(text, about, f))
         return wrong(p, "`%.60s` is neither a number nor a range as 650..680, nor - for what was not published", text);
-    if (!tilde)
-        return 0;
-    const char *end;
-    char *wide = trimmed(tilde + 1);
-    if (!f->published || !one_number(wide, &end, &f->tolerance) || f->tolerance < 0 ||
-        (*end && strcmp(end, "%") != 0))
-        return wrong(p, "`~ %.60s` is no tolerance; 0.5 and 10%% are", wide);
-    if (*end)
-        f->tolerance *= fmax(fabs(f->lo), fabs(f->hi)) / 100;
-    return 0;
+    if (about && tilde)
+        return wrong(p, "both `about` and `~`: the tolerance says how far about is, so leave one of them out");
+    return tilde ? read_tolerance(p, f, trimmed(tilde + 1)) : 0;
 }
 
 static bool same_figure(const struct sku_figure *a, const struct sku_figure *b)
@@ -204,7 +275,7 @@ static int keep_figure(struct parser *p, const struct sku_figure *f)
     return 0;
 }
 
-/* KEY=VALUE ... : [mean] COLUMN = FIGURE [~ TOLERANCE] */
+/* KEY=VALUE ... : [mean] COLUMN = [about] FIGURE [~ TOLERANCE] */
 static int read_figure(struct parser *p, char *text, const char *source)
 {
     struct sku_figure f = {.line = p->line};

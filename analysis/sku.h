@@ -14,7 +14,7 @@ enum { SKU_KEYS_MAX = 6, SKU_NAME_MAX = 32, SKU_TEXT_MAX = 128, SKU_SOURCE_MAX =
 /* What a row must say to be meant: `column` is one of several texts, or a number in lo..hi. */
 struct sku_key {
     char column[SKU_NAME_MAX];
-    char text[SKU_TEXT_MAX]; /* as written: "64add,128or", "1-2", "0x28" */
+    char text[SKU_TEXT_MAX]; /* as written, without quotes: "64add,128or", "1-2", "0x28", "density limit" */
     bool is_number;
     double lo, hi;
 };
@@ -28,7 +28,8 @@ struct sku_figure {
     char column[SKU_NAME_MAX];
     bool published;           /* false: looked for and not found in the source */
     double lo, hi;            /* equal, unless a range was published */
-    double tolerance;         /* in the column's unit, NaN: the rule of validate.h */
+    double rounding;          /* in the column's unit: how far from the truth a figure may be that is printed so */
+    double tolerance;         /* in the column's unit: how far the source says that it may be; NaN: it does not say */
     char source[SKU_SOURCE_MAX];
     unsigned line;
 };

@@ -13,12 +13,16 @@ static const struct table_column columns[] = {
     {"published_max", "", TABLE_REAL, false, 3}, /* where a range was published */
     {"measured", "", TABLE_REAL, false, 3},     {"measured_lo", "", TABLE_REAL, false, 3},
     {"measured_hi", "", TABLE_REAL, false, 3},  {"deviation_percent", "%", TABLE_REAL, false, 1},
-    {"tolerance", "", TABLE_REAL, false, 3},    {"rows", "", TABLE_WHOLE, false, 0}, /* that the figure means */
+    {"precision", "", TABLE_REAL, false, 3}, /* of what was published */
+    {"detectable", "", TABLE_REAL, false, 3},   {"detectable_percent", "%", TABLE_REAL, false, 1},
+    {"hidden_by", "", TABLE_TEXT, false, 0}, /* where detectable_percent is above TO_FIND_PERCENT */
+    {"rows", "", TABLE_WHOLE, false, 0}, /* that the figure means */
     {"verdict", "", TABLE_TEXT, false, 0},      {"source", "", TABLE_TEXT, false, 0},
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-enum { PLAIN_MAX = 1000 };
+static const double TO_FIND_PERCENT = 20; /* the deviation of a figure that is to be found */
+enum { PLAIN_MAX = 1000, NOTE_MAX = 240 };
 enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
 static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
 
@@ -26,8 +30,10 @@ static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "
 struct seen {
     enum verdict verdict;
     double value, lo, hi;
+    double detectable; /* the smallest deviation that would have been found, in any of the rows */
     size_t rows;
     const char *note; /* of the row that is told */
+    char own_note[NOTE_MAX]; /* where there is no such row */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -36,24 +42,40 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-double validate_tolerance(const char *column, double p)
+static bool is_counted(const struct sku_figure *f)
 {
     static const char *const whole[] = {"level", "halts", "mode", "phase"};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(column, whole[i]) == 0)
-            return 0;
-    if (strcmp(column, "share") == 0 || strcmp(column, "ipc_ratio") == 0)
-        return 0.05;
-    if (ends_with(column, "_ghz"))
-        return fmax(0.025, 0.01 * fabs(p));
-    if (ends_with(column, "_us"))
-        return fmax(3, 0.1 * fabs(p));
-    return 0.1 * fabs(p);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole && !f->mean; i++)
+        if (strcmp(f->column, whole[i]) == 0)
+            return true;
+    return false;
 }
 
-static double tolerance_of(const struct sku_figure *f)
+double validate_precision(const struct sku_figure *f)
 {
-    return isfinite(f->tolerance) ? f->tolerance : validate_tolerance(f->column, fmax(fabs(f->lo), fabs(f->hi)));
+    static const double ALL_OR_NONE = 0.05;
+    bool extreme = f->lo == f->hi && (f->lo == 0 || f->lo == 1);
+    if (isfinite(f->tolerance))
+        return f->tolerance;
+    if (is_counted(f))
+        return 0;
+    return extreme && strcmp(f->column, "share") == 0 ? ALL_OR_NONE : f->rounding;
+}
+
+/* Of a range: half of it, and the precision of its ends. */
+static double uncertainty(const struct sku_figure *f)
+{
+    return validate_precision(f) + (f->hi - f->lo) / 2;
+}
+
+/* The deviation that matters, in the column's unit; of shares of 0 as of 1. */
+static double deviation_to_find(const struct sku_figure *f)
+{
+    static const double CLOCK_STEP_GHZ = 0.1;
+    double middle = fabs(f->lo + f->hi) / 2;
+    if (ends_with(f->column, "_ghz"))
+        return CLOCK_STEP_GHZ;
+    return TO_FIND_PERCENT / 100 * (middle == 0 && strcmp(f->column, "share") == 0 ? 1 : middle);
 }
 
 /* ---- which rows are meant ---- */
@@ -109,7 +131,32 @@ static const char *reason(const struct sku_figure *f, const struct table *t)
         if (meant)
             return t->missing[m].why;
     }
-    return "the table has no such row, or no value in it";
+    return NULL;
+}
+
+static bool some_row_fits(const struct sku_key *k, const struct table *t)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (fits(k, table_text(t, row, k->column), table_number(t, row, k->column)))
+            return true;
+    return false;
+}
+
+/* Why there is nothing, where the table does not say: the first key that no row has, with texts that there are. */
+static void explain(const struct sku_figure *f, const struct table *t, char *out, size_t size)
+{
+    for (size_t i = 0; i < f->n_keys; i++) {
+        const struct sku_key *k = &f->keys[i];
+        if (t->n_rows == 0 || some_row_fits(k, t))
+            continue;
+        const char *first = table_text(t, 0, k->column), *last = table_text(t, t->n_rows - 1, k->column);
+        int n = snprintf(out, size, "the table has no row with %s=%.60s", k->column, k->text);
+        if (first && last && n > 0 && (size_t)n < size)
+            snprintf(out + n, size - (size_t)n, strcmp(first, last) ? " (but %.30s, %.30s, ...)" : " (but %.30s, ...)",
+                     first, last);
+        return;
+    }
+    snprintf(out, size, "the table has no such row, or no value in it");
 }
 
 /* ---- verdicts ---- */
@@ -119,14 +166,37 @@ static double outside(const struct sku_figure *f, double x)
     return x < f->lo ? f->lo - x : x > f->hi ? x - f->hi : 0;
 }
 
+/* Without limits the value counts. */
+static double lower(const struct seen *s)
+{
+    return isfinite(s->lo) ? s->lo : s->value;
+}
+
+static double upper(const struct seen *s)
+{
+    return isfinite(s->hi) ? s->hi : s->value;
+}
+
+static double detectable(const struct sku_figure *f, const struct seen *s)
+{
+    return is_counted(f) ? 1 : uncertainty(f) + upper(s) - lower(s);
+}
+
 static enum verdict judge(const struct sku_figure *f, const struct seen *s)
 {
-    double t = tolerance_of(f), slack = 1e-9 * (t + fabs(f->hi)); /* of sums that are not exact in binary */
-    double lo = isfinite(s->lo) ? s->lo : s->value, hi = isfinite(s->hi) ? s->hi : s->value;
-    t += slack;
-    if (outside(f, s->value) <= t)
-        return (hi - lo) / 2 <= t ? AGREES : UNDECIDED;
-    return hi < f->lo - t || lo > f->hi + t ? DEVIATES : UNDECIDED;
+    double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
+    double lo = lower(s), hi = upper(s);
+    if (hi < f->lo - u - slack || lo > f->hi + u + slack)
+        return DEVIATES;
+    bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
+    return narrow ? AGREES : UNDECIDED;
+}
+
+/* The verdict, and what would have been found. */
+static void decide(const struct sku_figure *f, struct seen *s)
+{
+    s->verdict = f->published ? judge(f, s) : NOT_PUBLISHED;
+    s->detectable = f->published ? detectable(f, s) : NAN;
 }
 
 static struct seen look(const struct sku_figure *f, const struct table *t, size_t row)
@@ -135,7 +205,7 @@ static struct seen look(const struct sku_figure *f, const struct table *t, size_
     snprintf(lo, sizeof lo, "%s_lo", f->column);
     snprintf(hi, sizeof hi, "%s_hi", f->column);
     return (struct seen){.verdict = NOT_MEASURED, .value = table_number(t, row, f->column),
-                         .lo = table_number(t, row, lo), .hi = table_number(t, row, hi),
+                         .lo = table_number(t, row, lo), .hi = table_number(t, row, hi), .detectable = NAN,
                          .note = table_text(t, row, "note")};
 }
 
@@ -146,17 +216,24 @@ static bool is_worse(const struct sku_figure *f, const struct seen *a, const str
     return outside(f, a->value) > outside(f, than->value);
 }
 
+static struct seen nothing_of(const struct sku_figure *f)
+{
+    return (struct seen){.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN,
+                         .detectable = NAN};
+}
+
 /* The row to tell of, or the mean of all: without a published figure the mean, too. */
 static struct seen see(const struct sku_figure *f, const struct table *t)
 {
-    struct seen worst = {.verdict = NOT_MEASURED, .value = NAN, .lo = NAN, .hi = NAN};
-    double sum = 0, lo = 0, hi = 0;
+    struct seen worst = nothing_of(f);
+    double sum = 0, lo = 0, hi = 0, widest = NAN;
     size_t rows = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct seen s = row_fits(f, t, row) ? look(f, t, row) : (struct seen){.value = NAN};
         if (!isfinite(s.value))
             continue;
-        s.verdict = f->published ? judge(f, &s) : NOT_PUBLISHED;
+        decide(f, &s);
+        widest = fmax(widest, s.detectable);
         sum += s.value;
         lo += s.lo;
         hi += s.hi;
@@ -166,11 +243,13 @@ static struct seen see(const struct sku_figure *f, const struct table *t)
     if (rows && (f->mean || !f->published)) {
         double n = (double)rows;
         worst = (struct seen){.value = sum / n, .lo = lo / n, .hi = hi / n};
-        worst.verdict = f->published ? judge(f, &worst) : NOT_PUBLISHED;
-    }
-    if (!rows) {
-        worst.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED;
+        decide(f, &worst);
+    } else if (rows) {
+        worst.detectable = widest;
+    } else {
         worst.note = reason(f, t);
+        if (!worst.note)
+            explain(f, t, worst.own_note, sizeof worst.own_note);
     }
     worst.rows = rows;
     return worst;
@@ -194,6 +273,37 @@ static const char *unit_of(const struct table *t, const char *column)
     return NULL;
 }
 
+/* What is to blame where deviations of 20 % would not be found: the widest of what hides them. */
+static void why_hidden(const struct sku_figure *f, const struct seen *s, char *out, size_t size)
+{
+    double range = (f->hi - f->lo) / 2, precision = validate_precision(f), limits = s->detectable - range - precision;
+    if (limits >= range && limits >= precision)
+        snprintf(out, size, "the measurement's limits are %.4g apart", limits);
+    else if (range >= precision)
+        snprintf(out, size, "a range was published");
+    else
+        snprintf(out, size, "published to +-%.4g only", precision);
+}
+
+static void put_published(struct table *out, const struct sku_figure *f, const struct seen *s)
+{
+    double from = s->value > f->hi ? f->hi : s->value < f->lo ? f->lo : s->value, middle = (f->lo + f->hi) / 2;
+    double percent = is_counted(f) || middle == 0 ? NAN : 100 * s->detectable / fabs(middle);
+    char why[80];
+    table_put_number(out, "published", f->lo);
+    if (f->hi > f->lo)
+        table_put_number(out, "published_max", f->hi);
+    table_put_number(out, "precision", validate_precision(f));
+    table_put_number(out, "detectable", s->detectable);
+    table_put_number(out, "detectable_percent", percent);
+    if (percent > TO_FIND_PERCENT) { /* false for NaN */
+        why_hidden(f, s, why, sizeof why);
+        table_put_text(out, "hidden_by", why);
+    }
+    if (from != 0)
+        table_put_number(out, "deviation_percent", 100 * (s->value - from) / fabs(from));
+}
+
 static void put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
 {
     char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20];
@@ -208,17 +318,10 @@ static void put_row(struct table *out, const struct sku_figure *f, const struct 
     table_put_number(out, "rows", (double)s->rows);
     table_put_text(out, "verdict", verdict_names[s->verdict]);
     table_put_text(out, "source", f->source);
-    if (s->note)
-        table_put_text(out, "note", s->note);
-    if (!f->published)
-        return;
-    table_put_number(out, "published", f->lo);
-    if (f->hi > f->lo)
-        table_put_number(out, "published_max", f->hi);
-    table_put_number(out, "tolerance", tolerance_of(f));
-    double from = s->value > f->hi ? f->hi : s->value < f->lo ? f->lo : s->value;
-    if (from != 0)
-        table_put_number(out, "deviation_percent", 100 * (s->value - from) / fabs(from));
+    if (s->note || *s->own_note)
+        table_put_text(out, "note", s->note ? s->note : s->own_note);
+    if (f->published)
+        put_published(out, f, s);
 }
 
 static void put_meta(struct table *out, const struct sku *sku, const struct table *first)
@@ -242,14 +345,9 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
     for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
         const struct sku_figure *f = &sku->figures[i];
         const struct table *t = find(tables, n, f->table);
-        struct seen s = {.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN};
-        char note[80];
-        if (t) {
-            s = see(f, t);
-        } else {
-            snprintf(note, sizeof note, "the table %s was not measured", f->table);
-            s.note = note;
-        }
+        struct seen s = t ? see(f, t) : nothing_of(f);
+        if (!t)
+            snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
         put_row(out, f, t, &s);
     }
     return out->failed ? -1 : 0;
@@ -287,13 +385,18 @@ static const char *plain_field(const struct table *v, size_t row, const char *co
 
 static void print_row(FILE *out, const struct table *v, size_t row)
 {
-    char published[40], high[24], measured[24], lo[24], hi[24], limits[60] = "";
+    char published[80], high[24], within[24], measured[24], lo[24], hi[24], limits[60] = "";
     double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
+    double found = table_number(v, row, "detectable"), found_percent = table_number(v, row, "detectable_percent");
     char text[PLAIN_MAX], figure[PLAIN_MAX];
     print_number(published, sizeof published, table_number(v, row, "published"), "-");
     if (isfinite(most)) {
         print_number(high, sizeof high, most, "-");
         snprintf(published + strlen(published), sizeof published - strlen(published), "..%s", high);
+    }
+    if (table_number(v, row, "precision") > 0) { /* false for NaN */
+        print_number(within, sizeof within, table_number(v, row, "precision"), "-");
+        snprintf(published + strlen(published), sizeof published - strlen(published), " +-%s", within);
     }
     print_number(measured, sizeof measured, table_number(v, row, "measured"), "-");
     print_number(lo, sizeof lo, table_number(v, row, "measured_lo"), "-");
@@ -307,9 +410,33 @@ static void print_row(FILE *out, const struct table *v, size_t row)
         fprintf(out, " %s", plain_field(v, row, "unit", text, sizeof text));
     if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
         fprintf(out, ", %+.1f %%", deviation);
+    if (isfinite(found_percent))
+        fprintf(out, "; would find %.3g %%", found_percent);
+    else if (isfinite(found))
+        fprintf(out, "; would find %.3g", found);
+    if (table_text(v, row, "hidden_by"))
+        fprintf(out, ": %s", plain_field(v, row, "hidden_by", text, sizeof text));
     fprintf(out, "; %s\n", plain_field(v, row, "source", text, sizeof text));
     if (table_text(v, row, "note") && !is_measured)
         fprintf(out, "    %s\n", plain_field(v, row, "note", text, sizeof text));
+}
+
+/* How many of the figures compared would be found wrong, if they were. */
+static void print_found(FILE *out, const struct table *v)
+{
+    size_t compared = 0, hidden = 0;
+    for (size_t row = 0; row < v->n_rows; row++) {
+        compared += isfinite(table_number(v, row, "detectable"));
+        hidden += table_text(v, row, "hidden_by") != NULL;
+    }
+    if (compared && hidden)
+        fprintf(out, "A deviation of %g %% would be found in %zu of the %zu figures compared; ", TO_FIND_PERCENT,
+                compared - hidden, compared);
+    else if (compared)
+        fprintf(out, "A deviation of %g %% would be found in each of the %zu figures compared; ", TO_FIND_PERCENT,
+                compared);
+    if (compared)
+        fprintf(out, "`would find`: from where on.\n");
 }
 
 void validate_print(FILE *out, bool colour, const struct table *verdicts)
@@ -325,6 +452,7 @@ void validate_print(FILE *out, bool colour, const struct table *verdicts)
         plain_text(warning, text, sizeof text);
         fprintf(out, "Warning: %s\n", text);
     }
+    print_found(out, verdicts);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         const char *name = verdict_names[order[i]];
         size_t n = validate_count(verdicts, name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --validate SKU: what was measured against what was published. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "cli/messages.h"
 #include "cli/report.h"
 #include "cli/table_files.h"
+#include "tables/published.h"
 #include "tables/sku_file.h"
 
 /* The tables that the figures are of, each once. */
@@ -27,8 +29,23 @@ static size_t tables_of(const struct sku *sku, const char *names[MEASURING_TABLE
     return n;
 }
 
+/* Whether the processor is one with figures of its own: then it is another, however many figures agree. Says so. */
+static bool is_another(const struct options *o, const struct sku *sku, const char *cpu)
+{
+    struct sku own;
+    struct machine_error error;
+    if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK) {
+        return false;
+    }
+    complain("--validate %s: what was measured is another processor, the %s, of which there are figures, too "
+             "(--list skus)", o->job_argument, own.name);
+    sku_free(&own);
+    return true;
+}
+
 /* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
-static int conclude(const struct options *o, const struct table_files *files, const struct table *verdicts)
+static int conclude(const struct options *o, const struct sku *sku, const struct table_files *files,
+                    const struct table *verdicts)
 {
     FILE *screen = table_files_screen(files);
     validate_print(screen, report_colour(screen), verdicts);
@@ -50,7 +67,7 @@ static int conclude(const struct options *o, const struct table_files *files, co
         }
         return CANNOT;
     }
-    return DONE;
+    return is_another(o, sku, table_meta(verdicts, "cpu")) ? DEVIATES : DONE;
 }
 
 /* The tables against the figures. */
@@ -62,7 +79,7 @@ static int compare(const struct options *o, const struct sku *sku, const struct 
     if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0) {
         complain("out of memory");
     } else {
-        status = conclude(o, files, &verdicts);
+        status = conclude(o, sku, files, &verdicts);
     }
     table_free(&verdicts);
     return status;

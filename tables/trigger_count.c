@@ -138,13 +138,14 @@ static double radius_around(const struct search *s, double us)
     return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
 }
 
-/* How many instructions a burst of this length has while nothing more is asked for: a line through the bursts of that
- * kind that are near it in length. NaN: there are too few. */
-static double undisturbed_count(const struct search *s, double us)
+/* How many instructions a burst of length `at` has while nothing more is asked for: a line through the bursts of that
+ * kind whose length is near `us`, so near at least. NaN: there are too few. */
+static double count_on_line(const struct search *s, double us, double least_radius, double at)
 {
     double x[BENCH_SEEN_MAX], y[BENCH_SEEN_MAX], cov00, cov01, cov11, square, intercept, slope;
     double radius = radius_around(s, us);
     size_t n = 0;
+    radius = radius < least_radius ? least_radius : radius; /* NaN stays NaN */
     for (size_t i = 0; i < s->n; i++)
         if (!s->trial[i].yes && fabs(s->us[i] - us) <= radius) {
             x[n] = s->us[i];
@@ -153,7 +154,12 @@ static double undisturbed_count(const struct search *s, double us)
     if (n < 3)
         return NAN;
     gsl_fit_linear(x, 1, y, 1, n, &intercept, &slope, &cov00, &cov01, &cov11, &square);
-    return intercept + slope * us;
+    return intercept + slope * at;
+}
+
+static double undisturbed_count(const struct search *s, double us)
+{
+    return count_on_line(s, us, 0, us);
 }
 
 /*
@@ -174,8 +180,10 @@ static int fit_varying(const struct search *s, struct threshold *over_us, struct
     threshold_fit(trial, s->n, over_us);
     free(trial);
     const struct estimate *us = &over_us->at;
-    t->at = (struct estimate){undisturbed_count(s, us->value), undisturbed_count(s, us->lo),
-                              undisturbed_count(s, us->hi)};
+    /* one line for all three: of few bursts, lines of their own could put the value outside of its limits */
+    double reach = fmax(us->value - us->lo, us->hi - us->value);
+    t->at = (struct estimate){count_on_line(s, us->value, reach, us->value), count_on_line(s, us->value, reach, us->lo),
+                              count_on_line(s, us->value, reach, us->hi)};
     t->sigma = 0.5 * (undisturbed_count(s, us->value + over_us->sigma) -
                       undisturbed_count(s, us->value - over_us->sigma));
     return MACHINE_OK;

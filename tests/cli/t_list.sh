@@ -28,7 +28,7 @@ verdict "--list machines: models" grep -Eq '^model:xeon-gold-6130 +yes ' "$out"
 
 run --list skus
 verdict "--list skus: the modelled CPUs" grep -Eq '^xeon-gold-6130 .*6130.* 16 cores, 3 levels' "$out"
-verdict "--list skus: those with published figures" grep -Eq '^xeon-gold-6130 .* 69 figures' "$out"
+verdict "--list skus: those with published figures" grep -Eq '^xeon-gold-6130 .* 70 figures' "$out"
 run --list tables
 verdict "--list tables: what there is, and how to measure it" \
     test "$(grep -Ec '^(frequency|umask|voltage) ' "$out")" -eq 3 -a "$(grep -c -- '--table NAME' "$out")" -eq 1

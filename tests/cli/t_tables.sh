@@ -163,10 +163,29 @@ if [ -w /dev/full ]; then
     verdict "a verdict that does not reach its reader: status 1" \
         test "$status" -eq 1 -a "$(grep -c 'cannot write to standard output' "$err")" -eq 1
 fi
+verdict "... and what each would have found" grep -q ',detectable,detectable_percent,hidden_by,' v.csv
+verdict "... and why 20 % would not be found" grep -q 'would find .*: a range was published' "$out"
+# figures a fifth off, in the file of a user; the wait is told, whatever else agrees
+run --all --machine model:xeon-w-2104 --brief --output w --quiet
+for us in 520..544 780..816; do
+    sed "s/= 650\.\.680 /= $us /" "$CHARACTERIZE_DATA/skus/xeon-w-2104.sku" >"$tmp/off.sku"
+    run --validate "$tmp/off.sku" --input w --quiet
+    verdict "--validate with a wait of $us us: status 4" \
+        test "$status" -eq 4 -a "$(grep -c '^deviates: 1 of' "$out")" -eq 1
+done
+for figure in '650..680 ~ 100%' 'about 670 ~ 10' '650..640'; do
+    sed "s/= 650\.\.680 /= $figure /" "$CHARACTERIZE_DATA/skus/xeon-w-2104.sku" >"$tmp/off.sku"
+    refuses "a figure of $figure" 2 'off.sku:4[0-9]: ' --validate "$tmp/off.sku" --input w
+done
 # another processor's figures
 # shellcheck disable=SC2086
 run --validate xeon-w-2104 $m --brief --quiet
 verdict "--validate against another processor's figures: status 4 and a warning" \
     test "$status" -eq 4 -a "$(grep -c 'does not call itself' "$out")" -ge 1
+# ... even if they are alike: both have 3.7, 3.6 and 3.5 GHz with one core active
+# shellcheck disable=SC2086
+run --validate xeon-gold-6154 $m --active-cores 1 --quiet
+verdict "--validate against another processor's figures that agree: status 4, and which it is" \
+    test "$status" -eq 4 -a "$(grep -c '^agrees: 3 of 6' "$out")" -eq 1 -a "$(grep -c 'Xeon Gold 6130' "$err")" -eq 1
 
 finish

@@ -238,10 +238,10 @@ static void frequencies_and_cores(void **state)
         {"turbo_ghz.3-4 =", "turbo_ghz.4 =", NULL, "turbo_ghz.4-4", "hole", 0},
         {"turbo_ghz.13-16 =", "turbo_ghz.13-15 =", NULL, "turbo_ghz.13-15", "reach 15 active cores", 0},
         {"turbo_ghz.13-16 =", "turbo_ghz.13-17 =", NULL, "turbo_ghz.13-17", "reach 17", 0},
-        {"step.1.cores.1-2 =", "step.1.cores.1-20 =", "[transition narrow light256]", "step", "20 active cores", -1},
-        {"step.1.cores.1-2 =", "step.2.cores.1-2 =", "[transition narrow light256]", "step.2.cores",
+        {"step.1.cores.2 =", "step.1.cores.2-20 =", "[transition narrow light256]", "step", "20 active cores", -2},
+        {"step.1.cores.2 =", "step.2.cores.2 =", "[transition narrow light256]", "step.2.cores",
          "give step.2 itself", 0},
-        {"step.1.cores.1-2 = throttle 1/4 30", "step.1.cores.1-2 = grant light256", "[transition narrow light256]",
+        {"step.1.cores.2 = throttle 1/4 30", "step.1.cores.2 = grant light256", "[transition narrow light256]",
          "step.1.cores", "only a throttle step", 0},
         {"cores = 1-2 ", "cores = 1-20 ", "[boost", "cores", "reaches 20", -1},
     };

@@ -124,7 +124,7 @@ static void every_pair_of_the_6130(void **state)
     assert_non_null(table_detail(&t, "64add_512or-chain@1-64_16"));
     char *text = rig_findings(&table_throttle, &t);
     assert_non_null(strstr(text, "at 1/4 of the rate for 20."));
-    assert_non_null(strstr(text, "with 1 to 2 active cores"));
+    assert_non_null(strstr(text, "with 2 active cores"));
     assert_non_null(strstr(text, "(512or-chain) are throttled, too: 75."));
     free(text);
     table_free(&t);
@@ -269,6 +269,23 @@ static void unlike_pairs_are_not_mixed(void **state)
     table_free(&t);
 }
 
+/* Numbers of cores whose durations differ are told one by one, alike ones that follow each other together. */
+static void alike_numbers_of_cores_are_told_together(void **state)
+{
+    (void)state;
+    struct table t;
+    table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
+    for (unsigned cores = 1; cores <= 16; cores *= 2) {
+        double us = cores == 1 ? 15.9 : cores <= 4 ? 30 : 20;
+        phase_row(&t, "64add", "256fma", cores, us, 0.25);
+        phase_row(&t, "64add", "512fma", cores, us + 0.1, 0.25);
+    }
+    char *text = told(&t);
+    assert_non_null(strstr(text, "15.9 us with 1 active core, 30.1 us with 2 to 4 active cores (medians;"));
+    free(text);
+    table_free(&t);
+}
+
 /* ---- the fit ---- */
 
 static size_t make_points(struct throttle_point *p, double distance, double ratio)
@@ -356,6 +373,7 @@ int main(void)
         cmocka_unit_test(every_shipped_model),         cmocka_unit_test(other_reaches),
         cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(unlike_pairs_are_not_mixed),
+        cmocka_unit_test(alike_numbers_of_cores_are_told_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void show(const struct phases *p)
 
 static void sibling(struct model *m, double share, double period_us, double factor)
 {
-    m->world.sibling = (struct model_sibling){share, period_us, factor, false};
+    m->world.sibling = (struct model_sibling){.share = share, .period_us = period_us, .factor = factor};
 }
 static void sibling_20(struct model *m)
 {
