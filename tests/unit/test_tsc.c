@@ -210,6 +210,75 @@ static void test_calibration_agrees_with_itself(void **state)
     assert_true(fabs(hz[0] / hz[1] - 1) <= 2 * (error[0] + error[1]));
 }
 
+/* Readings of a clock that runs evenly and is rounded down to steps, at distances that vary; one in 300 is disturbed. */
+static double step_seen(double step, double distance, double spread, uint64_t seed)
+{
+    uint64_t readings[1000];
+    double now = 1e9 + (double)(seed * 977);
+
+    for (size_t i = 0; i < 1000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        double part = (double)(seed >> 11) * 0x1p-53;
+        now += distance + spread * part + (i % 300 == 299 ? 9000 * part : 0);
+        readings[i] = (uint64_t)floor(floor(now / step) * step);
+    }
+    return tsc_step(readings, 1000);
+}
+
+static void test_step(void **state)
+{
+    (void)state;
+    static const double whole[] = { 1, 2, 3, 7, 10, 20, 25, 26, 65, 100 };
+    static const double fractional[] = { 22.5, 36.66, 52.5 };
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+            assert_float_equal(step_seen(whole[i], 60, 300, seed), whole[i], 1e-9);
+            assert_float_equal(step_seen(whole[i], 2600, 200, seed), whole[i], 1e-9);
+        }
+        for (size_t i = 0; i < sizeof fractional / sizeof *fractional; i++) {
+            assert_float_equal(step_seen(fractional[i], 60, 300, seed) / fractional[i], 1, 0.01);
+            assert_float_equal(step_seen(fractional[i], 2600, 200, seed) / fractional[i], 1, 0.02);
+        }
+    }
+}
+
+static void test_step_that_readings_do_not_tell(void **state)
+{
+    (void)state;
+    uint64_t readings[1000];
+
+    for (size_t i = 0; i < 1000; i++) {
+        readings[i] = 500 + 26 * i; /* 26, or 13, or 1: all distances are alike */
+    }
+    assert_float_equal(tsc_step(readings, 1000), 0, 0);
+    assert_float_equal(step_seen(260, 60, 10, 1), 0, 0); /* by a step or not at all */
+    for (size_t i = 0; i < 1000; i++) {
+        readings[i] = 500 + 26 * (3 * i + i % 3);
+    }
+    assert_float_equal(tsc_step(readings, 1000), 26, 0);
+    assert_float_equal(tsc_step(readings, TSC_STEP_READINGS - 1), 0, 0);
+    readings[700] = 400; /* it went back */
+    assert_float_equal(tsc_step(readings, 1000), 0, 0);
+}
+
+/* On every CPU: the same step each time, and readings of it are multiples of that. */
+static void test_step_measured_here(void **state)
+{
+    (void)state;
+    double step = 0, again;
+    for (int tries = 0; tries < 10 && step < 1; tries++) {
+        step = tsc_measure_step();
+    }
+    assert_true(step >= 1);
+    print_message("the TSC advances by %g\n", step);
+    int same = 0;
+    for (int i = 0; i < 10; i++) {
+        again = tsc_measure_step();
+        same += fabs(again - step) < 0.02 * step;
+    }
+    assert_true(same >= 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +295,9 @@ int main(void)
         cmocka_unit_test(test_cpuid_is_believed_within_a_thousandth),
         cmocka_unit_test(test_measurement_wins_where_cpuid_is_wrong_or_silent),
         cmocka_unit_test(test_calibration_agrees_with_itself),
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_step_that_readings_do_not_tell),
+        cmocka_unit_test(test_step_measured_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
