@@ -11,15 +11,16 @@
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
 static const double STEP_MOST_NS = 50;
 /* Of the period of a microsecond, what a reading may take; and by how much nine samples of ten may miss their length. */
-static const double COST_MOST = 0.5, COST_LEAST = -0.1, JITTER_MOST = 0.25;
+static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
 /*
  * A sample that took so much longer than its work does was interrupted: the shortest interrupt of a guest takes a
  * microsecond or two (and a step of the TSC is at most 50 ns).
  */
 static const double INTERRUPT_LEAST_US = 0.7;
-/* Linux ticks at most 1000 times a second; device interrupts come in thousands. More, or a tenth of the time lost in
- * most repetitions, and nothing that is measured can be trusted. */
-static const double INTERRUPTS_MOST = 20000, LOST_MOST = 0.1;
+/* Linux ticks at most 1000 times a second; device interrupts, and what a loaded host takes, come in thousands: on a
+ * guest with busy neighbours 4700 a second were seen, and a tenth of the time lost. The probes give up what is
+ * disturbed. With more than this, or half of the time lost in most repetitions, there is hardly anything else. */
+static const double INTERRUPTS_MOST = 30000, LOST_MOST = 0.5;
 
 static double ticks_per_us(const struct self_test_readings *r)
 {

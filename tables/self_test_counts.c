@@ -21,6 +21,8 @@ static const double INSTRUCTIONS_OFF = 0.001, CYCLES_OFF = 0.005, REFERENCE_OFF 
 static const double EVENT_UNDER = 0.01, EVENT_OVER = 0.05;
 /* Of the frequency by the chain of the timing machine; and what a step of the TSC adds, as a part of the chain. */
 static const double CHAIN_OFF = 0.03, CHAIN_STEPS = 0.25;
+/* A chain that takes so many times what is usual was interrupted. */
+static const double CHAIN_INTERRUPTED = 2.5;
 
 /* Medians of a counter and of the work in samples of one length. */
 struct middle {
@@ -105,64 +107,107 @@ static void judge_reference(const struct self_test_readings *r, struct self_test
     free(s);
 }
 
-/* Ticks and cycles of the chain over all samples of a kind. */
-static void chain_sums(const struct self_test_readings *r, enum self_test_kind kind, double *ticks, double *cycles,
-                       double *readings)
+/* Ticks and cycles of the chain, summed over samples. */
+struct chain {
+    double ticks, cycles, readings;
+};
+
+/*
+ * Adds up what a stretch's readings tell, but for those in which an interrupt fell into the chain. Sums, because the
+ * ticks of one chain come in steps of the TSC; a step may be half of a short chain.
+ */
+static void add_chain(const struct self_test_stretch *s, struct chain *out)
 {
-    for (size_t i = 0; i < r->n_stretches; i++) {
-        const struct self_test_stretch *s = &r->stretch[i];
-        int tick = self_test_column(s, COUNTER_CHAIN_TICKS), cycle = self_test_column(s, COUNTER_CHAIN_CYCLES);
-        for (size_t k = 0; k < s->n && s->kind == kind; k++) {
-            double t = self_test_grown(s, &s->recordings[k], tick, SELF_TEST_RUN_IN, 0);
-            double c = self_test_grown(s, &s->recordings[k], cycle, SELF_TEST_RUN_IN, 0);
-            if (!isnan(t) && !isnan(c) && t > 0) {
-                *ticks += t;
-                *cycles += c / CHAIN_CYCLE_UNIT;
-                *readings += (double)(s->recordings[k].n - 1 - SELF_TEST_RUN_IN);
-            }
+    int tick = self_test_column(s, COUNTER_CHAIN_TICKS), cycle = self_test_column(s, COUNTER_CHAIN_CYCLES);
+    size_t room = 1, n = 0;
+    for (size_t k = 0; k < s->n; k++)
+        room += s->recordings[k].n;
+    struct chain *each = malloc(room * sizeof *each);
+    double *ratio = malloc(room * sizeof *ratio);
+    for (size_t k = 0; each && ratio && k < s->n; k++)
+        for (size_t j = SELF_TEST_RUN_IN; j + 1 < s->recordings[k].n; j++) {
+            double t = self_test_grown(s, &s->recordings[k], tick, j, j + 1);
+            double c = self_test_grown(s, &s->recordings[k], cycle, j, j + 1) / CHAIN_CYCLE_UNIT;
+            if (!(t >= 0 && c >= 0))
+                continue;
+            each[n] = (struct chain){t, c, 1};
+            ratio[n++] = c > 0 ? t / c : 0;
         }
-    }
+    double usual = ratio ? median_of(ratio, n) : NAN;
+    for (size_t i = 0; each && i < n; i++)
+        if (each[i].ticks <= CHAIN_INTERRUPTED * usual * each[i].cycles || each[i].cycles <= 0) {
+            out->ticks += each[i].ticks;
+            out->cycles += each[i].cycles;
+            out->readings++;
+        }
+    free(each);
+    free(ratio);
 }
 
-/* Adds a tick in the kernel "chain" by the difference of long and short samples, without those that were interrupted. */
-static double adds_a_tick(const struct self_test_readings *r)
+/* Mean work and ticks of a stretch's samples, without those that something came between. */
+static void usual_sample(const struct self_test_stretch *s, double *work, double *ticks)
 {
-    double work[2] = {NAN, NAN}, ticks[2] = {NAN, NAN};
-    for (int k = 0; k < 2; k++) {
-        size_t n;
-        struct self_test_sample *s = self_test_samples(r, k == 0 ? SELF_TEST_SHORT : SELF_TEST_LONG, COUNTER_IDS, &n);
-        double *v = malloc((2 * n + 1) * sizeof *v);
-        for (size_t i = 0; v && i < n; i++)
-            v[i] = s[i].payload;
-        work[k] = v ? centre_of(v, n, v + n) : NAN;
-        for (size_t i = 0; v && i < n; i++)
-            v[i] = s[i].ticks;
-        ticks[k] = v ? centre_of(v, n, v + n) : NAN;
-        free(v);
-        free(s);
+    size_t room = 1, n = 0;
+    for (size_t k = 0; k < s->n; k++)
+        room += s->recordings[k].n;
+    double *v = malloc(3 * room * sizeof *v), *t = v ? v + room : NULL;
+    *work = *ticks = NAN;
+    for (size_t k = 0; v && k < s->n; k++)
+        for (size_t j = SELF_TEST_RUN_IN; j + 1 < s->recordings[k].n; j++, n++) {
+            v[n] = self_test_grown(s, &s->recordings[k], 1, j, j + 1);
+            t[n] = self_test_grown(s, &s->recordings[k], 0, j, j + 1);
+        }
+    if (v) {
+        *work = centre_of(v, n, v + 2 * room);
+        *ticks = centre_of(t, n, v + 2 * room);
     }
-    return (work[1] - work[0]) / (ticks[1] - ticks[0]);
+    free(v);
+}
+
+/*
+ * The chain in the readings of a short and the long stretch that follows it against the adds of the kernel "chain":
+ * cycles by the one for each add of the other. The rate of the latter is that of what a long sample has more than a
+ * short one. NAN: they do not tell.
+ */
+static double chain_ratio(const struct self_test_stretch *a, const struct self_test_stretch *b, struct chain *all)
+{
+    double work[2], ticks[2];
+    struct chain chain = {0, 0, 0};
+    add_chain(a, &chain);
+    add_chain(b, &chain);
+    usual_sample(a, &work[0], &ticks[0]);
+    usual_sample(b, &work[1], &ticks[1]);
+    *all = (struct chain){all->ticks + chain.ticks, all->cycles + chain.cycles, all->readings + chain.readings};
+    double rate = (work[1] - work[0]) / (ticks[1] - ticks[0]);
+    return chain.readings < TSC_STEP_READINGS || !(rate > 0) ? NAN : chain.cycles / chain.ticks / rate;
 }
 
 static void judge_chain(const struct self_test_readings *r, struct self_test_lines *out)
 {
     struct self_test_line *l = self_test_add(out, "chain", "cycles/add");
-    double ticks = 0, cycles = 0, readings = 0, rate = adds_a_tick(r);
+    double ratios[SELF_TEST_STRETCHES_MAX];
+    struct chain all = {0, 0, 0};
+    size_t n = 0;
     if (r->lacks[COUNTER_CHAIN_TICKS][0] || r->lacks[COUNTER_CHAIN_CYCLES][0]) {
         enum counter_id id = r->lacks[COUNTER_CHAIN_TICKS][0] ? COUNTER_CHAIN_TICKS : COUNTER_CHAIN_CYCLES;
         self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
         return;
     }
-    chain_sums(r, SELF_TEST_SHORT, &ticks, &cycles, &readings);
-    chain_sums(r, SELF_TEST_LONG, &ticks, &cycles, &readings);
-    if (readings < TSC_STEP_READINGS || !isfinite(rate)) {
+    /* round by round, as the frequency may drift and a neighbour come and go */
+    for (size_t i = 1; i < r->n_stretches; i++)
+        if (r->stretch[i].kind == SELF_TEST_LONG && r->stretch[i - 1].kind == SELF_TEST_SHORT) {
+            double ratio = chain_ratio(&r->stretch[i - 1], &r->stretch[i], &all);
+            if (isfinite(ratio))
+                ratios[n++] = ratio;
+        }
+    if (n == 0) {
         self_test_no_stretch(l, r, SELF_TEST_LONG);
         return;
     }
-    double step_part = out->line[0].verdict == SELF_TEST_CANNOT ? 0 : out->line[0].value * 1e-9 * r->tsc_hz;
-    double off = CHAIN_OFF + CHAIN_STEPS * step_part / (ticks / readings), value = cycles / ticks / rate;
-    snprintf(l->text, sizeof l->text, "%.4f cycles for each add of a long chain: %.3f GHz against %.3f; %.0f ticks a "
-             "reading", value, cycles / ticks * r->tsc_hz * 1e-9, rate * r->tsc_hz * 1e-9, ticks / readings);
+    double step = out->line[0].verdict == SELF_TEST_CANNOT ? 0 : out->line[0].value * 1e-9 * r->tsc_hz;
+    double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = median_of(ratios, n);
+    snprintf(l->text, sizeof l->text, "%.4f cycles for each add of a long chain: the median of %zu rounds; %.3f GHz, "
+             "%.0f ticks a reading", value, n, all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
     self_test_bound(l, value, 1 - off, 1 + off, "the frequency by the short chains of readings is not that of the core");
 }
 
