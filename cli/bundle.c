@@ -36,7 +36,7 @@ struct members {
 static int add(struct members *m, const char *name, json_t *json, size_t flags)
 {
     struct archive_member *member = &m->member[m->n];
-    char *text = json != NULL ? json_dumps(json, flags | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) : NULL;
+    char *text = json != NULL ? json_dumps(json, flags | JSON_PRESERVE_ORDER) : NULL;
     json_decref(json);
     if (text == NULL) {
         return -1;
@@ -58,7 +58,8 @@ int bundle_write(const char *path, const json_t *self_test, const struct self_te
 {
     struct members members = {.n = 0};
     int status = FAILED;
-    if (add(&members, "self-test.json", json_incref((json_t *)(uintptr_t)self_test), JSON_INDENT(1)) != 0 ||
+    if (add(&members, "self-test.json", json_incref((json_t *)(uintptr_t)self_test),
+            JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0 ||
         add(&members, "readings.json", self_test_readings_json(r), JSON_COMPACT) != 0 ||
         add(&members, "host.json", host_facts_json("/sys", "/proc"), JSON_INDENT(1)) != 0) {
         complain("out of memory");

@@ -57,7 +57,7 @@ static void change_clock(const struct broken *b, struct recording *rec, size_t i
         for (size_t c = 0; c < rec->stride; c++) /* a reading that is late is late in all of it */
             tsc[c] += (uint64_t)(b->factor * (double)(tsc[rec->stride + c] - tsc[c]));
     else if (b->fault == FAULT_INTERRUPTS)
-        *tsc += (uint64_t)((double)(i / 8) * ticks_per_us);
+        *tsc += (uint64_t)((double)(i / 12) * ticks_per_us);
     else if (b->fault == FAULT_LOST)
         *tsc += (uint64_t)((double)(i / 200) * b->factor * ticks_per_us);
 }
