@@ -162,24 +162,33 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
 static const double SCALAR_THROTTLED = 0.01, SLOW_RATE = 0.7;
 /* The first microsecond or two of new code run slowly because it is fetched: no throttling is told from so little. */
 static const double SLOW_LEAST_US = 4, THROTTLED_LEAST = 0.1;
+/* Longer than any halt: something else ran. */
+static const double SLOW_MOST_US = 30;
 
-/* Time (us) in which the wide kernel ran slowly, and cycles of throttling counted after the switch: means of a repetition. */
+/* Time (us) in which the wide kernel ran slowly, and cycles of throttling counted after the switch: medians of the
+ * repetitions, of which some may have been interrupted. */
 static void after_switch(const struct self_test_readings *r, const struct self_test_stretch *s, double *slow_us,
                          double *throttled)
 {
+    double slow[SELF_TEST_RECORDINGS_MAX], count[SELF_TEST_RECORDINGS_MAX], us = 1e6 / r->tsc_hz;
     int column = self_test_column(s, COUNTER_THROTTLE);
-    for (size_t k = 0; k < s->n; k++) {
+    size_t n = 0, counted = 0;
+    for (size_t k = 0; k < s->n && n < SELF_TEST_RECORDINGS_MAX; k++) {
         const struct self_test_recording *rec = &s->recordings[k];
         size_t last_quarter = rec->zero + (rec->n - rec->zero) * 3 / 4;
         double usual = self_test_grown(s, rec, 1, last_quarter, 0) / self_test_grown(s, rec, 0, last_quarter, 0);
-        double counted = self_test_grown(s, rec, column, rec->zero, 0);
+        slow[n] = 0;
         for (size_t i = rec->zero; i + 1 < rec->n; i++) {
             double ticks = self_test_grown(s, rec, 0, i, i + 1);
-            if (self_test_grown(s, rec, 1, i, i + 1) < SLOW_RATE * usual * ticks)
-                *slow_us += ticks / r->tsc_hz * 1e6 / (double)s->n;
+            bool slowly = self_test_grown(s, rec, 1, i, i + 1) < SLOW_RATE * usual * ticks;
+            slow[n] += slowly && ticks * us < SLOW_MOST_US ? ticks * us : 0;
         }
-        *throttled += isnan(counted) ? 0 : counted / (double)s->n;
+        n++;
+        count[counted] = self_test_grown(s, rec, column, rec->zero, 0);
+        counted += !isnan(count[counted]);
     }
+    *slow_us = median_of(slow, n);
+    *throttled = counted > 0 ? median_of(count, counted) : 0;
 }
 
 static void judge_throttle(const struct self_test_readings *r, struct self_test_lines *out)
