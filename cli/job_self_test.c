@@ -11,6 +11,7 @@
 #include "cli/self_test_print.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
+#include "probes/second_opinion.h"
 
 static int asked_to_stop(void *data)
 {
@@ -22,6 +23,7 @@ static int measure(const struct options *o, struct self_test_readings *out, stru
 {
     struct machine machine;
     struct machine_error error;
+    struct second_opinion opinions[OPINIONS];
     char told[1000] = "";
     const struct self_test_setup setup = {.cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->seed,
                                           .stop = asked_to_stop};
@@ -41,8 +43,11 @@ static int measure(const struct options *o, struct self_test_readings *out, stru
             complain("interrupted: nothing was written");
         }
     }
+    if (status == MACHINE_OK && !out->modelled) {
+        second_opinions_ask(&machine, out->cpu_number, opinions);
+        self_test_judge_others(out, opinions, OPINIONS, others);
+    }
     machine.ops->close(&machine);
-    (void)others;
     return status;
 }
 

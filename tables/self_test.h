@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "probes/second_opinion.h"
 #include "probes/self_test.h"
 
 enum self_test_verdict { SELF_TEST_PASS, SELF_TEST_FAIL, SELF_TEST_CANNOT };
@@ -37,6 +38,10 @@ void self_test_judge(const struct self_test_readings *r, struct self_test_lines 
 size_t self_test_count(const struct self_test_lines *l, enum self_test_verdict verdict);
 /* "pass", "fail", "cannot". */
 const char *self_test_word(enum self_test_verdict verdict);
+
+/* A line for each other program that was asked: what it says of the same code or register, held against the readings. */
+void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
+                            struct self_test_lines *out);
 
 /* ---- self_test_json.c ---- */
 

@@ -81,6 +81,8 @@ verdict "the host's facts: CPUID without its serial number, topology, kernel, ma
         grep -q "\"topology\"" h && grep -q "\"kernel\": \"$(uname -r)\"" h && grep -q "\"timing\"" h'
 clean
 
+first=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+
 # this machine: whatever it is, nothing fails by chance
 if "$CHARACTERIZE" --list machines 2>/dev/null | grep -q '^timing  *yes'; then
     failed=0
@@ -97,6 +99,39 @@ if "$CHARACTERIZE" --list machines 2>/dev/null | grep -q '^timing  *yes'; then
     grep -E '^(pass|fail|cannot)' "$out" | sed '/^cannot *\(perf\|likwid\|rdmsr\|turbostat\)/d' | head -n 16 >"$tmp/lines"
     run --self-test --input here.tar.gz
     verdict "its bundle is replayed with the same lines" sh -c "grep -E '^(pass|fail|cannot)' '$out' | cmp - '$tmp/lines'"
+
+    # other programs: their numbers are held against ours, nonsense is named, what is not there is said once
+    mkdir "$tmp/bin"
+    fake() {
+        printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
+        chmod 755 "$tmp/bin/$1"
+    }
+    real_path=$PATH
+    PATH=$tmp/bin:/usr/bin:/bin
+    export PATH
+    fake perf 'echo "1019230769,,instructions:u,1,100.00,,"; echo "1000000000,,cycles:u,1,100.00,," >&2'
+    fake turbostat "printf 'CPU\\tBzy_MHz\\tTSC_MHz\\n-\\t1\\t1\\n$first\\t1\\t1\\n'"
+    fake likwid-perfctr 'echo "first complaint" >&2; echo second >&2; exit 7'
+    fake rdmsr 'echo 0x1'
+    run --self-test --machine timing --bundle opinions.tar.gz --cpu "$first"
+    verdict "a program that says something else fails its line alone: status 4" test "$status $(count fail)" = "4 1"
+    verdict "turbostat with another TSC" grep -q '^fail    turbostat .*0.0010 GHz against.*another rate' "$out"
+    verdict "perf that prints too little is not understood" grep -q '^cannot  perf .*not understood' "$out"
+    verdict "what likwid-perfctr complains of" \
+        grep -q '^cannot  likwid-perfctr .*ended with status 7: first complaint$' "$out"
+    verdict "rdmsr against a machine without registers" grep -q '^cannot  rdmsr .*reads no registers$' "$out"
+    verdict "all of them are in the bundle" \
+        sh -c 'tar xzf opinions.tar.gz -O self-test.json | grep -c "\"name\": \"\(perf\|likwid-perfctr\|turbostat\|rdmsr\)\"" |
+            grep -qx 4'
+    for name in perf likwid-perfctr turbostat rdmsr; do
+        rm "$tmp/bin/$name"
+    done
+    ln -s "$(command -v sh)" "$tmp/bin/sh"
+    PATH=$tmp/bin
+    run --self-test --machine timing
+    PATH=$real_path
+    verdict "what is not installed is one line each" \
+        test "$(grep -c '^cannot  [a-z-]* *not installed; to do: ' "$out")" -eq 4
 else
     skip "the timing machine's self-test" "the timing machine does not work here"
 fi
