@@ -240,8 +240,9 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
     } else if (kept < TSC_STEP_READINGS) {
         self_test_cannot(l, "the event was not counted all the time", "free the counters: stop other profilers");
     } else {
-        int column = self_test_column(s, COUNTER_EVENT);
-        uint32_t code = column < 0 ? 0 : s->counters[column - 2].event;
+        uint32_t code = 0;
+        for (size_t i = 0; i < s->n_counters; i++)
+            code = s->counters[i].id == COUNTER_EVENT ? s->counters[i].event : code;
         bool instructions = code == SELF_TEST_EVENT_INSTRUCTIONS;
         double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1, value = median_of(ratio, kept);
         snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f for each add", code & 0xff, code >> 8 & 0xff,

@@ -89,8 +89,10 @@ static void test_one_counter_broken(void **state)
         const char *what, *line;
         struct broken fault;
     } faults[] = {
-        {"instructions 1 % high", "instructions", {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 1.01}},
-        {"instructions 1 % low", "instructions", {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 0.99}},
+        {"instructions 1 % high", "instructions",
+         {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 1.01}},
+        {"instructions 1 % low", "instructions",
+         {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 0.99}},
         {"instructions stuck", "instructions", {.fault = FAULT_STUCK, .counter = COUNTER_INSTRUCTIONS}},
         {"instructions are cycles", "instructions", {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_INSTRUCTIONS}},
         {"cycles stuck", "cycles", {.fault = FAULT_STUCK, .counter = COUNTER_CYCLES}},
@@ -138,8 +140,10 @@ static void test_one_counter_broken(void **state)
 static void test_coarse_clocks_and_disturbances_pass(void **state)
 {
     (void)state;
-    judge("10 ns", "xeon-gold-6130", (struct broken){.fault = FAULT_TSC_STEP, .factor = 21, .counter = COUNTER_IDS}, "");
-    judge("25 ns", "xeon-gold-6130", (struct broken){.fault = FAULT_TSC_STEP, .factor = 52, .counter = COUNTER_IDS}, "");
+    struct broken coarse = {.fault = FAULT_TSC_STEP, .factor = 21, .counter = COUNTER_IDS};
+    judge("10 ns", "xeon-gold-6130", coarse, "");
+    coarse.factor = 52;
+    judge("25 ns", "xeon-gold-6130", coarse, "");
     struct self_test_readings r;
     struct self_test_lines l;
     struct broken b = {.fault = FAULT_SWITCHED, .factor = 0.6, .counter = COUNTER_IDS};
