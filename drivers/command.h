@@ -17,8 +17,8 @@ bool command_installed(const char *name);
 
 /*
  * Runs argv[0], looked up in PATH, with the arguments behind it up to NULL, no input, the locale C, and at most
- * `seconds`. Returns 0 where it ended with status 0, or -1 with one clause in `why`: not installed, ended by a signal or
- * the time limit, its exit status and the first line of what it said.
+ * `seconds`. Returns 0 where it ended with status 0, or -1 with one clause in `why`: not installed, ended by a signal
+ * or the time limit, its exit status and the first line of what it said.
  */
 int command_run(const char *const *argv, double seconds, struct command_output *out, char *why, size_t size);
 

@@ -121,8 +121,8 @@ static json_t *topology_json(const char *sys)
     static const char *const names[] = {"topology/physical_package_id", "topology/die_id", "topology/core_id",
                                         "topology/thread_siblings_list", "cpufreq/scaling_driver",
                                         "cpufreq/scaling_governor", "cpufreq/scaling_min_freq",
-                                        "cpufreq/scaling_max_freq", "cpufreq/cpuinfo_max_freq", "cpufreq/base_frequency",
-                                        "acpi_cppc/highest_perf"};
+                                        "cpufreq/scaling_max_freq", "cpufreq/cpuinfo_max_freq",
+                                        "cpufreq/base_frequency", "acpi_cppc/highest_perf"};
     struct cpu_view view;
     json_t *out = json_object();
     cpu_view_read(sys, &view);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What somebody else must know of this computer to understand what was read on it: the processor, its cores, the kernel,
- * and which machines work. Nothing that tells who or where it is: no names of hosts or users, no serial numbers.
+ * What somebody else must know of this computer to understand what was read on it: the processor, its cores, the
+ * kernel, and which machines work. Nothing that tells who or where it is: no names of hosts or users, no serial
+ * numbers.
  */
 #ifndef CHARACTERIZE_HOST_FACTS_H
 #define CHARACTERIZE_HOST_FACTS_H

@@ -70,7 +70,7 @@ static size_t distances(const uint64_t *readings, size_t n, double *out)
  */
 static double fractional_step(const double *distance, size_t n)
 {
-    /* a ratio so close to 1 that the largest distance moves by less than a third of a tick from one trial to the next */
+    /* a ratio so close to 1 that the largest distance moves, between trials, by less than a third of a tick */
     double longest = distance[n - 1], ratio = 1 - 0.3 / longest, first = 0;
 
     for (double step = longest; step >= LEAST_FRACTIONAL; step *= ratio) {

@@ -25,8 +25,8 @@ enum { SELF_TEST_STRETCHES_MAX = 24, SELF_TEST_VALUES_MAX = 16, SELF_TEST_RECORD
 
 /*
  * The raw events that are tried, codes as in counter_spec: C0H, umask 0, instructions retired on Intel (architectural,
- * SDM vol. 3B, "Pre-defined Architectural Performance Events") and on AMD (PMCx0C0 of the PPR); where a machine does not
- * count it, as models do not, 28H/07H, core cycles at license level 0.
+ * SDM vol. 3B, "Pre-defined Architectural Performance Events") and on AMD (PMCx0C0 of the PPR); where a machine does
+ * not count it, as models do not, 28H/07H, core cycles at license level 0.
  */
 enum { SELF_TEST_EVENT_INSTRUCTIONS = 0xc0, SELF_TEST_EVENT_LEVEL_0 = 0x0728 };
 
@@ -74,8 +74,8 @@ struct self_test_setup {
 };
 
 /*
- * Reads it all; takes a second or two. Prepares and finishes the machine for each stretch. A repetition during which the
- * thread was taken off its CPU or moved to another is given up and made up for, up to three for each one wanted.
+ * Reads it all; takes a second or two. Prepares and finishes the machine for each stretch. A repetition during which
+ * the thread was taken off its CPU or moved to another is given up and made up for, up to three for each one wanted.
  * Returns MACHINE_OK, also where nothing could be read of some stretches (they say why); or fills *err and returns its
  * status, *out being empty then, where not even the chain of adds can be run. Free with self_test_free().
  */

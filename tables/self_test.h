@@ -30,8 +30,8 @@ struct self_test_lines {
 };
 
 /*
- * The lines, in this order: TSC step, sample cost, sample jitter, interrupts, lost time; instructions, cycles, reference
- * cycles, chain; level 0, 1, 2, throttle; raw event; voltage; energy. Always all of them.
+ * The lines, in this order: TSC step, sample cost, sample jitter, interrupts, lost time; instructions, cycles,
+ * reference cycles, chain; level 0, 1, 2, throttle; raw event; voltage; energy. Always all of them.
  */
 void self_test_judge(const struct self_test_readings *r, struct self_test_lines *out);
 /* How many have this verdict. */
@@ -39,14 +39,14 @@ size_t self_test_count(const struct self_test_lines *l, enum self_test_verdict v
 /* "pass", "fail", "cannot". */
 const char *self_test_word(enum self_test_verdict verdict);
 
-/* A line for each other program that was asked: what it says of the same code or register, held against the readings. */
+/* A line for each other program that was asked: what it says of the same code or register, against the readings. */
 void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
                             struct self_test_lines *out);
 
 /* ---- self_test_json.c ---- */
 
-/* The lines as characterize-self-test/1 (doc/formats.md): a new reference; NULL: out of memory. `others`: lines of other
- * programs behind them, may be NULL. */
+/* The lines as characterize-self-test/1 (doc/formats.md): a new reference; NULL: out of memory. `others`: lines of
+ * other programs behind them, may be NULL. */
 json_t *self_test_lines_json(const struct self_test_readings *r, const struct self_test_lines *l,
                              const struct self_test_lines *others);
 /* The readings as characterize-readings/1: a new reference; NULL: out of memory. */

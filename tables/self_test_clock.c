@@ -10,7 +10,7 @@
 
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
 static const double STEP_MOST_NS = 50;
-/* Of the period of a microsecond, what a reading may take; and by how much nine samples of ten may miss their length. */
+/* Of a period of 1 us: what a reading may take, and by how much nine samples of ten may miss their length. */
 static const double COST_MOST = 0.5, COST_LEAST = -0.25, JITTER_MOST = 0.4;
 /*
  * A sample that took so much longer than its work does was interrupted: the shortest interrupt of a guest takes a

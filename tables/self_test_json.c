@@ -107,7 +107,8 @@ static json_t *stretch_json(const struct self_test_stretch *s)
     json_t *out = json_pack("{s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "kind",
                             self_test_kind_names[s->kind], "kernel", s->kernel, "from", text(s->from), "block",
                             (int)s->block, "period_us", s->period_us, "counters", counters, "event", event, "disturbed",
-                            (int)s->disturbed, "why", text(s->why), "remedy", text(s->remedy), "recordings", recordings);
+                            (int)s->disturbed, "why", text(s->why), "remedy", text(s->remedy), "recordings",
+                            recordings);
     if (failed != 0) {
         json_decref(out);
         return NULL;

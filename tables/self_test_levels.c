@@ -140,7 +140,8 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
              of_cycles ? "cycles" : "ticks", s->kernel[most], 100 * s->share[least][level], s->kernel[least]);
     if (level == 0 && one_level_alone(s)) {
         self_test_cannot(l, "it counts all cycles of every kernel: either none that runs here asks for another license "
-                         "level, or it counts nothing but cycles", "--table frequency tells whether wide code runs slower");
+                         "level, or it counts nothing but cycles",
+                         "--table frequency tells whether wide code runs slower");
     } else if (silent(s, level) && !to_blame(s, level)) {
         self_test_cannot(l, "no kernel that runs here asked for this license level",
                          "nothing: parts with fewer levels, or without AVX-512, never use it");
@@ -206,8 +207,8 @@ static void judge_throttle(const struct self_test_readings *r, struct self_test_
         return;
     }
     after_switch(r, s, &slow, &throttled);
-    snprintf(l->text, sizeof l->text, "%.0f cycles after %s to %s, which ran slowly for %.1f us; %.2f %% of the ticks in "
-             "scalar code", throttled, s->from, s->kernel, slow, 100 * idle);
+    snprintf(l->text, sizeof l->text, "%.0f cycles after %s to %s, which ran slowly for %.1f us; %.2f %% of the ticks "
+             "in scalar code", throttled, s->from, s->kernel, slow, 100 * idle);
     if (idle > SCALAR_THROTTLED)
         self_test_bound(l, NAN, NAN, NAN, "it counts in scalar code, which is never throttled");
     else if (slow < SLOW_LEAST_US && throttled <= 0)

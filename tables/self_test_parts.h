@@ -7,7 +7,7 @@
 
 /* A new line; judged by the functions below. */
 struct self_test_line *self_test_add(struct self_test_lines *out, const char *name, const char *unit);
-/* Passes where the value lies within lo and hi (NAN: no bound), else fails with this reason. The text is the caller's. */
+/* Passes where the value lies within lo and hi (NAN: no bound), else fails with this reason. */
 void self_test_bound(struct self_test_line *l, double value, double lo, double hi, const char *reason);
 void self_test_cannot(struct self_test_line *l, const char *reason, const char *remedy);
 
@@ -32,8 +32,8 @@ double self_test_grown(const struct self_test_stretch *s, const struct self_test
 struct self_test_sample {
     double ticks, payload, counter; /* NAN: the counter has no such sample */
 };
-/* All samples of the stretches of a kind in which time passed and work was done, with a counter's word where `column_of`
- * is not COUNTER_IDS; malloc'ed, *n of them. NULL with *n 0: none, or out of memory. */
+/* All samples of the stretches of a kind in which time passed and work was done, with a counter's word where
+ * `column_of` is not COUNTER_IDS; malloc'ed, *n of them. NULL with *n 0: none, or out of memory. */
 struct self_test_sample *self_test_samples(const struct self_test_readings *r, enum self_test_kind kind,
                                            enum counter_id column_of, size_t *n);
 
