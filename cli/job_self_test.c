@@ -47,6 +47,10 @@ static int measure(const struct options *o, struct self_test_readings *out, stru
         second_opinions_ask(&machine, out->cpu_number, opinions);
         self_test_judge_others(out, opinions, OPINIONS, others);
     }
+    if (status == MACHINE_OK && stop_asked()) {
+        complain("interrupted: nothing was written");
+        status = FAILED;
+    }
     machine.ops->close(&machine);
     return status;
 }

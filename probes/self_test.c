@@ -105,18 +105,29 @@ static size_t choose_counters(const struct self_test_readings *r, uint32_t event
     return n;
 }
 
+/* The first reading of a word that was counted; of counters that may be a later one. */
+static uint64_t first_of(const struct recording *rec, size_t column)
+{
+    size_t i = 0;
+    while (column >= 2 && i + 1 < rec->n && rec->words[i * rec->stride + column] == COUNTER_MISSING)
+        i++;
+    return rec->words[i * rec->stride + column];
+}
+
 static int keep(struct self_test_stretch *s, const struct recording *rec, struct machine_error *err)
 {
     struct self_test_recording *kept = self_test_append(s, rec->n, rec->stride);
     if (!kept)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     kept->zero = rec->zero_reading < rec->n ? rec->zero_reading : 0;
-    for (size_t i = 0; i < rec->n; i++)
-        for (size_t c = 0; c < rec->stride; c++) {
-            uint64_t first = rec->words[c], word = rec->words[i * rec->stride + c];
-            bool missing = c >= 2 && (word == COUNTER_MISSING || first == COUNTER_MISSING);
+    for (size_t c = 0; c < rec->stride; c++) {
+        uint64_t first = first_of(rec, c);
+        for (size_t i = 0; i < rec->n; i++) {
+            uint64_t word = rec->words[i * rec->stride + c];
+            bool missing = c >= 2 && word == COUNTER_MISSING;
             kept->words[i * rec->stride + c] = missing ? COUNTER_MISSING : word - first;
         }
+    }
     return MACHINE_OK;
 }
 
@@ -192,11 +203,11 @@ static int record(struct machine *m, const struct self_test_setup *setup, const 
     return MACHINE_OK;
 }
 
-/* What does not work is written into the stretch; only a lack of memory and the user's wish end it all. */
+/* What does not work is written into the stretch; only the user's wish ends it all. */
 static int run_stretch(struct machine *m, const struct self_test_setup *setup, const struct plan *plan,
                        struct self_test_readings *out, struct machine_error *err)
 {
-    struct payload kernel, from;
+    struct payload kernel, from = {.kernel = NULL};
     char why[300];
     if (out->n_stretches == SELF_TEST_STRETCHES_MAX || kernel_parse(plan->kernel, &kernel, why, sizeof why) ||
         (plan->from && kernel_parse(plan->from, &from, why, sizeof why)))
@@ -217,7 +228,8 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     int status = m->ops->prepare(m, &machine, err);
     if (!status) {
         status = record(m, setup, plan, plan->from ? segments : plain, plan->from ? 3 : 2, out, err);
-        copy_info(m, out); /* the CPU is known now, and what is to be remarked */
+        copy_info(m, out); /* the CPU is known now, what is to be remarked, and which events have stood a test on it */
+        copy_lacks(m, out);
         m->ops->finish(m);
     }
     if (status) {

@@ -30,7 +30,7 @@ enum { SELF_TEST_STRETCHES_MAX = 24, SELF_TEST_VALUES_MAX = 16, SELF_TEST_RECORD
  */
 enum { SELF_TEST_EVENT_INSTRUCTIONS = 0xc0, SELF_TEST_EVENT_LEVEL_0 = 0x0728 };
 
-/* Readings of one repetition, 2 + n_counters words each as in struct recording; the first one's are all 0. */
+/* Readings of one repetition, 2 + n_counters words each as in struct recording, from the first that was counted. */
 struct self_test_recording {
     size_t n, zero; /* readings; the one at time 0 */
     uint64_t *words;

@@ -90,10 +90,10 @@ static bool silent(const struct shares *s, int level)
 static const char *uncounted(const struct shares *s)
 {
     for (size_t k = 0; k < s->n; k++) {
-        double most = 0;
+        bool none = true; /* false also where one of them was not counted */
         for (int level = 0; level < LEVELS; level++)
-            most = fmax(most, s->share[k][level]); /* without NAN */
-        if (most <= s->any)
+            none = none && s->share[k][level] <= s->any;
+        if (none)
             return s->kernel[k];
     }
     return NULL;

@@ -16,7 +16,7 @@ int self_test_column(const struct self_test_stretch *s, enum counter_id id);
 /* The first stretch of a kind, and of a kernel unless that is NULL, with recordings; NULL: there is none. */
 const struct self_test_stretch *self_test_find(const struct self_test_readings *r, enum self_test_kind kind,
                                                const char *kernel);
-/* Why there is no such stretch, in the words of the machine, as self_test_cannot(). */
+/* Why there is no such stretch, in the words of the machine, or that nothing was counted in it. */
 void self_test_no_stretch(struct self_test_line *l, const struct self_test_readings *r, enum self_test_kind kind);
 
 /* The first readings of a recording are left out: the sampler finds its pace. */

@@ -79,6 +79,8 @@ static void change(struct broken *b, struct recording *rec)
             words[column] = (uint64_t)((double)words[column] * b->factor);
         if (column >= 0 && b->fault == FAULT_STUCK)
             words[column] = 4711;
+        if (column >= 0 && b->fault == FAULT_MISSING)
+            words[column] = COUNTER_MISSING;
         if (column >= 0 && cycles >= 0 && b->fault == FAULT_ALL_CYCLES)
             words[column] = words[cycles];
         for (size_t c = 1; c < rec->stride && b->fault == FAULT_COST && b->setup.period_us <= 1; c++)

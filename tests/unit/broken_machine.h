@@ -10,6 +10,7 @@ enum fault {
     FAULT_SCALED,     /* `counter` counts `factor` of what it should */
     FAULT_STUCK,      /* ... nothing any more */
     FAULT_ALL_CYCLES, /* ... all cycles, whatever it should */
+    FAULT_MISSING,    /* `counter` is counted in no reading */
     FAULT_TSC_STEP,   /* the TSC advances in steps of `factor` ticks */
     FAULT_TSC_BACK,   /* ... goes back by so many once in each recording */
     FAULT_COST,       /* of short samples only this part is work */

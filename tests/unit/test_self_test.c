@@ -149,6 +149,27 @@ static void test_emulated_voltage(void **state)
     self_test_free(&r);
 }
 
+/* Counters that the hardware had no room for: their lines say so, and no other line suffers. */
+static void test_uncounted(void **state)
+{
+    (void)state;
+    static const struct {
+        enum counter_id id;
+        size_t line;
+    } counters[] = {{COUNTER_CYCLES, 6}, {COUNTER_REF_CYCLES, 7}, {COUNTER_INSTRUCTIONS, 5}, {COUNTER_LVL0, 9},
+                    {COUNTER_LVL1, 10}, {COUNTER_LVL2, 11}, {COUNTER_THROTTLE, 12}, {COUNTER_EVENT, 13}};
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+        struct broken b = {.fault = FAULT_MISSING, .counter = counters[i].id};
+        struct self_test_readings r;
+        struct self_test_lines l;
+        test_model("xeon-gold-6130", &b, 0, &r, &l);
+        expect(line_names[counters[i].line], &l, "");
+        assert_int_equal(l.line[counters[i].line].verdict, SELF_TEST_CANNOT);
+        assert_non_null(strstr(l.line[counters[i].line].reason, "not counted all the time"));
+        self_test_free(&r);
+    }
+}
+
 /* What may be coarse or disturbed, and what may not: neither fails by it. */
 static void test_coarse_clocks_and_disturbances_pass(void **state)
 {
@@ -390,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_sound_models),
         cmocka_unit_test(test_one_counter_broken),
         cmocka_unit_test(test_emulated_voltage),
+        cmocka_unit_test(test_uncounted),
         cmocka_unit_test(test_coarse_clocks_and_disturbances_pass),
         cmocka_unit_test(test_nothing_undisturbed_is_refused),
         cmocka_unit_test(test_chain),
