@@ -13,5 +13,6 @@ int job_table(const struct options *o);
 int job_all(const struct options *o);
 int job_validate(const struct options *o);
 int job_export(const struct options *o);
+int job_self_test(const struct options *o);
 
 #endif

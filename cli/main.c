@@ -29,6 +29,8 @@ static int run_job(const struct options *o)
         return job_validate(o);
     case JOB_EXPORT:
         return job_export(o);
+    case JOB_SELF_TEST:
+        return job_self_test(o);
     default:
         return FAILED; /* options_parse() lets no other through */
     }

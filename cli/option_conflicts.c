@@ -13,8 +13,10 @@ enum {
     ALL = 1u << JOB_ALL,
     VALIDATE = 1u << JOB_VALIDATE,
     EXPORT = 1u << JOB_EXPORT,
+    SELF_TEST = 1u << JOB_SELF_TEST,
     TABLES = TABLE | ALL | VALIDATE | EXPORT,
-    MEASURING = TRANSITION | TABLES
+    SETTING = TRANSITION | TABLES, /* what is measured, and how, may be chosen */
+    MEASURING = SETTING | SELF_TEST
 };
 
 /* The jobs by name, for messages. */
@@ -22,7 +24,8 @@ static const struct {
     unsigned job;
     const char *example;
 } jobs[] = {{TRANSITION, "--transition FROM:TO"}, {TABLE, "--table NAME"},     {ALL, "--all"},
-            {VALIDATE, "--validate SKU"},         {EXPORT, "--export header"}, {ANALYZE, "--analyze FILE"}};
+            {VALIDATE, "--validate SKU"},         {EXPORT, "--export header"}, {ANALYZE, "--analyze FILE"},
+            {SELF_TEST, "--self-test"}};
 
 static int belongs_elsewhere(const struct options *o, const char *option, unsigned with)
 {
@@ -52,13 +55,13 @@ static int check_jobs(const struct options *o)
         unsigned with; /* jobs */
     } extras[] = {{o->machine != NULL, "--machine", MEASURING},
                   {o->cpu.given, "--cpu", MEASURING},
-                  {o->n_active > 0, "--active-cores", MEASURING},
-                  {o->runs.given, "--runs", MEASURING},
-                  {o->period_us.given, "--period", MEASURING},
-                  {o->warmup_us.given, "--warmup", MEASURING},
-                  {o->observe_us.given, "--observe", MEASURING},
-                  {o->turbo_given, "--turbo", MEASURING},
-                  {o->fixed_ghz.given, "--fixed-frequency", MEASURING},
+                  {o->n_active > 0, "--active-cores", SETTING},
+                  {o->runs.given, "--runs", SETTING},
+                  {o->period_us.given, "--period", SETTING},
+                  {o->warmup_us.given, "--warmup", SETTING},
+                  {o->observe_us.given, "--observe", SETTING},
+                  {o->turbo_given, "--turbo", SETTING},
+                  {o->fixed_ghz.given, "--fixed-frequency", SETTING},
                   {o->n_events > 0, "--event", TRANSITION | TABLE | ALL},
                   {o->n_kernels > 0, "--kernels", TABLES},
                   {o->n_cpus > 0, "--cpus", TABLES},
@@ -66,10 +69,11 @@ static int check_jobs(const struct options *o)
                   {o->siblings_given, "--siblings", TABLES},
                   {o->brief, "--brief", TABLES},
                   {o->resume, "--resume", ALL},
-                  {o->input != NULL, "--input", VALIDATE | EXPORT},
+                  {o->input != NULL, "--input", VALIDATE | EXPORT | SELF_TEST},
+                  {o->bundle != NULL, "--bundle", SELF_TEST},
                   {o->seed_given, "--seed", MEASURING | ANALYZE},
                   {o->csv != NULL, "--csv", TRANSITION | TABLE | VALIDATE | ANALYZE},
-                  {o->json != NULL, "--json", TRANSITION | TABLE | VALIDATE | ANALYZE},
+                  {o->json != NULL, "--json", TRANSITION | TABLE | VALIDATE | ANALYZE | SELF_TEST},
                   {o->plot != NULL, "--plot", TRANSITION | TABLE | ANALYZE},
                   {o->output != NULL, "--output", TRANSITION | TABLE | ALL | ANALYZE}};
     for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++) {
@@ -93,8 +97,13 @@ static int check_machine(const struct options *o)
         complain("%s would change this machine and has no use with --machine %s", change, o->machine);
         return -1;
     }
-    if (o->input != NULL && o->machine != NULL) {
-        complain("--input takes tables that were measured before: --machine has no use with it");
+    const char *kept = o->job == JOB_SELF_TEST ? "readings that were taken" : "tables that were measured";
+    if (o->input != NULL && (o->machine != NULL || (o->job == JOB_SELF_TEST && o->cpu.given))) {
+        complain("--input takes %s before: %s has no use with it", kept, o->machine != NULL ? "--machine" : "--cpu");
+        return -1;
+    }
+    if (o->input != NULL && o->bundle != NULL) {
+        complain("--input takes readings that were taken before: --bundle has no use with it");
         return -1;
     }
     if (o->input != NULL && changes) {
@@ -167,9 +176,10 @@ static int check_energy(const struct options *o)
 /* Two outputs of one name would overwrite each other. */
 static int check_names(const struct options *o)
 {
-    const char *names[] = {o->csv, o->json, o->plot}, *options[] = {"--csv", "--json", "--plot"};
-    for (int i = 0; i < 3; i++) {
-        for (int j = i + 1; j < 3; j++) {
+    const char *names[] = {o->csv, o->json, o->plot, o->bundle};
+    const char *options[] = {"--csv", "--json", "--plot", "--bundle"};
+    for (int i = 0; i < 4; i++) {
+        for (int j = i + 1; j < 4; j++) {
             if (names[i] != NULL && names[j] != NULL && strcmp(names[i], names[j]) == 0) {
                 complain("%s and %s both name '%s'", options[i], options[j], names[i]);
                 return -1;

@@ -22,7 +22,8 @@ enum option_key {
     KEY_TRANSITION = 0x100, KEY_TABLE, KEY_ALL, KEY_VALIDATE, KEY_EXPORT, KEY_ANALYZE, KEY_LIST,
     KEY_MACHINE, KEY_CPU, KEY_ACTIVE_CORES, KEY_RUNS, KEY_PERIOD, KEY_WARMUP, KEY_OBSERVE, KEY_SEED, KEY_EVENT,
     KEY_TURBO, KEY_FIXED_FREQUENCY, KEY_RESTORE, KEY_KERNELS, KEY_CPUS, KEY_COMPANION, KEY_SIBLINGS, KEY_BRIEF,
-    KEY_JSON, KEY_CSV, KEY_PLOT, KEY_OUTPUT, KEY_RESUME, KEY_INPUT, KEY_QUIET
+    KEY_JSON, KEY_CSV, KEY_PLOT, KEY_OUTPUT, KEY_RESUME, KEY_INPUT, KEY_QUIET,
+    KEY_SELF_TEST, KEY_BUNDLE
 };
 
 static const struct argp_option option_table[] = {
@@ -36,6 +37,9 @@ static const struct argp_option option_table[] = {
     {"export", KEY_EXPORT, "FORM", 0,
      "Write what schedulers read, as header or json: --export header FILE.h (without FILE to standard output)", 1},
     {"analyze", KEY_ANALYZE, "FILE", 0, "Find the phases of a recorded trace; - is standard input", 1},
+    {"self-test", KEY_SELF_TEST, NULL, 0,
+     "Hold each counter of the machine against code of which it is known what it must count: status 4 where one is "
+     "wrong", 1},
     {"list", KEY_LIST, "WHAT", 0, "List kernels, machines, skus or tables", 1},
     {"restore", KEY_RESTORE, NULL, 0, "Put back settings of the machine that a killed run has left changed", 1},
 
@@ -76,7 +80,11 @@ static const struct argp_option option_table[] = {
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)", 4},
     {"resume", KEY_RESUME, NULL, 0, "With --all: go on with what an interrupted run has left in the directory", 4},
-    {"input", KEY_INPUT, "DIR", 0, "--validate, --export: take the tables that --all has measured into DIR", 4},
+    {"input", KEY_INPUT, "DIR", 0,
+     "--validate, --export: take the tables that --all has measured into DIR; --self-test: judge the readings of this "
+     "bundle again", 4},
+    {"bundle", KEY_BUNDLE, "FILE.tar.gz", 0,
+     "--self-test: also write what to send to somebody else: readings, verdicts, processor; no names", 4},
     {"quiet", KEY_QUIET, NULL, 0, "Say nothing but results and errors", 4},
     {NULL, 0, NULL, 0, NULL, 0}};
 
@@ -94,6 +102,7 @@ static const char doc_text[] =
     "  characterize --validate xeon-gold-6130 --input results\n"
     "  characterize --export header avx.h --input results\n"
     "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
+    "  characterize --self-test --bundle self-test.tar.gz\n"
     "  characterize --list kernels\n"
     "\n"
     "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; "
@@ -286,6 +295,8 @@ static int take_job_option(int key, char *text, struct options *o)
         return take_job(o, JOB_ALL, "--all", NULL);
     case KEY_VALIDATE:
         return take_job(o, JOB_VALIDATE, "--validate", text);
+    case KEY_SELF_TEST:
+        return take_job(o, JOB_SELF_TEST, "--self-test", NULL);
     case KEY_EXPORT:
         return find_name(export_names, text) < 0 ? unknown_name("--export", export_names, text)
                                                  : take_job(o, JOB_EXPORT, "--export", text);
@@ -397,6 +408,8 @@ static error_t take_option(int key, char *text, struct argp_state *state)
         return take_plot(o, text);
     case KEY_OUTPUT:
         return take_file("--output", text, &o->output);
+    case KEY_BUNDLE:
+        return take_file("--bundle", text, &o->bundle);
     case KEY_QUIET:
         o->quiet = true;
         return 0;

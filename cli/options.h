@@ -11,7 +11,7 @@
 #include "tables/tables.h"
 
 enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_TABLE, JOB_ALL, JOB_VALIDATE,
-           JOB_EXPORT };
+           JOB_EXPORT, JOB_SELF_TEST };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
 
 /* A raw event, by its code or by a name that the machine has to know. */
@@ -58,6 +58,7 @@ struct options {
     bool brief, resume;
     const char *input; /* --input */
     const char *file;  /* of --export; NULL: standard output */
+    const char *bundle; /* --bundle; NULL: none is written */
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

@@ -59,9 +59,10 @@ int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error);
 int tsc_calibrate(double *hz, double *error);
 
 /*
- * The step in which the TSC advances, in ticks, from n readings in the order in which they were taken: 26 where it moves
- * on every 10 ns at 2.6 GHz, 22.5 at 2.25 GHz, 1 where no coarser step shows. Needs at least TSC_STEP_READINGS of them
- * at distances that vary by more than a step; returns 0 where they do not tell, or where the TSC has gone back.
+ * The step in which the TSC advances, in ticks, from n readings in the order in which they were taken: 26 where it
+ * moves on every 10 ns at 2.6 GHz, 22.5 at 2.25 GHz, 1 where no coarser step shows. Needs at least TSC_STEP_READINGS of
+ * them at distances that vary by more than a step, below 100000 ticks; returns 0 where they do not tell, or where the
+ * TSC has gone back.
  */
 enum { TSC_STEP_READINGS = 100 };
 double tsc_step(const uint64_t *readings, size_t n);

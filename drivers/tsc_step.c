@@ -9,7 +9,8 @@
 
 #include "drivers/tsc.h"
 
-enum { DISTANCES_MAX = 512, LEAST_FRACTIONAL = 8 };
+/* Readings farther apart tell nothing of a step, and there would be no end to what to try. */
+enum { DISTANCES_MAX = 512, LEAST_FRACTIONAL = 8, FARTHEST = 100000 };
 /* Of the distances so many must be multiples of the step: a reading in a hundred may be anything. */
 static const double FITTING = 0.99;
 
@@ -52,7 +53,7 @@ static size_t distances(const uint64_t *readings, size_t n, double *out)
     }
     for (size_t i = 1; i < n; i += every) {
         uint64_t distance = readings[i] - readings[i - 1];
-        if (distance > 0) {
+        if (distance > 0 && distance <= FARTHEST) {
             out[count++] = (double)distance;
         }
     }
@@ -69,7 +70,7 @@ static size_t distances(const uint64_t *readings, size_t n, double *out)
  */
 static double fractional_step(const double *distance, size_t n)
 {
-    /* a ratio so close to 1 that the largest distance moves by less than a third of a tick from one trial to the next */
+    /* a ratio so close to 1 that the largest distance moves, between trials, by less than a third of a tick */
     double longest = distance[n - 1], ratio = 1 - 0.3 / longest, first = 0;
 
     for (double step = longest; step >= LEAST_FRACTIONAL; step *= ratio) {

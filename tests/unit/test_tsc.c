@@ -210,7 +210,8 @@ static void test_calibration_agrees_with_itself(void **state)
     assert_true(fabs(hz[0] / hz[1] - 1) <= 2 * (error[0] + error[1]));
 }
 
-/* Readings of a clock that runs evenly and is rounded down to steps, at distances that vary; one in 300 is disturbed. */
+/* Readings of a clock that runs evenly and is rounded down to steps, at distances that vary; one in 300 is
+ * disturbed. */
 static double step_seen(double step, double distance, double spread, uint64_t seed)
 {
     uint64_t readings[1000];

@@ -112,7 +112,10 @@ make_initramfs() {
     ln -s busybox "$root/bin/sh"
     cp "$OUT/characterize" "$work/ioctl_fuzz" "$work/helper_checks" "$root/bin/"
     cp -R data/. "$root/share/"
-    ldd "$OUT/characterize" | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' | while read -r library; do
+    # a second opinion on registers, where msr-tools are installed
+    rdmsr=$(command -v rdmsr) && cp "$rdmsr" "$root/bin/"
+    # shellcheck disable=SC2086 # nothing or one name
+    ldd "$OUT/characterize" $rdmsr | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p' | while read -r library; do
         mkdir -p "$root$(dirname "$library")"
         cp -L "$library" "$root$library"
     done

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A few texts in one .tar.gz (POSIX.1-2008, pax, "ustar Interchange Format"; RFC 1952): regular files in no folder, of
+ * nobody, without dates, so that the same contents make the same bytes. What is read may come from anybody.
+ */
+#ifndef CHARACTERIZE_ARCHIVE_H
+#define CHARACTERIZE_ARCHIVE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { ARCHIVE_MEMBERS_MAX = 16, ARCHIVE_NAME_MAX = 64 };
+/* Of all files together, unpacked; beyond it an archive is refused. */
+#define ARCHIVE_BYTES_MAX ((size_t)64 << 20)
+
+struct archive_member {
+    char name[ARCHIVE_NAME_MAX]; /* letters, digits, '-', '_' and '.', not first */
+    char *text;                  /* size bytes and a NUL, malloc'ed */
+    size_t size;
+};
+
+/* Writes n files. Returns 0, or -1 with errno. */
+int archive_write(FILE *out, const struct archive_member *members, size_t n);
+
+/*
+ * Reads to the end of the stream. Returns 0 and sets *n (archive_free), or -1 with one clause in `why`: no gzip, cut
+ * off, damaged, too large, a folder, a link or another name than those above, a name that is there twice.
+ */
+int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size);
+/* The file of this name; NULL: there is none. */
+const struct archive_member *archive_find(const struct archive_member *members, size_t n, const char *name);
+void archive_free(struct archive_member *members, size_t n);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Other programs: found in PATH, run without a shell for a bounded time, and what they print. */
+#ifndef CHARACTERIZE_COMMAND_H
+#define CHARACTERIZE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { COMMAND_TEXT_MAX = 65536 };
+
+struct command_output {
+    char out[COMMAND_TEXT_MAX], err[COMMAND_TEXT_MAX]; /* NUL-terminated; what is more is thrown away */
+};
+
+/* Whether a program of this name (no path) is in PATH. */
+bool command_installed(const char *name);
+
+/*
+ * Runs argv[0], looked up in PATH, with the arguments behind it up to NULL, no input, the locale C, and at most
+ * `seconds`. Returns 0 where it ended with status 0, or -1 with one clause in `why`: not installed, ended by a signal
+ * or the time limit, its exit status and the first line of what it said.
+ */
+int command_run(const char *const *argv, double seconds, struct command_output *out, char *why, size_t size);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/second_opinion.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "drivers/command.h"
+#include "drivers/cpu.h"
+#include "drivers/msr_decode.h"
+
+static const double SECONDS_MOST = 10;
+/* For how long the counts are taken. */
+#define WINDOW "0.3"
+
+/* What runs meanwhile. Ends with its parent, however that ends. Returns its process; -1: none could be made. */
+static pid_t start_chain(int cpu)
+{
+    struct payload chain;
+    struct cpu_mask mask;
+    char why[200];
+    if (kernel_parse("chain", &chain, why, sizeof why) != 0)
+        return -1;
+    pid_t parent = getpid(), child = fork();
+    if (child != 0)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cpu_mask_clear(&mask);
+    cpu_mask_add(&mask, cpu);
+    if (getppid() != parent || cpu_set_affinity(&mask) != 0)
+        _exit(1);
+    for (;;)
+        (void)chain.run(100000, 0, NULL, 0);
+}
+
+static void end_chain(pid_t chain)
+{
+    if (chain > 0) {
+        kill(chain, SIGKILL);
+        waitpid(chain, NULL, 0);
+    }
+}
+
+/* Runs a program while the chain runs. Returns whether it answered. */
+static bool ask(struct second_opinion *o, const char *const *argv, struct command_output *text)
+{
+    return command_run(argv, SECONDS_MOST, text, o->why, sizeof o->why) == 0;
+}
+
+static void ask_perf(struct second_opinion *o, pid_t chain, struct command_output *text)
+{
+    char process[16];
+    snprintf(process, sizeof process, "%d", (int)chain);
+    const char *const argv[] = {"perf", "stat", "-x", ",", "-e", "instructions:u,cycles:u", "-p", process,
+                                "--", "sleep", WINDOW, NULL};
+    if (ask(o, argv, text))
+        (void)other_perf(text->err, &o->counts, o->why, sizeof o->why);
+}
+
+static void ask_likwid(struct second_opinion *o, int cpu, struct command_output *text)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", cpu);
+    const char *const argv[] = {"likwid-perfctr", "-O", "-c", number, "-g",
+                                "INSTR_RETIRED_ANY:FIXC0,CPU_CLK_UNHALTED_CORE:FIXC1", "sleep", WINDOW, NULL};
+    if (ask(o, argv, text))
+        (void)other_likwid(text->out, &o->counts, o->why, sizeof o->why);
+}
+
+static void ask_turbostat(struct second_opinion *o, int cpu, struct command_output *text)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", cpu);
+    const char *const argv[] = {"turbostat", "--quiet", "--cpu", number, "--show", "CPU,Bzy_MHz,TSC_MHz", "--interval",
+                                WINDOW, "--num_iterations", "1", NULL};
+    if (ask(o, argv, text))
+        (void)other_turbostat(text->out, cpu, &o->counts, o->why, sizeof o->why);
+}
+
+/* Registers that do not change, and the voltage. */
+static void ask_rdmsr(struct second_opinion *o, struct machine *m, int cpu, struct command_output *text)
+{
+    static const uint32_t registers[OPINION_REGISTERS] = {MSR_PLATFORM_INFO, MSR_TEMPERATURE_TARGET, MSR_PERF_STATUS};
+    struct machine_setup setup = {.cpu = cpu, .active_cores = 1, .period_us = 1, .max_samples = 64};
+    struct machine_error err;
+    char number[16], address[16];
+    unsigned both = 0;
+    if (!m->ops->read_register) {
+        snprintf(o->why, sizeof o->why, "this machine reads no registers");
+        return;
+    }
+    if (m->ops->prepare(m, &setup, &err) != MACHINE_OK) {
+        memcpy(o->why, err.text, sizeof o->why - 1);
+        return;
+    }
+    snprintf(number, sizeof number, "%d", cpu);
+    for (size_t i = 0; i < OPINION_REGISTERS; i++) {
+        char first[sizeof o->why];
+        snprintf(address, sizeof address, "0x%x", registers[i]);
+        const char *const argv[] = {"rdmsr", "-p", number, "-c", address, NULL};
+        memcpy(first, o->why, sizeof first);
+        o->registers[i].reg = registers[i];
+        if (m->ops->read_register(m, registers[i], &o->registers[i].ours, &err) != MACHINE_OK)
+            snprintf(o->why, sizeof o->why, "%.390s", err.text);
+        else if (ask(o, argv, text))
+            o->registers[i].both = other_rdmsr(text->out, &o->registers[i].theirs, o->why, sizeof o->why) == 0;
+        both += o->registers[i].both;
+        if (first[0])
+            memcpy(o->why, first, sizeof first); /* the first reason stands for all */
+    }
+    m->ops->finish(m);
+    if (both > 0)
+        o->why[0] = '\0';
+}
+
+void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[OPINIONS])
+{
+    static const struct {
+        const char *program, *remedy;
+    } programs[OPINIONS] = {{"perf", "apt-get install linux-perf, or linux-tools"},
+                            {"likwid-perfctr", "apt-get install likwid"},
+                            {"turbostat", "apt-get install linux-cpupower, or linux-tools"},
+                            {"rdmsr", "apt-get install msr-tools"}};
+    struct command_output *text = malloc(sizeof *text);
+    for (int i = 0; i < OPINIONS; i++) {
+        struct second_opinion *o = &out[i];
+        *o = (struct second_opinion){.program = programs[i].program, .counts = {NAN, NAN, NAN, NAN, NAN}};
+        if (!text || !command_installed(o->program)) {
+            snprintf(o->why, sizeof o->why, "not installed");
+            snprintf(o->remedy, sizeof o->remedy, "%s", programs[i].remedy);
+            continue;
+        }
+        pid_t chain = start_chain(cpu);
+        if (chain < 0)
+            snprintf(o->why, sizeof o->why, "no process can be started");
+        else if (i == OPINION_PERF)
+            ask_perf(o, chain, text);
+        else if (i == OPINION_LIKWID)
+            ask_likwid(o, cpu, text);
+        else if (i == OPINION_TURBOSTAT)
+            ask_turbostat(o, cpu, text);
+        else
+            ask_rdmsr(o, m, cpu, text);
+        end_chain(chain);
+    }
+    free(text);
+}

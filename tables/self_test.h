@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the readings of a first contact tell: a line for each thing that was tested, with its figure and the bounds in
+ * which it must lie. A pure function of the readings, so that those that somebody else took are judged alike.
+ */
+#ifndef CHARACTERIZE_TABLES_SELF_TEST_H
+#define CHARACTERIZE_TABLES_SELF_TEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "probes/second_opinion.h"
+#include "probes/self_test.h"
+
+enum self_test_verdict { SELF_TEST_PASS, SELF_TEST_FAIL, SELF_TEST_CANNOT };
+
+struct self_test_line {
+    char name[24];                /* "instructions" */
+    enum self_test_verdict verdict;
+    double value, lo, hi;         /* NAN: none; lo or hi NAN: no bound on that side */
+    const char *unit;             /* of the three; static text */
+    char text[300];               /* the figures, for a person */
+    char reason[500], remedy[200]; /* SELF_TEST_FAIL: what may be wrong; SELF_TEST_CANNOT: why, and what would help */
+};
+enum { SELF_TEST_LINES_MAX = 32 };
+struct self_test_lines {
+    size_t n;
+    struct self_test_line line[SELF_TEST_LINES_MAX];
+};
+
+/*
+ * The lines, in this order: TSC step, sample cost, sample jitter, interrupts, lost time; instructions, cycles,
+ * reference cycles, chain; level 0, 1, 2, throttle; raw event; voltage; energy. Always all of them.
+ */
+void self_test_judge(const struct self_test_readings *r, struct self_test_lines *out);
+/* How many have this verdict. */
+size_t self_test_count(const struct self_test_lines *l, enum self_test_verdict verdict);
+/* "pass", "fail", "cannot". */
+const char *self_test_word(enum self_test_verdict verdict);
+
+/* A line for each other program that was asked: what it says of the same code or register, against the readings. */
+void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
+                            struct self_test_lines *out);
+
+/* ---- self_test_json.c ---- */
+
+/* The lines as characterize-self-test/1 (doc/formats.md): a new reference; NULL: out of memory. `others`: lines of
+ * other programs behind them, may be NULL. */
+json_t *self_test_lines_json(const struct self_test_readings *r, const struct self_test_lines *l,
+                             const struct self_test_lines *others);
+/* The readings as characterize-readings/1: a new reference; NULL: out of memory. */
+json_t *self_test_readings_json(const struct self_test_readings *r);
+
+/* ---- self_test_read.c ---- */
+
+/*
+ * Reads them back. Returns 0 and fills *out (self_test_free), or -1 with one line in `why`: which key is missing or of
+ * the wrong kind, or holds what no machine can have read.
+ */
+int self_test_readings_read(const json_t *from, struct self_test_readings *out, char *why, size_t size);
+
+#endif
