@@ -32,6 +32,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 # helpers shared by unit tests: trace generators, not tests themselves
 HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+BENCH_HELP := $(filter %/clock_models.c %/long_chain.c,$(HELP_SRC))
 # the analysis against generated traces, in numbers that are too large for make test
 SCORE_SRC := $(wildcard tests/bench/score_*.c)
 SCORE_HELP := $(filter %_traces.c %_score.c %_truth.c %/random_numbers.c %/recorder.c %/random_model.c %/model_rig.c, \
@@ -64,8 +65,8 @@ $(BUILD)/%.asm.o: %.asm Makefile
 $(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(HELP_OBJ) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(HELP_OBJ) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
 
-$(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(OUT)/libcharacterize.a $(LDLIBS)
+$(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
 
 $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
@@ -92,8 +93,9 @@ sanitize:
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
+# All of them, and fails if one has missed an aim.
 bench: $(BENCH_BIN)
-	@for program in $(BENCH_BIN); do $$program || exit; done
+	@status=0; for program in $(BENCH_BIN); do CHARACTERIZE_DATA=data $$program || status=1; done; exit $$status
 
 # 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
 accuracy: accuracy-traces accuracy-nulls accuracy-tables

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The timing machine's own path through models: a TSC in steps of 1, 10 and 25 ns, chains, no counters. What happens is
+ * found, with the figures that went in; what does not happen is not.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/clock.h"
+#include "analysis/confirm.h"
+#include "drivers/model.h"
+#include "tests/unit/clock_models.h"
+#include "tests/unit/model_rig.h"
+
+static const double steps[] = {1, 10, 25};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+static void measure(const struct model *m, uint64_t seed, unsigned runs, struct switches_seen *seen)
+{
+    struct machine_error err;
+    if (clock_measure(m, seed, runs, seen, &err))
+        fail_msg("%s", err.text);
+}
+
+/* The published course of the 6130, by each clock. */
+static void the_6130_by_chains(void **state)
+{
+    (void)state;
+    static const struct {
+        enum phase_kind kind;
+        double us, ghz, ratio;
+    } expected[] = {{PHASE_STEADY, 50, 2.8, 1},  {PHASE_THROTTLE, 20, 2.8, 0.25}, {PHASE_HALT, 10, NAN, NAN},
+                    {PHASE_THROTTLE, 20, 2.4, 0.5}, {PHASE_HALT, 10, NAN, NAN},   {PHASE_STEADY, 90, 1.9, 1}};
+    for (size_t s = 0; s < STEPS; s++) {
+        struct model m;
+        struct switches_seen seen;
+        rig_load("xeon-gold-6130", &m);
+        m.no_counters = true;
+        m.counts_licences = m.counts_throttle = false;
+        m.tsc_step_ns = steps[s];
+        measure(&m, 5, 100, &seen);
+        const struct phases *p = &seen.phases;
+        assert_int_equal(p->n_phases, 6);
+        assert_int_equal(p->n_transitions, 1);
+        assert_int_equal(p->n_levels, 3);
+        for (size_t i = 0; i < 6; i++) {
+            const struct phase *ph = &p->phases[i];
+            bool wrong = ph->kind != expected[i].kind || fabs(ph->duration_us.value - expected[i].us) > 1.5 ||
+                         (i > 0 && i < 5 && fabs(ph->duration_us.value - expected[i].us) > 0.25) ||
+                         fabs(ph->freq_ghz.value / expected[i].ghz - 1) > 0.01 ||
+                         fabs(ph->ipc_ratio / expected[i].ratio - 1) > 0.02;
+            if (wrong)
+                fail_msg("%g ns, phase %zu: %s of %.2f us at %.4f GHz, ratio %.3f", steps[s], i,
+                         phase_kind_name(ph->kind), ph->duration_us.value, ph->freq_ghz.value, ph->ipc_ratio);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* What stands after recording, written and read again, is what stood. */
+static void a_recording_says_the_same(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    struct phases again;
+    char why[200];
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_THROTTLE, 10);
+    measure(&m, 2, 40, &seen);
+    assert_int_equal(phases_find(&seen.result.trace, NULL, &again, why, sizeof why), 0);
+    assert_int_equal(confirm_again(&seen.result.trace, &again), 0);
+    char *first = phases_to_json(&seen.phases), *second = phases_to_json(&again);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+    phases_free(&again);
+    switches_free(&seen);
+}
+
+/* Few seeds here; make bench takes a hundred of each. */
+static void what_happens_is_found_and_nothing_else(void **state)
+{
+    (void)state;
+    enum { SEEDS = 4 };
+    for (size_t s = 0; s < STEPS; s++)
+        for (enum clock_event e = CLOCK_NOTHING; e < CLOCK_EVENTS; e++) {
+            unsigned found = 0;
+            struct model m;
+            rig_load("xeon-gold-6130", &m);
+            clock_model(&m, e, steps[s]);
+            for (unsigned seed = 1; seed <= SEEDS; seed++) {
+                struct switches_seen seen;
+                measure(&m, seed, 100, &seen);
+                found += clock_found(&seen.phases, e);
+                switches_free(&seen);
+            }
+            if (found < SEEDS - (steps[s] > 10)) /* what 25 ns are too coarse for may be missed now and then */
+                fail_msg("%s, steps of %g ns: %u of %d", clock_event_name[e], steps[s], found, SEEDS);
+        }
+}
+
+/* ---- what stands ---- */
+
+/* A frequency that falls by 2 % in the second half of the repetitions only, some time after the switch. */
+static void one_half_is_not_enough(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    struct phases p;
+    char why[200];
+    rig_load("xeon-gold-6130", &m);
+    rig_silence(&m);
+    clock_model(&m, CLOCK_NOTHING, 1);
+    m.no_counters = false;
+    m.tsc_step_ns = 0;
+    measure(&m, 3, 40, &seen);
+    struct trace *t = &seen.result.trace;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->run[i] >= 18 && t->time_us[i] > 0.5)
+            t->channel[TRACE_FREQ][i] *= 0.98f;
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_true(clock_anything(&p));
+    assert_int_equal(confirm_again(t, &p), 0);
+    assert_false(clock_anything(&p));
+    assert_int_equal(p.n_levels, 1);
+    bool told = false;
+    for (size_t i = 0; i < p.n_warnings; i++)
+        told |= strstr(p.warnings[i], "taken back") != NULL;
+    assert_true(told);
+    phases_free(&p);
+    switches_free(&seen);
+}
+
+/* A lasting step in all repetitions, but the kernels alone run alike. */
+static void kernels_alone_decide(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    struct phases p;
+    char why[200];
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_NOTHING, 10);
+    measure(&m, 4, 60, &seen);
+    struct trace *t = &seen.result.trace;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->time_us[i] > 0.5)
+            t->channel[TRACE_FREQ][i] *= 0.96f;
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_true(p.n_transitions == 1);
+    assert_int_equal(confirm_again(t, &p), 0);
+    assert_false(clock_anything(&p));
+    phases_free(&p);
+    /* and if they differ, it stands */
+    assert_int_equal(trace_set(t, "alone_to_ghz", "2.690 2.688 2.686"), 0);
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(confirm_again(t, &p), 0);
+    assert_int_equal(p.n_transitions, 1);
+    phases_free(&p);
+    switches_free(&seen);
+}
+
+/* ---- readings by a clock in steps ---- */
+
+static void pooled_frequencies_have_no_bias(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    static double x[N], scratch[N];
+    struct trace t;
+    trace_init(&t);
+    assert_int_equal(trace_add_channel(&t, TRACE_FREQ), 0);
+    uint32_t random = 1;
+    for (size_t i = 0; i < N; i++) { /* 268 cycles at 3.7 GHz by a clock of 10 ns, rounded down at both ends */
+        random = random * 1664525 + 1013904223;
+        double begin = (random >> 8) / 16777216.0 * 10, ns = floor((begin + 268 / 3.7) / 10) * 10;
+        x[i] = i % 100 ? 268 / ns : 268 / (ns + 5000); /* an interruption now and then */
+        assert_int_equal(trace_append(&t, 0, (double)i), 0);
+        t.channel[TRACE_FREQ][i] = (float)x[i];
+    }
+    assert_int_equal(trace_set(&t, "frequency", "instantaneous") | trace_set(&t, "clock_step_ns", "10") |
+                         trace_set(&t, "chain_cycles", "268") | trace_set(&t, "frequency_error", "0.001"), 0);
+    struct clock_reading r = clock_reading_of(&t);
+    assert_true(r.instant && r.error == 0.001);
+    assert_float_equal(r.quantum, 10 * 3.7 / 268, 0.01);
+    double pooled = clock_centre(&r, TRACE_FREQ, x, N, scratch);
+    if (fabs(pooled / 3.7 - 1) > 0.003)
+        fail_msg("%.4f GHz", pooled);
+    assert_int_equal(trace_set(&t, "frequency_error", "many"), 0);
+    assert_true(clock_reading_of(&t).error == 0);
+    trace_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pooled_frequencies_have_no_bias),
+        cmocka_unit_test(the_6130_by_chains),
+        cmocka_unit_test(a_recording_says_the_same),
+        cmocka_unit_test(what_happens_is_found_and_nothing_else),
+        cmocka_unit_test(one_half_is_not_enough),
+        cmocka_unit_test(kernels_alone_decide),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
