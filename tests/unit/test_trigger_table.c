@@ -376,7 +376,7 @@ static void it_is_told_in_words(void **state)
     table_free(&t);
 }
 
-/* A count that varies, by few bursts and by many: whatever is told lies within its own limits, or no reader takes the table. */
+/* A count that varies, by few bursts and by many: what is told lies within its own limits, or no reader takes it. */
 static void limits_are_around_the_value(void **state)
 {
     (void)state;
