@@ -180,10 +180,12 @@ static int fit_varying(const struct search *s, struct threshold *over_us, struct
     threshold_fit(trial, s->n, over_us);
     free(trial);
     const struct estimate *us = &over_us->at;
-    /* one line for all three: of few bursts, lines of their own could put the value outside of its limits */
-    double reach = fmax(us->value - us->lo, us->hi - us->value);
-    t->at = (struct estimate){count_on_line(s, us->value, reach, us->value), count_on_line(s, us->value, reach, us->lo),
-                              count_on_line(s, us->value, reach, us->hi)};
+    /* the limits along one line that is long enough to rise: lines of their own, or a short one through bursts that
+     * scatter, could put the value outside of its limits */
+    double reach = fmax(0.4 * us->value, fmax(us->value - us->lo, us->hi - us->value));
+    double value = undisturbed_count(s, us->value), there = count_on_line(s, us->value, reach, us->value);
+    t->at = (struct estimate){value, value + count_on_line(s, us->value, reach, us->lo) - there,
+                              value + count_on_line(s, us->value, reach, us->hi) - there};
     t->sigma = 0.5 * (undisturbed_count(s, us->value + over_us->sigma) -
                       undisturbed_count(s, us->value - over_us->sigma));
     return MACHINE_OK;
