@@ -20,7 +20,7 @@ enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define MIXED_US 10.0     /* so near a step readings of repetitions before and after it mix: steps back are not real */
 #define CLEARLY_BETTER 9.0 /* of chi squared, for the two ends of a ramp instead of one time */
 #define WITHIN_HALT_US 1.0 /* a reading so near the end of a halt is one of a repetition whose halt was over */
-#define GAP_SPACINGS 6.0   /* readings so much farther apart than most do not tell when between them the voltage jumps */
+#define GAP_SPACINGS 6.0   /* between readings so much farther apart than most a voltage jumps at a time not known */
 #define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
 
 struct reading {
@@ -195,8 +195,8 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
 }
 
 /*
- * Two changes of the clock in a row ramp twice, with a halt between: the readings a..b, which one ramp describes with the
- * misfit `one`, cut at a halt. Returns 1: two steps are entered; 0: they are no better; -1: out of memory.
+ * Two changes of the clock in a row ramp twice, with a halt between: the readings a..b, which one ramp describes with
+ * the misfit `one`, cut at a halt. Returns 1: two steps are entered; 0: they are no better; -1: out of memory.
  */
 static int describe_halves(const struct trace *v, double sigma, size_t a, size_t b, double low, double high, double one,
                            double *scratch, struct phases *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The main job where the processor is an ordinary one: with a thread next door, a boost that wanders, power limits,
- * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still come
- * out, and a warning says what was about; where nothing happens nothing is found.
+ * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still
+ * come out, and a warning says what was about; where nothing happens nothing is found.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +36,8 @@ static void measure_for(const struct model *m, const char *from, const char *to,
         s.runs = runs;
     if (m->release_tau_us > 0)
         s.warmup_us = 20 * m->release_tau_us;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err) || transition_run(&machine, &s, NULL, NULL, &r, &err))
+    if (machine_open_parsed_model(m, "model:test", &machine, &err) ||
+        transition_run(&machine, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
     if (phases_find(&r.trace, NULL, out, why, sizeof why))
         fail_msg("%s", why);
@@ -159,7 +160,8 @@ struct claim {
     double us, ghz, ratio; /* us 0: the end of the recording decides */
 };
 
-static const char *compare(const struct claim *c, size_t n, const struct phases *p, const struct world *w, double slower)
+static const char *compare(const struct claim *c, size_t n, const struct phases *p, const struct world *w,
+                           double slower)
 {
     if (p->n_phases != n)
         return "the number of phases";
