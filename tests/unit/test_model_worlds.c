@@ -212,8 +212,7 @@ static void an_smi_is_seen_by_nobody(void **state)
     assert_true(fabs(found / (all - lost) * 1e6 / 500 - 1) < 4 / sqrt(found));
 }
 
-/* Event 28H where it counts for the core: in the interrupt handler, too, where the thread's own counters stand still.
- * */
+/* Event 28H where it counts for the core: in interrupt handlers, too, where the thread's own counters stand still. */
 static void licences_of_the_core_count_in_handlers(void **state)
 {
     (void)state;
@@ -315,8 +314,7 @@ static double time_of_first_slow(const struct rig *r, const struct recording *re
     return NAN;
 }
 
-/* Short dense stretches of 512-bit multiplies ask for the AVX2 level only (Gottschlag's dissertation, section 3.2.1).
- * */
+/* Short, dense 512-bit multiplies ask for the AVX2 level only (Gottschlag's dissertation, section 3.2.1). */
 static void one_kernel_may_need_less(void **state)
 {
     (void)state;
