@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A hyper-thread next door shares the core's units: while it runs, the kernel retires a fraction of its rate, at the same
- * frequency. It looks like throttling, and it hides throttling.
+ * A hyper-thread next door shares the core's units: while it runs, the kernel retires a fraction of its rate, at the
+ * same frequency. It looks like throttling, and it hides throttling.
  *
  * Before the switch one kernel has settled, and nothing that a processor does by itself changes its instructions per
  * cycle. So two values there, a full and a lower one, are the neighbour's doing, and tell its share of the time and its
- * factor. At each moment after that the repetitions it leaves alone are the fastest ones: as many as its share leaves. A
- * stretch that runs at its factor of those is taken out. Where all repetitions are slow at the same moments there is
+ * factor. At each moment after that the repetitions it leaves alone are the fastest ones: as many as its share leaves.
+ * A stretch that runs at its factor of those is taken out. Where all repetitions are slow at the same moments there is
  * nothing to compare with, which is said.
  */
 #include "analysis/neighbour.h"
@@ -29,7 +29,7 @@ enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define COMMON 0.9        /* of the repetitions: so many slow at a moment are no coincidence ... */
 #define COMMON_SHARE 0.7  /* ... if most slow samples lie at such moments */
 
-/* One sample a bin and repetition, aligned at the switch; SIZE_MAX: none. Where there are two in a bin it has the last. */
+/* One sample a bin and repetition, aligned at the switch; SIZE_MAX: none. Of two in a bin it has the last. */
 struct grid {
     size_t runs, bins, at_switch; /* the first bin after the switch */
     double begin, period;
@@ -97,8 +97,8 @@ static double full_rate(double *x, size_t n, double window)
 }
 
 /*
- * Share of the slow samples before the switch that lie where nearly all repetitions are slow. *begins: such a bout begins
- * within the recording.
+ * Share of the slow samples before the switch that lie where nearly all repetitions are slow. *begins: such a bout
+ * begins within the recording.
  */
 static double common_share(const struct runs *r, const struct grid *g, double below, bool *begins)
 {
@@ -254,12 +254,12 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
     if (!(n->share > 0))
         return 0;
     if (n->common)
-        return warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all repetitions, "
-                    "where nothing should change: another thread on the core that keeps step with them, or a kernel that "
-                    "had not settled; rates after the switch may be its doing, too", n->factor);
-    return warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and %.0f %% "
-                "of the time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate", n->runs,
-                r->n, 100 * n->share, n->factor);
+        return warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all "
+                    "repetitions, where nothing should change: another thread on the core that keeps step with them, "
+                    "or a kernel that had not settled; rates after the switch may be its doing, too", n->factor);
+    return warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and "
+                "%.0f %% of the time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate",
+                n->runs, r->n, 100 * n->share, n->factor);
 }
 
 void neighbour_doubt(const struct neighbour *n, struct phases *out)
@@ -269,7 +269,7 @@ void neighbour_doubt(const struct neighbour *n, struct phases *out)
         if (ph->kind != PHASE_THROTTLE)
             continue;
         ph->kind = PHASE_UNKNOWN;
-        snprintf(ph->why, sizeof ph->why, "a thread that keeps step with the repetitions runs at %.2f of the rate before "
-                 "the switch, too: throttling looks the same", n->factor);
+        snprintf(ph->why, sizeof ph->why, "a thread that keeps step with the repetitions runs at %.2f of the rate "
+                 "before the switch, too: throttling looks the same", n->factor);
     }
 }

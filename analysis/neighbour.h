@@ -16,9 +16,9 @@ struct neighbour {
 };
 
 /*
- * Looks for disturbed samples in the stretch before the switch (us), where one kernel has settled and its rate should be
- * one value, and then in all of the recording. Nothing is found where the switch is not known (NaN), with fewer than ten
- * repetitions, or where noise hides it. Returns 0, or -1: out of memory.
+ * Looks for disturbed samples in the stretch before the switch (us), where one kernel has settled and its rate should
+ * be one value, and then in all of the recording. Nothing is found where the switch is not known (NaN), with fewer than
+ * ten repetitions, or where noise hides it. Returns 0, or -1: out of memory.
  */
 int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out);
 /* Warns of what was found. 0, or -1: out of memory. */

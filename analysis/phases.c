@@ -140,8 +140,8 @@ static void describe(const struct trace *t, struct phases *out)
     out->detectable_freq_us = out->detectable_throttle_us = NAN;
 }
 
-/* Looks for another thread on the core; where there is one, the repetitions are prepared anew without what it disturbed.
- * *masked: the trace that they then refer to. */
+/* Looks for another thread on the core; where there is one, the repetitions are prepared anew without what it
+ * disturbed. *masked: the trace that they then refer to. */
 static int leave_out_neighbour(const struct trace *t, struct runs *r, struct trace *masked, struct neighbour *n,
                                struct phases *out)
 {

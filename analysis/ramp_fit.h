@@ -15,9 +15,10 @@ struct ramp_fit {
 };
 
 /*
- * Fits it by least squares to n points in order of t (Levenberg-Marquardt, from the best of a grid). free_begin: where it
- * begins is sought, too; else it begins at `begin`. Limits come from the scatter of the residuals, wider where those of
- * neighbours are alike. What the points do not bound is infinite. Returns 0; 1: it does not converge; -1: out of memory.
+ * Fits it by least squares to n points in order of t (Levenberg-Marquardt, from the best of a grid). free_begin: where
+ * it begins is sought, too; else it begins at `begin`. Limits come from the scatter of the residuals, wider where those
+ * of neighbours are alike. What the points do not bound is infinite. Returns 0; 1: it does not converge; -1: out of
+ * memory.
  */
 int ramp_fit(const double *t, const double *y, size_t n, double begin, bool free_begin, struct ramp_fit *out);
 double ramp_value(const struct ramp_fit *f, double t);

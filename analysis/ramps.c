@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Ramps. A frequency that approaches its new value exponentially has no edges: cut into steady pieces it makes as many
- * levels as its noise allows, or none. So each stretch of steady phases in a row, with nothing but the frequency changing
- * in it, is described a second time, by one exponential (ramp_fit.c); the simpler account wins (Schwarz's criterion:
- * residuals against the number of parameters) of that, the pieces that were found, and sharp steps of each repetition's
- * own, since steps that repetitions make at different times average to a curve. A ramp must also be the repetitions': most
- * of them show it.
+ * levels as its noise allows, or none. So each stretch of steady phases in a row, with nothing but the frequency
+ * changing in it, is described a second time, by one exponential (ramp_fit.c); the simpler account wins (Schwarz's
+ * criterion: residuals against the number of parameters) of that, the pieces that were found, and sharp steps of each
+ * repetition's own, since steps that repetitions make at different times average to a curve. A ramp must also be the
+ * repetitions': most of them show it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -502,8 +502,8 @@ static int tell_ramps(const struct outline *o, struct phases *out)
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
-        else if (warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is %.0f us; "
-                           "longer recordings (--observe) would tell it better", ph->start_us, tau))
+        else if (warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
+                           "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
             return -1;
     }
     return 0;

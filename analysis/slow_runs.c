@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Repetitions that ran at another frequency than most, from their beginning to their end: power limits and other tenants
- * of the processor do that. The figures are those of the majority; how many differed, and by how much, is a warning, and
- * where it is more than one in twenty the limits of the frequencies hold both.
+ * Repetitions that ran at another frequency than most, from their beginning to their end: power limits and other
+ * tenants of the processor do that. The figures are those of the majority; how many differed, and by how much, is a
+ * warning, and where it is more than one in twenty the limits of the frequencies hold both.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ static double relative_frequency(const struct runs *r, const struct outline *o, 
             p++;
         const struct phase *ph = &out->phases[p];
         bool settled = is_base(ph) || ph->kind == PHASE_THROTTLE;
-        if (!settled || r->spoilt[i] || isnan(freq[i]) || !(ph->freq_ghz.value > 0) || begin < ph->start_us + r->period ||
-            end > ph->start_us + ph->duration_us.value - r->period)
+        bool within = begin >= ph->start_us + r->period && end <= ph->start_us + ph->duration_us.value - r->period;
+        if (!settled || !within || r->spoilt[i] || isnan(freq[i]) || !(ph->freq_ghz.value > 0))
             continue;
         sum += (double)freq[i] / ph->freq_ghz.value;
         n++;
@@ -86,8 +86,8 @@ static int tell(struct phases *out, const struct others *a, size_t n, bool slowe
         snprintf(range, sizeof range, "%.3f to %.3f times", a->least, a->most);
     else
         snprintf(range, sizeof range, "%.3f times", a->mean);
-    return warn(out, "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, %.3f GHz "
-                "instead of %.3f%s", a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
+    return warn(out, "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
+                "%.3f GHz instead of %.3f%s", a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
                 (double)a->n > SHARE_HELD * (double)n ? "; the limits of frequencies hold both" : "");
 }
 

@@ -258,7 +258,8 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            struct estimate ratio = is_base(ph) || ph->kind == PHASE_RAMP ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
+            bool full = is_base(ph) || ph->kind == PHASE_RAMP;
+            struct estimate ratio = full ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
                       (pow(relative_half(&ratio), 2) + pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
@@ -267,7 +268,8 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         sum += us * (1 - rate);
         square += pow((1 - rate) * half_of(&ph->duration_us), 2);
     }
-    square += pow(work * last->freq_half_ghz / final->value, 2); /* the final frequency is one and the same in all terms */
+    /* the final frequency is one and the same in all terms */
+    square += pow(work * last->freq_half_ghz / final->value, 2);
     return isnan(sum) ? unknown : around(sum, sqrt(square));
 }
 

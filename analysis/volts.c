@@ -13,12 +13,14 @@
 #include "analysis/robust.h"
 #include "analysis/segment.h"
 
-enum { NEIGHBOURS = 21, STAIR_READINGS = 12 };
+enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015     /* smaller steps are left alone: 12 units of the register */
 #define STEP_Z 6.0
 #define RAMP_US 40.0      /* steps the same way closer than this are one ramp */
 #define MIXED_US 10.0     /* so near a step readings of repetitions before and after it mix: steps back are not real */
 #define CLEARLY_BETTER 9.0 /* of chi squared, for the two ends of a ramp instead of one time */
+#define WITHIN_HALT_US 1.0 /* a reading so near the end of a halt is one of a repetition whose halt was over */
+#define GAP_SPACINGS 6.0   /* between readings so much farther apart than most a voltage jumps at a time not known */
 #define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
 
 struct reading {
@@ -146,7 +148,14 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
             }
         }
     if (best_jump - best_ramp < CLEARLY_BETTER) {
+        double spacing = (v->time_us[v->n - 1] - v->time_us[0]) / (double)v->n;
         *begin = *end = jump;
+        for (size_t i = a > 0 ? a : 1; i < b; i++) /* nobody reads while the core is halted */
+            if (v->time_us[i - 1] < jump && jump < v->time_us[i] &&
+                v->time_us[i] - v->time_us[i - 1] > GAP_SPACINGS * spacing) {
+                *begin = v->time_us[i - 1];
+                *end = v->time_us[i];
+            }
         return best_jump;
     }
     return best_ramp;
@@ -185,6 +194,42 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
     return stairs + 3 * CLEARLY_BETTER * (double)(n - 1) < ramp;
 }
 
+/*
+ * Two changes of the clock in a row ramp twice, with a halt between: the readings a..b, which one ramp describes with
+ * the misfit `one`, cut at a halt. Returns 1: two steps are entered; 0: they are no better; -1: out of memory.
+ */
+static int describe_halves(const struct trace *v, double sigma, size_t a, size_t b, double low, double high, double one,
+                           double *scratch, struct phases *out)
+{
+    for (size_t p = 0; p < out->n_phases; p++) {
+        const struct phase *ph = &out->phases[p];
+        double from = ph->start_us, to = from + ph->duration_us.value, t[4];
+        size_t h = a;
+        while (h < b && v->time_us[h] < to - WITHIN_HALT_US)
+            h++;
+        size_t before = h;
+        while (before > a && v->time_us[before - 1] > from + WITHIN_HALT_US)
+            before--;
+        if (ph->kind != PHASE_HALT || to - from < 2 * WITHIN_HALT_US || before < a + SETTLED_READINGS ||
+            h + SETTLED_READINGS > b)
+            continue;
+        for (size_t i = before - SETTLED_READINGS; i < before; i++)
+            scratch[i] = (double)v->channel[TRACE_VOLTS][i];
+        double middle = plateau(scratch, before - SETTLED_READINGS, before, scratch + v->n);
+        if (fabs(middle - low) < STEP_V || fabs(high - middle) < STEP_V)
+            continue;
+        double two = fit_ramp(v, a, before, low, middle, sigma, &t[0], &t[1]) +
+                     fit_ramp(v, h, b, middle, high, sigma, &t[2], &t[3]);
+        if (two + 3 * CLEARLY_BETTER > one)
+            continue;
+        return add_step(out, (struct volt_step){t[0], t[1], low, middle, b - a}) ||
+                       add_step(out, (struct volt_step){t[2], t[3], middle, high, b - a})
+                   ? -1
+                   : 1;
+    }
+    return 0;
+}
+
 /* The cuts first..last are one step between the plateaus from..first and last..to. */
 static int describe_step(const struct trace *v, double sigma, size_t from, size_t first, size_t last, size_t to,
                          double *scratch, struct phases *out)
@@ -201,7 +246,10 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
     size_t a, b;
     double begin, end;
     around(from, first, last, to, &a, &b);
-    fit_ramp(v, a, b, low, high, fmax(sigma, 1.0 / 8192), &begin, &end);
+    double one = fit_ramp(v, a, b, low, high, fmax(sigma, 1.0 / 8192), &begin, &end);
+    int parts = describe_halves(v, fmax(sigma, 1.0 / 8192), a, b, low, high, one, scratch, out);
+    if (parts)
+        return parts < 0 ? -1 : 0;
     return add_step(out, (struct volt_step){begin, end, low, high, to - from});
 }
 
@@ -299,8 +347,11 @@ int find_volts(const struct trace *t, struct phases *out)
         size_t m = 0;
         while (i < v.n && v.time_us[i] < out->phases[p].start_us)
             i++;
-        for (size_t k = i; k < v.n && v.time_us[k] <= out->phases[p].start_us + out->phases[p].duration_us.value; k++)
-            scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
+        double inside = out->phases[p].kind == PHASE_HALT ? WITHIN_HALT_US : 0;
+        double begin = out->phases[p].start_us, end = begin + out->phases[p].duration_us.value;
+        for (size_t k = i; k < v.n && v.time_us[k] <= end - inside; k++)
+            if (v.time_us[k] >= begin + inside)
+                scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
         out->phases[p].volts = m ? median_of(scratch, m) : NAN;
     }
     free(scratch);

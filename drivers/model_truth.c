@@ -106,8 +106,8 @@ static void ramp_volts(struct walk *w, double from)
 
 static bool alike(const struct model_phase *a, const struct model_phase *b)
 {
-    return a->tau_us <= 0 && b->tau_us <= 0 && a->kind == b->kind && a->kind != MODEL_HALTED && a->ghz == b->ghz && a->ipc == b->ipc &&
-           a->volts == b->volts && a->class_ == b->class_;
+    return a->tau_us <= 0 && b->tau_us <= 0 && a->kind == b->kind && a->kind != MODEL_HALTED && a->ghz == b->ghz &&
+           a->ipc == b->ipc && a->volts == b->volts && a->class_ == b->class_;
 }
 
 /* Appends a stretch of time in which the payload runs at `factor` of its rate, or (factor 0) the core is halted. */

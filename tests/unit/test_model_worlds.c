@@ -212,7 +212,7 @@ static void an_smi_is_seen_by_nobody(void **state)
     assert_true(fabs(found / (all - lost) * 1e6 / 500 - 1) < 4 / sqrt(found));
 }
 
-/* Event 28H where it counts for the core: in the interrupt handler, too, where the thread's own counters stand still. */
+/* Event 28H where it counts for the core: in interrupt handlers, too, where the thread's own counters stand still. */
 static void licences_of_the_core_count_in_handlers(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static double time_of_first_slow(const struct rig *r, const struct recording *re
     return NAN;
 }
 
-/* Short dense stretches of 512-bit multiplies ask for the AVX2 level only (Gottschlag's dissertation, section 3.2.1). */
+/* Short, dense 512-bit multiplies ask for the AVX2 level only (Gottschlag's dissertation, section 3.2.1). */
 static void one_kernel_may_need_less(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void wrong_surroundings_are_refused(void **state)
     } cases[] = {
         {"[sibling]\nshare = 1 # t\n", "share: 1 is out of range; 0 to 0.99"},
         {"[sibling]\nshare = 0.2 # t\n", "period_us: missing in section [sibling]"},
-        {"[wander]\nslow_sigma = 0.01 # t\n", "slow_us: missing in section [wander]; slow_sigma and slow_us go together"},
+        {"[wander]\nslow_sigma = 0.01 # t\n", "missing in section [wander]; slow_sigma and slow_us go together"},
         {"[wander]\nfast_us = 1000 # t\n", "fast_sigma: missing"},
         {"[limit]\nshare = 0.3 # t\nfactor = 0 # t\n", "factor: 0 is out of range"},
         {"[smi]\nrate_hz = 1 # t\nmin_us = 30 # t\nmax_us = 20 # t\n", "max_us: 20 is less than min_us, 30"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The main job where the processor is an ordinary one: with a thread next door, a boost that wanders, power limits,
- * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still come
- * out, and a warning says what was about; where nothing happens nothing is found.
+ * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still
+ * come out, and a warning says what was about; where nothing happens nothing is found.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,14 +29,15 @@ static void measure_for(const struct model *m, const char *from, const char *to,
     char why[200];
     transition_defaults(&s, &a, &b);
     s.seed = seed;
-    s.no_volts = true;
+    s.no_volts = !m->stamps_volts;
     if (observe > 0)
         s.observe_us = observe;
     if (runs)
         s.runs = runs;
     if (m->release_tau_us > 0)
         s.warmup_us = 20 * m->release_tau_us;
-    if (machine_open_parsed_model(m, "model:test", &machine, &err) || transition_run(&machine, &s, NULL, NULL, &r, &err))
+    if (machine_open_parsed_model(m, "model:test", &machine, &err) ||
+        transition_run(&machine, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
     if (phases_find(&r.trace, NULL, out, why, sizeof why))
         fail_msg("%s", why);
@@ -159,7 +160,8 @@ struct claim {
     double us, ghz, ratio; /* us 0: the end of the recording decides */
 };
 
-static const char *compare(const struct claim *c, size_t n, const struct phases *p, const struct world *w, double slower)
+static const char *compare(const struct claim *c, size_t n, const struct phases *p, const struct world *w,
+                           double slower)
 {
     if (p->n_phases != n)
         return "the number of phases";
@@ -323,6 +325,38 @@ static void slow_repetitions_are_told(void **state)
     phases_free(&p);
 }
 
+/* The voltage falls gradually after each halt (Gottschlag's dissertation, section 3.2.3), in which nobody reads it. */
+static void voltage_ramps_come_out(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct model m;
+        struct phases p;
+        rig_load("xeon-gold-6130", &m);
+        m.volts_ramp_us = 15;
+        m.stamps_volts = true;
+        m.read_delay_us = 3;
+        measure(&m, "128fma", "512fma", seed, &p);
+        static const struct volt_step truth[] = {{30, 45, 0.88, 0.82, 0}, {60, 75, 0.82, 0.75, 0}};
+        bool right = p.n_volt_steps == 2;
+        for (size_t i = 0; i < 2 && right; i++)
+            right = fabs(p.volt_steps[i].begin_us - truth[i].begin_us) < 2.5 &&
+                    fabs(p.volt_steps[i].end_us - truth[i].end_us) < 2.5 &&
+                    fabs(p.volt_steps[i].from_v - truth[i].from_v) < 0.002 &&
+                    fabs(p.volt_steps[i].to_v - truth[i].to_v) < 0.002;
+        for (size_t i = 0; i < p.n_phases; i++)
+            right = right && (p.phases[i].kind != PHASE_HALT || isnan(p.phases[i].volts));
+        if (!right) {
+            show(&p);
+            for (size_t i = 0; i < p.n_volt_steps; i++)
+                print_message("  %.1f to %.1f us: %.4f to %.4f V\n", p.volt_steps[i].begin_us, p.volt_steps[i].end_us,
+                              p.volt_steps[i].from_v, p.volt_steps[i].to_v);
+            fail_msg("seed %u", (unsigned)seed);
+        }
+        phases_free(&p);
+    }
+}
+
 /* ---- ramps ---- */
 
 /* The levels are `step` apart, and each change of class is a ramp. */
@@ -454,6 +488,7 @@ int main(void)
         cmocka_unit_test(a_throttle_to_one_half_is_not_steady),
         cmocka_unit_test(what_keeps_step_is_no_throttle),
         cmocka_unit_test(slow_repetitions_are_told),
+        cmocka_unit_test(voltage_ramps_come_out),
         cmocka_unit_test(a_ramp_is_one_phase),
         cmocka_unit_test(a_ramp_has_two_levels),
         cmocka_unit_test(what_is_no_ramp),
