@@ -422,8 +422,7 @@ static double steady_watts(const struct check *c, const char *kernel, unsigned c
     double nominal = last->ghz / (1 - c->model->spread / 2), ghz = fixed > 0 ? fmin(fixed, nominal) : nominal;
     double volts = model_volts(c->model, ghz);
     *boost = last->volts - model_volts(c->model, nominal);
-    double factor = (volts + *boost) * (volts + *boost) / (volts * volts);
-    return cores * model_power_steady_core(c->model, &p, cores, fixed) * factor;
+    return cores * model_power_steady_core(c->model, &p, cores, fixed, volts + *boost);
 }
 
 static void check_energy(struct check *c, size_t row)
