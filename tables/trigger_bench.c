@@ -11,7 +11,7 @@
 
 #define MOMENT_US 0.5
 enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
-#define FULL 0.75    /* of the full rate; while throttled code runs at half of it or less (G 3.2.2) */
+#define FULL 0.9     /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
 #define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */
 
 static int out_of_memory(struct machine_error *err)
