@@ -245,6 +245,11 @@ void bench_row(const struct bench *b, struct table *rows, const struct trigger_g
     table_add_row(rows);
     bench_key(b, rows, r->what, r->density, r->with);
     table_put_text(rows, "asks", bench_asks(g, r));
+    if (r->grade <= r->plain_grade && !r->throttled && r->below > 0) {
+        char text[80];
+        snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->below, r->lasts_us);
+        table_put_text(rows, "detectable", text);
+    }
     if (g->counted) /* the same frequency alone does not tell that it is the same level */
         table_put_number(rows, "level", r->grade);
     table_put_limits(rows, "freq_ghz", r->freq.value, r->freq.lo, r->freq.hi);
