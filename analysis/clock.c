@@ -81,8 +81,18 @@ static double instant_centre(const struct clock_reading *r, enum trace_channel c
     return c == TRACE_FREQ ? 1 / mean : mean;
 }
 
+/* Frequencies of counted cycles by the mean time of a cycle: time stamps scatter, cycles hardly do. */
+static double counted_centre(double *x, size_t n, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[i] > 0 ? 1 / x[i] : NAN;
+    return 1 / centre_of(x, n, scratch);
+}
+
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
+    if (!r->instant && c == TRACE_FREQ)
+        return counted_centre(x, n, scratch);
     return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
                                                              : centre_of(x, n, scratch);
 }

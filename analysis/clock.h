@@ -5,7 +5,8 @@
  * A machine without counters times a chain of dependent adds at the end of each sample, by a clock that may advance in
  * steps (10 ns on Zen 4 and 5). The time of one chain is then one of two or three values, and so is the quotient: its
  * median is one of these, and its mean is biased, since 1/x is curved. Only the mean time of a cycle is right. So times
- * are averaged and the division comes last. Where cycles are counted none of this matters.
+ * are averaged and the division comes last. Where cycles are counted there are no such steps to speak of; but time
+ * stamps scatter by s of a sample's length, and the mean quotient is by s^2 too high: there, too, times are averaged.
  */
 #ifndef CHARACTERIZE_ANALYSIS_CLOCK_H
 #define CHARACTERIZE_ANALYSIS_CLOCK_H
@@ -34,9 +35,9 @@ double clock_noise(const struct clock_reading *r);
 double clock_doubt(const struct clock_reading *r);
 
 /*
- * What n values of a channel tell together, wild ones left out: where they are instantaneous, frequencies by the mean
- * time of a cycle, and IPC by its mean (it is proportional to that time), neither of which mistakes the next step of the
- * clock for a wild value; else and of other channels centre_of(), or the median. NaN of nothing. Reorders x; scratch of n.
+ * What n values of a channel tell together, wild ones left out: frequencies by the mean time of a cycle; where they are
+ * instantaneous, IPC by its mean (it is proportional to that time), and neither mistakes the next step of the clock for
+ * a wild value; else and of other channels centre_of(), or the median. NaN of nothing. Reorders x; scratch of n.
  */
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);

@@ -74,9 +74,10 @@ static void find_limits(const struct fit *f, size_t best, struct throttle_reach 
     out->distance.hi = fmax(distance_of(f, hi), out->distance.value + RESOLUTION);
 }
 
-static void bounds_only(const struct fit *f, bool all_alike, struct throttle_reach *out)
+/* most: the distance is no larger, if not all are alike. */
+static void bounds_only(const struct fit *f, bool all_alike, double most, struct throttle_reach *out)
 {
-    out->distance = (struct estimate){NAN, all_alike ? f->last : NAN, all_alike ? NAN : f->first};
+    out->distance = (struct estimate){NAN, all_alike ? f->last : NAN, all_alike ? NAN : most};
     if (!all_alike)
         out->ratio = NAN;
 }
@@ -115,11 +116,14 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
         out->residual = fmax(out->residual, fabs(f.p[i].ratio / expected - 1));
     }
     if (highest <= lowest * (1 + ALIKE))
-        bounds_only(&f, true, out);
+        bounds_only(&f, true, NAN, out);
     else if (best == 0)
-        bounds_only(&f, false, out);
+        bounds_only(&f, false, f.first, out);
     else
         find_limits(&f, best, out);
+    /* no point lies surely within the reach: it, and the ratio within it, cannot be told apart */
+    if (best > 0 && out->distance.lo <= f.first)
+        bounds_only(&f, false, out->distance.hi, out);
     free(kept);
     return 0;
 }

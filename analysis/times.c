@@ -170,15 +170,14 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
         if (count) {
             one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
             double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
-            x[m++] = r->clock.instant ? 1 / ghz : ghz; /* times have a mean without bias (clock.h) */
+            x[m++] = 1 / ghz; /* times have a mean without bias (clock.h) */
         }
     }
     free(values);
     if (!m)
         return 0;
     struct estimate e = mean_estimate(x, m, REJECT, 0, NULL);
-    if (r->clock.instant)
-        e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
+    e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
     double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
     half = hypot(half, 1.96 * r->clock.error * e.value);

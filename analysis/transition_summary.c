@@ -20,6 +20,8 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no m
 /* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
  * finding is the same. */
 #define BORNE_OUT 0.4
+/* Relative: a phase holds a whole number of blocks, and each sample's reading takes a part, alike in all repetitions. */
+#define RATIO_KNOWN 0.0005
 
 static const struct estimate unknown = {NAN, NAN, NAN};
 
@@ -183,7 +185,8 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
     }
     struct estimate e = mean_estimate(x, n, 5, 0, NULL);
     free(x);
-    return n < 2 ? fallback : e;
+    double half = hypot(half_of(&e), RATIO_KNOWN * e.value);
+    return n < 2 ? fallback : (struct estimate){e.value, e.value - half, e.value + half};
 }
 
 /* ---- sums over the phases ---- */

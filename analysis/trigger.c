@@ -10,8 +10,10 @@
 #define INTERRUPTED_US 60.0 /* halts of frequency changes take about 10 us (G 5.2.2), waits 650 us and more (D) */
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
-#define THROTTLED 0.85      /* of the full rate */
-#define THROTTLED_US 6.0
+#define THROTTLED 0.95      /* of the full rate, where noise allows it ... */
+#define THROTTLED_LEAST 0.7
+#define THROTTLED_SIGMAS 5  /* ... of a sample's median over the repetitions */
+#define THROTTLED_US 4.0
 
 struct trigger_span trigger_span(const struct trace *t, uint32_t run)
 {
@@ -191,21 +193,35 @@ static double median_bin(const struct profile *p, enum trace_channel c, double f
 }
 
 /* One repetition alone: slow between two times against its own last third. */
-static bool slow_alone(const struct profile *p, size_t r, double from, double to)
+static bool slow_alone(const struct profile *p, size_t r, double from, double to, double below)
 {
     struct profile one = {p->t, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
     double whole = -p->begin_us[r], full = median_bin(&one, TRACE_IPC, whole * 2 / 3, whole);
-    return median_bin(&one, TRACE_IPC, from, to) < THROTTLED * full;
+    return median_bin(&one, TRACE_IPC, from, to) < below * full;
 }
 
 /* Medians of few repetitions are low by chance now and then, where something else runs on the core's other
  * hyper-thread: the repetitions must agree. */
-static bool agreed_slow(const struct profile *p, double from, double to)
+static bool agreed_slow(const struct profile *p, double from, double to, double below)
 {
     size_t slow = 0;
     for (size_t r = 0; r < p->n; r++)
-        slow += slow_alone(p, r, from, to);
+        slow += slow_alone(p, r, from, to, below);
     return (double)slow >= AGREE * (double)p->n;
+}
+
+/* Below which part of the full rate a sample's median is surely slow: by how the medians of the last third scatter. */
+static double slow_below(const struct profile *p, size_t bins, double full)
+{
+    size_t first = bins * 2 / 3, m = 0;
+    double *x = malloc(2 * (bins + 1) * sizeof *x);
+    for (size_t b = first; x && b < bins; b++) {
+        x[m] = median_bin(p, TRACE_IPC, (double)b * p->period, (double)(b + 1) * p->period) / full;
+        m += !isnan(x[m]);
+    }
+    double sigma = m > 2 ? mad_sigma(x, m, 1, x + m) : INFINITY;
+    free(x);
+    return fmax(THROTTLED_LEAST, fmin(THROTTLED, 1 - THROTTLED_SIGMAS * sigma));
 }
 
 static void find_onset(const struct profile *p, size_t bins, struct trigger_throttle *out)
@@ -216,7 +232,7 @@ static void find_onset(const struct profile *p, size_t bins, struct trigger_thro
         double from = (double)b * p->period, to = from + p->period;
         double ipc = median_bin(p, TRACE_IPC, from, to), freq = median_bin(p, TRACE_FREQ, from, to);
         double work = isnan(ipc * freq) ? 0 : ipc * freq * 1e3 * p->period;
-        if (ipc >= THROTTLED * out->full_ipc) {
+        if (ipc >= out->below * out->full_ipc) {
             if (slow >= need)
                 break;
             slow = 0;
@@ -231,7 +247,7 @@ static void find_onset(const struct profile *p, size_t bins, struct trigger_thro
         }
         done += work;
     }
-    if (slow < need || !agreed_slow(p, onset, onset + (double)slow * p->period))
+    if (slow < need || !agreed_slow(p, onset, onset + (double)slow * p->period, out->below))
         return;
     out->throttled = true;
     out->ratio = lowest;
@@ -244,7 +260,7 @@ int trigger_throttled(const struct trace *t, const struct trigger_span *s, const
 {
     size_t samples = 0;
     double begin = 0;
-    *out = (struct trigger_throttle){false, 1, NAN, NAN, {NAN, NAN, NAN}};
+    *out = (struct trigger_throttle){false, 1, NAN, NAN, {NAN, NAN, NAN}, NAN, THROTTLED_US};
     for (size_t r = 0; r < n; r++) {
         samples += s[r].last - s[r].first;
         begin = fmin(begin, begin_us[r]);
@@ -253,8 +269,11 @@ int trigger_throttled(const struct trace *t, const struct trigger_span *s, const
     if (!p.scratch)
         return -1;
     out->full_ipc = median_bin(&p, TRACE_IPC, -begin * 2 / 3, -begin);
-    if (out->full_ipc > 0)
+    if (out->full_ipc > 0) {
+        out->below = slow_below(&p, (size_t)(-begin / period_us), out->full_ipc);
+        out->lasts_us = fmax(THROTTLED_US, ceil(THROTTLED_US / period_us) * period_us);
         find_onset(&p, (size_t)(-begin / 2 / period_us), out);
+    }
     free(p.scratch);
     return 0;
 }

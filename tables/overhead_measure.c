@@ -19,6 +19,7 @@ enum {
 #define DRIFT_LEAST_US 0.3 /* ... and less than that is none */
 #define LEVEL_REJECT 4.0   /* scaled MADs: frequencies farther from the median are of repetitions that did not settle */
 #define LEVEL_WILD 0.1     /* relative: no frequency moves that far by itself and back */
+#define GHZ_KNOWN 1.5e-5   /* relative: what the scatter of the time stamps makes of all of them, and rounding */
 #define STEADY 0.005       /* relative standard deviation of a level, over the repetitions: more is none */
 #define LEVEL_SIGMAS 6.0   /* levels so far apart are told from one repetition: half the way is three */
 #define COST_SAME_US 2.0   /* costs of some repetitions and of others that differ by less ... */
@@ -241,7 +242,8 @@ static struct estimate mean_ghz(const struct intake *t, const double *ghz)
     struct blocks blocks;
     blocks_cut(ghz, n, middle, far, &blocks);
     blocks_widen(&blocks, &e);
-    return e;
+    double half = hypot(0.5 * (e.hi - e.lo), GHZ_KNOWN * e.value);
+    return (struct estimate){e.value, e.value - half, e.value + half};
 }
 
 /*

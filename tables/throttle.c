@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/robust.h"
 #include "analysis/throttle_distance.h"
 #include "tables/kinds.h"
 #include "tables/switches.h"
@@ -179,6 +180,9 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* ---- distances ---- */
 
+#define DURATION_SAME 0.25
+#define DURATION_SAME_US 0.5
+
 /* Whether two rows are of one kernel, whatever its density, in the distance part. */
 static bool same_series(const struct table *t, size_t a, size_t b)
 {
@@ -232,18 +236,44 @@ static void put_reach(struct table *t, size_t first, const struct throttle_reach
     table_put_number(t, "n", (double)r->n);
 }
 
+/* How long the first throttled phase of a series usually is, us; NaN: there is none. scratch: as long as the table. */
+static double usual_duration(const struct table *t, size_t first, double *scratch)
+{
+    size_t n = 0;
+    for (size_t row = first; row < t->n_rows; row++)
+        if (same_series(t, first, row) && table_number(t, row, "phase") == 1)
+            scratch[n++] = table_number(t, row, "duration_us");
+    return median_of(scratch, n);
+}
+
+/*
+ * Whether a row of a series belongs to what its reach is found from: the first phase of a distance, if there is any. One
+ * that lasts much longer or shorter than usual is another phase, or two that are seen as one, of another ratio.
+ */
+static bool comparable(const struct table *t, size_t row, double usual_us)
+{
+    double us = table_number(t, row, "duration_us");
+    return !(table_number(t, row, "phase") > 1) &&
+           (isnan(us) || fabs(us - usual_us) <= DURATION_SAME_US + DURATION_SAME * usual_us);
+}
+
 /* The series that begins at a row: its reach becomes a row behind all others. */
 static int conclude_series(struct table *t, size_t first)
 {
     struct throttle_point *p = calloc(t->n_rows + 1, sizeof *p);
+    double *scratch = calloc(t->n_rows + 1, sizeof *scratch);
     struct throttle_reach reach;
     size_t n = 0, seen = 0, undecided = 0;
-    double farthest = 0;
+    double farthest = 0, usual_us = scratch ? usual_duration(t, first, scratch) : NAN;
     char note[160];
-    if (!p)
+    bool bad = !p || !scratch;
+    free(scratch);
+    if (bad) {
+        free(p);
         return -1;
+    }
     for (size_t row = first; row < t->n_rows; row++)
-        if (same_series(t, first, row)) {
+        if (same_series(t, first, row) && comparable(t, row, usual_us)) {
             p[n] = (struct throttle_point){table_number(t, row, "distance"), table_number(t, row, "ipc_ratio")};
             seen += isfinite(p[n].ratio);
             undecided += isnan(table_number(t, row, "phase"));

@@ -46,6 +46,7 @@ static const struct table_column columns[] = {
     {"period_us", "us", TABLE_REAL, false, 2},
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
+    {"detectable", "", TABLE_TEXT, false, 0}, /* where nothing is asked for */
 };
 
 enum { COUNT, DENSITY, MIXTURE, DIRTY };

@@ -94,6 +94,7 @@ struct trigger_row {
     unsigned density;
     int grade, plain_grade;
     bool throttled;
+    double below, lasts_us; /* throttling that would have been found; 0: not known */
     struct estimate freq, plain;
     size_t n;
 };

@@ -11,7 +11,7 @@
 
 #define MOMENT_US 0.5
 enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
-#define FULL 0.75    /* of the full rate; while throttled code runs at half of it or less (G 3.2.2) */
+#define FULL 0.9     /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
 #define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */
 
 static int out_of_memory(struct machine_error *err)
@@ -245,6 +245,11 @@ void bench_row(const struct bench *b, struct table *rows, const struct trigger_g
     table_add_row(rows);
     bench_key(b, rows, r->what, r->density, r->with);
     table_put_text(rows, "asks", bench_asks(g, r));
+    if (r->grade <= r->plain_grade && !r->throttled && r->below > 0) {
+        char text[80];
+        snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->below, r->lasts_us);
+        table_put_text(rows, "detectable", text);
+    }
     if (g->counted) /* the same frequency alone does not tell that it is the same level */
         table_put_number(rows, "level", r->grade);
     table_put_limits(rows, "freq_ghz", r->freq.value, r->freq.lo, r->freq.hi);

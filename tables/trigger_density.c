@@ -28,6 +28,7 @@ struct probe {
     unsigned density;
     size_t first; /* of b->seen: `repeats` bursts, each with one of plain code behind it */
     bool throttled;
+    double below, lasts_us; /* throttling that would have been found */
     int grade, demand; /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
     struct estimate rate; /* counted instructions per core cycle at full rate */
 };
@@ -51,6 +52,8 @@ static int judge(struct density *d, struct probe *p)
         rate[i] = d->b->seen[p->first + 2 * i].rate;
     p->rate = mean_estimate(rate, d->repeats, REJECT, 0, NULL);
     p->throttled = throttle.throttled;
+    p->below = throttle.below;
+    p->lasts_us = throttle.lasts_us;
     return 0;
 }
 
@@ -164,7 +167,8 @@ static struct trigger_row row_of(const struct density *d, const struct probe *p,
 {
     return (struct trigger_row){.what = what, .density = p->density, .grade = p->grade,
                                 .plain_grade = bench_agreed(d->b, p->first + 1, d->repeats, 2),
-                                .throttled = p->throttled, .freq = bench_freq(d->b, p->first, d->repeats, 2),
+                                .throttled = p->throttled, .below = p->below, .lasts_us = p->lasts_us,
+                                .freq = bench_freq(d->b, p->first, d->repeats, 2),
                                 .plain = bench_freq(d->b, p->first + 1, d->repeats, 2), .n = d->repeats};
 }
 

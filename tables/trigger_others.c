@@ -105,6 +105,8 @@ static int mixture_row(struct bench *b, size_t n, struct table *rows, struct mac
     struct trigger_row r = {.what = "mixture", .with = b->cell->b.name, .density = 1, .grade = level[MIXTURE_BOTH],
                             .plain_grade = level[MIXTURE_PLAIN],
                             .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
+                            .below = fmin(throttle[MIXTURE_A].below, throttle[MIXTURE_B].below),
+                            .lasts_us = fmax(throttle[MIXTURE_A].lasts_us, throttle[MIXTURE_B].lasts_us),
                             .freq = bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
                             .plain = bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS), .n = n};
     bench_row(b, rows, &grades, &r);
