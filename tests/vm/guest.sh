@@ -58,33 +58,31 @@ echo "characterize: the test begins" >/dev/kmsg
 says "helper: not loaded" 3 'not loaded' characterize --machine helper --transition 64or:64mul
 says "--list machines without the module" 0 '^helper .*not loaded' characterize --list machines
 insmod /msr.ko
-settle
-free_before=$(memory MemFree) slab_before=$(memory SUnreclaim)
 
-echo "== the self-test"
+echo "== the self-test, at $(cut -d ' ' -f 1 /proc/uptime) s"
 # the emulated processor's timing is its own affair: what is asked for is every line, and the registers
-for machine in msr timing; do
-    characterize --self-test --machine $machine --bundle /tmp/self-test.tar.gz >/tmp/self-test 2>&1
-    status=$?
-    cat /tmp/self-test
-    case $status in
-    0 | 4) echo "ok: --self-test --machine $machine comes to its end, with status $status" ;;
-    *) echo "FAIL: --self-test --machine $machine: status $status" ;;
-    esac
-    grep -E '^(pass|fail|cannot)' /tmp/self-test | head -n 16 >/tmp/lines
-    says "... and its bundle says the same" $status '^Machine .*a bundle' \
-        characterize --self-test --input /tmp/self-test.tar.gz
-    grep -E '^(pass|fail|cannot)' /tmp/out >/tmp/again
-    ok "... line by line" cmp /tmp/lines /tmp/again
-    [ $machine = timing ] || cp /tmp/self-test /tmp/msr-test
-done
+characterize --self-test --machine msr --bundle /tmp/self-test.tar.gz >/tmp/self-test 2>&1
+status=$?
+cat /tmp/self-test
+case $status in
+0 | 4) echo "ok: --self-test --machine msr comes to its end, with status $status" ;;
+*) echo "FAIL: --self-test --machine msr: status $status" ;;
+esac
+grep -E '^(pass|fail|cannot)' /tmp/self-test | head -n 16 >/tmp/lines
+says "its bundle says the same" $status '^Machine .*a bundle' characterize --self-test --input /tmp/self-test.tar.gz
+grep -E '^(pass|fail|cannot)' /tmp/out >/tmp/again
+ok "line by line" cmp /tmp/lines /tmp/again
+says "an emulator's voltage is none" 0 "^cannot  voltage .*emulator's constant" cat /tmp/self-test
 if [ -x /bin/rdmsr ]; then
-    says "rdmsr reads the same registers" 0 '^pass    rdmsr .*CEH: ' cat /tmp/msr-test
+    says "rdmsr reads the same registers" 0 '^pass    rdmsr .*CEH: ' cat /tmp/self-test
 else
     echo "skip: rdmsr reads the same registers: msr-tools are not installed where this guest was made"
 fi
 
-echo "== the module"
+settle
+free_before=$(memory MemFree) slab_before=$(memory SUnreclaim)
+
+echo "== the module, at $(cut -d ' ' -f 1 /proc/uptime) s"
 ok "insmod" insmod /characterize.ko
 ok "the device belongs to root alone" test "$(stat -c '%a %u %g' /dev/characterize)" = "600 0 0"
 helper_checks /dev/characterize
