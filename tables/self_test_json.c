@@ -8,7 +8,8 @@
 
 const char *const self_test_counter_names[COUNTER_IDS] = {
     [COUNTER_CYCLES] = "cycles", [COUNTER_REF_CYCLES] = "ref_cycles", [COUNTER_INSTRUCTIONS] = "instructions",
-    [COUNTER_CHAIN_TICKS] = "chain_ticks", [COUNTER_CHAIN_CYCLES] = "chain_cycles", [COUNTER_LVL0] = "lvl0",
+    [COUNTER_CHAIN_TICKS] = "chain_ticks", [COUNTER_CHAIN_CYCLES] = "chain_cycles",
+    [COUNTER_READ_TICKS] = "read_ticks", [COUNTER_LVL0] = "lvl0",
     [COUNTER_LVL1] = "lvl1", [COUNTER_LVL2] = "lvl2", [COUNTER_THROTTLE] = "throttle", [COUNTER_EVENT] = "event"};
 const char *const self_test_kind_names[SELF_TEST_KINDS] = {"short", "long", "steady", "switch", "event"};
 
