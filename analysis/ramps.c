@@ -18,6 +18,7 @@
 enum {
     BINS = 800,       /* of a stretch, at most */
     BINS_LEAST = 30,
+    COARSE = 40,      /* parts of it that are looked at first */
     OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
     RUNS_FOR_TEST = 4,
     PARTS = 3,        /* steady, ramp, steady */
@@ -29,6 +30,7 @@ enum {
 #define ARRIVED 0.001        /* of the frequency: a ramp that is as near to its end is over */
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
+#define MOVES_SIGMAS 4.0
 
 /* The samples of a stretch, each repetition at the mean of all. */
 struct stretch {
@@ -65,10 +67,17 @@ static double at(const struct stretch *s, size_t bin)
 static void add_samples(const struct runs *r, const struct run_span *span, size_t k, struct stretch *s)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
-    for (size_t i = span->first; i < span->first + span->n; i++) {
+    size_t first = span->first, past = span->first + span->n;
+    while (first < past) { /* the first sample that ends within it */
+        size_t middle = first + (past - first) / 2;
+        if (r->trace->time_us[middle] > s->begin)
+            past = middle;
+        else
+            first = middle + 1;
+    }
+    for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end; i++) {
         double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
-        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->trace->time_us[i] > s->end || r->spoilt[i] ||
-            isnan(freq[i]))
+        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->spoilt[i] || isnan(freq[i]))
             continue;
         size_t bin = (size_t)fmin(fmax((t - s->begin) / s->width, 0), (double)(s->n_bins - 1));
         s->value[k * s->n_bins + bin] += (double)freq[i];
@@ -134,6 +143,27 @@ static int gather(const struct runs *r, const struct outline *o, double begin, d
         s->mean[s->n_points++] = sum / (double)n;
     }
     return 0;
+}
+
+/* Whether the frequency moves at all: a fit costs some milliseconds, and recordings may have many steady phases. */
+static bool moves(const struct runs *r, const struct stretch *s)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t part = 0; part < COARSE; part++) {
+        size_t a = s->n_points * part / COARSE, b = s->n_points * (part + 1) / COARSE;
+        double sum = 0;
+        for (size_t i = a; i < b; i++)
+            sum += s->mean[i];
+        if (b > a) {
+            least = fmin(least, sum / (double)(b - a));
+            most = fmax(most, sum / (double)(b - a));
+        }
+    }
+    size_t samples = 0;
+    for (size_t i = 0; i < s->n_runs * s->n_bins; i++)
+        samples += s->count[i];
+    double noise = r->noise[TRACE_FREQ] / sqrt(fmax(1, (double)samples / COARSE));
+    return most - least > fmax(0.5 * LEAST_CHANGE, MOVES_SIGMAS * noise) * most;
 }
 
 /* ---- how well it is described ---- */
@@ -465,7 +495,7 @@ static int try_stretch(const struct runs *r, struct outline *o, struct phases *o
     if (!(end - begin > BINS_LEAST * r->period) || !o->n_runs)
         return 0;
     int bad = gather(r, o, begin, end, &s);
-    if (!bad && s.n_points >= BINS_LEAST)
+    if (!bad && s.n_points >= BINS_LEAST && moves(r, &s))
         bad = fit_stretch(r, &s, out, p, q, &f, &runs);
     if (!bad && runs) {
         *made = make_parts(r, o, p, q, &s, &f, runs, part);
