@@ -197,8 +197,8 @@ static size_t agreement(const struct runs *r, const struct outline *o, size_t p,
 
 /*
  * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
- * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a wait
- * that scatters, cleaned apart from each other, would be those of different repetitions.
+ * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a
+ * wait that scatters, cleaned apart from each other, would be those of different repetitions.
  */
 static void find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
 {

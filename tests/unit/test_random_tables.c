@@ -98,8 +98,8 @@ static void limits_of_energy_hold(void **state)
     limits_hold(&table_energy, 1, 3);
 }
 
-/* 87 % held: shares to 1 in a million, while two counters are not read at once. And 40H "disagreed" where throttling was
- * mild, or where there was none. */
+/* 87 % held: shares to 1 in a million, while two counters are not read at once. And 40H "disagreed" where throttling
+ * was mild, or where there was none. */
 static void limits_of_umasks_hold(void **state)
 {
     (void)state;
