@@ -24,6 +24,8 @@ enum { MANY = 8 };
 #define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
 #define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
 #define SYSTEMATIC_PERIODS 0.015
+/* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later, us. */
+#define LAG_US 0.08
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)
 {
@@ -133,6 +135,9 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
         half = 1.96 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
+    bool from_switch = from && o->edge[from - 1].forced, to_switch = to + 1 < o->n_pieces && o->edge[to].forced;
+    if (from_switch != to_switch && to + 1 < o->n_pieces)
+        half = hypot(half, LAG_US);
     if (halted)
         half = hypot(half, HALT_PERIODS * r->period) + halt_doubt(r);
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
