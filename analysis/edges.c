@@ -6,8 +6,8 @@
  * edge is: S = v1 x + v2 (W - x). This is unbiased wherever the window lies, and uses no sample twice. Halts are placed
  * by accounting: in the sample that spans one, cycles = f1 a + f2 b and instructions = q1 a + q2 b with a the time
  * before and b the time after the halt; where the rates differ both follow. Where only cycles are known, a sampler that
- * resumes at once is taken to have b = 0; one that waits for its grid has a and b alike on average over shifted repetitions. Where
- * it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
+ * resumes at once is taken to have b = 0; one that waits for its grid has a and b alike on average over shifted
+ * repetitions. Where it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 #include <math.h>
 #include <string.h>

@@ -49,10 +49,10 @@ struct energy_cost {
  * The cost of `code` against `idle`, both on `cores` cores at once, whose energy the counter tells (others are not to
  * be counted) and each of which, one thread of it, is taken to have executed as many operations as the measured one.
  * Between the readings the measured core ran the code for a part of the time only; in the rest it is taken to have
- * needed what it needs when idle: with E and T between the readings, r of them running, h of these in interrupts, P_i the
- * idle power and n cores, watts = (E - P_i T) / ((r - h) / n + (n - 1) / n (1 - h / r) T). What interrupts need themselves
- * is in P_i as well. The other cores are taken to be interrupted as the measured one is; if they are not, watts is by
- * `least` of it. NaN for a stretch without time.
+ * needed what it needs when idle: with E and T between the readings, r of them running, h of these in interrupts, P_i
+ * the idle power and n cores, watts = (E - P_i T) / ((r - h) / n + (n - 1) / n (1 - h / r) T). What interrupts need
+ * themselves is in P_i as well. The other cores are taken to be interrupted as the measured one is; if they are not,
+ * watts is by `least` of it. NaN for a stretch without time.
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
 

@@ -24,7 +24,7 @@
 #define LOST_SIGMAS 6.0
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
-#define WITHIN 0.15         /* of a wait: modes of one and of two are far apart, and so much scatters hardly any wait ... */
+#define WITHIN 0.15         /* of a wait: modes of one and of two are far apart; hardly any wait scatters more ... */
 #define WITHIN_MOST 0.4     /* ... but for those that scatter more */
 #define HALFWAY 0.22        /* of a wait: a burst in its middle makes it end at multiples of a half */
 #define WINDOW 0.1          /* of a wait: what lies so close together is one mode */
@@ -127,7 +127,7 @@ struct window {
     double *begin, *end; /* us after the start of the window */
     double *rate;        /* payload instructions per ns */
     double *freq;
-    double *weight;      /* 1, or less of a sample that is shorter than usual: at the switch of kernels it may be tiny */
+    double *weight;      /* 1, or less of a short sample: at the switch of kernels it may be tiny */
     double *scratch;
 };
 
@@ -163,8 +163,8 @@ static double sample_noise(const struct window *w)
 }
 
 /*
- * The first sample of the faster ones; w->n: none. A sample counts for the side that it is nearer to, and by no more than
- * noise takes it beyond either: a wild one must not decide, nor must noise that is cut off on one side only.
+ * The first sample of the faster ones; w->n: none. A sample counts for the side that it is nearer to, and by no more
+ * than noise takes it beyond either: a wild one must not decide, nor must noise that is cut off on one side only.
  */
 static size_t best_split(const struct window *w, const struct relaxation_levels *l, double noise)
 {
@@ -203,7 +203,8 @@ static double median_rate(const struct window *w, size_t first, size_t last)
     return median_of(w->scratch, m);
 }
 
-/* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the faster rate in it. */
+/* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the
+ * faster rate in it. */
 static double place(const struct window *w, size_t k, double slow, size_t unsure)
 {
     double most = HALT_LEAST_US, at = NAN, fast = median_rate(w, k + 1, k + 1 + NEAR / 2);

@@ -65,11 +65,12 @@ struct relaxation_waits {
  * Where hardly any repetition was left alone (a timer that ticks more often than the wait is long) the interrupted ones
  * are used as if they had been: if interruptions did start the wait anew, these waits would scatter, which the caller
  * sees (others, never). A mode holds what lies within six standard deviations of one wait (1 % or 4 us at least, 15 %
- * at most, or four up to 40 % where waits scatter so much). The one at twice the wait is taken for one only where at least three repetitions lie there, and more than
- * waits that went unnoticed begun anew at random times would bring there once in 1000 tables. The share of a mode is
- * that among the repetitions that nothing interrupted until the first wait was over, whatever came later: longer waits
- * are interrupted more often, and leaving those out would make them look rarer than they are. Limits: means by
- * Student's t, shares by Clopper and Pearson. Returns 0, or -1: out of memory. O(n^2).
+ * at most, or four up to 40 % where waits scatter so much). The one at twice the wait is taken for one only where at
+ * least three repetitions lie there, and more than waits that went unnoticed begun anew at random times would bring
+ * there once in 1000 tables. The share of a mode is that among the repetitions that nothing interrupted until the first
+ * wait was over, whatever came later: longer waits are interrupted more often, and leaving those out would make them
+ * look rarer than they are. Limits: means by Student's t, shares by Clopper and Pearson. Returns 0, or -1: out of
+ * memory. O(n^2).
  */
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
 

@@ -6,9 +6,10 @@
 #include "analysis/phases.h"
 #include "analysis/trace.h"
 
-/* A sample belongs to reduced rate when its IPC is below this part of the full rate's, where noise allows it: throttling
- * to one half is the mildest that was published (Skylake-SP dissertation, section 3.2.2), and a sample of IPC noise more
- * than SHARES_SLOW_SIGMAS away is below it by chance once in a million. Never less than SHARES_SLOW_LEAST. */
+/* A sample belongs to reduced rate when its IPC is below this part of the full rate's, where noise allows it:
+ * throttling to one half is the mildest that was published (Skylake-SP dissertation, section 3.2.2), and a sample of
+ * IPC noise more than SHARES_SLOW_SIGMAS away is below it by chance once in a million. Never less than
+ * SHARES_SLOW_LEAST. */
 #define SHARES_SLOW 0.95
 #define SHARES_SLOW_LEAST 0.75
 #define SHARES_SLOW_SIGMAS 5
@@ -26,8 +27,8 @@ struct estimate shares_counted(const struct trace *t, size_t extra, double from_
 /* The same for the cycles in samples whose IPC is below `part` of full_ipc. */
 struct estimate shares_slow(const struct trace *t, double full_ipc, double part, double from_us, double to_us,
                             size_t *runs);
-/* The part of the full IPC below which a sample of this trace surely runs at a reduced rate: by the noise of its IPC from
- * one sample to the next. SHARES_SLOW_LEAST to SHARES_SLOW. */
+/* The part of the full IPC below which a sample of this trace surely runs at a reduced rate: by the noise of its IPC
+ * from one sample to the next. SHARES_SLOW_LEAST to SHARES_SLOW. */
 double shares_slow_below(const struct trace *t);
 /* The IPC of all samples from from_us to to_us, their median: payload instructions per core cycle. NaN: none. */
 double shares_ipc(const struct trace *t, double from_us, double to_us);

@@ -24,6 +24,8 @@ enum { MANY = 8 };
 #define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
 #define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
 #define SYSTEMATIC_PERIODS 0.015
+/* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later, us. */
+#define LAG_US 0.08
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)
 {
@@ -133,6 +135,9 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
         half = 1.96 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
+    bool from_switch = from && o->edge[from - 1].forced, to_switch = to + 1 < o->n_pieces && o->edge[to].forced;
+    if (from_switch != to_switch && to + 1 < o->n_pieces)
+        half = hypot(half, LAG_US);
     if (halted)
         half = hypot(half, HALT_PERIODS * r->period) + halt_doubt(r);
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
@@ -197,8 +202,8 @@ static size_t agreement(const struct runs *r, const struct outline *o, size_t p,
 
 /*
  * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
- * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a wait
- * that scatters, cleaned apart from each other, would be those of different repetitions.
+ * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a
+ * wait that scatters, cleaned apart from each other, would be those of different repetitions.
  */
 static void find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
 {

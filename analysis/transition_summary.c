@@ -20,7 +20,7 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no m
 /* Of the repetitions used. Not a half: where half of them resolve a short phase before the rest, and half do not, the
  * finding is the same. */
 #define BORNE_OUT 0.4
-/* Relative: a phase holds a whole number of blocks, and each sample's reading takes a part, alike in all repetitions. */
+/* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
 #define RATIO_KNOWN 0.0005
 
 static const struct estimate unknown = {NAN, NAN, NAN};

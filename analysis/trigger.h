@@ -71,9 +71,9 @@ struct trigger_throttle {
 };
 /*
  * Looks at bursts that begin at begin_us[i] (of span i) and end at time 0, `n` repetitions: throttled where the median
- * over the repetitions stays below 95 % of the full rate, or what noise makes of that (five standard deviations of these
- * medians, 70 % at least), for 4 us: less than half of any throttled phase that was published (9 us), longer than it
- * takes caches and the sampling loop to warm up.
+ * over the repetitions stays below 95 % of the full rate, or what noise makes of that (five standard deviations of
+ * these medians, 70 % at least), for 4 us: less than half of any throttled phase that was published (9 us), longer than
+ * it takes caches and the sampling loop to warm up.
  */
 int trigger_throttled(const struct trace *t, const struct trigger_span *s, const double *begin_us, size_t n,
                       double period_us, struct trigger_throttle *out);

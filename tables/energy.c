@@ -204,14 +204,16 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
 struct costs {
     size_t n, discarded;
     unsigned cores; /* whose energy it is */
-    double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start; /* one a pair that was not disturbed */
+    /* one a pair that was not disturbed */
+    double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start;
 };
 
 static int collect(const struct energy_result *r, struct costs *c)
 {
     memset(c, 0, sizeof *c);
     c->cores = r->counted_cores;
-    double **lists[] = {&c->watts, &c->nj, &c->package, &c->idle, &c->ghz, &c->idle_ghz, &c->least, &c->doubt, &c->start};
+    double **lists[] = {&c->watts, &c->nj, &c->package, &c->idle, &c->ghz, &c->idle_ghz, &c->least, &c->doubt,
+                        &c->start};
     enum { LISTS = sizeof lists / sizeof *lists };
     double *room = malloc((r->n ? r->n : 1) * LISTS * sizeof *room);
     if (!room)
@@ -244,7 +246,8 @@ static struct estimate mean(const double *x, size_t n)
     return mean_estimate(x, n, 0, INFINITY, &used);
 }
 
-/* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions scatter. */
+/* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions
+ * scatter. */
 static void put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt, double scale)
 {
     double below = doubt + (e.value > 0 ? nearer_0 : 0), above = doubt + (e.value > 0 ? 0 : nearer_0);

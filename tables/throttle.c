@@ -247,8 +247,8 @@ static double usual_duration(const struct table *t, size_t first, double *scratc
 }
 
 /*
- * Whether a row of a series belongs to what its reach is found from: the first phase of a distance, if there is any. One
- * that lasts much longer or shorter than usual is another phase, or two that are seen as one, of another ratio.
+ * Whether a row of a series belongs to what its reach is found from: the first phase of a distance, if there is any.
+ * One that lasts much longer or shorter than usual is another phase, or two that are seen as one, of another ratio.
  */
 static bool comparable(const struct table *t, size_t row, double usual_us)
 {

@@ -221,8 +221,8 @@ static void when_name(enum umask_when when, const char *base, char *out, size_t 
         snprintf(out, size, "%s %s", when == UMASK_FROM_BASE ? "from" : "to", base);
 }
 
-/* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may carry
- * it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
+/* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
+ * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
 static struct estimate event_share(const struct transition_result *seen, size_t event, size_t *runs)
 {
     struct estimate e = shares_counted(&seen->trace, event, 0, INFINITY, runs);
@@ -276,7 +276,8 @@ static void write_rows(const struct event *e, const struct umask_setup *s, const
     bool combination = !single_bit(s->events[0].code >> 8 & 0xff);
     full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
     /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
-    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, SETTLED * s->observe_us[UMASK_FROM_BASE], INFINITY);
+    double settled = SETTLED * s->observe_us[UMASK_FROM_BASE];
+    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled, INFINITY);
     if (!(full[UMASK_FROM_BASE] > READING_COSTS * full[UMASK_STEADY]))
         full[UMASK_FROM_BASE] = full[UMASK_STEADY];
     full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0, INFINITY);

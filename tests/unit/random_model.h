@@ -23,8 +23,8 @@ void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
 void random_model(struct model *out, uint64_t seed);
 
 /*
- * Others, drawn from what doc/model-format.md allows and no tool was tuned to: throttles of 1.5 us on and of any ratio up
- * to 0.95, or none; waits of 120 to 2000 us that scatter by up to 15 us; counts of 1000 on that scatter by up to a
+ * Others, drawn from what doc/model-format.md allows and no tool was tuned to: throttles of 1.5 us on and of any ratio
+ * up to 0.95, or none; waits of 120 to 2000 us that scatter by up to 15 us; counts of 1000 on that scatter by up to a
  * fifth; clocks that jitter by up to 25 ns; up to 1000 interrupts a second, of up to 20 us, that counters count or not,
  * and long ones; power.
  */

@@ -18,7 +18,7 @@
 
 static const double RELATIVE = 0.01, MICROSECONDS = 1;
 #define SHORT_US 4.0   /* a phase that is shorter than about four samples of 1 us is not told from what surrounds it */
-#define ALIKE 0.15     /* relative: neighbouring throttles that differ by less, or a rate that is so close to the full one */
+#define ALIKE 0.15     /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
 
 struct check {
     const struct model *model;

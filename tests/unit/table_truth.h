@@ -15,7 +15,7 @@ struct column_score {
     char table[16], column[24];
     size_t cells;     /* whose truth is known */
     size_t undecided; /* of them, those without a value */
-    size_t off;       /* those with one that is off by more than 1 %, or of times by more than 1 us, whichever is more */
+    size_t off;       /* those with one that is off by more than 1 %, and of times by more than 1 us */
     size_t limited;   /* those with limits ... */
     size_t within;    /* ... that hold the truth */
     size_t wrong;     /* off, and if there are limits outside them; or a verdict that is not so */

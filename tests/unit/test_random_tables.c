@@ -98,12 +98,27 @@ static void limits_of_energy_hold(void **state)
     limits_hold(&table_energy, 1, 3);
 }
 
-/* 87 % held: shares to 1 in a million, while two counters are not read at once. And 40H "disagreed" where throttling was
- * mild, or where there was none. */
+/* 87 % held: shares to 1 in a million, while two counters are not read at once. And 40H "disagreed" where throttling
+ * was mild, or where there was none. */
 static void limits_of_umasks_hold(void **state)
 {
     (void)state;
     limits_hold(&table_umask, 1, 3);
+}
+
+/* Where the clock scatters frequencies were too high, by more than their limits: 22 and 6 % of those held. */
+static void limits_of_transitions_hold(void **state)
+{
+    (void)state;
+    limits_hold(&table_transitions, 1, 4);
+    limits_hold(&table_throttle, 1, 2);
+}
+
+/* Noise passed for a rise at the end of a pause, and a wait that scatters was cut off at 15 %: 87 % held. */
+static void limits_of_waits_hold(void **state)
+{
+    (void)state;
+    limits_hold(&table_relaxation, 1, 3);
 }
 
 int main(void)
@@ -113,6 +128,8 @@ int main(void)
         cmocka_unit_test(a_varying_count_is_not_taken_for_a_smaller_one),
         cmocka_unit_test(limits_of_energy_hold),
         cmocka_unit_test(limits_of_umasks_hold),
+        cmocka_unit_test(limits_of_transitions_hold),
+        cmocka_unit_test(limits_of_waits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,8 @@ static void limits_of_halts_hold(void **state)
     score_free(&s);
 }
 
-/* Two repetitions that throttle for different times: limits of Student's t with one degree of freedom reached below 0. */
+/* Two repetitions that throttle for different times: limits of Student's t with one degree of freedom reached below
+ * 0. */
 static void limits_are_not_below_zero(void **state)
 {
     struct trace t;

@@ -93,8 +93,8 @@ static void frequencies_become_grades_and_disagreement_none(void **state)
     assert_int_equal(trigger_agreed(s, 10), 2);
 }
 
-/* Bursts of 100 us in samples of 1 us, slow from 10 us to `slow_until`. */
-static void make_bursts(struct trace *t, struct trigger_span *span, double *begin, double slow_until)
+/* Bursts of 100 us in samples of 1 us, at `ratio` of their rate from 10 us to `slow_until`. */
+static void make_bursts(struct trace *t, struct trigger_span *span, double *begin, double slow_until, float ratio)
 {
     trace_init(t);
     assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
@@ -103,7 +103,7 @@ static void make_bursts(struct trace *t, struct trigger_span *span, double *begi
         for (int i = 1; i <= 150; i++) {
             assert_int_equal(trace_append(t, run, i - 100), 0);
             t->channel[TRACE_FREQ][t->n - 1] = 2.5f;
-            t->channel[TRACE_IPC][t->n - 1] = i > 100 ? 4 : i > 10 && i <= slow_until ? 0.5f : 2;
+            t->channel[TRACE_IPC][t->n - 1] = i > 100 ? 4 : i > 10 && i <= slow_until ? 2 * ratio : 2;
         }
     }
     for (uint32_t run = 0; run < 3; run++)
@@ -117,16 +117,30 @@ static void throttling_shows_with_the_instructions_before_it(void **state)
     struct trigger_span span[3];
     double begin[3];
     struct trigger_throttle found;
-    make_bursts(&t, span, begin, 20);
+    make_bursts(&t, span, begin, 20, 0.25f);
     assert_int_equal(span[1].first, 150);
     assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
     assert_true(found.throttled && fabs(found.ratio - 0.25) < 1e-6 && found.onset_us == 10);
     /* 10 us of 2 a cycle at 2.5 GHz; the first slow sample holds 1250 more */
     assert_true(fabs(found.instructions.lo - 50000) < 1 && fabs(found.instructions.hi - 51250) < 1);
     trace_free(&t);
-    make_bursts(&t, span, begin, 12); /* 2 us: too short to be told from cold caches */
+    make_bursts(&t, span, begin, 12, 0.25f); /* 2 us: too short to be told from cold caches */
     assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
     assert_false(found.throttled);
+    assert_true(found.below == 0.95 && found.lasts_us == 4);
+    trace_free(&t);
+    make_bursts(&t, span, begin, 15, 0.9f); /* mild and short, and once missed */
+    assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
+    assert_true(found.throttled && fabs(found.ratio - 0.9) < 1e-6 && found.onset_us == 10);
+    trace_free(&t);
+    make_bursts(&t, span, begin, 15, 0.9f);
+    struct rng r;
+    rng_init(&r, 1, 0);
+    for (size_t i = 0; i < t.n; i++) /* noise of 4 %: no such thing can be told, and what could be is said */
+        t.channel[TRACE_IPC][i] *= (float)(1 + 0.04 * rng_normal(&r));
+    assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
+    assert_false(found.throttled);
+    assert_true(found.below < 0.9 && found.below >= 0.7);
     trace_free(&t);
 }
 
@@ -331,6 +345,31 @@ static void nothing_is_invented(void **state)
     table_free(&t);
 }
 
+/* A throttle to 0.88 of the rate, which passed for the full one; and where nothing is asked for, what would have been
+ * found. */
+static void mild_throttling_is_found(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    size_t nothing = 0;
+    rig_load("core-i7-6700hq", &m);
+    for (size_t from = 0; from < m.n_classes; from++)
+        for (size_t to = from + 1; to < m.n_classes; to++)
+            for (size_t i = 0; i < m.transitions[from][to].n_steps; i++)
+                m.transitions[from][to].steps[i].ratio = 0.88;
+    measure(&m, NULL, 0, false, &t);
+    assert_true(has_row(&t, "count", "throttle only"));
+    for (size_t i = 0; i < t.n_rows; i++) {
+        const char *detectable = table_text(&t, i, "detectable");
+        bool asks_nothing = table_says(&t, i, "asks", "nothing");
+        assert_true(asks_nothing || !detectable);
+        nothing += asks_nothing && detectable && strstr(detectable, "throttling below 0.95 of the rate");
+    }
+    assert_true(nothing > 0);
+    table_free(&t);
+}
+
 static void the_same_seed_gives_the_same_rows(void **state)
 {
     (void)state;
@@ -412,6 +451,7 @@ int main(void)
         cmocka_unit_test(the_published_triggers_come_back),
         cmocka_unit_test(random_triggers_come_back),
         cmocka_unit_test(nothing_is_invented),
+        cmocka_unit_test(mild_throttling_is_found),
         cmocka_unit_test(the_same_seed_gives_the_same_rows),
         cmocka_unit_test(limits_are_around_the_value),
         cmocka_unit_test(it_is_told_in_words),

@@ -412,6 +412,46 @@ static void it_is_printed(void **state)
     table_free(&t);
 }
 
+static void expect_of_throttle_event(const struct model *m, const char *reading)
+{
+    struct table t;
+    size_t rows = 0;
+    measure(m, &t);
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (table_number(&t, i, "umask") == 0x40) {
+            rows++;
+            assert_string_equal(table_text(&t, i, "reading"), reading);
+            assert_null(table_text(&t, i, "disagrees"));
+        }
+    assert_true(rows > 0);
+    table_free(&t);
+}
+
+/* Throttling to 0.85 of the rate passed for the full rate, and 40H then for one that counts other cycles; where nothing
+ * throttles, it was one that counts no throttled cycles. */
+static void mild_throttling_and_none_agree_with_the_documents(void **state)
+{
+    (void)state;
+    struct model m;
+    rig_load_plain("xeon-gold-6130", &m);
+    for (size_t from = 0; from < m.n_classes; from++)
+        for (size_t to = from + 1; to < m.n_classes; to++)
+            for (size_t i = 0; i < m.transitions[from][to].n_steps; i++) {
+                struct model_step *s = &m.transitions[from][to].steps[i];
+                s->ratio = 0.85;
+                for (size_t k = 0; k < s->n_variants; k++)
+                    s->variants[k].ratio = 0.85;
+            }
+    expect_of_throttle_event(&m, "throttled");
+    for (size_t from = 0; from < m.n_classes; from++)
+        for (size_t to = from + 1; to < m.n_classes; to++) {
+            struct model_transition *t = &m.transitions[from][to];
+            t->steps[0] = t->steps[t->n_steps - 1];
+            t->n_steps = 1;
+        }
+    expect_of_throttle_event(&m, "nothing");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +461,7 @@ int main(void)
         cmocka_unit_test(constant_counter_is_told),     cmocka_unit_test(few_counters_take_more_runs),
         cmocka_unit_test(cells_stand_alone),            cmocka_unit_test(it_is_printed),
         cmocka_unit_test(few_kernels_claim_little),
+        cmocka_unit_test(mild_throttling_and_none_agree_with_the_documents),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
