@@ -8,7 +8,7 @@
 #include "analysis/robust.h"
 
 #define WILD_SIGMAS 4.0
-#define WILD_QUANTA 2.5 /* a chain between two readings spans a step more or less than it should, and noise adds to that */
+#define WILD_QUANTA 2.5 /* a chain spans a step more or less than it should, and noise adds to that */
 
 static double number_of(const struct trace *t, const char *key)
 {

@@ -318,7 +318,8 @@ int confirm_note(struct trace *t, const struct steady_seen *from, const struct s
                  const char *unsettled)
 {
     return note_values(t, "alone_from_ghz", from->ghz, from->n_ghz) |
-                   note_values(t, "alone_to_ghz", to->ghz, to->n_ghz) | trace_set(t, "guarded", waits ? "fall" : "yes") |
+                   note_values(t, "alone_to_ghz", to->ghz, to->n_ghz) |
+                   trace_set(t, "guarded", waits ? "fall" : "yes") |
                    (unsettled[0] ? trace_set(t, "unsettled", unsettled) : 0)
                ? -1
                : 0;

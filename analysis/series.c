@@ -87,7 +87,8 @@ int series_of_many(const struct runs *r, const size_t *run, size_t n, double swi
                         values[m++] = (double)r->trace->channel[c][i];
             /* few repetitions have a sample while most of them are halted: those say little */
             if (s->value[c])
-                s->value[c][bin] = m * 4 >= n ? (float)clock_centre(&r->clock, (enum trace_channel)c, values, m, values + m) : NAN;
+                s->value[c][bin] =
+                    m * 4 >= n ? (float)clock_centre(&r->clock, (enum trace_channel)c, values, m, values + m) : NAN;
         }
         memcpy(cursor, stop, n * sizeof *cursor);
     }

@@ -24,7 +24,7 @@ enum { MANY = 8 };
 #define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
 #define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
 #define SYSTEMATIC_PERIODS 0.015
-/* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later, us. */
+/* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later. */
 #define LAG_US 0.08
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)

@@ -257,7 +257,8 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
         return status;
     }
     tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
-    if (note_spoilt(&seen.result) != 0 || (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)) {
+    if (note_spoilt(&seen.result) != 0 ||
+        (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)) {
         complain("out of memory");
         status = FAILED;
     } else {

@@ -202,8 +202,8 @@ static void convert(struct helper *h, const struct run_request *r, const struct 
         helper_words_from_counters(&w, run, per_block);
         return;
     }
-    if (timing_chain_cost((const struct timing_raw *)h->map, run->n_probe, &helper_chains, h->silicon.tsc_step, &seen) ==
-        0) {
+    const struct timing_raw *probe = (const struct timing_raw *)h->map;
+    if (timing_chain_cost(probe, run->n_probe, &helper_chains, h->silicon.tsc_step, &seen) == 0) {
         timing_cost_follow(&h->cost, &seen);
     }
     helper_words_from_chains(&w, h->silicon.counters, run, per_block, h->cost.cycles);

@@ -130,7 +130,7 @@ struct machine_info {
     const char *tsc_origin; /* "CPUID 15H", "calibrated against CLOCK_MONOTONIC_RAW" */
     double tsc_error;       /* relative */
     double tsc_step;        /* ticks by which its readings advance on the CPU prepared for; 0: not known */
-    unsigned chain_cycles;  /* machines without counters: cycles of the shortest chain that tells the frequency; else 0 */
+    unsigned chain_cycles;  /* machines without counters: cycles of the shortest chain for the frequency; else 0 */
     double chain_error;     /* ... and a standard error that all its readings have in common, relative */
     int cpu_number;
     const char *core_class; /* of that CPU, once prepared: "P", "E", "LP-E" of hybrid parts; NULL or "" elsewhere */

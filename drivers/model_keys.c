@@ -500,7 +500,7 @@ static int leave_pmu(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->no_counters && (m->counts_licences || m->counts_throttle))
-        return model_fail(p, p->section_line, "counters", "nothing is counted, so that licences and throttle must be no");
+        return model_fail(p, p->section_line, "counters", "nothing is counted: licences and throttle must be no");
     return 0;
 }
 
@@ -546,8 +546,8 @@ const struct model_section model_sections[] = {
     {"cpu", "[cpu]", true, KEYS(cpu_keys), NULL, NULL, NULL, NULL},
     {"levels", "[levels]", true, KEYS(levels_keys), "turbo_ghz.CORES", store_turbo, NULL, NULL},
     {"class", "[class NAME]", false, KEYS(class_keys), NULL, NULL, enter_class, NULL},
-    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL, enter_demand,
-     leave_demand},
+    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL,
+     enter_demand, leave_demand},
     {"mixture", "[mixture WIDTH WEIGHT WIDTH WEIGHT]", false, KEYS(mixture_keys), NULL, NULL, enter_mixture, NULL},
     {"dirty", "[dirty WIDTH]", false, KEYS(dirty_keys), NULL, NULL, enter_dirty, NULL},
     {"transition", "[transition FROM TO]", false, NULL, 0, "step.N", store_step, enter_transition, NULL},

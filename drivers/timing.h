@@ -19,8 +19,8 @@
 struct timing_raw {
     uint64_t end;    /* TSC at the end of the chain: the time of the reading */
     uint64_t begin;  /* TSC before the chain */
-    uint64_t blocks; /* of the payload in this segment so far, times two; plus one after a long chain; plus 2^48 times the
-                        ticks from the end of the payload to the chain (at most TIMING_WAIT_MOST) */
+    uint64_t blocks; /* of the payload in this segment so far, times two; plus one after a long chain; plus 2^48 times
+                        the ticks from the end of the payload to the chain (at most TIMING_WAIT_MOST) */
 };
 enum { TIMING_BLOCKS_BITS = 48, TIMING_WAIT_MOST = 0xffff };
 static inline uint64_t timing_blocks(const struct timing_raw *r)
@@ -43,8 +43,8 @@ enum { TIMING_WAIT_ADDS = 80 };
  * A TSC that advances in steps of 10 ns tells a chain of 40 adds in three or four steps. The difference of two readings
  * rounded down is right on average only, and only where they lie anywhere between two steps: it then scatters by 0.41
  * steps (1/sqrt(6): f (1 - f) on average over the fraction f of a step left over). Coarse clocks therefore get chains
- * of 200 adds, of which one in four is one of 600, each after a wait that differs. 87 % of a microsecond are left to the
- * payload.
+ * of 200 adds, of which one in four is one of 600, each after a wait that differs. Some 80 % of a microsecond are left
+ * to the payload.
  */
 struct timing_chains {
     unsigned adds[2];      /* of the short and of the long chain: 40 and 200, or 200 and 600 */
@@ -53,8 +53,8 @@ struct timing_chains {
 };
 
 /*
- * The wait before chain after chain. Its place among the steps of the clock must be as good as random, or their errors do
- * not even out: the payload alone does not do that, it ends so many whole blocks after the last reading, and that was
+ * The wait before chain after chain. Its place among the steps of the clock must be as good as random, or their errors
+ * do not even out: the payload alone does not do that, it ends so many whole blocks after the last reading, and that was
  * where the one before had left it. One range of cycles is no whole number of steps, and leaves an error of up to
  * step / (pi range); the sum of three has its third power. Each number fills its range evenly, and all three their cube
  * (the additive recurrence of Roberts, "The unreasonable effectiveness of quasirandom sequences", with 1.2207...).

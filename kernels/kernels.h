@@ -96,7 +96,8 @@ int kernel_request_permission(unsigned features, char *why, size_t why_size);
  * Dependent chains of scalar register-to-register adds between two ordered TSC reads: the clock of machines without
  * counters. One add takes one core cycle on every x86-64. (Adds of an immediate will not do: since Golden Cove the
  * renamer executes those without latency.) *begin receives the TSC before the chain, the return value is the TSC
- * after it. The lengths differ so that the cost of the reads cancels; the longest is for TSCs that advance in coarse steps.
+ * after it. The lengths differ so that the cost of the reads cancels; the longest is for TSCs that advance in coarse
+ * steps.
  */
 enum { CHAIN_SHORT_ADDS = 40, CHAIN_LONG_ADDS = 200, CHAIN_LONGEST_ADDS = 600 };
 uint64_t kernel_chain_short(uint64_t *begin);

@@ -23,7 +23,7 @@ enum { VOLT_READINGS_MAX = 2000, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */
 /* ... but for this reason the next one may well succeed */
 static const char disturbed[] = "something else ran between the kernel and the reading";
-/* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times as long. */
+/* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
 #define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
@@ -140,8 +140,8 @@ static double usual_reading(const struct recording *rec, const struct clock_slot
 }
 
 /*
- * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to others,
- * is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
+ * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
+ * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
  */
 static double sample_hz(const struct clock_slots *s, const uint64_t *now, const uint64_t *before, double tsc_hz,
                         double usual, double last, double *payload_cycles)

@@ -99,8 +99,8 @@ int transition_keep(struct transition_result *out, unsigned run, const struct re
 int transition_drop(struct transition_result *out, unsigned run, const char *why);
 /* How much of a recording is left out because the sampling loop runs itself in, us. */
 double transition_run_in_us(double period_us);
-/* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or -1:
- * out of memory. */
+/* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or
+ * -1: out of memory. */
 int transition_note_clock(struct trace *t, const struct machine_info *info);
 /* That, and what the machine has remarked on the way. MACHINE_OK or MACHINE_FAILED. */
 int transition_note_remarks(const struct machine *m, struct transition_result *out, struct machine_error *err);

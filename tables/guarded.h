@@ -14,7 +14,7 @@
 struct guard {
     struct machine *machine;
     bool warmup_given, observe_given; /* somebody has chosen these times: they are kept */
-    bool fall_only;                   /* only what follows the switch at once: no wait for a higher frequency is awaited */
+    bool fall_only;                   /* only what follows the switch at once: no higher frequency is awaited */
     transition_progress *progress;    /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
     void *data;
 };

@@ -127,8 +127,8 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
     } else {
         printf("%-24s %u of %u with a transition, throttle, halt, ramp or slow phase %s\n", how, wrong, done,
                verdict(wrong <= FALSE_AIM * done));
-        printf("%-24s frequency %.2f %% from the long chains in the median %s, within their 10 to 90 %% in %u of %u %s\n", "",
-               100 * off[done / 2], verdict(off[done / 2] <= FREQUENCY_AIM), inside, done,
+        printf("%-24s frequency %.2f %% from the long chains in the median %s, within their 10 to 90 %% in %u of %u %s\n",
+               "", 100 * off[done / 2], verdict(off[done / 2] <= FREQUENCY_AIM), inside, done,
                verdict(inside >= INSIDE_AIM * done));
     }
     if (cannot)
@@ -157,7 +157,7 @@ static void bench_table(struct machine *m, const struct machine_info *info, int 
             continue;
         if (long_chain(cpu, info->tsc_hz, &after) == 0 && steady_mean(&r.trace, TRACE_FREQ, 0, &v) == 0) {
             off[done] = fabs(v.mean.value / ((before.middle + after.middle) / 2) - 1);
-            within += v.mean.value > 0.995 * fmin(before.lo, after.lo) && v.mean.value < 1.005 * fmax(before.hi, after.hi);
+            within += long_chain_holds(&before, &after, v.mean.value) != 0;
             done++;
         }
         transition_result_free(&r);
@@ -211,8 +211,8 @@ int main(void)
         return (int)err.status;
     }
     m.ops->info(&m, &info);
-    printf("\ntiming machine, CPU %d of %s; aims: frequency within %g %% of long chains in the median and within their 10 "
-           "to\n90 %%, widened by 0.5 %%, in %g %%; nothing where nothing happens in %g %%; what happens found in %g %%\n",
+    printf("\ntiming machine, CPU %d of %s; aims: frequency within %g %% of long chains in the median and within their "
+           "10 to\n90 %%, widened by 0.5 %%, in %g %%; nothing where nothing happens in %g %%; what happens in %g %%\n",
            cpu, info.cpu, 100 * FREQUENCY_AIM, 100 * INSIDE_AIM, 100 * (1 - FALSE_AIM), 100 * FOUND_AIM);
     bench_nulls(&m, &info, cpu, n, "alone");
     int other = other_cpu(cpu);
