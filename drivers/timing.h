@@ -54,8 +54,8 @@ struct timing_chains {
 
 /*
  * The wait before chain after chain. Its place among the steps of the clock must be as good as random, or their errors
- * do not even out: the payload alone does not do that, it ends so many whole blocks after the last reading, and that was
- * where the one before had left it. One range of cycles is no whole number of steps, and leaves an error of up to
+ * do not even out: the payload alone does not do that, it ends so many whole blocks after the last reading, and that
+ * was where the one before had left it. One range of cycles is no whole number of steps, and leaves an error of up to
  * step / (pi range); the sum of three has its third power. Each number fills its range evenly, and all three their cube
  * (the additive recurrence of Roberts, "The unreasonable effectiveness of quasirandom sequences", with 1.2207...).
  */

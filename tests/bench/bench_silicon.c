@@ -127,8 +127,8 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
     } else {
         printf("%-24s %u of %u with a transition, throttle, halt, ramp or slow phase %s\n", how, wrong, done,
                verdict(wrong <= FALSE_AIM * done));
-        printf("%-24s frequency %.2f %% from the long chains in the median %s, within their 10 to 90 %% in %u of %u %s\n",
-               "", 100 * off[done / 2], verdict(off[done / 2] <= FREQUENCY_AIM), inside, done,
+        printf("%-24s frequency %.2f %% from the long chains in the median %s, within their 10 to 90 %% in %u of %u "
+               "%s\n", "", 100 * off[done / 2], verdict(off[done / 2] <= FREQUENCY_AIM), inside, done,
                verdict(inside >= INSIDE_AIM * done));
     }
     if (cannot)
