@@ -27,6 +27,7 @@ enum {
 #define LEAST_CHANGE 0.004   /* relative: as for a step of the frequency */
 #define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
 #define TAU_PERIODS 8.0      /* a shorter time constant is not told from a step */
+#define TAU_KNOWN 3.0        /* a time constant whose limits reach farther is not known */
 #define ARRIVED 0.001        /* of the frequency: a ramp that is as near to its end is over */
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
@@ -338,9 +339,10 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
     }
     if (!isfinite(best_criterion))
         return 0;
-    double seen = fabs(ramp_value(best, s->end) - ramp_value(best, s->begin)) / best->to.value;
-    bool better = seen >= least && best->tau.value >= TAU_PERIODS * fmax(r->period, s->width) && best->to.value > 0 &&
-                  best->begin.value < s->end;
+    double seen = fabs(ramp_value(best, s->end) - ramp_value(best, s->begin)) / s->mean[0];
+    bool bent = best->tau.hi < TAU_KNOWN * best->tau.value; /* a straight line has no time constant: it is a drift */
+    bool better = bent && seen >= least && best->tau.value >= TAU_PERIODS * fmax(r->period, s->width) &&
+                  best->to.value > 0 && best->begin.value < s->end;
     if (better && describes_better(s, best, free_begin, out, p, q, &better))
         return -1;
     *runs = better ? shown_by(s, best) : 0;
