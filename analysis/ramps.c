@@ -35,6 +35,7 @@ enum {
 
 /* The samples of a stretch, each repetition at the mean of all. */
 struct stretch {
+    bool instant; /* frequencies are those of chains */
     double begin, end; /* us */
     double width;      /* of a bin, us */
     size_t n_runs, n_bins;
@@ -78,10 +79,10 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
     }
     for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end; i++) {
         double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
-        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->spoilt[i] || isnan(freq[i]))
+        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->spoilt[i] || !(freq[i] > 0))
             continue;
         size_t bin = (size_t)fmin(fmax((t - s->begin) / s->width, 0), (double)(s->n_bins - 1));
-        s->value[k * s->n_bins + bin] += (double)freq[i];
+        s->value[k * s->n_bins + bin] += s->instant ? 1 / (double)freq[i] : (double)freq[i]; /* analysis/clock.h */
         s->count[k * s->n_bins + bin]++;
     }
 }
@@ -93,7 +94,8 @@ static void level_out(struct stretch *s)
     for (size_t k = 0; k < s->n_runs; k++)
         for (size_t b = 0; b < s->n_bins; b++)
             if (filled(s, k, b)) {
-                s->value[k * s->n_bins + b] /= (double)s->count[k * s->n_bins + b];
+                double mean = s->value[k * s->n_bins + b] / (double)s->count[k * s->n_bins + b];
+                s->value[k * s->n_bins + b] = s->instant ? 1 / mean : mean;
                 all += s->value[k * s->n_bins + b];
                 s->n_values++;
             }
@@ -118,7 +120,7 @@ static int gather(const struct runs *r, const struct outline *o, double begin, d
 {
     double bins = fmin(BINS, floor((end - begin) / r->period));
     *s = (struct stretch){.begin = begin, .end = end, .width = (end - begin) / fmax(bins, 1), .n_runs = o->n_runs,
-                          .n_bins = bins > 0 ? (size_t)bins : 1};
+                          .instant = r->clock.instant, .n_bins = bins > 0 ? (size_t)bins : 1};
     s->count = calloc(s->n_runs * s->n_bins, sizeof *s->count);
     s->value = calloc(s->n_runs * s->n_bins, sizeof *s->value);
     s->t = calloc(s->n_bins, sizeof *s->t);

@@ -20,6 +20,7 @@ struct timing {
     unsigned probed, shared; /* repetitions with a cost; of them, those in which it was much higher than the lowest */
     double error;            /* of the frequency: the largest that the error of a cost makes; relative */
     size_t notes_length;     /* of what notes says without that */
+    bool remarked;           /* what the steps of the clock do, since prepare */
     struct timing_raw *probe; /* in the locked memory, one behind the other: PLAN_PROBE_ROOM */
     struct timing_raw *raw;   /* max_samples */
     uint64_t *words;          /* max_samples * stride */
@@ -63,6 +64,23 @@ static void timing_finish(struct machine *m)
     silicon_finish(&t->common);
 }
 
+/* How well a clock in steps tells the frequency: what the steps do to a short chain (timing.h). Once it is known how long
+ * that takes. */
+static void remark_steps(struct timing *t)
+{
+    char text[200];
+    double step_ns = t->clock.step / t->clock.hz * 1e9, off = t->clock.step / sqrt(6) / t->cost[0].ticks[0];
+
+    if (t->remarked || step_ns < 2) {
+        return;
+    }
+    t->remarked = true;
+    snprintf(text, sizeof text, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.1f %%, a "
+             "hundred together to %.2f %%", step_ns, 100 * off, 10 * off);
+    silicon_note(t->common.notes, sizeof t->common.notes, text);
+    t->notes_length = strlen(t->common.notes);
+}
+
 static int timing_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     struct timing *t = m->state;
@@ -76,12 +94,13 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     t->probe = t->common.place.locked;
     t->raw = t->probe + PLAN_PROBE_ROOM;
     t->words = (uint64_t *)(t->raw + s->max_samples);
-    t->notes_length = strlen(t->common.notes);
     t->probed = t->shared = 0;
     t->error = 0;
     t->clock.hz = t->common.tsc.hz;
     t->clock.step = fmax(t->common.tsc_step, (double)t->clock.round);
     t->clock.chains = timing_choose_chains(t->clock.step, t->clock.hz);
+    t->notes_length = strlen(t->common.notes);
+    t->remarked = false;
     return MACHINE_OK;
 }
 
@@ -202,6 +221,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
         status = silicon_calibrate(&t->common, r, measure_lane, t, err);
     }
     if (status == MACHINE_OK) {
+        remark_steps(t);
         status = silicon_plan(&t->common, r, t->clock.chains.turns, &plan, err);
     }
     if (status != MACHINE_OK) {
