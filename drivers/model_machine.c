@@ -12,9 +12,9 @@
 #include "drivers/model_core.h"
 #include "drivers/model_events.h"
 #include "drivers/model_power.h"
+#include "drivers/model_reading.h"
 #include "drivers/model_registers.h"
 #include "drivers/msr_decode.h"
-#include "drivers/timing.h"
 
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
@@ -25,61 +25,11 @@ static const double READ_LEAST_US = 1e-3;
 /* Repetitions begin so far apart on the time stamp counter, so that no two of them share a value. */
 static const double REPETITION_SECONDS = 100;
 
-struct state {
-    struct machine_ops ops;
-    struct model model;
-    char name[MODEL_TEXT_MAX], cpu[MODEL_TEXT_MAX + 64], source[400], notes[120];
-    char data_dir[400]; /* where tables of events are; "" = the built-in default */
-    bool prepared;
-    struct machine_setup setup;
-    struct counter_spec counters[MACHINE_COUNTERS_MAX];
-    unsigned active;
-    uint64_t *words;
-    size_t capacity; /* readings */
-    struct model_core core; /* after the last run, as it stands then */
-    bool has_run;
-    uint64_t repetition;
-    uint64_t register_tsc;        /* of the last reading of a register */
-    struct energy_reading energy; /* since prepare */
-    double companion_volts;       /* of each of the other active cores; NaN: not known yet */
-};
-
-/* One repetition in progress. */
-struct progress {
-    struct state *state;
-    struct model_core *core;
-    const struct run_request *request;
-    struct recording *out;
-    uint64_t tsc_start;
-    double tsc_phase; /* ticks: where in a step of the TSC the repetition begins */
-    uint64_t instructions, blocks;
-    bool zero_passed;
-    double zero_us;    /* of time 0: planned, then as it was */
-    double chunk_work; /* instructions of a chunk */
-    unsigned chunk_blocks;
-    unsigned turn;       /* of the next chain */
-    struct timing_dither dither;
-    uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
-};
-
-/* Cycles that reading the TSC adds to a chain, as seen on Zen 4; the modelled machine knows it. */
-enum { CHAIN_COST = 68 };
-
-static double step_ticks(const struct model *m)
-{
-    return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
-}
-
-static struct timing_chains chains_of(const struct model *m)
-{
-    return timing_choose_chains(step_ticks(m), m->tsc_hz);
-}
-
 /* ---- what the machine tells about itself ---- */
 
 static void model_info(const struct machine *m, struct machine_info *out)
 {
-    const struct state *s = m->state;
+    const struct model_state *s = m->state;
     *out = (struct machine_info){
         .name = s->name,
         .source = s->source,
@@ -88,7 +38,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .tsc_hz = s->model.tsc_hz,
         .tsc_origin = "model file",
         .tsc_error = 0,
-        .tsc_step = s->prepared ? step_ticks(&s->model) : 0,
+        .tsc_step = s->prepared ? model_step_ticks(&s->model) : 0,
         .cpu_number = s->prepared ? s->setup.cpu : 0,
         .active_cores = s->prepared ? s->active : s->model.cores,
         .cores = s->model.cores,
@@ -100,12 +50,12 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .notes = s->notes,
     };
     if (s->model.no_counters)
-        out->chain_cycles = chains_of(&s->model).adds[0] + CHAIN_COST;
+        out->chain_cycles = model_chains(&s->model).adds[0] + MODEL_CHAIN_COST;
 }
 
 static const char *model_lacks(const struct machine *machine, enum counter_id id, const char **remedy)
 {
-    const struct model *m = &((const struct state *)machine->state)->model;
+    const struct model *m = &((const struct model_state *)machine->state)->model;
     const char *unused;
     *(remedy ? remedy : &unused) = NULL;
     if (m->no_counters && id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
@@ -137,7 +87,7 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
 
 /* ---- prepare, finish ---- */
 
-static int check_counters(struct state *s, const struct machine *m, const struct machine_setup *setup,
+static int check_counters(struct model_state *s, const struct machine *m, const struct machine_setup *setup,
                           struct machine_error *err)
 {
     if (setup->n_counters > MACHINE_COUNTERS_MAX)
@@ -161,7 +111,7 @@ static int check_counters(struct state *s, const struct machine *m, const struct
     return MACHINE_OK;
 }
 
-static int check_cpu(const struct state *s, int cpu, struct machine_error *err)
+static int check_cpu(const struct model_state *s, int cpu, struct machine_error *err)
 {
     unsigned cores = s->model.cores;
     if (cpu < 0 || cpu >= (int)cores)
@@ -171,7 +121,7 @@ static int check_cpu(const struct state *s, int cpu, struct machine_error *err)
 }
 
 /* A modelled core has one logical CPU: siblings change nothing, and no two CPUs share a core. */
-static int check_cpus(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+static int check_cpus(const struct model_state *s, const struct machine_setup *setup, struct machine_error *err)
 {
     bool listed[MODEL_CORES_MAX] = {false};
     int status = setup->cpu == -1 ? MACHINE_OK : check_cpu(s, setup->cpu, err);
@@ -186,7 +136,7 @@ static int check_cpus(const struct state *s, const struct machine_setup *setup, 
 }
 
 /* All that there are, or that are listed. */
-static unsigned cores_in_use(const struct state *s, const struct machine_setup *setup)
+static unsigned cores_in_use(const struct model_state *s, const struct machine_setup *setup)
 {
     bool extra = setup->cpu >= 0;
     for (size_t i = 0; i < setup->n_cpus; i++)
@@ -194,7 +144,7 @@ static unsigned cores_in_use(const struct state *s, const struct machine_setup *
     return setup->n_cpus > 0 ? (unsigned)setup->n_cpus + extra : s->model.cores;
 }
 
-static int check_setup(const struct state *s, const struct machine_setup *setup, struct machine_error *err)
+static int check_setup(const struct model_state *s, const struct machine_setup *setup, struct machine_error *err)
 {
     int status = check_cpus(s, setup, err);
     if (status != MACHINE_OK)
@@ -214,7 +164,7 @@ static int check_setup(const struct state *s, const struct machine_setup *setup,
 
 static void model_finish(struct machine *m)
 {
-    struct state *s = m->state;
+    struct model_state *s = m->state;
     free(s->words);
     s->words = NULL;
     s->capacity = 0;
@@ -224,7 +174,7 @@ static void model_finish(struct machine *m)
 
 static int model_prepare(struct machine *m, const struct machine_setup *setup, struct machine_error *err)
 {
-    struct state *s = m->state;
+    struct model_state *s = m->state;
     model_finish(m);
     int status = check_setup(s, setup, err);
     if (status == MACHINE_OK)
@@ -249,125 +199,10 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
     return MACHINE_OK;
 }
 
-/* ---- readings ---- */
-
-static uint64_t tsc_at(const struct progress *p, double us, uint64_t least)
-{
-    const struct model *m = &p->state->model;
-    if (m->clock_jitter_ns > 0)
-        us += m->clock_jitter_ns * 1e-3 * model_random_normal(&p->core->streams[MODEL_STREAM_CLOCK]);
-    double ticks = floor(us * m->tsc_hz * 1e-6 + p->tsc_phase);
-    uint64_t tsc = p->tsc_start + (ticks > 0 ? (uint64_t)ticks : 0);
-    if (m->tsc_step_ns > 0) /* of the counter itself, not of this repetition */
-        tsc = (uint64_t)(floor((double)tsc / step_ticks(m)) * step_ticks(m));
-    return tsc > least ? tsc : least;
-}
-
-/* Cycles by the umask bits of event 28H; 40H counts throttling, 01H and 80H nothing. */
-static double licence_cycles(const struct model *m, const struct model_totals *t, unsigned umask)
-{
-    double cycles = umask & 0x40 && m->counts_throttle ? t->throttle_cycles : 0;
-    for (size_t i = 0; i < m->n_classes; i++)
-        if (m->classes[i].umask & umask)
-            cycles += t->class_cycles[i];
-    return cycles;
-}
-
-static double level_cycles(const struct model *m, const struct model_totals *t, unsigned level)
-{
-    double cycles = 0;
-    for (size_t i = 0; i < m->n_classes; i++)
-        if (m->classes[i].level == level)
-            cycles += t->class_cycles[i];
-    return cycles;
-}
-
-static uint64_t counter_value(struct progress *p, const struct counter_spec *spec, uint64_t least)
-{
-    const struct model *m = &p->state->model;
-    const struct model_totals *t = &p->core->totals;
-    double value = 0, noise = m->noise_cycles;
-    switch (spec->id) {
-    case COUNTER_CYCLES:
-        value = t->cycles;
-        break;
-    case COUNTER_REF_CYCLES:
-        value = t->ref_us * m->tsc_hz * 1e-6;
-        break;
-    case COUNTER_INSTRUCTIONS:
-        value = (double)p->instructions + (double)p->blocks * m->loop_instructions + t->other_instructions;
-        noise = 0;
-        break;
-    case COUNTER_LVL0:
-    case COUNTER_LVL1:
-    case COUNTER_LVL2:
-        value = level_cycles(m, t, (unsigned)(spec->id - COUNTER_LVL0));
-        break;
-    case COUNTER_THROTTLE:
-        value = t->throttle_cycles;
-        break;
-    default:
-        value = licence_cycles(m, t, spec->event >> 8 & 0xff);
-        break;
-    }
-    /* what has counted nothing reads 0, whatever the noise */
-    if (noise > 0 && value > 0)
-        value += noise * model_random_normal(&p->core->streams[MODEL_STREAM_COUNTERS]);
-    uint64_t count = value > 0 ? (uint64_t)value : 0;
-    return count > least ? count : least;
-}
-
-/* A chain of adds between two readings of the clock, after a wait that differs, as drivers/timing_sample.c has it. */
-static void read_chain(struct progress *p, uint64_t *words, const uint64_t *before)
-{
-    struct state *s = p->state;
-    struct timing_chains chains = chains_of(&s->model);
-    bool is_long = p->turn++ % chains.turns == 0;
-    uint64_t ended = tsc_at(p, p->core->now, before ? before[0] : 0);
-    double wait = TIMING_WAIT_ADDS + (double)timing_next_wait(&p->dither, chains.dither);
-    model_core_chain(p->core, wait, 0);
-    uint64_t begin = tsc_at(p, p->core->now, ended);
-    model_core_chain(p->core, chains.adds[is_long] + CHAIN_COST, wait);
-    words[0] = tsc_at(p, p->core->now, begin + 1);
-    p->chain_ticks += words[0] - begin;
-    p->chain_cycles += (uint64_t)(chains.adds[is_long] + CHAIN_COST) * CHAIN_CYCLE_UNIT;
-    p->read_ticks += words[0] - ended;
-    for (size_t i = 0; i < s->setup.n_counters; i++)
-        words[2 + i] = s->counters[i].id == COUNTER_CHAIN_TICKS    ? p->chain_ticks
-                       : s->counters[i].id == COUNTER_CHAIN_CYCLES ? p->chain_cycles
-                                                                   : p->read_ticks;
-}
-
-/* The clock is read first, the counters a little later: a halt may fall between the two. */
-static int take_reading(struct progress *p, struct machine_error *err)
-{
-    struct state *s = p->state;
-    struct recording *out = p->out;
-    if (out->n == out->capacity)
-        return machine_fail(err, MACHINE_FAILED, "raise max_samples or the period",
-                            "more than %zu samples in one repetition", s->setup.max_samples);
-    bool first = out->n == 0;
-    uint64_t *words = out->words + out->n * out->stride;
-    const uint64_t *before = first ? words : words - out->stride;
-    words[1] = p->instructions;
-    if (s->model.no_counters) {
-        read_chain(p, words, first ? NULL : before);
-        out->n++;
-        return MACHINE_OK;
-    }
-    words[0] = tsc_at(p, p->core->now, first ? 0 : before[0] + 1);
-    if (s->model.split_read_ns > 0)
-        model_core_idle(p->core, s->model.split_read_ns * 1e-3);
-    for (size_t i = 0; i < s->setup.n_counters; i++)
-        words[2 + i] = counter_value(p, &s->counters[i], first ? 0 : before[2 + i]);
-    out->n++;
-    return MACHINE_OK;
-}
-
 /* ---- running ---- */
 
 /* Runs chunks until the first look at the clock at or after `deadline`; one chunk at least. */
-static void run_until(struct progress *p, double deadline)
+static void run_until(struct model_progress *p, double deadline)
 {
     double done = model_core_advance(p->core, deadline, INFINITY);
     double chunks = ceil(done / p->chunk_work - 1e-9);
@@ -387,7 +222,7 @@ static void run_until(struct progress *p, double deadline)
  * The next deadline of the sample grid: half a period, then whole ones, away from time 0 on either side; after it the
  * grid is shifted by `phase` periods. Deadlines that have passed meanwhile are left out.
  */
-static double next_deadline(const struct progress *p)
+static double next_deadline(const struct model_progress *p)
 {
     double period = p->state->setup.period_us, now = p->core->now;
     double offset = p->zero_passed ? 0.5 + p->request->phase : -0.5;
@@ -398,7 +233,7 @@ static double next_deadline(const struct progress *p)
     return deadline > now ? deadline : deadline + period;
 }
 
-static void size_chunk(struct progress *p, const struct segment *seg)
+static void size_chunk(struct model_progress *p, const struct segment *seg)
 {
     const struct model_core *c = p->core;
     double per_us = c->need.ipc * model_core_ghz(c) * 1e3;
@@ -408,7 +243,7 @@ static void size_chunk(struct progress *p, const struct segment *seg)
 }
 
 /* When time 0 will be, if the segments up to it take no longer than they should. */
-static double planned_zero(const struct progress *p, size_t segment)
+static double planned_zero(const struct model_progress *p, size_t segment)
 {
     double us = p->core->now;
     for (size_t i = segment; i < p->request->zero_segment; i++)
@@ -417,7 +252,7 @@ static double planned_zero(const struct progress *p, size_t segment)
 }
 
 /* What is done before the first instruction of a segment: the reading at its start, and time 0. */
-static int begin_segment(struct progress *p, size_t number, struct machine_error *err)
+static int begin_segment(struct model_progress *p, size_t number, struct machine_error *err)
 {
     const struct segment *seg = &p->request->segments[number];
     struct recording *out = p->out;
@@ -430,16 +265,16 @@ static int begin_segment(struct progress *p, size_t number, struct machine_error
         out->zero_reading = seg->sampled ? out->n : SIZE_MAX;
     }
     if (is_zero && !seg->sampled)
-        out->zero_tsc = tsc_at(p, p->core->now, 0);
+        out->zero_tsc = model_tsc_at(p, p->core->now, 0);
     if (!seg->sampled)
         return MACHINE_OK;
-    int status = take_reading(p, err);
+    int status = model_take_reading(p, err);
     if (status == MACHINE_OK && is_zero)
         out->zero_tsc = out->words[out->zero_reading * out->stride];
     return status;
 }
 
-static int run_segment(struct progress *p, size_t number, struct machine_error *err)
+static int run_segment(struct model_progress *p, size_t number, struct machine_error *err)
 {
     const struct segment *seg = &p->request->segments[number];
     struct model_core *c = p->core;
@@ -455,14 +290,14 @@ static int run_segment(struct progress *p, size_t number, struct machine_error *
         run_until(p, deadline < end ? deadline : end);
         if (c->now >= end || !seg->sampled)
             continue;
-        status = take_reading(p, err);
+        status = model_take_reading(p, err);
         if (status != MACHINE_OK)
             return status;
     }
     return MACHINE_OK;
 }
 
-static int check_request(const struct state *s, const struct run_request *r, struct machine_error *err)
+static int check_request(const struct model_state *s, const struct run_request *r, struct machine_error *err)
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "run without prepare");
@@ -481,7 +316,7 @@ static int check_request(const struct state *s, const struct run_request *r, str
     return MACHINE_OK;
 }
 
-static int start_core(struct state *s, unsigned cores, uint64_t repetition, struct machine_error *err)
+static int start_core(struct model_state *s, unsigned cores, uint64_t repetition, struct machine_error *err)
 {
     int status = model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition, err);
     s->core.fixed_ghz = s->setup.fixed_ghz;
@@ -489,13 +324,13 @@ static int start_core(struct state *s, unsigned cores, uint64_t repetition, stru
 }
 
 /* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
-static uint64_t tsc_origin(const struct state *s, uint64_t repetition)
+static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
 {
     return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.world.carries ? 1 : repetition + 1);
 }
 
 /* The other active cores have run the companion all the while. */
-static void count_energy(struct state *s)
+static void count_energy(struct model_state *s)
 {
     const struct model *m = &s->model;
     struct payload companion = s->setup.companion;
@@ -514,13 +349,13 @@ static void count_energy(struct state *s)
 
 static int model_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
-    struct state *s = m->state;
+    struct model_state *s = m->state;
     int status = check_request(s, r, err);
     if (status != MACHINE_OK)
         return status;
     *out = (struct recording){.stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words,
                               .zero_reading = SIZE_MAX};
-    struct progress p = {.state = s, .core = &s->core, .request = r, .out = out};
+    struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
     for (unsigned i = 0; i < 3; i++)
@@ -528,7 +363,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     s->repetition = r->repetition;
     status = start_core(s, s->active, r->repetition, err);
     if (status == MACHINE_OK && s->model.tsc_step_ns > 0)
-        p.tsc_phase = step_ticks(&s->model) * model_random_uniform(&s->core.streams[MODEL_STREAM_CLOCK]);
+        p.tsc_phase = model_step_ticks(&s->model) * model_random_uniform(&s->core.streams[MODEL_STREAM_CLOCK]);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
     if (out->zero_reading == SIZE_MAX) /* time 0 was not sampled */
@@ -541,7 +376,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
 }
 
 /* 606H and 611H: energy in units of 2^-14 J, as of Skylake-SP (Intel SDM volume 4), in 32 bits. */
-static bool energy_register(const struct state *s, uint32_t reg, uint64_t *value)
+static bool energy_register(const struct model_state *s, uint32_t reg, uint64_t *value)
 {
     const unsigned unit = 14;
     if (!s->model.has_power || isnan(s->energy.joules) || (reg != MSR_RAPL_UNIT && reg != MSR_PACKAGE_ENERGY))
@@ -552,7 +387,7 @@ static bool energy_register(const struct state *s, uint32_t reg, uint64_t *value
 
 static int model_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
-    struct state *s = m->state;
+    struct model_state *s = m->state;
     int status = MACHINE_OK;
     if (!s->has_run) /* an idle core, at the highest level */
         status = start_core(s, s->prepared ? s->active : s->model.cores, 0, err);
@@ -571,7 +406,7 @@ static int model_register(struct machine *m, uint32_t reg, uint64_t *value, stru
 static int model_energy(struct machine *machine, struct energy_reading *out, const char **source,
                         struct machine_error *err)
 {
-    const struct state *s = machine->state;
+    const struct model_state *s = machine->state;
     if (!s->model.has_power)
         return machine_fail(err, MACHINE_CANNOT, "add a section [power] to its model file, or choose a model that has "
                             "one (xeon-gold-6130)", "nothing is known of the power of the modelled %s: its model file "
@@ -588,25 +423,25 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
 
 static int model_stated(struct machine *machine, struct stated_limits *out, struct machine_error *err)
 {
-    const struct state *s = machine->state;
+    const struct model_state *s = machine->state;
     return model_speed_select(&s->model, out, err);
 }
 
-static const char *data_dir(const struct state *s)
+static const char *data_dir(const struct model_state *s)
 {
     return s->data_dir[0] ? s->data_dir : NULL;
 }
 
 static int model_find_event(const struct machine *machine, const char *name, uint32_t *code, struct machine_error *err)
 {
-    const struct state *s = machine->state;
+    const struct model_state *s = machine->state;
     return model_event_by_name(&s->model, data_dir(s), name, code, err);
 }
 
 static int model_named_events(const struct machine *machine, uint32_t select, struct machine_event *out, size_t max,
                               size_t *n, struct machine_error *err)
 {
-    const struct state *s = machine->state;
+    const struct model_state *s = machine->state;
     return model_events_named(&s->model, data_dir(s), select, out, max, n, err);
 }
 
@@ -622,7 +457,7 @@ static void model_close(struct machine *m)
 
 static uint64_t model_register_tsc(const struct machine *m)
 {
-    return ((const struct state *)m->state)->register_tsc;
+    return ((const struct model_state *)m->state)->register_tsc;
 }
 
 static const struct machine_ops model_ops = {
@@ -641,7 +476,7 @@ static const struct machine_ops model_ops = {
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)
 {
-    struct state *s = calloc(1, sizeof *s);
+    struct model_state *s = calloc(1, sizeof *s);
     if (!s)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory for the model %.60s", name);
     s->model = *m;
@@ -671,7 +506,7 @@ int machine_open_model(const char *name_or_file, const char *data_dir, struct ma
         status = machine_open_parsed_model(m, name, out, err);
     }
     if (status == MACHINE_OK && data_dir) {
-        struct state *s = out->state;
+        struct model_state *s = out->state;
         snprintf(s->data_dir, sizeof s->data_dir, "%s", data_dir);
     }
     free(m);
