@@ -7,7 +7,7 @@
 #include <gsl/gsl_multifit_nlinear.h>
 
 enum { TO, STEP, LOG_TAU, BEGIN, PARAMETERS }; /* STEP: from - to */
-enum { TAUS = 24, BEGINS = 24, ITERATIONS = 100, POINTS_LEAST = 12 };
+enum { TAUS = 24, BEGINS = 24, ITERATIONS = 100, POINTS_LEAST = 12, GRID_POINTS = 200 };
 #define Z_95 1.96             /* there are always many points: Student's t is not needed */
 #define TAU_LONGEST 8.0      /* times the span of the points: beyond that a ramp is a straight line */
 #define CORRELATION_MOST 0.9 /* of residuals next to each other */
@@ -29,12 +29,14 @@ double ramp_value(const struct ramp_fit *f, double t)
     return f->to.value + (f->from.value - f->to.value) * shape(t, f->begin.value, f->tau.value);
 }
 
-/* The best TO and STEP for a given shape: a straight line over it. Returns the sum of squared residuals. */
+/* The best TO and STEP for a given shape, a straight line over it, by some of the points. Returns the sum of squared
+ * residuals. */
 static double project(const struct points *p, double begin, double tau, double *to, double *step)
 {
-    double n = (double)p->n, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, origin = p->y[0];
-    for (size_t i = 0; i < p->n; i++) {
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, origin = p->y[0];
+    for (size_t i = 0; i < p->n; i += p->n / GRID_POINTS + 1) {
         double x = shape(p->t[i], begin, tau), y = p->y[i] - origin;
+        n++;
         sx += x;
         sy += y;
         sxx += x * x;

@@ -18,7 +18,8 @@
 enum {
     BINS = 800,       /* of a stretch, at most */
     BINS_LEAST = 30,
-    COARSE = 40,      /* parts of it that are looked at first */
+    COARSE = 40,      /* parts of it that are looked at first, at most */
+    POINTS_OF_PART = 6,
     OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
     RUNS_FOR_TEST = 4,
     PARTS = 3,        /* steady, ramp, steady */
@@ -31,7 +32,7 @@ enum {
 #define ARRIVED 0.001        /* of the frequency: a ramp that is as near to its end is over */
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
-#define MOVES_SIGMAS 4.0
+#define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
 /* The samples of a stretch, each repetition at the mean of all. */
 struct stretch {
@@ -77,9 +78,11 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
         else
             first = middle + 1;
     }
-    for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end; i++) {
+    /* samples at the ends may hold some of the states beyond */
+    for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end - r->period; i++) {
         double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
-        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin || r->spoilt[i] || !(freq[i] > 0))
+        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin + r->period || r->spoilt[i] ||
+            !(freq[i] > 0))
             continue;
         size_t bin = (size_t)fmin(fmax((t - s->begin) / s->width, 0), (double)(s->n_bins - 1));
         s->value[k * s->n_bins + bin] += s->instant ? 1 / (double)freq[i] : (double)freq[i]; /* analysis/clock.h */
@@ -152,20 +155,19 @@ static int gather(const struct runs *r, const struct outline *o, double begin, d
 static bool moves(const struct runs *r, const struct stretch *s)
 {
     double least = INFINITY, most = -INFINITY;
-    for (size_t part = 0; part < COARSE; part++) {
-        size_t a = s->n_points * part / COARSE, b = s->n_points * (part + 1) / COARSE;
+    size_t parts = s->n_points / POINTS_OF_PART < COARSE ? s->n_points / POINTS_OF_PART : COARSE;
+    for (size_t part = 0; part < parts; part++) {
+        size_t a = s->n_points * part / parts, b = s->n_points * (part + 1) / parts;
         double sum = 0;
         for (size_t i = a; i < b; i++)
             sum += s->mean[i];
-        if (b > a) {
-            least = fmin(least, sum / (double)(b - a));
-            most = fmax(most, sum / (double)(b - a));
-        }
+        least = fmin(least, sum / (double)(b - a));
+        most = fmax(most, sum / (double)(b - a));
     }
     size_t samples = 0;
     for (size_t i = 0; i < s->n_runs * s->n_bins; i++)
         samples += s->count[i];
-    double noise = r->noise[TRACE_FREQ] / sqrt(fmax(1, (double)samples / COARSE));
+    double noise = r->noise[TRACE_FREQ] / sqrt(fmax(1, (double)samples / (double)parts));
     return most - least > fmax(0.5 * LEAST_CHANGE, MOVES_SIGMAS * noise) * most;
 }
 
