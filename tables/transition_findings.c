@@ -181,7 +181,7 @@ const char *transition_cost_text(const struct table *t, size_t row, const struct
     char text[ESTIMATE_TEXT_MAX];
     struct estimate cost = table_estimate(t, row, "overhead_us");
     out[0] = '\0';
-    if (v->support == TRANSITION_TOLD && estimate_known(&cost) && cost.lo > 0 && !support_no_levels(t))
+    if (v->support == TRANSITION_TOLD && estimate_known(&cost) && cost.lo > 0 && !support_noted_floating(t))
         snprintf(out, TRANSITION_COST_MAX, "%s us", estimate_text(&cost, 1, text));
     return out;
 }
