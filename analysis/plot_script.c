@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
 #include "analysis/gnuplot.h"
 #include "analysis/plot.h"
 #include "analysis/plot_layout.h"
@@ -216,7 +217,9 @@ static void print_legend(const struct layout *l, FILE *out)
     }
     char what[100];
     snprintf(what, sizeof(what), "%s%s",
-             l->p->runs_used > 1 ? "thin: single repetitions, thick: median over them" : "one repetition",
+             l->p->runs_used < 2                  ? "one repetition"
+             : clock_reading_of(l->t).instant ? "thin: single repetitions, in steps of the clock; thick: all together"
+                                                  : "thin: single repetitions, thick: median over them",
              shows_zero(l) ? "; dashed: time 0" : "");
     print_label(out, what, sizeof(what), screen_x(WIDTH - RIGHT), y, "right font ',10' tc rgb '#333333'");
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
+
 enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
 /* The running median of a channel that is read once a repetition is taken over 21 neighbours (the method for voltages
  * of the Skylake-SP dissertation, section 3.2.2). */
@@ -245,7 +247,27 @@ static double middle(const float *sorted, size_t n)
     return n % 2 == 1 ? (double)sorted[n / 2] : ((double)sorted[n / 2 - 1] + (double)sorted[n / 2]) / 2;
 }
 
-static int join_medians(const struct bins *b, const struct binned *s, struct polyline *out)
+/* What the values of a bin tell together: of chains timed by a clock in steps not the median (analysis/clock.h). NaN: out
+ * of memory. */
+static double centre_of_bin(const struct clock_reading *clock, enum trace_channel c, float *value, size_t n)
+{
+    if (!clock->instant) {
+        qsort(value, n, sizeof(*value), by_float);
+        return middle(value, n);
+    }
+    double *x = malloc(2 * n * sizeof(*x)), y = NAN;
+    for (size_t i = 0; x != NULL && i < n; i++) {
+        x[i] = (double)value[i];
+    }
+    if (x != NULL) {
+        y = clock_middle(clock, c, x, n, x + n);
+    }
+    free(x);
+    return y;
+}
+
+static int join_medians(const struct bins *b, const struct binned *s, const struct clock_reading *clock,
+                        enum trace_channel c, struct polyline *out)
 {
     size_t usual = usual_count(s, b->n), empty = 0;
     /* at the grid's own width single bins may miss out by jitter; a halt misses more than two in a row */
@@ -260,8 +282,7 @@ static int join_medians(const struct bins *b, const struct binned *s, struct pol
             return -1;
         }
         empty = 0;
-        qsort(s->value + s->first[i], n, sizeof(*s->value), by_float);
-        if (add_point(out, x, middle(s->value + s->first[i], n)) != 0) {
+        if (add_point(out, x, centre_of_bin(clock, c, s->value + s->first[i], n)) != 0) {
             return -1;
         }
     }
@@ -344,12 +365,13 @@ int series_median(const struct trace *t, const struct series_grid *g, enum trace
 {
     memset(out, 0, sizeof(*out));
     struct bins b = choose_bins(g, bins);
+    struct clock_reading clock = clock_reading_of(t);
     struct binned s;
     if (sort_into_bins(t, g, t->channel[c], &b, &s) != 0) {
         return -1;
     }
     int status = read_once_a_run(t->channel[c], g) ? running_median(t, g, t->channel[c], s.first[b.n], out)
-                                                   : join_medians(&b, &s, out);
+                                                   : join_medians(&b, &s, &clock, c, out);
     free_binned(&s);
     if (status != 0) {
         polyline_free(out);
