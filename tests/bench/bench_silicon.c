@@ -80,17 +80,6 @@ static pid_t load(int cpu)
     return child;
 }
 
-static double mean_ghz(const struct phases *p)
-{
-    double sum = 0, us = 0;
-    for (size_t i = 0; i < p->n_phases; i++)
-        if (p->phases[i].freq_ghz.value > 0) {
-            sum += p->phases[i].freq_ghz.value * p->phases[i].duration_us.value;
-            us += p->phases[i].duration_us.value;
-        }
-    return sum / us;
-}
-
 /* Pairs of kernels of at most 128 bits, and the same kernel twice. */
 static void bench_nulls(struct machine *m, const struct machine_info *info, int cpu, unsigned n, const char *how)
 {
@@ -115,7 +104,7 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
             cannot++;
             continue;
         }
-        double ghz = mean_ghz(&seen.phases);
+        double ghz = clock_mean_ghz(&seen.phases);
         off[done++] = fabs(ghz / ((before.middle + after.middle) / 2) - 1);
         inside += long_chain_holds(&before, &after, ghz) != 0;
         wrong += clock_anything(&seen.phases);

@@ -80,3 +80,14 @@ bool clock_found(const struct phases *p, enum clock_event e)
     }
     return found;
 }
+
+double clock_mean_ghz(const struct phases *p)
+{
+    double sum = 0, us = 0;
+    for (size_t i = 0; i < p->n_phases; i++)
+        if (p->phases[i].freq_ghz.value > 0) {
+            sum += p->phases[i].freq_ghz.value * p->phases[i].duration_us.value;
+            us += p->phases[i].duration_us.value;
+        }
+    return sum / us;
+}

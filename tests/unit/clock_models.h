@@ -30,5 +30,7 @@ int clock_measure(const struct model *m, uint64_t seed, unsigned runs, struct sw
 bool clock_found(const struct phases *p, enum clock_event e);
 /* Whether they show any transition, throttling, halt or slow phase. */
 bool clock_anything(const struct phases *p);
+/* The mean frequency of the phases that have one, by how long they last. */
+double clock_mean_ghz(const struct phases *p);
 
 #endif

@@ -27,17 +27,6 @@ static struct payload payload_of(const char *name)
     return p;
 }
 
-static double mean_ghz(const struct phases *p)
-{
-    double sum = 0, us = 0;
-    for (size_t i = 0; i < p->n_phases; i++)
-        if (p->phases[i].freq_ghz.value > 0) {
-            sum += p->phases[i].freq_ghz.value * p->phases[i].duration_us.value;
-            us += p->phases[i].duration_us.value;
-        }
-    return sum / us;
-}
-
 static void nothing_happens_and_the_frequency_is_right(void **state)
 {
     (void)state;
@@ -66,7 +55,7 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
             if (status == MACHINE_CANNOT) /* disturbed throughout: there is no result to be wrong */
                 continue;
             assert_int_equal(status, MACHINE_OK);
-            double ghz = mean_ghz(&seen.phases);
+            double ghz = clock_mean_ghz(&seen.phases);
             bool holds = long_chain_holds(&before, &after, ghz), any = clock_anything(&seen.phases);
             print_message("%2.0f ns: %.4f GHz, chains %.4f to %.4f%s%s\n", steps[s], ghz, before.lo, after.hi,
                           holds ? "" : ", OFF", any ? ", SOMETHING" : "");
