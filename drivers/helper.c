@@ -47,6 +47,11 @@ static void helper_info(const struct machine *m, struct machine_info *out)
     silicon_info(&h->silicon, out);
     out->name = "helper";
     out->source = h->source;
+    if (h->clock == HELPER_CHAIN) {
+        double cycles = helper_chains.adds[0] + h->cost.cycles;
+        out->chain_cycles = (unsigned)cycles;
+        out->chain_error = h->cost.error / cycles;
+    }
 }
 
 const char *helper_no_counters_remedy(const struct helper *h)
