@@ -247,8 +247,8 @@ static double middle(const float *sorted, size_t n)
     return n % 2 == 1 ? (double)sorted[n / 2] : ((double)sorted[n / 2 - 1] + (double)sorted[n / 2]) / 2;
 }
 
-/* What the values of a bin tell together: of chains timed by a clock in steps not the median (analysis/clock.h). NaN: out
- * of memory. */
+/* What the values of a bin tell together: of chains timed by a clock in steps not the median (analysis/clock.h). NaN:
+ * out of memory. */
 static double centre_of_bin(const struct clock_reading *clock, enum trace_channel c, float *value, size_t n)
 {
     if (!clock->instant) {

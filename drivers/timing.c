@@ -64,8 +64,8 @@ static void timing_finish(struct machine *m)
     silicon_finish(&t->common);
 }
 
-/* How well a clock in steps tells the frequency: what the steps do to a short chain (timing.h). Once it is known how long
- * that takes. */
+/* How well a clock in steps tells the frequency: what the steps do to a short chain (timing.h). Once it is known how
+ * long that takes. */
 static void remark_steps(struct timing *t)
 {
     char text[200];
@@ -75,8 +75,8 @@ static void remark_steps(struct timing *t)
         return;
     }
     t->remarked = true;
-    snprintf(text, sizeof text, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, a "
-             "hundred together to %.1f %%", step_ns, 100 * off, 10 * off);
+    snprintf(text, sizeof text, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, "
+             "a hundred together to %.1f %%", step_ns, 100 * off, 10 * off);
     silicon_note(t->common.notes, sizeof t->common.notes, text);
     t->notes_length = strlen(t->common.notes);
 }
