@@ -250,8 +250,8 @@ static int try_out(struct helper *h, struct machine_error *err)
     if (h->clock == HELPER_CHAIN && timing_choose_chains(h->silicon.tsc_step, h->silicon.tsc.hz).adds[0] >
                                         helper_chains.adds[0]) {
         silicon_note(h->silicon.notes, sizeof h->silicon.notes,
-                     "the TSC advances in steps for which the module's chains of adds are too short: frequencies may be "
-                     "some per cent off; --machine timing takes longer ones");
+                     "the TSC advances in steps for which the module's chains of adds are too short: frequencies may "
+                     "be some per cent off; --machine timing takes longer ones");
     }
     return check_counted(h, r.missing, err);
 }
