@@ -77,7 +77,8 @@ static double instant_centre(const struct clock_reading *r, enum trace_channel c
     for (size_t i = 0; i < n; i++)
         if (c == TRACE_FREQ ? x[i] > 0 : !isnan(x[i]))
             x[m++] = c == TRACE_FREQ ? 1 / x[i] : x[i];
-    double mean = tolerant_mean(x, m, r->quantum, scratch);
+    /* where it is not told by how much a step changes a reading, the values themselves must tell */
+    double mean = r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : centre_of(x, m, scratch);
     return c == TRACE_FREQ ? 1 / mean : mean;
 }
 
