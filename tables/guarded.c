@@ -41,19 +41,33 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
 
 /* ---- either kernel alone ---- */
 
+/* So long a repetition all machines can do, but not a slow one, such as an emulated machine whose kernel helper masks
+ * interrupts for 10 ms at most: the first half is a repetition of its own, and a core rests for microseconds between. */
+static int run_first_half(const struct sequence *q, const struct payload *p, double us, struct machine_error *err)
+{
+    const struct segment segment = {*p, us, false};
+    const struct run_request request = {.segments = &segment, .n_segments = 1, .repetition = q->repetition};
+    struct recording unused;
+    return q->machine->ops->run(q->machine, &request, &unused, err);
+}
+
 /* Repetitions of one kernel, behind another where that is dirty; what could be seen of it is added to *seen. */
 static int see(struct sequence *q, struct attempt *a, const struct payload *p, const struct payload *before,
                double sampled_us, struct steady_seen *seen, struct machine_error *err)
 {
     double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
-    const struct segment segments[3] = {{*before, DIRTY_US, false}, {*p, alone_us, false}, {*p, sampled_us, true}};
     size_t skip = before->dirty ? 0 : 1;
+    double part_us = skip ? 0.5 * alone_us : alone_us; /* in one go where upper halves must stay in use */
+    const struct segment segments[3] = {{*before, DIRTY_US, false}, {*p, part_us, false}, {*p, sampled_us, true}};
     struct trace t;
     trace_init(&t);
     int status = sequence_trace(q, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
     unsigned kept = 0;
     for (unsigned k = 0; !status && !a->stopped && kept < STEADY_RUNS && k < STEADY_TRIES; k++) {
         struct sequence_run run;
+        status = skip ? run_first_half(q, p, part_us, err) : MACHINE_OK;
+        if (status)
+            break;
         status = sequence_record(q, segments + skip, 3 - skip, 2 - skip, &t, &run, err);
         kept += !status && !run.spoilt[0];
         on_progress(a, 0, 0);
