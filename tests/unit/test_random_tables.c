@@ -7,6 +7,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,10 +81,13 @@ static void a_varying_count_is_not_taken_for_a_smaller_one(void **state)
 static void limits_hold(const struct table_kind *kind, unsigned long first, unsigned long n)
 {
     start();
-    for (unsigned long seed = first; seed < first + n; seed++) {
+    bool sanitized = getenv("SANITIZED") != NULL; /* minutes there, for sums that are the same: one model shows the code */
+    for (unsigned long seed = first; seed < first + (sanitized ? 1 : n); seed++) {
         wild_model(&model, seed);
         truth_check(kind, &model, seed, &scores);
     }
+    if (sanitized)
+        return;
     struct column_score sum = truth_sum(&scores, NULL);
     print_message("  %s: %zu of %zu limits hold, %zu of %zu cells are wrong\n", kind->name, sum.within, sum.limited,
                   sum.wrong, sum.cells);
