@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/clock.h"
 #include "analysis/phases.h"
 
 /*
@@ -21,6 +22,8 @@ struct work_curve {
     double *work;    /* instructions */
     double *ghz;     /* mean core frequency since the reading before; NaN where unknown, and in the first */
     double *scratch; /* room for 3 n numbers */
+    double step;     /* ticks by which the clock of chains advances; 0 = not known. To be set before */
+    struct clock_reading clock;
 };
 
 /*

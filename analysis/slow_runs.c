@@ -14,17 +14,43 @@
 enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
 #define OTHER 0.004     /* relative: as for a step of the frequency */
 #define OTHER_SIGMAS 6.0
+#define SAMPLE_SIGMAS 4.0
+#define PART 0.25 /* of the recording: its beginning, and its end */
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
 #define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
 
-/* Frequency of a repetition, relative to the phases', over all of its samples in steady and throttled phases. */
-static double relative_frequency(const struct runs *r, const struct outline *o, size_t k, const struct phases *out)
+/* Means of the frequency relative to the phases', of the first and of the last part of a recording. */
+struct course {
+    double sum[2];
+    size_t n[2];
+};
+
+static void add_sample(struct course *c, bool later, double relative, bool instant)
+{
+    c->sum[later] += instant ? 1 / relative : relative; /* of chains by the mean time of a cycle (clock.h) */
+    c->n[later]++;
+}
+
+static double part_of(const struct course *c, bool later, bool instant)
+{
+    double mean = c->sum[later] / (double)c->n[later];
+    return instant ? 1 / mean : mean;
+}
+
+/*
+ * Frequency of a repetition, relative to the phases', over its samples in steady and throttled phases: from beginning to
+ * end, so that of its first and its last part the one nearer to the phases' counts, and 1 where they lie on either
+ * side. A repetition whose higher frequency comes back sooner than that of others is none of these.
+ */
+static double relative_frequency(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
+                                 size_t *fewest)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     const struct run_span *s = &r->run[o->run[k]];
-    double sum = 0;
-    size_t n = 0, p = 0;
+    struct course c = {{0, 0}, {0, 0}};
+    bool instant = r->clock.instant;
+    size_t p = 0;
     for (size_t i = s->first; i < s->first + s->n; i++) {
         double end = r->trace->time_us[i], begin = end - (double)r->dt[i];
         while (p + 1 < out->n_phases && begin >= out->phases[p + 1].start_us)
@@ -32,12 +58,20 @@ static double relative_frequency(const struct runs *r, const struct outline *o, 
         const struct phase *ph = &out->phases[p];
         bool settled = is_base(ph) || ph->kind == PHASE_THROTTLE;
         bool within = begin >= ph->start_us + r->period && end <= ph->start_us + ph->duration_us.value - r->period;
-        if (!settled || !within || r->spoilt[i] || isnan(freq[i]) || !(ph->freq_ghz.value > 0))
+        if (!settled || !within || r->spoilt[i] || !(freq[i] > 0) || !(ph->freq_ghz.value > 0))
             continue;
-        sum += (double)freq[i] / ph->freq_ghz.value;
-        n++;
+        double at = (end - o->begin) / (o->end - o->begin);
+        if (at <= PART || at > 1 - PART)
+            add_sample(&c, at > PART, (double)freq[i] / ph->freq_ghz.value, instant);
     }
-    return n ? sum / (double)n : NAN;
+    if (!c.n[0] || !c.n[1])
+        return c.n[0] || c.n[1] ? part_of(&c, c.n[1] > 0, instant) : NAN;
+    size_t fewer = c.n[0] < c.n[1] ? c.n[0] : c.n[1];
+    *fewest = fewer < *fewest ? fewer : *fewest;
+    double early = part_of(&c, false, instant), late = part_of(&c, true, instant);
+    if ((early - 1) * (late - 1) <= 0)
+        return 1;
+    return fabs(early - 1) < fabs(late - 1) ? early : late;
 }
 
 static bool was_discarded(const struct phases *out, uint32_t run)
@@ -122,15 +156,17 @@ int find_slow_runs(const struct runs *r, const struct outline *o, struct phases 
     if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
         return 0;
     double *x = malloc(2 * o->n_runs * sizeof *x);
-    size_t n = 0;
+    size_t n = 0, fewest = SIZE_MAX;
     if (!x)
         return -1;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double f = relative_frequency(r, o, k, out);
+        double f = relative_frequency(r, o, k, out, &fewest);
         if (!isnan(f) && !was_discarded(out, r->run[o->run[k]].number))
             x[n++] = f;
     }
     double bound = fmax(OTHER, OTHER_SIGMAS * mad_sigma(x, n, 1, x + o->n_runs));
+    if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */
+        bound = fmax(bound, SAMPLE_SIGMAS * r->noise[TRACE_FREQ] / sqrt((double)fewest));
     int bad = 0;
     for (int slower = 1; slower >= 0 && !bad; slower--) {
         struct others a = collect(x, n, bound, slower);

@@ -267,7 +267,10 @@ void model_core_chain(struct model_core *c, double cycles, double behind)
         double rate = model_core_executes(c)
                           ? cycle_rate(c) * model_world_chain(c) * (throttled ? c->throttle_ratio : 1)
                           : 0;
-        stretch(c, rate > 0 ? begin + left / rate : INFINITY, INFINITY, false);
+        double until = rate > 0 ? begin + left / rate : INFINITY;
+        if (!(until > begin)) /* less than a late time can tell */
+            break;
+        stretch(c, until, INFINITY, false);
         done += rate * (c->now - begin);
     }
 }

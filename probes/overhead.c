@@ -10,7 +10,7 @@
 
 enum { COUNTERS_MAX = 4, NUMBERS = 6 }; /* a curve has three arrays and scratch for three */
 /* A chain that took longer than this times the usual was stopped on its way: frequencies differ by less. */
-#define STOPPED 2.0
+#define STOPPED 3.0
 
 /* Where a counter stands in a reading; 0: not counted. */
 static size_t word_of(const struct counter_spec *counters, size_t n, enum counter_id id)
@@ -44,6 +44,26 @@ static double usual_ticks_per_cycle(const struct recording *rec, size_t ticks_wo
     return median_of(scratch, n);
 }
 
+static double usual_difference(const struct recording *rec, size_t word, double *scratch)
+{
+    for (size_t i = 1; i < rec->n; i++)
+        scratch[i - 1] = difference(rec, i, word);
+    return median_of(scratch, rec->n - 1);
+}
+
+/* How the frequency is told: what one step of the clock does to the shortest chain. */
+static struct clock_reading clock_of(const struct recording *rec, bool instant, size_t cycles_word, double usual,
+                                     double step)
+{
+    struct clock_reading r = {.instant = instant};
+    double shortest = INFINITY;
+    for (size_t i = 1; instant && i < rec->n; i++)
+        shortest = fmin(shortest, difference(rec, i, cycles_word));
+    double quantum = step / (shortest * usual);
+    r.quantum = quantum > 0 && quantum < 1 ? quantum : 0;
+    return r;
+}
+
 bool overhead_curve(const struct recording *rec, const struct counter_spec *counters, size_t n_counters, double tsc_hz,
                     struct work_curve *out)
 {
@@ -55,6 +75,8 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
     if (rec->n < 2 || rec->zero_reading >= rec->n)
         return false;
     double usual = chained ? usual_ticks_per_cycle(rec, chain_ticks, chain_cycles, out->scratch) : NAN;
+    double usual_read = read_ticks ? usual_difference(rec, read_ticks, out->scratch) : NAN;
+    out->clock = clock_of(rec, chained && !cycles, chain_cycles, usual, out->step);
     out->n = rec->n;
     out->zero = rec->zero_reading;
     out->time_us[0] = out->work[0] = 0;
@@ -66,8 +88,10 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
         } else if (chained) {
             double reading = reading_ticks(rec, i, chain_ticks, chain_cycles, usual);
             own = ticks - reading;
-            if (read_ticks) /* what was before the chain is no payload either */
-                own -= difference(rec, i, read_ticks) - difference(rec, i, chain_ticks);
+            if (read_ticks) { /* what was before the chain is no payload either, unless the core was stopped in it */
+                double all = difference(rec, i, read_ticks);
+                own = ticks - (all > STOPPED * usual_read ? usual_read : all);
+            }
             hz = difference(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz;
         }
         out->time_us[i] = out->time_us[i - 1] + own / tsc_hz * 1e6;
@@ -114,6 +138,7 @@ static int repeat(struct machine *m, const struct overhead_setup *s, const struc
         segments[1] = segments[2];
     size_t n_segments = s->before_us > 0 ? 3 : 2;
     m->ops->info(m, &info);
+    curve->step = info.tsc_step;
     for (unsigned run = 0; run < s->runs; run++) {
         /* multiples of the golden ratio fill a period evenly however many there are (Knuth, TAOCP 3, section 6.4) */
         struct run_request request = {.segments = segments, .n_segments = n_segments, .zero_segment = n_segments - 1,
