@@ -39,8 +39,8 @@ static double part_of(const struct course *c, bool later, bool instant)
 }
 
 /*
- * Frequency of a repetition, relative to the phases', over its samples in steady and throttled phases: from beginning to
- * end, so that of its first and its last part the one nearer to the phases' counts, and 1 where they lie on either
+ * Frequency of a repetition, relative to the phases', over its samples in steady and throttled phases: from beginning
+ * to end, so that of its first and its last part the one nearer to the phases' counts, and 1 where they lie on either
  * side. A repetition whose higher frequency comes back sooner than that of others is none of these.
  */
 static double relative_frequency(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,

@@ -42,7 +42,7 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
 /* ---- either kernel alone ---- */
 
 /* So long a repetition all machines can do, but not a slow one, such as an emulated machine whose kernel helper masks
- * interrupts for 10 ms at most: the first half is a repetition of its own, and a core rests for microseconds between. */
+ * interrupts for 10 ms at most: the first half is a repetition of its own, and the core rests for microseconds. */
 static int run_first_half(const struct sequence *q, const struct payload *p, double us, struct machine_error *err)
 {
     const struct segment segment = {*p, us, false};

@@ -81,7 +81,7 @@ static void a_varying_count_is_not_taken_for_a_smaller_one(void **state)
 static void limits_hold(const struct table_kind *kind, unsigned long first, unsigned long n)
 {
     start();
-    bool sanitized = getenv("SANITIZED") != NULL; /* minutes there, for sums that are the same: one model shows the code */
+    bool sanitized = getenv("SANITIZED") != NULL; /* minutes there, for the same sums: one model shows the code */
     for (unsigned long seed = first; seed < first + (sanitized ? 1 : n); seed++) {
         wild_model(&model, seed);
         truth_check(kind, &model, seed, &scores);
