@@ -18,8 +18,11 @@
 enum { REPETITIONS = 100, ATTEMPTS = 300, SAMPLED_US = 500, WARMUP_US = 550, CHAIN_SLICES = 50 };
 #define PERIOD_US 1.0
 #define LONG_PERIOD_US 3.0
-#define COST_AIM_NS 100.0
+/* by a TSC in coarse steps chains are longer, and each begins after a wait (drivers/timing.h) */
+#define COST_AIM_NS 150.0
+#define COARSE_COST_AIM_NS 220.0
 #define SHARE_AIM 0.85
+#define COARSE_SHARE_AIM 0.78
 #define PERIOD_AIM 0.05
 #define FREQUENCY_AIM 0.003
 
@@ -30,6 +33,7 @@ struct bench {
     struct payload chain;
     double *interval_us;        /* of uninterrupted samples, all repetitions of one kernel */
     size_t n_intervals, samples, interrupted;
+    double cost_aim, share_aim;
     double best_ratio;            /* of the mean times of long and short chains in a repetition */
     unsigned attempts, disturbed; /* repetitions made; of those kept, the disturbed ones */
     double cost_ns[REPETITIONS], share[REPETITIONS], error[REPETITIONS], reference_ghz[REPETITIONS];
@@ -103,10 +107,15 @@ static bool disturbed(const struct recording *rec, double *best_ratio)
     static double ticks[2][2 * SAMPLED_US]; /* of short and long chains */
     size_t n[2] = { 0, 0 };
     unsigned long long step = 0;
+    uint64_t shortest = UINT64_MAX;
 
     for (size_t i = 1; i < rec->n; i++) {
+        uint64_t cycles = rec->words[i * rec->stride + 3] - rec->words[(i - 1) * rec->stride + 3];
+        shortest = cycles < shortest ? cycles : shortest;
+    }
+    for (size_t i = 1; i < rec->n; i++) {
         const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
-        bool is_long = now[3] - before[3] > (CHAIN_SHORT_ADDS + CHAIN_LONG_ADDS) * CHAIN_CYCLE_UNIT;
+        bool is_long = now[3] - before[3] > shortest + shortest / 2;
         step = common_divisor(step, now[2] - before[2]);
         ticks[is_long][n[is_long]++] = (double)(now[2] - before[2]);
     }
@@ -191,8 +200,11 @@ static int one_repetition(struct bench *b, const struct payload *p, unsigned i, 
     return MACHINE_OK;
 }
 
+static bool all_met = true;
+
 static const char *verdict(bool met)
 {
+    all_met = all_met && met;
     return met ? "met" : "MISSED";
 }
 
@@ -205,7 +217,7 @@ static void report(struct bench *b, const char *name, bool reference)
     double p999 = quantile(b->interval_us, b->n_intervals, 0.999);
 
     printf("%-8s sample %5.1f ns %-6s  payload %5.1f %% %-6s  period p50 %.3f p99 %.3f p99.9 %.3f us %s\n", name, cost,
-           verdict(cost < COST_AIM_NS), share * 100, verdict(share >= SHARE_AIM), p50, p99, p999,
+           verdict(cost < b->cost_aim), share * 100, verdict(share >= b->share_aim), p50, p99, p999,
            verdict(fabs(p99 / PERIOD_US - 1) <= PERIOD_AIM));
     printf("%-8s interrupted %zu of %zu samples (%.2f %%); left out %u disturbed repetitions", "", b->interrupted,
            b->samples, 100.0 * (double)b->interrupted / (double)b->samples, b->attempts - REPETITIONS);
@@ -269,6 +281,9 @@ static int prepare_all(struct bench *b, struct machine_error *err)
         status = prepare(&b->comparison, LONG_PERIOD_US, err);
     }
     b->machine.ops->info(&b->machine, &b->info);
+    bool coarse = b->info.tsc_step / b->info.tsc_hz >= 2e-9;
+    b->cost_aim = coarse ? COARSE_COST_AIM_NS : COST_AIM_NS;
+    b->share_aim = coarse ? COARSE_SHARE_AIM : SHARE_AIM;
     return status;
 }
 
@@ -288,7 +303,7 @@ static int run_all(struct bench *b, struct machine_error *err)
         printf("%d repetitions of %d us at %g us; aims: sample < %g ns, payload >= %g %%, p99 of the period within "
                "%g %% when nothing interrupts,\nfrequency within %g %% of the long mean (%d x 10 ms of dependent adds "
                "around the repetitions).\nDisturbed: the other hyper-thread of the core, perhaps of another guest, was "
-               "at work.\n\n", REPETITIONS, SAMPLED_US, PERIOD_US, COST_AIM_NS, SHARE_AIM * 100, PERIOD_AIM * 100,
+               "at work.\n\n", REPETITIONS, SAMPLED_US, PERIOD_US, b->cost_aim, b->share_aim * 100, PERIOD_AIM * 100,
                FREQUENCY_AIM * 100, REPETITIONS);
     }
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == MACHINE_OK; i++) {
@@ -323,5 +338,5 @@ int main(void)
     }
     free(b->interval_us);
     free(b);
-    return status;
+    return status != MACHINE_OK ? status : !all_met;
 }
