@@ -206,6 +206,14 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     return bad ? -1 : 0;
 }
 
+bool phases_discarded(const struct phases *p, uint32_t run)
+{
+    for (size_t i = 0; i < p->n_discarded; i++)
+        if (p->discarded[i].run == run)
+            return true;
+    return false;
+}
+
 void phases_free(struct phases *p)
 {
     free(p->cpu);

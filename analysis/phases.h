@@ -100,6 +100,8 @@ struct phases_options {
 /* Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or -1 with one line in `why`. */
 int phases_find(const struct trace *t, const struct phases_options *o, struct phases *out, char *why, size_t why_size);
 void phases_free(struct phases *p);
+/* Whether the repetition of this number is among the discarded ones. */
+bool phases_discarded(const struct phases *p, uint32_t run);
 
 /* The phases file, JSON text allocated with malloc, ending in a newline; NULL when out of memory. */
 char *phases_to_json(const struct phases *p);

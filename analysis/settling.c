@@ -118,14 +118,6 @@ int settling_mark_late(const struct trace *t, const struct steady_seen *own, boo
     return marked;
 }
 
-static bool was_discarded(const struct phases *p, uint32_t run)
-{
-    for (size_t i = 0; i < p->n_discarded; i++)
-        if (p->discarded[i].run == run)
-            return true;
-    return false;
-}
-
 struct ends {
     double *ghz, *ipc, *scratch; /* of each repetition used; NaN: it has no samples there */
     size_t n;
@@ -138,7 +130,7 @@ static void find_ends(const struct trace *t, const struct phases *p, struct ends
         last = fmax(last, last_of_run(t, begin, &end));
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         last_of_run(t, begin, &end);
-        if (was_discarded(p, t->run ? t->run[begin] : 0) ||
+        if (phases_discarded(p, t->run ? t->run[begin] : 0) ||
             isnan(middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
             continue; /* a reading of the voltage alone */
         double from = last - END_US;

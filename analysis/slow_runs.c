@@ -74,14 +74,6 @@ static double relative_frequency(const struct runs *r, const struct outline *o, 
     return fabs(early - 1) < fabs(late - 1) ? early : late;
 }
 
-static bool was_discarded(const struct phases *out, uint32_t run)
-{
-    for (size_t i = 0; i < out->n_discarded; i++)
-        if (out->discarded[i].run == run)
-            return true;
-    return false;
-}
-
 /* Repetitions on one side of the majority. */
 struct others {
     size_t n;
@@ -161,7 +153,7 @@ int find_slow_runs(const struct runs *r, const struct outline *o, struct phases 
         return -1;
     for (size_t k = 0; k < o->n_runs; k++) {
         double f = relative_frequency(r, o, k, out, &fewest);
-        if (!isnan(f) && !was_discarded(out, r->run[o->run[k]].number))
+        if (!isnan(f) && !phases_discarded(out, r->run[o->run[k]].number))
             x[n++] = f;
     }
     double bound = fmax(OTHER, OTHER_SIGMAS * mad_sigma(x, n, 1, x + o->n_runs));

@@ -145,14 +145,6 @@ static double mean_ipc(const struct trace *t, size_t begin, size_t end, const st
     return cycles > 0 ? done / cycles : NAN;
 }
 
-static bool was_discarded(const struct phases *p, uint32_t run)
-{
-    for (size_t i = 0; i < p->n_discarded; i++)
-        if (p->discarded[i].run == run)
-            return true;
-    return false;
-}
-
 static size_t fastest_behind(const struct phases *phases, size_t p)
 {
     size_t best = p;
@@ -177,7 +169,7 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
         for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
             ;
-        if (was_discarded(phases, t->run[begin]))
+        if (phases_discarded(phases, t->run[begin]))
             continue;
         double ratio = mean_ipc(t, begin, end, slow, edge[0]) / mean_ipc(t, begin, end, full, edge[1]);
         if (isfinite(ratio))

@@ -13,9 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
-
+#include "analysis/robust.h"
 #include "drivers/event_code.h"
 #include "drivers/msr_decode.h"
 
@@ -131,10 +129,8 @@ static double usual_reading(const struct recording *rec, const struct clock_slot
     double *x = s->cycles < 0 && rec->n > 1 ? malloc((rec->n - 1) * sizeof *x) : NULL, usual = NAN;
     for (size_t k = 1; x && k < rec->n; k++)
         x[k - 1] = reading_ticks(s, rec->words + k * rec->stride, rec->words + (k - 1) * rec->stride);
-    if (x) {
-        gsl_sort(x, 1, rec->n - 1);
-        usual = gsl_stats_median_from_sorted_data(x, 1, rec->n - 1);
-    }
+    if (x)
+        usual = median_of(x, rec->n - 1);
     free(x);
     return usual;
 }
