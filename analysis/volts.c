@@ -332,8 +332,8 @@ static int split_phases(struct phases *out, double spacing, double near_edge)
 }
 
 /*
- * A core that stands still reads nothing: what lies in a halt is of repetitions that halted somewhat earlier or later, by
- * its one side or the other, unless somebody else read throughout it and the same.
+ * A core that stands still reads nothing: what lies in a halt is of repetitions that halted somewhat earlier or later,
+ * unless somebody else read throughout it and the same.
  */
 static double halt_volts(double *volts, size_t n, double expected)
 {

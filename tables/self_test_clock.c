@@ -184,7 +184,8 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
         self_test_no_stretch(time, r, SELF_TEST_SHORT);
         return;
     }
-    double seconds = lost.observed_us * 1e-6, share = lost.us / lost.observed_us, slowed = self_test_slowed_share(r);
+    double seconds = lost.observed_us * 1e-6, share = lost.us / lost.observed_us;
+    double slowed = self_test_slowed_share(r);
     snprintf(interrupts->text, sizeof interrupts->text, "%zu in %.1f ms: %.0f a second", lost.interrupts,
              seconds * 1e3, (double)lost.interrupts / seconds);
     self_test_bound_alone(interrupts, r, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
@@ -196,7 +197,8 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     if (slowed >= SLOWED_TOLD)
         snprintf(time->text + told, sizeof time->text - told, "; for another %.0f %% a thread next door, or a lower "
                  "frequency, slowed the code", 100 * slowed);
-    self_test_bound_alone(time, r, median, NAN, LOST_MOST, "something else runs on this CPU: choose another with --cpu");
+    self_test_bound_alone(time, r, median, NAN, LOST_MOST,
+                          "something else runs on this CPU: choose another with --cpu");
 }
 
 void self_test_judge_clock(const struct self_test_readings *r, struct self_test_lines *out)

@@ -148,9 +148,8 @@ static void rows_are_the_parameters(void **state)
 }
 
 /*
- * Where code raises the voltage, it does so on each core that runs it. The shipped models' boosts are of a class for
- * which all cores ask at once: a table that takes the cores to be alike is right where the companions follow boosts, and
- * low where one core alone is raised.
+ * Where code raises the voltage, it does so on each core that runs it: a table that takes the cores to be alike is
+ * right where the companions follow boosts, and low where one core alone is raised.
  */
 static void boosts_are_on_all_cores(void **state)
 {
