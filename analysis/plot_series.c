@@ -15,6 +15,7 @@ enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
 enum { MEDIAN_WINDOW = 21 };
 /* neighbours further apart than this many periods are not joined: the core was halted between them */
 static const double GAP_PERIODS = 3;
+static const double GAP_SPACINGS = 6; /* of single readings of many repetitions, by their mean distance */
 
 static int by_value(const void *a, const void *b)
 {
@@ -351,10 +352,14 @@ static int running_median(const struct trace *t, const struct series_grid *g, co
     }
     qsort(pool, used, sizeof(*pool), by_time);
     int status = 0;
+    double gap = used > MEDIAN_WINDOW ? GAP_SPACINGS * (pool[used - 1].time - pool[0].time) / (double)used : INFINITY;
     for (size_t i = 0; i < used && status == 0; i++) {
         size_t half = MEDIAN_WINDOW / 2;
         size_t first = i > half ? i - half : 0, end = i + half + 1 < used ? i + half + 1 : used;
-        status = add_point(out, pool[i].time, window_median(pool, first, end));
+        if (i > 0 && pool[i].time - pool[i - 1].time > gap) { /* nobody reads in a halt */
+            status = add_point(out, pool[i].time, NAN);
+        }
+        status = status != 0 ? status : add_point(out, pool[i].time, window_median(pool, first, end));
     }
     free(pool);
     return status;

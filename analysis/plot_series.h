@@ -48,8 +48,8 @@ void polyline_free(struct polyline *p);
 /*
  * The median over all repetitions of the values in each bin of the time axis (one period wide, at most `bins` bins).
  * Bins with fewer than a fifth of the usual number of values break the line: there the core was mostly halted. Of a
- * channel read at most once a repetition it is the running median of 21 neighbours in time. Returns 0, or -1 when
- * out of memory.
+ * channel read at most once a repetition it is the running median of 21 neighbours in time, broken where they are more
+ * than six times as far apart as in the mean. Returns 0, or -1 when out of memory.
  */
 int series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
                   struct polyline *out);

@@ -41,14 +41,25 @@ static double round_number(double x)
     return unit * (lead < sqrt(2) ? 1 : lead < sqrt(10) ? 2 : lead < sqrt(50) ? 5 : 10);
 }
 
-static double level_at(const struct phases *p, double time_us)
+static const struct phase *phase_at(const struct phases *p, double time_us)
 {
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *ph = &p->phases[i];
         if (time_us >= ph->start_us && time_us < ph->start_us + ph->duration_us.value)
-            return ph->kind == PHASE_HALT ? NAN : ph->freq_ghz.value;
+            return ph;
     }
-    return NAN;
+    return NULL;
+}
+
+/* Readings in begin..end; *next is the first that may be: times ascend. */
+static size_t readings_in(const struct reading *r, size_t n, double begin, double end, size_t *next)
+{
+    size_t found = 0;
+    while (*next < n && r[*next].time_us < begin)
+        ++*next;
+    for (; *next < n && r[*next].time_us < end; ++*next)
+        found++;
+    return found;
 }
 
 /*
@@ -102,21 +113,28 @@ int volt_points_find(const struct trace *t, const struct phases *p, double bin_u
     *n = 0;
     if (!r)
         return -1;
-    size_t m = gather(t, r), width = m < VOLT_NEIGHBOURS ? m : VOLT_NEIGHBOURS, first = 0;
+    size_t m = gather(t, r), width = m < VOLT_NEIGHBOURS ? m : VOLT_NEIGHBOURS, first = 0, next = 0, kept = 0;
     if (readings)
         *readings = m;
     size_t bins = m ? bins_of(r, m, &bin_us) : 0;
     struct volt_point *points = calloc(bins + 1, sizeof *points);
+    double usual = m > 1 ? bin_us * (double)m / (r[m - 1].time_us - r[0].time_us) : 0; /* readings in a bin */
     for (size_t b = 0; points && b < bins; b++) {
-        struct volt_point *v = &points[b];
+        struct volt_point *v = &points[kept];
         v->time_us = (floor(r[0].time_us / bin_us) + (double)b + 0.5) * bin_us;
+        const struct phase *phase = phase_at(p, v->time_us);
+        bool halted = phase && phase->kind == PHASE_HALT;
+        /* nobody reads while the core stands still: the neighbours are of before and after */
+        if ((double)readings_in(r, m, v->time_us - bin_us / 2, v->time_us + bin_us / 2, &next) < usual / 2 && halted)
+            continue;
         move_window(r, m, width, v->time_us, &first);
         v->volts = median_with_limits(r + first, width);
         v->n = width;
-        v->level_ghz = level_at(p, v->time_us);
+        v->level_ghz = phase && !halted ? phase->freq_ghz.value : NAN;
+        kept++;
     }
     free(r);
     *out = points;
-    *n = points ? bins : 0;
+    *n = points ? kept : 0;
     return points ? 0 : -1;
 }

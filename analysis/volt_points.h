@@ -17,10 +17,11 @@ struct volt_point {
 };
 
 /*
- * A running median over bins of `bin_us` (0: a fifth of the time that VOLT_NEIGHBOURS readings take, rounded to 1, 2 or
- * 5 times a power of ten). A median keeps steps sharp. Limits are readings: the ranks that hold the median with 95 %
- * (binomial); NaN with fewer than six. Returns 0 and an array to free with free(), or -1: out of memory. No readings
- * give no points. *readings (may be NULL): how many there were.
+ * A running median over bins of `bin_us` (0: a fifth of the time that VOLT_NEIGHBOURS readings take, rounded to 1, 2
+ * or 5 times a power of ten). A median keeps steps sharp. In a halt in which hardly anybody has read there is no
+ * point. Limits are readings: the ranks that hold the median with 95 % (binomial); NaN with fewer than six. Returns 0
+ * and an array to free with free(), or -1: out of memory. No readings give no points. *readings (may be NULL): how
+ * many there were.
  */
 int volt_points_find(const struct trace *t, const struct phases *p, double bin_us, struct volt_point **out, size_t *n,
                      size_t *readings);

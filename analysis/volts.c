@@ -20,6 +20,7 @@ enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define MIXED_US 10.0     /* so near a step readings of repetitions before and after it mix: steps back are not real */
 #define CLEARLY_BETTER 9.0 /* of chi squared, for the two ends of a ramp instead of one time */
 #define WITHIN_HALT_US 1.0 /* a reading so near the end of a halt is one of a repetition whose halt was over */
+#define READ_IN_HALT 0.75  /* of as many readings as elsewhere: fewer are of repetitions that halted at another time */
 #define GAP_SPACINGS 6.0   /* between readings so much farther apart than most a voltage jumps at a time not known */
 #define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
 
@@ -330,29 +331,46 @@ static int split_phases(struct phases *out, double spacing, double near_edge)
     return 0;
 }
 
+/*
+ * A core that stands still reads nothing: what lies in a halt is of repetitions that halted somewhat earlier or later,
+ * unless somebody else read throughout it and the same.
+ */
+static double halt_volts(double *volts, size_t n, double expected)
+{
+    double *scratch = volts + n;
+    if (n < 2 || (double)n < READ_IN_HALT * expected ||
+        fabs(plateau(volts, 0, n / 2, scratch) - plateau(volts, n / 2, n, scratch)) >= STEP_V)
+        return NAN;
+    return plateau(volts, 0, n, scratch);
+}
+
 int find_volts(const struct trace *t, struct phases *out)
 {
     struct trace v;
+    double spacing = NAN;
     if (!t->channel[TRACE_VOLTS])
         return 0;
     int bad = gather_volts(t, &v) || thin(t, &v);
     if (!bad && v.n >= 12) {
-        double spacing = (v.time_us[v.n - 1] - v.time_us[0]) / (double)v.n;
+        spacing = (v.time_us[v.n - 1] - v.time_us[0]) / (double)v.n;
         bool alone = out->n_levels == 0 && isnan(out->phases[0].ipc); /* nothing else says where phases end */
         bad = find_steps(&v, out) || split_phases(out, spacing, alone ? 2 * spacing : NEAR_EDGE_US);
     }
-    double *scratch = malloc((v.n + 1) * sizeof *scratch);
+    double *scratch = malloc((2 * v.n + 1) * sizeof *scratch);
     bad |= !scratch;
     for (size_t p = 0, i = 0; p < out->n_phases && !bad; p++) {
         size_t m = 0;
         while (i < v.n && v.time_us[i] < out->phases[p].start_us)
             i++;
-        double inside = out->phases[p].kind == PHASE_HALT ? WITHIN_HALT_US : 0;
+        bool halted = out->phases[p].kind == PHASE_HALT;
+        double inside = halted ? WITHIN_HALT_US : 0;
         double begin = out->phases[p].start_us, end = begin + out->phases[p].duration_us.value;
         for (size_t k = i; k < v.n && v.time_us[k] <= end - inside; k++)
             if (v.time_us[k] >= begin + inside)
                 scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
-        out->phases[p].volts = m ? median_of(scratch, m) : NAN;
+        out->phases[p].volts = halted ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
+                               : m    ? median_of(scratch, m)
+                                      : NAN;
     }
     free(scratch);
     trace_free(&v);

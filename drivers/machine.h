@@ -52,7 +52,7 @@ struct counter_spec {
 /* A stretch of time in which one kernel runs without pause. */
 struct segment {
     struct payload payload;
-    double duration_us;
+    double duration_us; /* 0 to 1e9; 0: the machine goes on to the next at once */
     bool sampled;
 };
 

@@ -309,8 +309,8 @@ static int check_request(const struct model_state *s, const struct run_request *
         const struct segment *seg = &r->segments[i];
         if (!seg->payload.kernel || seg->payload.instructions == 0)
             return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu has no payload", i);
-        if (!(seg->duration_us > 0 && seg->duration_us <= 1e9))
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu of %g us: above 0 and up to 1e9 would work", i,
+        if (!(seg->duration_us >= 0 && seg->duration_us <= 1e9))
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu of %g us: 0 to 1e9 would work", i,
                                 seg->duration_us);
     }
     return MACHINE_OK;

@@ -24,7 +24,10 @@ static const char disturbed[] = "something else ran between the kernel and the r
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
-#define LATE_US 20.0      /* after the kernel's end: a reading this late tells of what ran in between */
+/* After the kernel's end: a reading this late tells of what ran in between. It looks at the clock some twenty times in a
+ * period, and a quarter as often where it is throttled. */
+#define LATE_US 20.0
+#define LATE_PERIODS 0.25
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
 static int demand(const struct payload *p)
@@ -406,7 +409,7 @@ static int read_voltage(struct machine *m, const struct transition_setup *s, uns
     *time_us = read_time(m, s, &rec, &request, at);
     if (!msr_volts(value, volts, &reason))
         snprintf(why, size, "%s", reason);
-    else if (rec.migrated || rec.involuntary_switches || *time_us > at + LATE_US)
+    else if (rec.migrated || rec.involuntary_switches || *time_us > at + LATE_US + LATE_PERIODS * s->period_us)
         snprintf(why, size, "%s", disturbed);
     return MACHINE_OK;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/robust.h"
 #include "drivers/tsc.h"
@@ -21,6 +22,8 @@ static const double INTERRUPT_LEAST_US = 0.7;
  * guest with busy neighbours 4700 a second were seen, and a tenth of the time lost. The probes give up what is
  * disturbed. With more than this, or half of the time lost in most repetitions, there is hardly anything else. */
 static const double INTERRUPTS_MOST = 30000, LOST_MOST = 0.5;
+/* Of the time; less may be chance. */
+static const double SLOWED_TOLD = 0.02;
 
 static double ticks_per_us(const struct self_test_readings *r)
 {
@@ -77,26 +80,14 @@ struct means {
     double ticks, payload;
 };
 
-/* The rate of the work, adds a tick: the median over samples, of which only few are interrupted. */
-static double usual_rate(const struct self_test_sample *s, size_t n)
-{
-    double *rate = malloc((n > 0 ? n : 1) * sizeof *rate), median = NAN;
-    for (size_t i = 0; rate && i < n; i++)
-        rate[i] = s[i].payload / s[i].ticks;
-    if (rate)
-        median = median_of(rate, n);
-    free(rate);
-    return median;
-}
-
 static struct means means_of(const struct self_test_readings *r, enum self_test_kind kind)
 {
     size_t n;
     struct self_test_sample *s = self_test_samples(r, kind, COUNTER_IDS, &n);
-    double rate = usual_rate(s, n);
+    double rate = self_test_usual_rate(s, n);
     struct means m = {0, 0, 0};
     for (size_t i = 0; i < n; i++)
-        if (s[i].ticks - s[i].payload / rate < INTERRUPT_LEAST_US * ticks_per_us(r)) {
+        if (!s[i].slowed && s[i].ticks - s[i].payload / rate < INTERRUPT_LEAST_US * ticks_per_us(r)) {
             m.n++;
             m.ticks += s[i].ticks;
             m.payload += s[i].payload;
@@ -120,8 +111,8 @@ static void judge_cost(const struct self_test_readings *r, struct self_test_line
     double ra = a.payload / a.ticks, rb = b.payload / b.ticks;
     double cost = (rb - ra) / (rb / a.ticks - ra / b.ticks) * ns;
     snprintf(l->text, sizeof l->text, "%.0f ns a sample, %.1f %% of %.2f us", cost, cost / short_us * 0.1, short_us);
-    self_test_bound(l, cost, COST_LEAST * 1000, COST_MOST * 1000,
-                    "reading takes most of a sample: use a longer --period");
+    self_test_bound_alone(l, r, cost, COST_LEAST * 1000, COST_MOST * 1000,
+                          "reading takes most of a sample: use a longer --period");
 }
 
 static void judge_jitter(const struct self_test_readings *r, struct self_test_lines *out)
@@ -140,7 +131,7 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
             off[i] = fabs(s[i].ticks - usual);
         double nine_tenths = nth_smallest(off, n, n * 9 / 10) * ns;
         snprintf(l->text, sizeof l->text, "9 of 10 samples within %.0f ns of %.2f us", nine_tenths, usual * ns * 1e-3);
-        self_test_bound(l, nine_tenths, NAN, JITTER_MOST * 1000, "samples are of very different lengths");
+        self_test_bound_alone(l, r, nine_tenths, NAN, JITTER_MOST * 1000, "samples are of very different lengths");
     }
     free(off);
     free(s);
@@ -153,20 +144,20 @@ struct lost {
     double share[SELF_TEST_STRETCHES_MAX * SELF_TEST_RECORDINGS_MAX]; /* of each */
 };
 
-static void add_lost(const struct self_test_readings *r, const struct self_test_stretch *s, double rate,
-                     struct lost *out)
+/* Where the code was slowed for long nothing is told of interrupts. */
+static void add_lost(const struct self_test_readings *r, const struct self_test_sample *s, size_t n, struct lost *out)
 {
-    for (size_t k = 0; k < s->n; k++) {
+    double rate = self_test_usual_rate(s, n);
+    for (size_t i = 0, end; i < n; i = end) {
         double us = 0, observed = 0;
-        for (size_t j = SELF_TEST_RUN_IN; j + 1 < s->recordings[k].n; j++) {
-            double ticks = self_test_grown(s, &s->recordings[k], 0, j, j + 1);
-            double excess = ticks - self_test_grown(s, &s->recordings[k], 1, j, j + 1) / rate;
-            if (isnan(excess))
+        for (end = i; end < n && s[end].recording == s[i].recording; end++) {
+            double excess = (s[end].ticks - s[end].payload / rate) / ticks_per_us(r);
+            if (s[end].slowed || isnan(excess))
                 continue;
-            observed += ticks / ticks_per_us(r);
-            if (excess >= INTERRUPT_LEAST_US * ticks_per_us(r)) {
+            observed += s[end].ticks / ticks_per_us(r);
+            if (excess >= INTERRUPT_LEAST_US) {
                 out->interrupts++;
-                us += excess / ticks_per_us(r);
+                us += excess;
             }
         }
         out->us += us;
@@ -184,11 +175,9 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     for (enum self_test_kind kind = SELF_TEST_SHORT; kind <= SELF_TEST_LONG; kind++) {
         size_t n;
         struct self_test_sample *s = self_test_samples(r, kind, COUNTER_IDS, &n);
-        double rate = usual_rate(s, n);
+        if (n >= TSC_STEP_READINGS)
+            add_lost(r, s, n, &lost);
         free(s);
-        for (size_t i = 0; i < r->n_stretches && n >= TSC_STEP_READINGS; i++)
-            if (r->stretch[i].kind == kind)
-                add_lost(r, &r->stretch[i], rate, &lost);
     }
     if (lost.n < 3) {
         self_test_no_stretch(interrupts, r, SELF_TEST_SHORT);
@@ -196,14 +185,20 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
         return;
     }
     double seconds = lost.observed_us * 1e-6, share = lost.us / lost.observed_us;
+    double slowed = self_test_slowed_share(r);
     snprintf(interrupts->text, sizeof interrupts->text, "%zu in %.1f ms: %.0f a second", lost.interrupts,
              seconds * 1e3, (double)lost.interrupts / seconds);
-    self_test_bound(interrupts, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
-                    "a device or the hypervisor interrupts this CPU all the time: choose another with --cpu");
+    self_test_bound_alone(interrupts, r, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
+                          "a device or the hypervisor interrupts this CPU all the time: choose another with --cpu");
     double median = median_of(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
              100 * median);
-    self_test_bound(time, median, NAN, LOST_MOST, "something else runs on this CPU: choose another with --cpu");
+    size_t told = strlen(time->text);
+    if (slowed >= SLOWED_TOLD)
+        snprintf(time->text + told, sizeof time->text - told, "; for another %.0f %% a thread next door, or a lower "
+                 "frequency, slowed the code", 100 * slowed);
+    self_test_bound_alone(time, r, median, NAN, LOST_MOST,
+                          "something else runs on this CPU: choose another with --cpu");
 }
 
 void self_test_judge_clock(const struct self_test_readings *r, struct self_test_lines *out)

@@ -38,7 +38,7 @@ static struct middle middle_of(const struct self_test_readings *r, enum self_tes
     double *work = malloc((2 * n + 1) * sizeof *work), *excess = work ? work + n : NULL;
     struct middle m = {NAN, NAN, 0};
     for (size_t i = 0; work && i < n; i++)
-        if (!isnan(s[i].counter)) {
+        if (!s[i].slowed && !isnan(s[i].counter)) {
             work[kept] = s[i].payload;
             excess[kept++] = s[i].counter - expected * s[i].payload;
         }
@@ -112,27 +112,38 @@ struct chain {
     double ticks, cycles, readings;
 };
 
+/* The samples of one length, with either counter of the chain. */
+struct chain_samples {
+    size_t n;
+    struct self_test_sample *tick, *cycle;
+};
+
+static struct chain_samples chain_samples_of(const struct self_test_readings *r, enum self_test_kind kind)
+{
+    struct chain_samples c = {0, NULL, NULL};
+    size_t n;
+    c.tick = self_test_samples(r, kind, COUNTER_CHAIN_TICKS, &c.n);
+    c.cycle = self_test_samples(r, kind, COUNTER_CHAIN_CYCLES, &n);
+    c.n = n < c.n ? n : c.n; /* 0: out of memory */
+    return c;
+}
+
 /*
  * Adds up what a stretch's readings tell, but for those in which an interrupt fell into the chain. Sums, because the
  * ticks of one chain come in steps of the TSC; a step may be half of a short chain.
  */
-static void add_chain(const struct self_test_stretch *s, struct chain *out)
+static void add_chain(const struct chain_samples *s, size_t stretch, struct chain *out)
 {
-    int tick = self_test_column(s, COUNTER_CHAIN_TICKS), cycle = self_test_column(s, COUNTER_CHAIN_CYCLES);
-    size_t room = 1, n = 0;
-    for (size_t k = 0; k < s->n; k++)
-        room += s->recordings[k].n;
-    struct chain *each = malloc(room * sizeof *each);
-    double *ratio = malloc(room * sizeof *ratio);
-    for (size_t k = 0; each && ratio && k < s->n; k++)
-        for (size_t j = SELF_TEST_RUN_IN; j + 1 < s->recordings[k].n; j++) {
-            double t = self_test_grown(s, &s->recordings[k], tick, j, j + 1);
-            double c = self_test_grown(s, &s->recordings[k], cycle, j, j + 1) / CHAIN_CYCLE_UNIT;
-            if (!(t >= 0 && c >= 0))
-                continue;
-            each[n] = (struct chain){t, c, 1};
-            ratio[n++] = c > 0 ? t / c : 0;
-        }
+    struct chain *each = malloc((s->n + 1) * sizeof *each);
+    double *ratio = malloc((s->n + 1) * sizeof *ratio);
+    size_t n = 0;
+    for (size_t i = 0; each && ratio && i < s->n; i++) {
+        double t = s->tick[i].counter, c = s->cycle[i].counter / CHAIN_CYCLE_UNIT;
+        if (s->tick[i].stretch != stretch || s->tick[i].slowed || !(t >= 0 && c >= 0))
+            continue;
+        each[n] = (struct chain){t, c, 1};
+        ratio[n++] = c > 0 ? t / c : 0;
+    }
     double usual = ratio ? median_of(ratio, n) : NAN;
     for (size_t i = 0; each && i < n; i++)
         if (each[i].ticks <= CHAIN_INTERRUPTED * usual * each[i].cycles || each[i].cycles <= 0) {
@@ -145,41 +156,58 @@ static void add_chain(const struct self_test_stretch *s, struct chain *out)
 }
 
 /* Mean work and ticks of a stretch's samples, without those that something came between. */
-static void usual_sample(const struct self_test_stretch *s, double *work, double *ticks)
+static void usual_sample(const struct chain_samples *s, size_t stretch, double *work, double *ticks)
 {
-    size_t room = 1, n = 0;
-    for (size_t k = 0; k < s->n; k++)
-        room += s->recordings[k].n;
-    double *v = malloc(3 * room * sizeof *v), *t = v ? v + room : NULL;
+    size_t n = 0;
+    double *v = malloc(3 * (s->n + 1) * sizeof *v), *t = v ? v + s->n + 1 : NULL;
     *work = *ticks = NAN;
-    for (size_t k = 0; v && k < s->n; k++)
-        for (size_t j = SELF_TEST_RUN_IN; j + 1 < s->recordings[k].n; j++, n++) {
-            v[n] = self_test_grown(s, &s->recordings[k], 1, j, j + 1);
-            t[n] = self_test_grown(s, &s->recordings[k], 0, j, j + 1);
+    for (size_t i = 0; v && i < s->n; i++)
+        if (s->tick[i].stretch == stretch && !s->tick[i].slowed) {
+            v[n] = s->tick[i].payload;
+            t[n++] = s->tick[i].ticks;
         }
     if (v) {
-        *work = centre_of(v, n, v + 2 * room);
-        *ticks = centre_of(t, n, v + 2 * room);
+        *work = centre_of(v, n, v + 2 * (s->n + 1));
+        *ticks = centre_of(t, n, v + 2 * (s->n + 1));
     }
     free(v);
 }
 
 /*
- * The chain in the readings of a short and the long stretch that follows it against the adds of the kernel "chain":
+ * The chain in the readings of a short stretch and the long one that follows it against the adds of the kernel "chain":
  * cycles by the one for each add of the other. The rate of the latter is that of what a long sample has more than a
  * short one. NAN: they do not tell.
  */
-static double chain_ratio(const struct self_test_stretch *a, const struct self_test_stretch *b, struct chain *all)
+static double chain_ratio(const struct chain_samples *a, const struct chain_samples *b, size_t first, struct chain *all)
 {
     double work[2], ticks[2];
     struct chain chain = {0, 0, 0};
-    add_chain(a, &chain);
-    add_chain(b, &chain);
-    usual_sample(a, &work[0], &ticks[0]);
-    usual_sample(b, &work[1], &ticks[1]);
+    add_chain(a, first, &chain);
+    add_chain(b, first + 1, &chain);
+    usual_sample(a, first, &work[0], &ticks[0]);
+    usual_sample(b, first + 1, &work[1], &ticks[1]);
     *all = (struct chain){all->ticks + chain.ticks, all->cycles + chain.cycles, all->readings + chain.readings};
     double rate = (work[1] - work[0]) / (ticks[1] - ticks[0]);
     return chain.readings < TSC_STEP_READINGS || !(rate > 0) ? NAN : chain.cycles / chain.ticks / rate;
+}
+
+/* The ratio of each round; how many. */
+static size_t chain_ratios(const struct self_test_readings *r, double *ratios, struct chain *all)
+{
+    struct chain_samples a = chain_samples_of(r, SELF_TEST_SHORT), b = chain_samples_of(r, SELF_TEST_LONG);
+    size_t n = 0;
+    /* round by round, as the frequency may drift and a neighbour come and go */
+    for (size_t i = 1; i < r->n_stretches; i++)
+        if (r->stretch[i].kind == SELF_TEST_LONG && r->stretch[i - 1].kind == SELF_TEST_SHORT) {
+            double ratio = chain_ratio(&a, &b, i - 1, all);
+            if (isfinite(ratio))
+                ratios[n++] = ratio;
+        }
+    free(a.tick);
+    free(a.cycle);
+    free(b.tick);
+    free(b.cycle);
+    return n;
 }
 
 static void judge_chain(const struct self_test_readings *r, struct self_test_lines *out)
@@ -187,19 +215,12 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
     struct self_test_line *l = self_test_add(out, "chain", "cycles/add");
     double ratios[SELF_TEST_STRETCHES_MAX];
     struct chain all = {0, 0, 0};
-    size_t n = 0;
     if (r->lacks[COUNTER_CHAIN_TICKS][0] || r->lacks[COUNTER_CHAIN_CYCLES][0]) {
         enum counter_id id = r->lacks[COUNTER_CHAIN_TICKS][0] ? COUNTER_CHAIN_TICKS : COUNTER_CHAIN_CYCLES;
         self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
         return;
     }
-    /* round by round, as the frequency may drift and a neighbour come and go */
-    for (size_t i = 1; i < r->n_stretches; i++)
-        if (r->stretch[i].kind == SELF_TEST_LONG && r->stretch[i - 1].kind == SELF_TEST_SHORT) {
-            double ratio = chain_ratio(&r->stretch[i - 1], &r->stretch[i], &all);
-            if (isfinite(ratio))
-                ratios[n++] = ratio;
-        }
+    size_t n = chain_ratios(r, ratios, &all);
     if (n == 0) {
         self_test_no_stretch(l, r, SELF_TEST_LONG);
         return;
@@ -208,8 +229,8 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
     double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = median_of(ratios, n);
     snprintf(l->text, sizeof l->text, "%.4f cycles for each add of a long chain: the median of %zu rounds; %.3f GHz, "
              "%.0f ticks a reading", value, n, all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
-    self_test_bound(l, value, 1 - off, 1 + off,
-                    "the frequency by the short chains of readings is not that of the core");
+    self_test_bound_alone(l, r, value, 1 - off, 1 + off,
+                          "the frequency by the short chains of readings is not that of the core");
 }
 
 static void judge_cycles(const struct self_test_readings *r, struct self_test_lines *out)
@@ -234,7 +255,7 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
     struct self_test_sample *samples = self_test_samples(r, SELF_TEST_EVENT, COUNTER_EVENT, &n);
     double *ratio = malloc((n > 0 ? n : 1) * sizeof *ratio);
     for (size_t i = 0; ratio && i < n; i++)
-        if (!isnan(samples[i].counter) && samples[i].payload > 0)
+        if (!samples[i].slowed && !isnan(samples[i].counter) && samples[i].payload > 0)
             ratio[kept++] = samples[i].counter / samples[i].payload;
     if (!s || s->block == 0) {
         self_test_no_stretch(l, r, SELF_TEST_EVENT);

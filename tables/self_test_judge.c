@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/robust.h"
 #include "tables/self_test_parts.h"
+
+enum { SLOWED_IN_A_ROW = 5 };
+/* A thread next door may be there most of the time, but hardly in four samples of five. */
+static const double SLOWED_RATE = 0.9, SLOWED_MOST = 0.1, ALONE_QUANTILE = 0.8;
 
 struct self_test_line *self_test_add(struct self_test_lines *out, const char *name, const char *unit)
 {
@@ -30,6 +35,19 @@ void self_test_cannot(struct self_test_line *l, const char *reason, const char *
     l->text[0] = '\0';
     snprintf(l->reason, sizeof l->reason, "%s", reason);
     snprintf(l->remedy, sizeof l->remedy, "%s", remedy);
+}
+
+void self_test_bound_alone(struct self_test_line *l, const struct self_test_readings *r, double value, double lo,
+                           double hi, const char *reason)
+{
+    double share = self_test_slowed_share(r);
+    char why[500];
+    self_test_bound(l, value, lo, hi, reason);
+    if (l->verdict == SELF_TEST_PASS || share < SLOWED_MOST)
+        return;
+    snprintf(why, sizeof why, "in %.0f %% of the time another thread on this core, or a lower frequency, slowed the "
+             "code, and %.150s", 100 * share, l->text);
+    self_test_cannot(l, why, "stop what runs on the other hyper-thread, or choose another core with --cpu");
 }
 
 int self_test_column(const struct self_test_stretch *s, enum counter_id id)
@@ -79,11 +97,41 @@ double self_test_grown(const struct self_test_stretch *s, const struct self_test
     return missing || grown < 0 ? NAN : (double)grown;
 }
 
+/* The quantile of the work of a tick over samples that were not slowed. */
+static double rate_quantile(const struct self_test_sample *s, size_t n, double quantile)
+{
+    double *rate = malloc((n > 0 ? n : 1) * sizeof *rate), value = NAN;
+    size_t kept = 0;
+    for (size_t i = 0; rate && i < n; i++)
+        if (!s[i].slowed)
+            rate[kept++] = s[i].payload / s[i].ticks;
+    if (kept > 0)
+        value = nth_smallest(rate, kept, (size_t)((double)(kept - 1) * quantile));
+    free(rate);
+    return value;
+}
+
+double self_test_usual_rate(const struct self_test_sample *s, size_t n)
+{
+    return rate_quantile(s, n, 0.5);
+}
+
+static void mark_slowed(struct self_test_sample *s, size_t n)
+{
+    double least = SLOWED_RATE * rate_quantile(s, n, ALONE_QUANTILE);
+    for (size_t i = 0, end; i < n; i = end > i ? end : i + 1) {
+        for (end = i; end < n && s[end].recording == s[i].recording && s[end].payload < least * s[end].ticks; end++)
+            ;
+        for (size_t k = i; k < end && end - i >= SLOWED_IN_A_ROW; k++)
+            s[k].slowed = true;
+    }
+}
+
 struct self_test_sample *self_test_samples(const struct self_test_readings *r, enum self_test_kind kind,
                                            enum counter_id column_of, size_t *n)
 {
     struct self_test_sample *out = NULL;
-    size_t room = 0;
+    size_t room = 0, recordings = 0;
     *n = 0;
     for (size_t i = 0; i < r->n_stretches; i++)
         for (size_t k = 0; k < r->stretch[i].n && r->stretch[i].kind == kind; k++)
@@ -92,16 +140,33 @@ struct self_test_sample *self_test_samples(const struct self_test_readings *r, e
     for (size_t i = 0; out && i < r->n_stretches; i++) {
         const struct self_test_stretch *s = &r->stretch[i];
         int column = self_test_column(s, column_of);
-        for (size_t k = 0; k < s->n && s->kind == kind; k++)
+        for (size_t k = 0; k < s->n && s->kind == kind; k++, recordings++)
             for (size_t j = SELF_TEST_RUN_IN; j + 1 < s->recordings[k].n; j++) {
                 struct self_test_sample *sample = &out[*n];
                 sample->ticks = self_test_grown(s, &s->recordings[k], 0, j, j + 1);
                 sample->payload = self_test_grown(s, &s->recordings[k], 1, j, j + 1);
                 sample->counter = self_test_grown(s, &s->recordings[k], column, j, j + 1);
-                *n += sample->ticks > 0 && sample->payload > 0;
+                sample->stretch = i;
+                sample->recording = recordings;
+                sample->slowed = false;
+                *n += sample->ticks > 0 && sample->payload >= 0;
             }
     }
+    mark_slowed(out, *n);
     return out;
+}
+
+double self_test_slowed_share(const struct self_test_readings *r)
+{
+    size_t n;
+    struct self_test_sample *s = self_test_samples(r, SELF_TEST_SHORT, COUNTER_IDS, &n);
+    double slowed = 0, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        all += s[i].ticks;
+        slowed += s[i].slowed ? s[i].ticks : 0;
+    }
+    free(s);
+    return all > 0 ? slowed / all : 0;
 }
 
 void self_test_judge(const struct self_test_readings *r, struct self_test_lines *out)

@@ -163,8 +163,8 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
 static const double SCALAR_THROTTLED = 0.01, SLOW_RATE = 0.7;
 /* The first microsecond or two of new code run slowly because it is fetched: no throttling is told from so little. */
 static const double SLOW_LEAST_US = 4, THROTTLED_LEAST = 0.1;
-/* Longer than any halt: something else ran. */
-static const double SLOW_MOST_US = 30;
+/* Of samples of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
+static const double SLOW_MOST_US = 3;
 
 /* Time (us) in which the wide kernel ran slowly, and cycles of throttling counted after the switch: medians of the
  * repetitions, of which some may have been interrupted. */

@@ -71,7 +71,7 @@ static void change(struct broken *b, struct recording *rec)
     int chain_ticks = column_of(b, COUNTER_CHAIN_TICKS), chain_cycles = column_of(b, COUNTER_CHAIN_CYCLES);
     for (size_t i = 0; i < rec->n; i++) {
         uint64_t *words = rec->words + i * rec->stride;
-        if (chain_ticks >= 0 && chain_cycles >= 0) {
+        if (b->as_timing && chain_ticks >= 0 && chain_cycles >= 0) {
             words[chain_cycles] *= CHAIN_CYCLE_UNIT;
             words[chain_ticks] = words[0];
         }

@@ -240,6 +240,7 @@ static void draw_power(struct draft *d)
     put(d, "[power]\n");
     LINE(d, "idle_watts = %.1f", rng_range(&d->rng, 5, 60));
     LINE(d, "cycle_nj = %.2f", rng_range(&d->rng, 0.2, 1));
+    LINE(d, "companion_boosts = %s", "yes");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         LINE(d, "nj.%s = %.4f", kinds[i], nj);
         nj *= rng_range(&d->rng, 1.1, 1.5);

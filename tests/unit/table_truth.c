@@ -443,8 +443,8 @@ static void check_energy(struct check *c, size_t row)
     double ghz = fixed > 0 ? fmin(fixed * spread, t.phases[t.n - 1].ghz) : t.phases[t.n - 1].ghz;
     double boost, idle = c->model->idle_watts + steady_watts(c, "pause", cores, fixed, &boost);
     double package = c->model->idle_watts + steady_watts(c, kernel, cores, fixed, &boost);
-    if (cores > 1 && boost > 1e-6)
-        return; /* the companions of a model do not follow boosts */
+    if (cores > 1 && boost > 1e-6 && !c->model->companions_boosted)
+        return; /* the cores are not alike, as the table takes them to be */
     cell(c, row, "idle_watts", idle);
     cell(c, row, "package_watts", package);
     cell(c, row, "watts", package - idle);

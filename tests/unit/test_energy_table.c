@@ -147,6 +147,51 @@ static void rows_are_the_parameters(void **state)
     }
 }
 
+/*
+ * Where code raises the voltage, it does so on each core that runs it: a table that takes the cores to be alike is
+ * right where the companions follow boosts, and low where one core alone is raised.
+ */
+static void boosts_are_on_all_cores(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 11, 0);
+    for (int trial = 0; trial < 6; trial++) {
+        struct tables_options o = brief();
+        struct model m;
+        struct table t;
+        struct payload p = rig_payload("256or");
+        struct model_need need;
+        struct machine_error err;
+        rig_load("xeon-w-2104", &m); /* raised for 256 bits, with any number of cores */
+        rig_silence(&m);
+        assert_true(m.companions_boosted && m.has_power && m.n_boosts == 1);
+        double boost = m.boosts[0].volts = rng_range(&r, 0.012, 0.1), nj = NAN;
+        unsigned cores = (unsigned)rng_int(&r, 2, 4);
+        m.companions_boosted = trial % 2 == 0;
+        m.cycle_nj = rng_range(&r, 0.1, 1);
+        for (size_t i = 0; i < m.n_energies; i++)
+            if (m.energies[i].width == 256 && m.energies[i].weight == KERNEL_LIGHT)
+                nj = m.energies[i].nj = rng_range(&r, 1, 3);
+        o.n_active = 1;
+        o.active[0] = cores;
+        o.n_kernels = 1;
+        o.kernels[0] = p;
+        o.seed = (uint64_t)trial;
+        rig_measure(&table_energy, &m, &o, &t);
+        size_t row = find(&t, "256or", cores, "automatic");
+        double ghz = level_ghz(&m, "256or", cores), plain = model_volts(&m, ghz), raised = plain + boost;
+        double boosted = trial % 2 == 0 ? cores : 1; /* cores */
+        assert_int_equal(model_need(&m, &p, &need, &err), MACHINE_OK);
+        double watts = ghz * ((m.cycle_nj + need.ipc * nj) * (boosted * raised * raised +
+                                                              (cores - boosted) * plain * plain)) -
+                       cores * core_watts(&m, "pause", ghz);
+        compare(&t, row, "watts", watts);
+        compare(&t, row, "nj_per_op", watts / (cores * ghz * need.ipc));
+        table_free(&t);
+    }
+}
+
 /* With all its noise: interrupts take time, not energy of instructions. */
 static void noise_is_survived(void **state)
 {
@@ -594,6 +639,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gold_6130_at_a_fixed_frequency), cmocka_unit_test(rows_are_the_parameters),
+        cmocka_unit_test(boosts_are_on_all_cores),
         cmocka_unit_test(noise_is_survived),              cmocka_unit_test(disturbed_pairs_are_left_out),
         cmocka_unit_test(without_figures_nothing_is_said), cmocka_unit_test(frequency_that_cannot_be_fixed),
         cmocka_unit_test(frequency_that_is_fixed_already), cmocka_unit_test(long_repetitions_are_cut),

@@ -446,8 +446,14 @@ static void impossible_runs_are_refused(void **state)
     request.zero_segment = 1;
     assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_BAD_INPUT);
     request.zero_segment = 0;
-    s.duration_us = 0;
-    assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_BAD_INPUT);
+    static const double never[] = {-1, 1.1e9, (double)NAN, (double)INFINITY};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        s.duration_us = never[i];
+        assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_BAD_INPUT);
+        assert_non_null(strstr(err.text, "0 to 1e9 would work"));
+    }
+    s.duration_us = 0; /* as on silicon: what comes next comes at once */
+    assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
     s.duration_us = 300000;
     assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_FAILED);
     assert_non_null(strstr(err.text, "more than 200000 samples"));

@@ -223,6 +223,20 @@ static void a_value_a_run_gets_a_running_median(void **state)
     polyline_free(&line);
     series_grid_free(&g);
     trace_free(&t);
+    /* nobody reads in a halt, and no line crosses it */
+    begin(&t);
+    for (uint32_t run = 0; run < 400; run++) {
+        add(&t, run, 0.5 * run + (run < 200 ? 0 : 10), run < 200 ? 0.88 : 0.75);
+    }
+    find(&t, &g);
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(line.n, 401);
+    for (size_t i = 0; i < line.n; i++) {
+        assert_true(i == 200 ? isnan(line.y[i]) != 0 : fabs(line.y[i] - (i < 200 ? 0.88 : 0.75)) < 1e-6);
+    }
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
 }
 
 static void odd_traces_are_no_trouble(void **state)
