@@ -200,7 +200,7 @@ static void waits_that_are_always_interrupted_count_if_they_agree(void **state)
     assert_true(w.others == RUNS / 5 && w.mode[0].share.value == 1);
     assert_true(w.rearmed == 0 && w.not_rearmed == RUNS - RUNS / 5);
     for (int i = 0; i < RUNS; i++) /* it does matter: a wait of 600 us after the last tick before it is over */
-        rise[i] = (struct relaxation_rise){rng_range(&r, 600, 3000), 3, 10, 20};
+        rise[i] = (struct relaxation_rise){rng_range(&r, 600, 3000), 3, 10, 20, false};
     assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
     assert_true(w.close < 60);
 }
