@@ -15,18 +15,37 @@ enum { TAUS = 24, BEGINS = 24, ITERATIONS = 100, POINTS_LEAST = 12, GRID_POINTS 
 struct points {
     const double *t, *y;
     size_t n;
-    double begin;
+    double begin, width;
     bool free_begin;
 };
 
-static double shape(double t, double begin, double tau)
+static double decay(double x, double tau)
 {
-    return t <= begin ? 1 : exp((begin - t) / tau);
+    return x <= 0 ? 1 : exp(-x / tau);
+}
+
+double ramp_decay_integral(double x, double tau)
+{
+    return x <= 0 ? x : tau > 0 ? tau * -expm1(-x / tau) : 0;
+}
+
+/* d/d(log tau) of that. */
+static double integral_slope(double x, double tau)
+{
+    return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * exp(-x / tau));
+}
+
+static double shape(const struct points *p, double t, double begin, double tau)
+{
+    double x = t - begin, half = 0.5 * p->width;
+    if (!(half > 0))
+        return decay(x, tau);
+    return (ramp_decay_integral(x + half, tau) - ramp_decay_integral(x - half, tau)) / p->width;
 }
 
 double ramp_value(const struct ramp_fit *f, double t)
 {
-    return f->to.value + (f->from.value - f->to.value) * shape(t, f->begin.value, f->tau.value);
+    return f->to.value + (f->from.value - f->to.value) * decay(t - f->begin.value, f->tau.value);
 }
 
 /* The best TO and STEP for a given shape, a straight line over it, by some of the points. Returns the sum of squared
@@ -35,7 +54,7 @@ static double project(const struct points *p, double begin, double tau, double *
 {
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, origin = p->y[0];
     for (size_t i = 0; i < p->n; i += p->n / GRID_POINTS + 1) {
-        double x = shape(p->t[i], begin, tau), y = p->y[i] - origin;
+        double x = shape(p, p->t[i], begin, tau), y = p->y[i] - origin;
         n++;
         sx += x;
         sy += y;
@@ -79,7 +98,7 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
     const struct points *p = data;
     double tau = exp(gsl_vector_get(x, LOG_TAU));
     for (size_t i = 0; i < p->n; i++)
-        gsl_vector_set(f, i, gsl_vector_get(x, TO) + gsl_vector_get(x, STEP) * shape(p->t[i], begin_of(x, p), tau) -
+        gsl_vector_set(f, i, gsl_vector_get(x, TO) + gsl_vector_get(x, STEP) * shape(p, p->t[i], begin_of(x, p), tau) -
                                  p->y[i]);
     return GSL_SUCCESS;
 }
@@ -89,12 +108,19 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
     const struct points *p = data;
     double tau = exp(gsl_vector_get(x, LOG_TAU)), begin = begin_of(x, p), step = gsl_vector_get(x, STEP);
     for (size_t i = 0; i < p->n; i++) {
-        double s = shape(p->t[i], begin, tau), along = p->t[i] > begin ? step * s / tau : 0;
+        double since = p->t[i] - begin, half = 0.5 * p->width, later, slower;
+        if (half > 0) {
+            later = (decay(since - half, tau) - decay(since + half, tau)) / p->width;
+            slower = (integral_slope(since + half, tau) - integral_slope(since - half, tau)) / p->width;
+        } else {
+            later = since > 0 ? decay(since, tau) / tau : 0;
+            slower = later * fmax(0, since);
+        }
         gsl_matrix_set(j, i, TO, 1);
-        gsl_matrix_set(j, i, STEP, s);
-        gsl_matrix_set(j, i, LOG_TAU, along * fmax(0, p->t[i] - begin));
+        gsl_matrix_set(j, i, STEP, shape(p, p->t[i], begin, tau));
+        gsl_matrix_set(j, i, LOG_TAU, step * slower);
         if (p->free_begin)
-            gsl_matrix_set(j, i, BEGIN, along);
+            gsl_matrix_set(j, i, BEGIN, step * later);
     }
     return GSL_SUCCESS;
 }
@@ -169,9 +195,10 @@ static int refine(const struct points *p, const double start[PARAMETERS], struct
     return status;
 }
 
-int ramp_fit(const double *t, const double *y, size_t n, double begin, bool free_begin, struct ramp_fit *out)
+int ramp_fit(const double *t, const double *y, size_t n, double width, double begin, bool free_begin,
+             struct ramp_fit *out)
 {
-    const struct points p = {t, y, n, begin, free_begin};
+    const struct points p = {t, y, n, begin, width, free_begin};
     double start[PARAMETERS] = {0};
     if (n < POINTS_LEAST || !isfinite(seek(&p, start)))
         return 1;

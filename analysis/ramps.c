@@ -331,7 +331,7 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
     *runs = 0;
     for (int is_free = 0; is_free < 2; is_free++) {
         struct ramp_fit f;
-        int status = ramp_fit(s->t, s->mean, s->n_points, s->begin, is_free, &f);
+        int status = ramp_fit(s->t, s->mean, s->n_points, 0, s->begin, is_free, &f);
         if (status < 0)
             return -1;
         double n = (double)s->n_points, value = status ? INFINITY : n * log(fmax(f.rss, 1e-18 * n)) + is_free * log(n);

@@ -8,6 +8,7 @@
 #include <gsl/gsl_sort.h>
 
 #include "analysis/clock.h"
+#include "analysis/relaxation_parts.h"
 #include "analysis/robust.h"
 #include "analysis/threshold.h"
 
@@ -121,23 +122,14 @@ const char *relaxation_levels(const struct trace *t, const struct trigger_span *
 
 /* ---- one repetition ---- */
 
-/* The samples of the window, with what they hold. */
-struct window {
-    size_t n;
-    double *begin, *end; /* us after the start of the window */
-    double *rate;        /* payload instructions per ns */
-    double *freq;
-    double *weight;      /* 1, or less of a short sample: at the switch of kernels it may be tiny */
-    double *scratch;
-};
-
-static int open_window(struct window *w, const struct trace *t, struct trigger_span s, double from_us, double to_us)
+int relaxation_window_open(struct relaxation_window *w, const struct trace *t, struct trigger_span s, double from_us,
+                           double to_us)
 {
     size_t n = s.last - s.first;
     double *all = malloc((6 * n + 6) * sizeof *all);
     if (!all)
         return -1;
-    *w = (struct window){0, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n};
+    *w = (struct relaxation_window){0, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n};
     for (size_t i = s.first + 1; i < s.last; i++) {
         double freq = (double)t->channel[TRACE_FREQ][i], ipc = (double)t->channel[TRACE_IPC][i];
         if (t->time_us[i - 1] < from_us || t->time_us[i] > to_us || isnan(freq) || isnan(ipc))
@@ -154,8 +146,19 @@ static int open_window(struct window *w, const struct trace *t, struct trigger_s
     return 0;
 }
 
+void relaxation_window_close(struct relaxation_window *w)
+{
+    free(w->begin);
+}
+
+double relaxation_lost(const struct relaxation_window *w, size_t i, double slow)
+{
+    double length = w->end[i] - w->begin[i];
+    return length - length * w->rate[i] / slow;
+}
+
 /* The standard deviation of one sample's frequency, from one sample to the next; NaN: too few. */
-static double sample_noise(const struct window *w)
+static double sample_noise(const struct relaxation_window *w)
 {
     for (size_t i = 1; i < w->n; i++)
         w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
@@ -166,7 +169,7 @@ static double sample_noise(const struct window *w)
  * The first sample of the faster ones; w->n: none. A sample counts for the side that it is nearer to, and by no more
  * than noise takes it beyond either: a wild one must not decide, nor must noise that is cut off on one side only.
  */
-static size_t best_split(const struct window *w, const struct relaxation_levels *l, double noise)
+static size_t best_split(const struct relaxation_window *w, const struct relaxation_levels *l, double noise)
 {
     double step = l->fast - l->slow, part = fmin(fmax(RISE_PART, RISE_SIGMAS * noise / step), 1) * step;
     double sum = 0, best = 0, beyond = CLIP_SIGMAS * noise / part;
@@ -183,7 +186,7 @@ static size_t best_split(const struct window *w, const struct relaxation_levels 
 }
 
 /* Whether the samples from number k on are faster by more than noise makes a few of them. */
-static bool rises_at(const struct window *w, size_t k, const struct relaxation_levels *l, double noise)
+static bool rises_at(const struct relaxation_window *w, size_t k, const struct relaxation_levels *l, double noise)
 {
     double sum = 0, n = 0;
     if (!(k > 0 && k < w->n))
@@ -195,7 +198,7 @@ static bool rises_at(const struct window *w, size_t k, const struct relaxation_l
     return sum > fmax(SURE_SIGMAS * noise * sqrt(n), RISE_PART * (l->fast - l->slow) * n);
 }
 
-static double median_rate(const struct window *w, size_t first, size_t last)
+static double median_rate(const struct relaxation_window *w, size_t first, size_t last)
 {
     size_t m = 0;
     for (size_t i = first; i < last && i < w->n; i++)
@@ -205,15 +208,14 @@ static double median_rate(const struct window *w, size_t first, size_t last)
 
 /* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the
  * faster rate in it. */
-static double place(const struct window *w, size_t k, double slow, size_t unsure)
+static double place(const struct relaxation_window *w, size_t k, double slow, size_t unsure)
 {
     double most = HALT_LEAST_US, at = NAN, fast = median_rate(w, k + 1, k + 1 + NEAR / 2);
     for (size_t j = k - 1 > unsure ? k - 1 - unsure : 0; j <= k + unsure && j < w->n; j++) {
-        double executed = (w->end[j] - w->begin[j]) * w->rate[j] / slow;
-        double lost = w->end[j] - w->begin[j] - executed;
+        double lost = relaxation_lost(w, j, slow);
         if (lost > most) {
             most = lost;
-            at = w->begin[j] + executed;
+            at = w->end[j] - lost;
         }
     }
     if (!isnan(at))
@@ -225,7 +227,7 @@ static double place(const struct window *w, size_t k, double slow, size_t unsure
 }
 
 /* Time lost in the slow samples before number `last`. */
-static void find_interruptions(const struct window *w, size_t last, double slow, struct relaxation_rise *out)
+static void find_interruptions(const struct relaxation_window *w, size_t last, double slow, struct relaxation_rise *out)
 {
     for (size_t i = 0; i < last; i++)
         w->scratch[i] = w->rate[i];
@@ -233,21 +235,21 @@ static void find_interruptions(const struct window *w, size_t last, double slow,
     double noise = rest ? mad_sigma(w->scratch, last, slow, rest) / slow : 0;
     free(rest);
     for (size_t i = 0; i < last; i++) {
-        double length = w->end[i] - w->begin[i], executed = length * w->rate[i] / slow;
-        if (w->end[i] < SETTLE_US || length - executed < fmax(LOST_LEAST_US, LOST_SIGMAS * noise * length))
+        double length = w->end[i] - w->begin[i], lost = relaxation_lost(w, i, slow);
+        if (w->end[i] < SETTLE_US || lost < fmax(LOST_LEAST_US, LOST_SIGMAS * noise * length))
             continue;
         if (!out->interruptions++)
-            out->first_us = w->begin[i] + executed;
-        out->last_us = w->begin[i] + executed;
+            out->first_us = w->end[i] - lost;
+        out->last_us = w->end[i] - lost;
     }
 }
 
 int relaxation_find(const struct trace *t, struct trigger_span s, double from_us, double to_us,
                     const struct relaxation_levels *levels, struct relaxation_rise *out)
 {
-    struct window w;
-    *out = (struct relaxation_rise){NAN, 0, NAN, NAN};
-    if (open_window(&w, t, s, from_us, to_us))
+    struct relaxation_window w;
+    *out = (struct relaxation_rise){NAN, 0, NAN, NAN, false};
+    if (relaxation_window_open(&w, t, s, from_us, to_us))
         return -1;
     double noise = sample_noise(&w), ratio = noise / (levels->fast - levels->slow);
     size_t k = best_split(&w, levels, noise);
@@ -255,7 +257,11 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
         k = w.n;
     bool rises = k > 0 && k < w.n;
     double slow = k > 0 ? median_rate(&w, k > NEAR ? k - NEAR : 0, k) : NAN;
-    if (rises)
+    if (rises && levels->ramp.tau_us.value > 0) {
+        double left;
+        out->at_us = relaxation_ramp_begin(&w, w.begin[k], &levels->ramp, &left);
+        out->other_shape = left > RELAXATION_APART * levels->ramp.left;
+    } else if (rises)
         out->at_us = place(&w, k, slow, (size_t)fmin(UNSURE_MOST, UNSURE * ratio * ratio));
     if (k > 0)
         find_interruptions(&w, rises ? k - 1 : k, median_rate(&w, 0, k), out);
@@ -265,7 +271,7 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
             out->first_us = covered;
         out->last_us = covered;
     }
-    free(w.begin);
+    relaxation_window_close(&w);
     return 0;
 }
 

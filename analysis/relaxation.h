@@ -14,11 +14,26 @@
 /* A rise so early tells no wait: the core had not been slowed, or not for long enough to be seen. */
 #define RELAXATION_AT_ONCE_US 20.0
 
+/*
+ * How the frequency rises where it does not do so at once: f(t) = fast + (slow - fast) exp(-(t - begin) / tau). The wait
+ * is over when that begins.
+ */
+struct relaxation_ramp {
+    struct estimate tau_us;  /* value 0: at once, or after a halt */
+    double begin_half_us;    /* 95 %: by how much the beginnings in all repetitions may be off alike */
+    bool by_rate;            /* told by instructions in a time, which scatter by less than the readings of the frequency */
+    bool instant;            /* readings of the frequency are those at the end of a sample */
+    double gain;             /* fast / slow - 1 */
+    double noise;            /* relative standard deviation of one sample */
+    double left;             /* mean square that it leaves of a repetition, in squares of that */
+};
+
 /* The frequencies before and after, GHz. */
 struct relaxation_levels {
     double slow, fast;
     size_t rose; /* repetitions that end above `slow` by more than 1 % */
     bool slight; /* it does rise, but by less */
+    struct relaxation_ramp ramp; /* set by relaxation_ramp() */
 };
 /*
  * From the first and the last 100 us of a window of all repetitions: `slow` is a median (of the first 20 us where the
@@ -30,10 +45,11 @@ const char *relaxation_levels(const struct trace *t, const struct trigger_span *
 
 /* When one repetition left the low frequency. */
 struct relaxation_rise {
-    double at_us;          /* from the start of the window to the beginning of the halt, or to the rise without one;
-                              NaN: it did not rise in the window */
+    double at_us;          /* from the start of the window to the beginning of the halt, of the ramp, or to the rise
+                              without either; NaN: it did not rise in the window */
     size_t interruptions;  /* before that: time lost to something else */
     double first_us, last_us; /* when the first and the last of them began; NaN: none */
+    bool other_shape;      /* it rises, but not as the ramp does: when it began is not told */
 };
 /*
  * The place that splits the samples of the window best (least squares) into slow ones and faster ones; a rise by a
@@ -42,6 +58,16 @@ struct relaxation_rise {
  */
 int relaxation_find(const struct trace *t, struct trigger_span s, double from_us, double to_us,
                     const struct relaxation_levels *levels, struct relaxation_rise *out);
+
+/*
+ * Whether the frequency rises as a ramp, by n repetitions together whose rises were found as if it rose at once. If so
+ * levels->ramp says how, levels->fast is where it leads, and the rises are those at which it begins. Each ramp is fitted
+ * with the beginning of its own, the time constant in common; it is one if that leaves less than rises at once would
+ * (Schwarz's criterion), and if most rises show no halt. Looked at as far as `to_us` allows. Returns 0, or -1: out of
+ * memory.
+ */
+int relaxation_ramp(const struct trace *t, const struct trigger_span *s, size_t n, double from_us, double to_us,
+                    struct relaxation_levels *levels, struct relaxation_rise *rise);
 
 /* The distribution of the waits of repetitions that only waited. */
 struct relaxation_mode {

@@ -34,6 +34,9 @@ static const struct table_column columns[] = {
     {"plain_ghz_lo", "GHz", TABLE_REAL, false, 3},
     {"plain_ghz_hi", "GHz", TABLE_REAL, false, 3},
     {"fast_ghz", "GHz", TABLE_REAL, false, 3},
+    {"tau_us", "us", TABLE_REAL, false, 1}, /* time constant of the rise, where it is a ramp */
+    {"tau_us_lo", "us", TABLE_REAL, false, 1},
+    {"tau_us_hi", "us", TABLE_REAL, false, 1},
     {"n", "", TABLE_WHOLE, false, 0},
     {"others", "", TABLE_WHOLE, false, 0}, /* waits of neither mode, and those not over when the recording ended */
     {"discarded", "", TABLE_WHOLE, false, 0}, /* interrupted */

@@ -21,6 +21,7 @@
 #define BELOW 0.9        /* of the wait: duty periods of toggling ... */
 #define ABOVE 1.15       /* ... long enough for the halt and the rise to show */
 #define ABOVE_LEAST_US 40.0
+#define ABOVE_TAUS 1.5   /* ... or a ramp */
 #define SHORTEST_US 40.0 /* of the waits that are measured: there must be samples before the rise */
 #define ROOM_US (4 * RELAXATION_BURST_US) /* a shorter wait has no room for a burst in its middle */
 #define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
@@ -108,6 +109,24 @@ static struct relaxation_rise *rises(const struct rig *r, double from_us, double
     return rise;
 }
 
+/* The same where the frequency may rise as a ramp, of which these repetitions tell the shape. */
+static struct relaxation_rise *rises_by_ramp(struct rig *r, double to_us)
+{
+    r->levels.ramp.tau_us.value = 0;
+    struct relaxation_rise *rise = rises(r, 0, to_us);
+    if (rise && relaxation_ramp(&r->trace, r->span, r->n, 0, to_us, &r->levels, rise)) {
+        free(rise);
+        return NULL;
+    }
+    return rise;
+}
+
+/* How long a repetition is recorded: two waits, and the rise. */
+static double observed(const struct rig *r)
+{
+    return OBSERVED * r->wait_us + OBSERVED_LEAST_US + r->levels.ramp.tau_us.value;
+}
+
 /* ---- rows ---- */
 
 static const char *what_of(const struct cell *c)
@@ -141,13 +160,17 @@ static void add_row(const struct rig *r, const char *by, size_t n, size_t discar
     put_estimate(r, "slow_ghz", r->step.slow_ghz);
     put_estimate(r, "plain_ghz", r->step.plain_ghz);
     table_put_number(r->rows, "fast_ghz", r->levels.fast);
+    if (r->levels.ramp.tau_us.value > 0)
+        put_estimate(r, "tau_us", r->levels.ramp.tau_us);
 }
 
-/* A wait: each is found on the grid of the samples, and what that is off by is alike in all repetitions. */
+/* A wait: each is found on the grid of the samples, and what that is off by is alike in all repetitions. So is what the
+ * shape of a ramp is off by. */
 static void put_wait(const struct rig *r, struct estimate e)
 {
-    double grid = GRID_PERIODS * relaxation_period(r->context->options);
-    table_put_limits(r->rows, "wait_us", e.value, e.lo - grid, e.hi + grid);
+    double grid = GRID_PERIODS * relaxation_period(r->context->options), ramp = r->levels.ramp.begin_half_us;
+    table_put_limits(r->rows, "wait_us", e.value, e.value - hypot(e.value - e.lo, ramp) - grid,
+                     e.value + hypot(e.hi - e.value, ramp) + grid);
 }
 
 __attribute__((format(printf, 3, 4)))
@@ -235,7 +258,7 @@ static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine
         snprintf(p->why, sizeof p->why, "%s", why);
         return MACHINE_OK;
     }
-    struct relaxation_rise *rise = rises(r, 0, RELAXATION_PILOT_US);
+    struct relaxation_rise *rise = rises_by_ramp(r, RELAXATION_PILOT_US);
     bool bad = !rise || relaxation_waits(rise, r->n, &waits);
     if (!bad)
         p->again = judge(r, rise, &waits, p->why, sizeof p->why);
@@ -295,13 +318,13 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
 
 static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
 {
-    double observe = OBSERVED * r->wait_us + OBSERVED_LEAST_US;
+    double observe = observed(r);
     const struct segment segments[2] = {{r->cell->a, RELAXATION_FROM_US, false}, {r->cell->b, observe, true}};
     struct relaxation_waits waits;
     int status = record(r, segments, 2, 1, runs, 0.1, err);
     if (status != MACHINE_OK)
         return status;
-    struct relaxation_rise *rise = rises(r, 0, observe);
+    struct relaxation_rise *rise = rises_by_ramp(r, observe);
     bool bad = !rise || relaxation_waits(rise, r->n, &waits);
     free(rise);
     if (bad)
@@ -345,10 +368,13 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
     struct estimate share = share_estimate(yes, yes + no);
     const char *verdict = relaxation_verdict(&share);
     bool decided = strcmp(verdict, "undecided") != 0, mostly = strcmp(verdict, "yes") == 0;
-    size_t m = 0;
+    size_t m = 0, others = 0; /* a burst that needs less lets the frequency rise halfway, and later again */
     for (size_t i = 0; x && decided && i < r->n; i++)
-        if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.25 * r->wait_us)
+        if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.25 * r->wait_us) {
+            others += rise[i].other_shape;
             x[m++] = rise[i].at_us;
+        }
+    m = 2 * others > m ? 0 : m;
     if (!decided && !last) {
         free(x);
         return false;
@@ -377,7 +403,7 @@ static int rearming_kernel(const struct cell *c, struct payload *out)
 
 static int measure_rearm(struct rig *r, const struct payload *by, size_t runs, struct machine_error *err)
 {
-    double observe = OBSERVED * r->wait_us + OBSERVED_LEAST_US;
+    double observe = observed(r);
     const struct segment segments[4] = {{r->cell->a, RELAXATION_FROM_US, false},
                                         {r->cell->b, fmax(0.5 * r->wait_us - RELAXATION_BURST_US, 1), false},
                                         {*by, RELAXATION_BURST_US, false},
@@ -532,8 +558,8 @@ static int after_pilot(struct rig *r, const struct payload *by, struct machine_e
     if (kind == RELAXATION_REARM)
         return measure_rearm(r, by, runs, err);
     int status = measure_toggle(r, BELOW * r->wait_us, runs, err);
-    return status == MACHINE_OK ? measure_toggle(r, fmax(ABOVE * r->wait_us, r->wait_us + ABOVE_LEAST_US), runs, err)
-                               : status;
+    double room = fmax(fmax((ABOVE - 1) * r->wait_us, ABOVE_LEAST_US), ABOVE_TAUS * r->levels.ramp.tau_us.value);
+    return status == MACHINE_OK ? measure_toggle(r, r->wait_us + room, runs, err) : status;
 }
 
 /* The cell with so many active cores; *p says whether there was anything to measure. */
