@@ -8,6 +8,8 @@
 
 #include "analysis/findings.h"
 
+enum { PLACES_MAX = 12 };
+#define SAME_TIME_US 0.5
 #define NEAR_US 5.0        /* so far apart a finding may begin in the two halves, or ... */
 #define NEAR_SHARE 0.25    /* ... by this share of its duration, whichever is more */
 #define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
@@ -95,18 +97,48 @@ static bool near(double a, double b, double duration)
     return fabs(a - b) <= fmax(NEAR_US, NEAR_SHARE * duration);
 }
 
+/*
+ * When what is at time `at` of the most frequent course may be: where a phase before it has durations of several modes,
+ * each of them. Which one is the most frequent may differ from half to half. Returns how many, at least 1.
+ */
+static size_t times_by_mode(const struct phases *p, double at, double out[PLACES_MAX])
+{
+    size_t n = 0;
+    out[n++] = at;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        const struct phase *ph = &p->phases[i];
+        if (!(ph->start_us + ph->duration_us.value <= at + SAME_TIME_US))
+            break;
+        for (size_t k = 1; k < ph->n_modes && n < PLACES_MAX; k++)
+            out[n++] = at + ph->modes[k].duration_us - ph->modes[0].duration_us;
+    }
+    return n;
+}
+
+/* Whether what is at `a` in the one may be what is at `b` in the other. */
+static bool same_place(const struct phases *one, double a, const struct phases *other, double b, double duration)
+{
+    double x[PLACES_MAX], y[PLACES_MAX];
+    size_t n = times_by_mode(one, a, x), m = times_by_mode(other, b, y);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++)
+            if (near(x[i], y[k], duration))
+                return true;
+    return false;
+}
+
 /* Whether the half shows a phase of this kind here. Slow phases may end at another time: that is what is scattered. */
-static bool shows_phase(const struct phases *half, const struct phase *ph)
+static bool shows_phase(const struct phases *half, const struct phases *p, const struct phase *ph)
 {
     for (size_t i = 0; i < half->n_phases; i++) {
         const struct phase *q = &half->phases[i];
-        if (q->kind == ph->kind && near(q->start_us, ph->start_us, ph->duration_us.value))
+        if (q->kind == ph->kind && same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
             return true;
     }
     return false;
 }
 
-static bool shows_transition(const struct phases *half, const struct transition *tr)
+static bool shows_transition(const struct phases *half, const struct phases *p, const struct transition *tr)
 {
     double size = change(tr->from_ghz, tr->to_ghz);
     for (size_t i = 0; i < half->n_transitions; i++) {
@@ -114,7 +146,7 @@ static bool shows_transition(const struct phases *half, const struct transition 
         double own = change(u->from_ghz, u->to_ghz);
         bool same = isnan(size) || isnan(own) || (fabs(size) < SAME_FREQ && fabs(own) < SAME_FREQ) ||
                     (own * size > 0 && fabs(own) < SIZE_FACTOR * fabs(size) && fabs(size) < SIZE_FACTOR * fabs(own));
-        if (same && near(u->at_us, tr->at_us, tr->latency_us.value))
+        if (same && same_place(half, u->at_us, p, tr->at_us, tr->latency_us.value))
             return true;
     }
     return false;
@@ -234,7 +266,7 @@ static size_t judge(const struct phases half[2], const struct steady_seen *from,
     const char *all = ends_as_alone(p, from, to, waits) ? NULL : not_alone;
     for (size_t i = p->n_transitions; i-- > 0;) {
         const struct transition *tr = &p->transitions[i];
-        bool stands = shows_transition(&half[0], tr) && shows_transition(&half[1], tr);
+        bool stands = shows_transition(&half[0], p, tr) && shows_transition(&half[1], p, tr);
         bool steps = !(fabs(change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
         if (stands && !(all && steps))
             continue;
@@ -245,7 +277,7 @@ static size_t judge(const struct phases half[2], const struct steady_seen *from,
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
         if (ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW && ph->kind != PHASE_UNKNOWN &&
-            !(shows_phase(&half[0], ph) && shows_phase(&half[1], ph))) {
+            !(shows_phase(&half[0], p, ph) && shows_phase(&half[1], p, ph))) {
             take_back_phase(ph, one_half);
             *why = one_half;
             gone++;
