@@ -8,8 +8,12 @@
 
 #include "analysis/findings.h"
 
+enum { PLACES_MAX = 12 };
+#define SAME_TIME_US 0.5
+#define DOUBT_FACTOR 1.5   /* of the 95 % limits: of scattered waits three standard errors are no contradiction ... */
+#define DOUBT_MOST_US 25.0 /* ... up to this */
 #define NEAR_US 5.0        /* so far apart a finding may begin in the two halves, or ... */
-#define NEAR_SHARE 0.25    /* ... by this share of its duration, whichever is more */
+#define NEAR_SHARE 0.25    /* ... by this share of its duration, or what limits allow, whichever is most */
 #define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
 #define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
 #define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
@@ -29,16 +33,23 @@ static bool begins_run(const struct trace *t, size_t i)
     return false;
 }
 
-static size_t count_runs(const struct trace *t)
+/* Whether the repetition that sample i begins is one of those that halves are made of. */
+static bool counts_in(const struct trace *t, const struct phases *p, bool all, size_t i)
+{
+    return begins_run(t, i) && (all || !phases_discarded(p, t->run[i]));
+}
+
+static size_t count_runs(const struct trace *t, const struct phases *p, bool all)
 {
     size_t n = 0;
     for (size_t i = 0; t->run && i < t->n; i++)
-        n += begins_run(t, i);
+        n += (i == 0 || t->run[i] != t->run[i - 1]) && counts_in(t, p, all, i);
     return n;
 }
 
-/* Repetitions number first..last of those that begins_run() counts, as a trace of its own. 0, or -1: out of memory. */
-static int copy_runs(const struct trace *t, size_t first, size_t last, struct trace *out)
+/* Repetitions number first..last of those that counts_in() counts, as a trace of its own. 0, or -1: out of memory. */
+static int copy_runs(const struct trace *t, const struct phases *p, bool all, size_t first, size_t last,
+                     struct trace *out)
 {
     trace_init(out);
     int bad = trace_add_run(out);
@@ -51,7 +62,7 @@ static int copy_runs(const struct trace *t, size_t first, size_t last, struct tr
     bool inside = false;
     for (size_t i = 0; i < t->n && !bad; i++) {
         if (i == 0 || t->run[i] != t->run[i - 1]) {
-            bool counts = begins_run(t, i);
+            bool counts = counts_in(t, p, all, i);
             inside = counts && number >= first && number < last;
             number += counts;
         }
@@ -65,15 +76,17 @@ static int copy_runs(const struct trace *t, size_t first, size_t last, struct tr
     return bad ? -1 : 0;
 }
 
-/* The phases of each half. What cannot be analysed shows nothing. 0, or -1: out of memory. */
-static int find_halves(const struct trace *t, struct phases half[2])
+/* The phases of each half of the repetitions that *p is from, if these are enough. What cannot be analysed shows
+ * nothing. 0, or -1: out of memory. */
+static int find_halves(const struct trace *t, const struct phases *p, struct phases half[2])
 {
-    size_t runs = count_runs(t);
+    bool all = count_runs(t, p, false) < CONFIRM_RUNS_LEAST;
+    size_t runs = count_runs(t, p, all);
     memset(half, 0, 2 * sizeof *half);
     for (int h = 0; h < 2; h++) {
         struct trace part;
         char why[300];
-        int bad = copy_runs(t, h ? runs / 2 : 0, h ? runs : runs / 2, &part);
+        int bad = copy_runs(t, p, all, h ? runs / 2 : 0, h ? runs : runs / 2, &part);
         if (!bad)
             (void)phases_find(&part, NULL, &half[h], why, sizeof why);
         trace_free(&part);
@@ -85,28 +98,76 @@ static int find_halves(const struct trace *t, struct phases half[2])
 
 /* ---- what stands ---- */
 
+static bool ends_by(const struct phase *ph, double at)
+{
+    return ph->start_us + ph->duration_us.value <= at + SAME_TIME_US;
+}
+
 static double change(double from, double to)
 {
     return log(to / from);
 }
 
-static bool near(double a, double b, double duration)
+static bool near(double a, double b, double slack)
 {
-    return fabs(a - b) <= fmax(NEAR_US, NEAR_SHARE * duration);
+    return fabs(a - b) <= slack;
+}
+
+/* By how much the limits of what comes before allow the time `at` to be off, us. */
+static double doubt_of(const struct phases *p, double at)
+{
+    double squares = 0;
+    for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++) {
+        double half = 0.5 * (p->phases[i].duration_us.hi - p->phases[i].duration_us.lo);
+        squares += isnan(half) ? 0 : half * half;
+    }
+    return sqrt(squares);
+}
+
+/*
+ * When what is at time `at` of the most frequent course may be: where a phase before it has durations of several modes,
+ * each of them. Which one is the most frequent may differ from half to half. Returns how many, at least 1.
+ */
+static size_t times_by_mode(const struct phases *p, double at, double out[PLACES_MAX])
+{
+    size_t n = 0;
+    out[n++] = at;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        const struct phase *ph = &p->phases[i];
+        if (!ends_by(ph, at))
+            break;
+        for (size_t k = 1; k < ph->n_modes && n < PLACES_MAX; k++)
+            out[n++] = at + ph->modes[k].duration_us - ph->modes[0].duration_us;
+    }
+    return n;
+}
+
+/* Whether what is at `a` in the one may be what is at `b` in the other. */
+static bool same_place(const struct phases *one, double a, const struct phases *other, double b, double duration)
+{
+    double x[PLACES_MAX], y[PLACES_MAX];
+    size_t n = times_by_mode(one, a, x), m = times_by_mode(other, b, y);
+    double doubt = fmin(DOUBT_FACTOR * hypot(doubt_of(one, a), doubt_of(other, b)), DOUBT_MOST_US);
+    double slack = fmax(doubt, fmax(NEAR_US, NEAR_SHARE * duration));
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++)
+            if (near(x[i], y[k], slack))
+                return true;
+    return false;
 }
 
 /* Whether the half shows a phase of this kind here. Slow phases may end at another time: that is what is scattered. */
-static bool shows_phase(const struct phases *half, const struct phase *ph)
+static bool shows_phase(const struct phases *half, const struct phases *p, const struct phase *ph)
 {
     for (size_t i = 0; i < half->n_phases; i++) {
         const struct phase *q = &half->phases[i];
-        if (q->kind == ph->kind && near(q->start_us, ph->start_us, ph->duration_us.value))
+        if (q->kind == ph->kind && same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
             return true;
     }
     return false;
 }
 
-static bool shows_transition(const struct phases *half, const struct transition *tr)
+static bool shows_transition(const struct phases *half, const struct phases *p, const struct transition *tr)
 {
     double size = change(tr->from_ghz, tr->to_ghz);
     for (size_t i = 0; i < half->n_transitions; i++) {
@@ -114,7 +175,7 @@ static bool shows_transition(const struct phases *half, const struct transition 
         double own = change(u->from_ghz, u->to_ghz);
         bool same = isnan(size) || isnan(own) || (fabs(size) < SAME_FREQ && fabs(own) < SAME_FREQ) ||
                     (own * size > 0 && fabs(own) < SIZE_FACTOR * fabs(size) && fabs(size) < SIZE_FACTOR * fabs(own));
-        if (same && near(u->at_us, tr->at_us, tr->latency_us.value))
+        if (same && same_place(half, u->at_us, p, tr->at_us, tr->latency_us.value))
             return true;
     }
     return false;
@@ -187,7 +248,7 @@ static void settle_slow(struct phases *p)
         bool rises = false;
         for (size_t i = 0; i < p->n_transitions; i++)
             rises |= p->transitions[i].to_ghz > p->transitions[i].from_ghz &&
-                     near(p->transitions[i].at_us, ph->start_us + ph->duration_us.value, 0);
+                     near(p->transitions[i].at_us, ph->start_us + ph->duration_us.value, NEAR_US);
         if (ph->kind == PHASE_SLOW && !rises)
             ph->kind = PHASE_STEADY;
     }
@@ -234,7 +295,7 @@ static size_t judge(const struct phases half[2], const struct steady_seen *from,
     const char *all = ends_as_alone(p, from, to, waits) ? NULL : not_alone;
     for (size_t i = p->n_transitions; i-- > 0;) {
         const struct transition *tr = &p->transitions[i];
-        bool stands = shows_transition(&half[0], tr) && shows_transition(&half[1], tr);
+        bool stands = shows_transition(&half[0], p, tr) && shows_transition(&half[1], p, tr);
         bool steps = !(fabs(change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
         if (stands && !(all && steps))
             continue;
@@ -245,7 +306,7 @@ static size_t judge(const struct phases half[2], const struct steady_seen *from,
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
         if (ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW && ph->kind != PHASE_UNKNOWN &&
-            !(shows_phase(&half[0], ph) && shows_phase(&half[1], ph))) {
+            !(shows_phase(&half[0], p, ph) && shows_phase(&half[1], p, ph))) {
             take_back_phase(ph, one_half);
             *why = one_half;
             gone++;
@@ -259,7 +320,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
 {
     struct phases half[2];
     const char *why = NULL;
-    if (count_runs(t) < CONFIRM_RUNS_LEAST)
+    if (count_runs(t, p, true) < CONFIRM_RUNS_LEAST)
         return claims(p) ? warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
                                 CONFIRM_RUNS_LEAST)
                          : 0;
@@ -267,7 +328,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
     p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));
     if (!claims(p))
         return 0;
-    int bad = find_halves(t, half);
+    int bad = find_halves(t, p, half);
     size_t gone = bad ? 0 : judge(half, from, to, waits, p, &why);
     if (gone) {
         settle_slow(p);

@@ -184,3 +184,52 @@ size_t find_modes(const double *x, size_t n, double gap, size_t least, struct va
     qsort(out, found, sizeof *out, by_size);
     return found;
 }
+
+/* Mean and sum of squares about it of sorted[a..b), from sums of the values and of their squares. */
+static double scatter_between(const double *sum, const double *squares, size_t a, size_t b, double *mean)
+{
+    double n = (double)(b - a);
+    *mean = (sum[b] - sum[a]) / n;
+    return fmax(0, squares[b] - squares[a] - n * *mean * *mean);
+}
+
+size_t find_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2])
+{
+    double *sorted = malloc((3 * n + 3) * sizeof *sorted), *sum = sorted + n + 1, *squares = sum + n + 1;
+    size_t m = 0, at = 0;
+    double best = INFINITY, mean[2] = {0, 0}, a, b;
+    if (!sorted)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            sorted[m++] = x[i];
+    gsl_sort(sorted, 1, m);
+    sum[0] = squares[0] = 0;
+    for (size_t i = 0; i < m; i++) { /* about the smallest: the squares of large values would lose digits */
+        double d = sorted[i] - sorted[0];
+        sum[i + 1] = sum[i] + d;
+        squares[i + 1] = squares[i] + d * d;
+    }
+    for (size_t k = least ? least : 1; k + least <= m && k < m; k++) {
+        double within = scatter_between(sum, squares, 0, k, &a) + scatter_between(sum, squares, k, m, &b);
+        if (within < best) {
+            best = within;
+            at = k;
+            mean[0] = a + sorted[0];
+            mean[1] = b + sorted[0];
+        }
+    }
+    bool two = at && mean[1] - mean[0] >= apart;
+    if (two) {
+        double first = scatter_between(sum, squares, 0, at, &a) / (double)at;
+        double second = scatter_between(sum, squares, at, m, &b) / (double)(m - at);
+        two = mean[1] - mean[0] > TWO_MODES_D * sqrt(0.5 * (first + second));
+    }
+    if (two) {
+        out[0] = (struct value_mode){mean[0], sorted[0], sorted[at - 1], at};
+        out[1] = (struct value_mode){mean[1], sorted[at], sorted[m - 1], m - at};
+        qsort(out, 2, sizeof *out, by_size);
+    }
+    free(sorted);
+    return two ? 2 : 0;
+}

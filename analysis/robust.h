@@ -50,4 +50,13 @@ struct value_mode {
 };
 size_t find_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max);
 
+/*
+ * Two modes that lie closer than a gap tells: the n values (NaN skipped) cut where the parts scatter least (Otsu 1979),
+ * if the parts' means are at least `apart` from each other and as many as TWO_MODES_D of their common standard
+ * deviations (Ashman's D; Ashman, Bird and Zepf 1994: 2 for a clean separation; halves of a uniform distribution have
+ * 3.5, of a normal one 2.7), and each has `least` values or more. Returns 2, the larger first, or 0.
+ */
+#define TWO_MODES_D 5.0
+size_t find_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2]);
+
 #endif

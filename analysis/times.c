@@ -11,7 +11,7 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
-enum { MANY = 8 };
+enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
 #define REJECT 5.0          /* scaled MADs: farther edges are wild samples' doing */
 /* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
 #define HALT_SLACK_PERIODS 1.5
@@ -99,6 +99,8 @@ static void find_duration_modes(const struct runs *r, const struct outline *o, s
     /* of few repetitions one that differs is worth telling, of many a few */
     size_t least = m < MANY ? 1 : (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
     size_t n = find_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
+    if (n < 2 && m >= ENOUGH_FOR_TWO) /* of waits that scatter no gap is left between one and two of them */
+        n = find_two_modes(s->x, m, fmax(MODE_GAP_PERIODS * r->period, 0.25 * middle), ENOUGH_FOR_TWO / 4, mode);
     if (n < 2)
         return;
     ph->n_modes = n;

@@ -12,6 +12,7 @@
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 #include "analysis/segment.h"
+#include "analysis/volts_mixed.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015     /* smaller steps are left alone: 12 units of the register */
@@ -76,8 +77,18 @@ static int thin(const struct trace *t, struct trace *v)
         return 0;
     if (!x)
         return -1;
+    double spacing = (v->time_us[v->n - 1] - v->time_us[0]) / (double)v->n;
+    double widest = fmax(MIXED_US, GAP_SPACINGS * spacing);
     for (size_t i = 0; i + k <= v->n; i += k) {
         double sum = 0;
+        size_t gap = 0; /* of readings on either side of a pause none is made in the middle of it */
+        for (size_t j = 1; j < k; j++)
+            if (v->time_us[i + j] - v->time_us[i + j - 1] > widest)
+                gap = j;
+        if (gap) {
+            i = i + gap - k; /* the next begins behind it */
+            continue;
+        }
         for (size_t j = 0; j < k; j++) {
             x[j] = (double)v->channel[TRACE_VOLTS][i + j];
             sum += v->time_us[i + j];
@@ -299,15 +310,61 @@ static int add_volt_transition(struct phases *out, const struct volt_step *s, do
     return 0;
 }
 
+/* The standard deviation of the length of a phase over repetitions, us, from its limits. */
+static double scatter_of(const struct phase *ph)
+{
+    double half = 0.5 * (ph->duration_us.hi - ph->duration_us.lo);
+    return isnan(half) ? 0 : half * sqrt((double)ph->agreeing_runs) / 1.96;
+}
+
+/*
+ * Steps of the voltage where repetitions are in different states are at the halt, if only one is near: that of the
+ * repetitions that most are like, whose times all phases have.
+ */
+static void place_mixed_steps(struct phases *out, const struct mixed_stretches *mixed)
+{
+    for (size_t i = 0; i < out->n_volt_steps; i++) {
+        struct volt_step *s = &out->volt_steps[i];
+        const struct mixed_stretch *m = mixed_at(mixed, 0.5 * (s->begin_us + s->end_us));
+        const struct phase *halt = NULL;
+        size_t halts = 0;
+        for (size_t p = 0; p < out->n_phases && m; p++)
+            if (out->phases[p].kind == PHASE_HALT && out->phases[p].start_us >= m->begin &&
+                out->phases[p].start_us <= m->end) {
+                halt = &out->phases[p];
+                halts++;
+            }
+        if (halts == 1) {
+            s->begin_us = halt->start_us;
+            s->end_us = halt->start_us + halt->duration_us.value;
+        }
+    }
+}
+
+/* Phases whose voltage is not told since readings of repetitions in different states mix. 0, or -1: out of memory. */
+static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
+{
+    for (size_t p = 0; p < out->n_phases; p++) {
+        const struct phase *ph = &out->phases[p];
+        const struct mixed_stretch *m = mixed_at(mixed, ph->start_us + 0.5 * ph->duration_us.value);
+        if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
+            return warn(out, "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in different "
+                        "states", fmax(ph->start_us, m->begin), fmin(ph->start_us + ph->duration_us.value, m->end));
+    }
+    return 0;
+}
+
 /* Where steps of the voltage fall into a phase that is steady otherwise, the phase is two. */
 static int split_phases(struct phases *out, double spacing, double near_edge)
 {
     for (size_t i = 0; i < out->n_volt_steps; i++) {
         double at = 0.5 * (out->volt_steps[i].begin_us + out->volt_steps[i].end_us);
+        double scatter = 0; /* of the beginning: readings and samples are of different repetitions */
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
-            double end = ph->start_us + ph->duration_us.value;
-            if (!is_base(ph) || at < ph->start_us + near_edge || at > end - near_edge)
+            double end = ph->start_us + ph->duration_us.value, before = scatter;
+            scatter = hypot(scatter, scatter_of(ph));
+            if (!is_base(ph) || at < ph->start_us + near_edge + before || at > end - near_edge - scatter)
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
             if (!bigger)
@@ -323,6 +380,8 @@ static int split_phases(struct phases *out, double spacing, double near_edge)
             bigger[p].duration_us = (struct estimate){length, fmax(0, length - half), length + half};
             bigger[p + 1].start_us = at;
             bigger[p + 1].duration_us = (struct estimate){end - at, fmax(0, end - at - half), end - at + half};
+            for (size_t k = 0; k < bigger[p + 1].n_modes; k++)
+                bigger[p + 1].modes[k].duration_us -= length;
             if (out->n_levels == 0 && add_volt_transition(out, &out->volt_steps[i], half))
                 return -1;
             break;
@@ -350,11 +409,14 @@ int find_volts(const struct trace *t, struct phases *out)
     double spacing = NAN;
     if (!t->channel[TRACE_VOLTS])
         return 0;
-    int bad = gather_volts(t, &v) || thin(t, &v);
+    struct mixed_stretches mixed = {0, NULL};
+    int bad = gather_volts(t, &v) || volts_unmix(&v, MIXED_US, &mixed) || thin(t, &v);
     if (!bad && v.n >= 12) {
         spacing = (v.time_us[v.n - 1] - v.time_us[0]) / (double)v.n;
         bool alone = out->n_levels == 0 && isnan(out->phases[0].ipc); /* nothing else says where phases end */
-        bad = find_steps(&v, out) || split_phases(out, spacing, alone ? 2 * spacing : NEAR_EDGE_US);
+        bad = find_steps(&v, out);
+        place_mixed_steps(out, &mixed);
+        bad = bad || split_phases(out, spacing, alone ? 2 * spacing : NEAR_EDGE_US);
     }
     double *scratch = malloc((2 * v.n + 1) * sizeof *scratch);
     bad |= !scratch;
@@ -372,6 +434,8 @@ int find_volts(const struct trace *t, struct phases *out)
                                : m    ? median_of(scratch, m)
                                       : NAN;
     }
+    bad = bad || tell_mixed(out, &mixed);
+    free(mixed.stretch);
     free(scratch);
     trace_free(&v);
     return bad ? -1 : 0;
