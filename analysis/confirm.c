@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/findings.h"
+#include "analysis/held.h"
 
 #define NEAR_US 5.0        /* so far apart a finding may begin in the two halves, or ... */
 #define NEAR_SHARE 0.25    /* ... by this share of its duration, whichever is more */
@@ -333,6 +334,6 @@ int confirm_again(const struct trace *t, struct phases *p)
         return 0;
     from.n_ghz = values_of(t, "alone_from_ghz", from.ghz);
     to.n_ghz = values_of(t, "alone_to_ghz", to.ghz);
-    int bad = phases_confirm(t, &from, &to, !strcmp(guarded, "fall"), p);
+    int bad = phases_confirm(t, &from, &to, !strcmp(guarded, "fall"), p) || held_again(t, p);
     return bad || (unsettled && phases_warn_first(p, unsettled)) ? -1 : 0;
 }

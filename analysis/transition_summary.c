@@ -293,7 +293,7 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
-        if (p->phases[i].kind == PHASE_UNKNOWN)
+        if (p->phases[i].kind == PHASE_UNKNOWN && !p->phases[i].of_switch)
             return SWITCH_UNDECIDED;
         throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
