@@ -16,7 +16,9 @@ enum { EVEN_BINS = 32 };
 #define SAME_FREQ 0.0035  /* relative: clocks wander by so much (levels.c) */
 #define EXPLAINS 0.5      /* of what is missing from the full rate */
 #define EXPLAINS_ALL 0.75
-#define PART_LEAST 0.1    /* of what is missing: less is not worth a word */
+#define COUNTED 0.5       /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
+#define PART_LEAST 0.1    /* of what is missing, and ... */
+#define PART_FLOOR 0.05   /* ... of the full rate: less is not worth a word */
 #define NEAR_US 2.5       /* phases begin so near where the transition that they are part of does */
 
 double held_edge(double period_us, size_t k)
@@ -173,6 +175,14 @@ static void drop_empty_transitions(struct phases *p)
     }
 }
 
+/* What is missing from the full rate. */
+static double missing_of(const struct phases *p, const struct phase *ph)
+{
+    if (ph->kind == PHASE_HALT)
+        return 1;
+    return 1 - (isnan(ph->ipc_ratio) ? ph->ipc / p->phases[p->n_phases - 1].ipc : ph->ipc_ratio);
+}
+
 int held_judge(const struct held_course *c, struct phases *p)
 {
     size_t end, gone = 0;
@@ -180,13 +190,14 @@ int held_judge(const struct held_course *c, struct phases *p)
         struct phase *ph = &p->phases[i];
         if (!may_be_the_switch(p, i))
             continue;
-        double held = held_rate(c, ph), missing = ph->kind == PHASE_HALT ? 1 : 1 - ph->ipc_ratio;
-        if (!((1 - held) < EXPLAINS * missing)) {
+        double held = held_rate(c, ph), missing = missing_of(p, ph);
+        bool counted = ph->kind == PHASE_THROTTLE && ph->share[3] > COUNTED;
+        if (!counted && !(1 - held < EXPLAINS * missing)) {
             for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
                 p->transitions[k].halts -= p->transitions[k].halts > 0 && part_of(ph, &p->transitions[k]);
             take_back(ph, held, 1 - held > EXPLAINS_ALL * missing);
             gone++;
-        } else if (1 - held > PART_LEAST * missing &&
+        } else if (1 - held > fmax(PART_LEAST * missing, PART_FLOOR) &&
                    warn(p, "of the throttling at %.2f us a part is what the switch itself costs: where the level is "
                         "held already it runs at %.2f of the full rate", ph->start_us, held)) {
             return -1;
@@ -206,7 +217,7 @@ int held_note(struct trace *t, const struct held_course *c)
     char text[12 * HELD_BINS_MAX + 1] = "";
     size_t used = 0;
     for (size_t k = 0; k < c->n && used + 12 < sizeof text; k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4f", k ? " " : "", fmin(c->rate[k], 99));
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4f", k ? " " : "", c->rate[k] > 99 ? 99 : c->rate[k]);
     return trace_set(t, "held_rates", text);
 }
 
