@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/findings.h"
+#include "analysis/held.h"
 
 enum { PLACES_MAX = 12 };
 #define SAME_TIME_US 0.5
@@ -394,6 +395,6 @@ int confirm_again(const struct trace *t, struct phases *p)
         return 0;
     from.n_ghz = values_of(t, "alone_from_ghz", from.ghz);
     to.n_ghz = values_of(t, "alone_to_ghz", to.ghz);
-    int bad = phases_confirm(t, &from, &to, !strcmp(guarded, "fall"), p);
+    int bad = phases_confirm(t, &from, &to, !strcmp(guarded, "fall"), p) || held_again(t, p);
     return bad || (unsettled && phases_warn_first(p, unsettled)) ? -1 : 0;
 }

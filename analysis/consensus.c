@@ -18,6 +18,7 @@ enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define COMMON_Z 4.0    /* standard errors of the repetitions' own steps */
 #define HALT_SHORT 2.2  /* periods: a shorter halt shows in some repetitions and hides in others */
 #define ALIKE 0.8       /* of the repetitions: fewer that agree call for a reason */
+#define CHAIN_SLOWER 0.01 /* relative: what wanders less is left to the levels */
 #define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
 struct group {
@@ -324,6 +325,23 @@ static int find_wandering(const struct runs *r, struct outline *o)
     return 0;
 }
 
+/*
+ * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of whatever runs, or a
+ * thread next door. What it tells between two higher frequencies is no frequency for certain.
+ */
+static void doubt_slow_chains(const struct runs *r, struct outline *o)
+{
+    if (!r->clock.instant || isnan(o->switch_us) || o->n_pieces < 3)
+        return;
+    double least = fmin(o->piece[0].value[TRACE_FREQ], o->piece[o->n_pieces - 1].value[TRACE_FREQ]);
+    for (size_t p = 1; p + 1 < o->n_pieces; p++) {
+        struct piece *q = &o->piece[p];
+        double sigma = 1.2533 * o->noise[TRACE_FREQ] / sqrt(fmax(1, (double)q->samples));
+        double bound = CHAIN_SLOWER + clock_doubt(&r->clock) + COMMON_Z * sigma;
+        q->slow_chain = !q->halt && log(least / q->value[TRACE_FREQ]) > bound;
+    }
+}
+
 /* A halt that is much longer than in the other repetitions was interrupted. */
 static int drop_long_halts(const struct runs *r, struct outline *o, struct phases *out)
 {
@@ -458,6 +476,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     if (!bad) {
         bad = drop_long_halts(r, o, out) || find_wandering(r, o);
         drop_empty_halts(r, o);
+        doubt_slow_chains(r, o);
     }
     out->runs_used = n;
 out:

@@ -65,6 +65,13 @@ static void kind_of(const struct outline *o, size_t p, struct phase *out)
         snprintf(out->why, sizeof out->why, "the frequency changes, in each repetition at another time");
         return;
     }
+    if (piece->slow_chain) {
+        out->kind = PHASE_UNKNOWN;
+        out->freq_ghz.value = out->ipc = NAN; /* per cycle of a clock that is not known */
+        snprintf(out->why, sizeof out->why, "the chain of adds is slower than before and after: a lower frequency, or "
+                 "something that slows the chain, too");
+        return;
+    }
     double length = p + 1 < o->n_pieces && p ? outline_edge_time(o, p) - outline_edge_time(o, p - 1) : NAN;
     double full = full_rate(o, p);
     bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;

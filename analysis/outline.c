@@ -196,6 +196,9 @@ static void merge_boundaries(struct boundaries *l, double period)
                 b->begin = last->begin;
                 b->forced = true;
                 *last = *b;
+            } else if (last->halt && b->forced && b->begin - last->begin <= reach) {
+                last->begin = b->begin; /* as does one in a sample that begins with it, or holds it */
+                last->forced = true;
             }
             continue;
         }

@@ -45,6 +45,7 @@ struct phase {
      * recording */
     struct estimate from_ghz, to_ghz, tau_us;
     char why[160];     /* for unknown: the reason */
+    bool of_switch;    /* of unknown: the switch itself explains it, whatever it asks for; nothing is left undecided */
 };
 
 struct transition {

@@ -235,7 +235,7 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
     for (size_t p = 0; p < o->n_pieces && !bad; p++) {
         struct phase *ph = &out->phases[p];
         ph->agreeing_runs = agreement(r, o, p, ph, s.x);
-        if (r->has[TRACE_FREQ] && !o->piece[p].halt)
+        if (r->has[TRACE_FREQ] && !o->piece[p].halt && !o->piece[p].slow_chain)
             bad = phase_frequency(r, o, p, ph, s.x);
     }
     free(s.main_mode);

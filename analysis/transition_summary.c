@@ -270,11 +270,13 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
 
 /* ---- what it is ---- */
 
-/* A step of the frequency that is smaller than what would surely have been found is none. */
-static bool other_frequency(const struct phases *p, const struct phase *a, const struct phase *b)
+/* A step of the frequency that is smaller than what would surely have been found is none, unless the core has halted
+ * for it: limits that exclude each other are then enough. */
+static bool other_frequency(const struct phases *p, const struct phase *a, const struct phase *b, bool halted)
 {
     double step = fabs(b->freq_ghz.value / a->freq_ghz.value - 1);
-    return a->level != b->level && !(step < p->detectable_freq);
+    bool apart = a->freq_ghz.hi < b->freq_ghz.lo || b->freq_ghz.hi < a->freq_ghz.lo;
+    return a->level != b->level && (!(step < p->detectable_freq) || (halted && apart));
 }
 
 static bool other_licence(const struct phase *a, const struct phase *b)
@@ -293,7 +295,7 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
-        if (p->phases[i].kind == PHASE_UNKNOWN)
+        if (p->phases[i].kind == PHASE_UNKNOWN && !p->phases[i].of_switch)
             return SWITCH_UNDECIDED;
         throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
@@ -301,7 +303,7 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
     for (size_t i = first; i < p->n_phases; i++) { /* there and back is a change, too */
         if (!is_base(&p->phases[i]))
             continue;
-        if (other_frequency(p, before, &p->phases[i]))
+        if (other_frequency(p, before, &p->phases[i], halted))
             return SWITCH_FREQUENCY;
         licence |= other_licence(before, &p->phases[i]);
     }

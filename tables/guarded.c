@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "analysis/confirm.h"
+#include "analysis/held.h"
 #include "analysis/settling.h"
+#include "probes/held.h"
 #include "probes/sequence.h"
 #include "tables/guarded.h"
 
@@ -23,6 +25,7 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
 #define OBSERVE_MOST_US 4900.0
 #define LONGER 4.0
+#define HELD_ROOM_US 500.0     /* of a repetition of probes/held.h besides its long stretches */
 
 struct attempt {
     const struct guard *guard;
@@ -155,16 +158,38 @@ static int tell_unsettled(struct switches_seen *seen, const struct settling *end
     return phases_warn_first(&seen->phases, seen->unsettled);
 }
 
+/* What may be the switch itself is held against one at which everything is held. */
+static int judge_held(struct attempt *a, struct switches_seen *seen, struct machine_error *err)
+{
+    const struct transition_setup *s = &seen->setup;
+    double until_us = held_until_us(&seen->phases, s->period_us);
+    double settle_us = fmin(fmax(s->warmup_us, s->observe_us), REPETITION_US - HELD_ROOM_US - 1.2 * until_us);
+    struct held_course course;
+    if (!(until_us > 0))
+        return MACHINE_OK;
+    int status = held_record(a->guard->machine, s, fmax(settle_us, 0), until_us, on_progress, a, &course, err);
+    if (status)
+        return status;
+    if (a->stopped)
+        return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    /* by way of the metadata, so that the recording gives the same answer */
+    return held_note(&seen->result.trace, &course) || held_again(&seen->result.trace, &seen->phases)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
+}
+
 /* What stands of it, and into the trace what was asked of it for that. */
-static int conclude(const struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
-                    int late)
+static int conclude(struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
+                    int late, struct machine_error *err)
 {
     bool waits = a->guard->fall_only;
-    return phases_confirm(&seen->result.trace, &a->from, &a->to, waits, &seen->phases) ||
-                   (unsettled && tell_unsettled(seen, end, late)) ||
-                   confirm_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled)
-               ? -1
-               : 0;
+    bool bad = phases_confirm(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
+    int status = bad ? MACHINE_OK : judge_held(a, seen, err);
+    if (status)
+        return status;
+    bad = bad || (unsettled && tell_unsettled(seen, end, late)) ||
+          confirm_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled);
+    return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
 }
 
 /* Whether another attempt has a chance, and its setup. */
@@ -230,8 +255,8 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
             switches_free(out);
             continue;
         }
-        if (!status && conclude(&a, out, &end, !end.settled || too_late, late))
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (!status)
+            status = conclude(&a, out, &end, !end.settled || too_late, late, err);
         if (status)
             switches_free(out);
         break;

@@ -256,7 +256,7 @@ static void print_counts(FILE *out, const struct matrix *m)
     if (doubtful)
         fprintf(out, "!: after a wait that its limits or other rows do not bear out\n");
     if (count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY])
-        fprintf(out, "t: throttled or halted, and the frequency stayed\n");
+        fprintf(out, "t: throttled or halted, and no change of the frequency was found\n");
     if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY])
         fprintf(out, "v: another voltage or license level, and nothing else\n");
     if (count[SWITCH_UNDECIDED])

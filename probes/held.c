@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/held.h"
+
+#include <math.h>
+
+#include "probes/sequence.h"
+
+enum { RUNS = 20, TRIES = 40, FIRST_REPETITION = 1 << 20 /* no two of a run the same in a model */ };
+#define HELD_AWAY_US 3.0  /* waits of 500 to 1000 us are known (README, Limits) */
+#define AWAY_PERIODS 2.0  /* ... and so that a reading lies in it */
+#define FULL_US 20.0      /* of the second kernel before, which tells its full rate; and ... */
+#define FULL_PERIODS 10.0
+
+int held_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
+                transition_progress *progress, void *data, struct held_course *out, struct machine_error *err)
+{
+    double away_us = fmax(HELD_AWAY_US, AWAY_PERIODS * s->period_us), after_us = until_us * 1.1 + 4 * s->period_us;
+    double full_us = fmax(FULL_US, FULL_PERIODS * s->period_us), run_in_us = transition_run_in_us(s->period_us);
+    const struct segment segments[4] = {{s->to, settle_us, false}, {s->to, full_us + run_in_us, true},
+                                        {s->from, away_us, true}, {s->to, after_us, true}};
+    const struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
+                                        .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
+                                        .period_us = s->period_us, .seed = s->seed};
+    struct sequence q;
+    struct trace t;
+    trace_init(&t);
+    int status = sequence_begin(&q, m, &setup, full_us + run_in_us + away_us + after_us, err);
+    if (status)
+        return status;
+    q.repetition = FIRST_REPETITION;
+    status = sequence_trace(&q, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+    for (unsigned k = 0, kept = 0; !status && kept < RUNS && k < TRIES; k++) {
+        struct sequence_run run;
+        status = sequence_record(&q, segments, 4, 3, &t, &run, err);
+        kept += !status && !run.spoilt[0];
+        if (progress && progress(data, 0, 0))
+            break;
+    }
+    sequence_end(&q);
+    /* off either end of the second kernel's first part: its switches do not fall on readings */
+    if (!status && held_course_of(&t, s->period_us, until_us, -away_us - 0.9 * full_us, -away_us - 0.1 * full_us, out))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    trace_free(&t);
+    return status;
+}
