@@ -29,13 +29,38 @@ TRANSITION='128or:256fma 256fma:64add'
 REFUSED=128fma:512fma
 SETTINGS
 
-rm -f "$work/serial.log"
 # oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
-timeout -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -display none \
-    -serial "file:$work/serial.log" -no-reboot -m 512 -machine q35 -accel tcg,thread=multi \
-    -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
-    -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
-    -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable" </dev/null >"$work/qemu.log" 2>&1
+boot() {
+    rm -f "$work/serial.log"
+    timeout -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -display none \
+        -serial "file:$work/serial.log" -no-reboot -m 512 -machine q35 -accel tcg,thread=multi \
+        -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
+        -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
+        -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable" </dev/null >"$work/qemu.log" 2>&1 &
+    qemu=$!
+}
+
+# Whether the guest comes to its first own line within a minute. Now and then the emulated kernel stands still while it
+# starts its CPUs, before anything of this project runs.
+starts() {
+    for _ in $(seq 60); do
+        grep -q '^== before the module' "$work/serial.log" 2>/dev/null && return 0
+        kill -0 "$qemu" 2>/dev/null || return 0
+        sleep 1
+    done
+    return 1
+}
+
+trap 'kill "$qemu" 2>/dev/null' EXIT
+trap 'exit 130' INT TERM
+for try in 1 2 3; do
+    boot
+    starts && break
+    echo "try $try: the kernel did not start within 60 s"
+    kill "$qemu"
+    wait "$qemu"
+done
+wait "$qemu"
 status=$?
 [ "$status" -eq 0 ] || fail "QEMU's exit status $status (124: out of time)" "$work/qemu.log"
 judge
