@@ -7,6 +7,7 @@
  */
 #include "probes/transition.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,7 +214,8 @@ static int note_events(struct trace *t, const struct transition_event *events, s
 
 static int note_machine(struct trace *t, const struct machine_info *info, uint64_t seed)
 {
-    char date[40];
+    char date[40], number[24];
+    snprintf(number, sizeof number, "%" PRIu64, seed);
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
@@ -223,7 +225,7 @@ static int note_machine(struct trace *t, const struct machine_info *info, uint64
               note_number(t, "cpu_number", info->cpu_number) | note_number(t, "active_cores", info->active_cores) |
               trace_set(t, "sampler", "resumes at once") | trace_set(t, "version", VERSION);
     if (info->modelled)
-        bad |= trace_set(t, "modelled", "yes") | note_number(t, "seed", (double)seed);
+        bad |= trace_set(t, "modelled", "yes") | trace_set(t, "seed", number);
     else
         bad |= trace_set(t, "date", date); /* a model's output depends on nothing but its settings */
     if (info->notes && *info->notes)
