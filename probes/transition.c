@@ -25,8 +25,8 @@ static const char disturbed[] = "something else ran between the kernel and the r
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
-/* After the kernel's end: a reading this late tells of what ran in between. It looks at the clock some twenty times in a
- * period, and a quarter as often where it is throttled. */
+/* After the kernel's end: a reading this late tells of what ran in between. The kernel's end is looked for some twenty
+ * times in a period, and a quarter as often where it is throttled. */
 #define LATE_US 20.0
 #define LATE_PERIODS 0.25
 
@@ -139,6 +139,11 @@ static double usual_reading(const struct recording *rec, const struct clock_slot
     return usual;
 }
 
+bool transition_reading_lost(double ticks, double usual, double tsc_hz)
+{
+    return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
+}
+
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
  * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
@@ -153,7 +158,7 @@ static double sample_hz(const struct clock_slots *s, const uint64_t *now, const 
     }
     double chain = difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
     double hz = difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
-    if (reading > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz) {
+    if (transition_reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
         hz = last > 0 ? last : hz;
     }
