@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/trace.h"
+#include "analysis/trace_keys.h"
 
 enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
 enum { COLUMNS_MAX = 256, LINE_MAX_BYTES = 1 << 20 };
@@ -227,8 +228,14 @@ static int read_comment(struct reader *r, struct trace *t)
     *end = '\0';
     while (*value == ' ' || *value == '\t')
         value++;
-    if (end <= key)
+    for (end = value + strlen(value); end > value && is_blank(end[-1]);)
+        *--end = '\0';
+    if (!*key)
         return 0;
+    if (trace_key_check(key, value, r->err->text, sizeof r->err->text)) {
+        r->err->line = r->number;
+        return -1;
+    }
     return trace_set(t, key, value) ? fail(r, 0, "out of memory") : 0;
 }
 

@@ -26,8 +26,8 @@ struct trigger_span trigger_span(const struct trace *t, uint32_t run)
     return s;
 }
 
-static double median_within(const struct trace *t, struct trigger_span s, enum trace_channel c, double from_us,
-                            double to_us, double *scratch)
+static double median_within(const struct trace *t, const struct clock_reading *clock, struct trigger_span s,
+                            enum trace_channel c, double from_us, double to_us, double *scratch)
 {
     size_t m = 0;
     if (!t->channel[c])
@@ -35,8 +35,7 @@ static double median_within(const struct trace *t, struct trigger_span s, enum t
     for (size_t i = s.first; i < s.last; i++)
         if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
             scratch[m++] = (double)t->channel[c][i];
-    struct clock_reading clock = clock_reading_of(t);
-    return clock_middle(&clock, c, scratch, m, scratch + m);
+    return clock_middle(clock, c, scratch, m, scratch + m);
 }
 
 static double mean_level(const struct trace *t, struct trigger_span s, double from_us, double to_us)
@@ -70,8 +69,9 @@ const char *trigger_look(const struct trace *t, struct trigger_span s, double fr
     double *scratch = malloc(2 * (s.last - s.first) * sizeof *scratch);
     if (!scratch)
         return "out of memory";
-    out->freq = median_within(t, s, TRACE_FREQ, from_us, to_us, scratch);
-    out->ipc = median_within(t, s, TRACE_IPC, from_us, to_us, scratch);
+    const struct clock_reading clock = clock_reading_of(t);
+    out->freq = median_within(t, &clock, s, TRACE_FREQ, from_us, to_us, scratch);
+    out->ipc = median_within(t, &clock, s, TRACE_IPC, from_us, to_us, scratch);
     out->level = mean_level(t, s, from_us, to_us);
     free(scratch);
     return isnan(out->freq) ? "no frequency was measured" : NULL;
@@ -166,6 +166,7 @@ int trigger_agreed(const struct trigger_sight *s, size_t n)
 /* What a sample adds to a bin: a value, if its middle lies in it. */
 struct profile {
     const struct trace *t;
+    const struct clock_reading *clock;
     const struct trigger_span *s;
     const double *begin_us;
     size_t n;
@@ -188,14 +189,13 @@ static double median_bin(const struct profile *p, enum trace_channel c, double f
                 p->scratch[m++] = (double)p->t->channel[c][i];
         }
     }
-    struct clock_reading clock = clock_reading_of(p->t);
-    return clock_middle(&clock, c, p->scratch, m, p->scratch + m);
+    return clock_middle(p->clock, c, p->scratch, m, p->scratch + m);
 }
 
 /* One repetition alone: slow between two times against its own last third. */
 static bool slow_alone(const struct profile *p, size_t r, double from, double to, double below)
 {
-    struct profile one = {p->t, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
+    struct profile one = {p->t, p->clock, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
     double whole = -p->begin_us[r], full = median_bin(&one, TRACE_IPC, whole * 2 / 3, whole);
     return median_bin(&one, TRACE_IPC, from, to) < below * full;
 }
@@ -265,7 +265,8 @@ int trigger_throttled(const struct trace *t, const struct trigger_span *s, const
         samples += s[r].last - s[r].first;
         begin = fmin(begin, begin_us[r]);
     }
-    struct profile p = {t, s, begin_us, n, period_us, malloc(2 * (samples + 1) * sizeof *p.scratch)};
+    const struct clock_reading clock = clock_reading_of(t);
+    struct profile p = {t, &clock, s, begin_us, n, period_us, malloc(2 * (samples + 1) * sizeof *p.scratch)};
     if (!p.scratch)
         return -1;
     out->full_ipc = median_bin(&p, TRACE_IPC, -begin * 2 / 3, -begin);

@@ -142,6 +142,11 @@ static int check_forms(const struct options *o)
                  o->warmup_us.given ? "--warmup" : "--observe");
         return -1;
     }
+    if (o->job != JOB_TRANSITION && o->warmup_us.given && o->warmup_us.value <= 0) {
+        complain("--warmup: '0' is for --transition alone: tables are of code that has settled; allowed: above 0, up "
+                 "to 1000000 microseconds");
+        return -1;
+    }
     if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 1) {
         complain("--event: one event's umasks are tried at a time");
         return -1;

@@ -48,7 +48,7 @@ static void helper_info(const struct machine *m, struct machine_info *out)
     out->name = "helper";
     out->source = h->source;
     if (h->clock == HELPER_CHAIN) {
-        double cycles = helper_chains.adds[0] + h->cost.cycles;
+        double cycles = h->chains.adds[0] + h->cost.cycles;
         out->chain_cycles = (unsigned)cycles;
         out->chain_error = h->cost.error / cycles;
     }
@@ -71,9 +71,8 @@ bool helper_counts(const struct helper *h, enum counter_id id)
         return h->clock == HELPER_COUNTERS;
     case COUNTER_CHAIN_TICKS:
     case COUNTER_CHAIN_CYCLES:
-        return h->clock == HELPER_CHAIN;
     case COUNTER_READ_TICKS:
-        return false;
+        return h->clock == HELPER_CHAIN;
     default:
         return part_events_is_licence(id) && h->events.licence[id - COUNTER_LVL0].why[0] == '\0';
     }
@@ -87,9 +86,6 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     *to_do = NULL;
     if (helper_counts(h, id)) {
         return NULL;
-    }
-    if (id == COUNTER_READ_TICKS && h->clock == HELPER_CHAIN) {
-        return "the kernel module takes its chains right behind the payload";
     }
     if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS) {
         return "not needed: this machine counts cycles";
@@ -133,7 +129,7 @@ static int make_request(const struct helper *h, const struct run_request *r, str
     *out = (struct characterize_run){ .version = CHARACTERIZE_VERSION, .n_segments = (uint32_t)r->n_segments,
                                       .zero = (uint32_t)r->zero_segment,
                                       .offset = helper_ticks(h, (0.5 + r->phase) * period),
-                                      .turn = (uint32_t)(r->repetition % 8) };
+                                      .turn = (uint32_t)(r->repetition % h->chains.turns) };
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *s = &r->segments[i];
         int status = helper_check_kernel(h, &s->payload, err);
@@ -208,10 +204,10 @@ static void convert(struct helper *h, const struct run_request *r, const struct 
         return;
     }
     const struct timing_raw *probe = (const struct timing_raw *)h->map;
-    if (timing_chain_cost(probe, run->n_probe, &helper_chains, h->silicon.tsc_step, &seen) == 0) {
+    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->silicon.tsc_step, &seen) == 0) {
         timing_cost_follow(&h->cost, &seen);
     }
-    helper_words_from_chains(&w, h->silicon.counters, run, per_block, h->cost.cycles);
+    helper_words_from_chains(&w, h->silicon.counters, run, per_block, &h->chains, h->cost.cycles);
 }
 
 static int helper_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
@@ -431,6 +427,8 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     }
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
+    h->tsc_step = place->tsc_step;
+    h->chains = timing_choose_chains(1, h->silicon.tsc.hz);
     *out = (struct machine){ .ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h };
     helper_find_events(out, cpu, place->data_dir);
     return MACHINE_OK;

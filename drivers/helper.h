@@ -21,6 +21,7 @@ struct helper_place {
     const struct helper_io *io;
     const char *data_dir;            /* holds events/; NULL = the shipped data */
     const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
+    double tsc_step;                 /* ticks by which the TSC advances; 0 = measured */
 };
 int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err);
 
@@ -50,6 +51,8 @@ struct helper {
     const uint64_t *map;
     size_t mapped;
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
+    double tsc_step;         /* known before; 0: to be measured */
+    struct timing_chains chains;
     struct timing_cost cost; /* of a chain */
     uint64_t *words;
     size_t notes_length;     /* of what the notes say before anything has run */
@@ -97,10 +100,9 @@ struct helper_words {
  */
 void helper_words_from_counters(const struct helper_words *w, const struct characterize_run *run,
                                 const unsigned *per_block);
-/* The chains of the kernel module: kmod/sample.c. */
-extern const struct timing_chains helper_chains;
 /* Chains: ids are those asked for; `cost` in cycles is what reading the TSC adds to a chain (timing_chain_cost()). */
 void helper_words_from_chains(const struct helper_words *w, const struct counter_spec *ids,
-                              const struct characterize_run *run, const unsigned *per_block, double cost);
+                              const struct characterize_run *run, const unsigned *per_block,
+                              const struct timing_chains *chains, double cost);
 
 #endif

@@ -6,6 +6,7 @@
 #include "drivers/helper.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +71,16 @@ static void place_counters(struct helper *h, const struct machine_setup *s, stru
             p->flags |= CHARACTERIZE_APERF_MPERF;
         }
     }
-    if (h->clock == HELPER_CHAIN) {
-        p->flags |= CHARACTERIZE_CHAIN;
+}
+
+/* The chains that the clock of this CPU needs, where cycles are told by chains; nothing elsewhere. */
+static void place_chains(const struct helper *h, struct characterize_setup *p)
+{
+    if (h->clock != HELPER_CHAIN) {
+        return;
     }
+    p->flags |= CHARACTERIZE_CHAIN | (timing_chains_coarse(&h->chains) ? CHARACTERIZE_COARSE : 0u);
+    p->dither = h->chains.dither < CHARACTERIZE_DITHER_MAX ? h->chains.dither : CHARACTERIZE_DITHER_MAX;
 }
 
 /* One logical CPU of each other physical core that is to be busy. */
@@ -141,22 +149,27 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
 
 /*
  * What a chain costs, from readings behind plain adds: it does not depend on the payload (timing.h). Runs for about
- * 5 ms at a time.
+ * 5 ms at a time, with a coarse clock four times.
  */
 static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
 {
-    enum { READINGS = 4096, WARM_US = 1000, RUN_US = 4000 };
+    enum { READINGS = 4096, WARM_US = 1000, RUN_US = 4000, COARSE_ROUNDS = 4 };
     struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->silicon.cpu,
-                                    .flags = CHARACTERIZE_CHAIN, .period = helper_ticks(h, 1), .readings = READINGS };
+                                    .period = helper_ticks(h, 1), .readings = READINGS };
+    struct timing_raw *raw = calloc((size_t)COARSE_ROUNDS * READINGS, sizeof *raw);
+    const int rounds = timing_chains_coarse(&h->chains) ? COARSE_ROUNDS : 1;
     struct payload adds;
     char why[200];
     int seen = -1;
+    size_t n = 0;
 
-    if (kernel_parse("64add", &adds, why, sizeof why) != 0) {
-        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    if (raw == NULL || kernel_parse("64add", &adds, why, sizeof why) != 0) {
+        free(raw);
+        return machine_fail(err, MACHINE_FAILED, "", "%s", raw == NULL ? "out of memory" : why);
     }
+    place_chains(h, &p);
     int status = prepare_module(h, &p, err);
-    for (int attempt = 0; status == MACHINE_OK && seen != 0 && attempt < ATTEMPTS; attempt++) {
+    for (int run = 1; status == MACHINE_OK && seen != 0 && run <= ATTEMPTS * rounds; run++) {
         struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 2, .zero = 1 };
         r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, WARM_US),
                                                       .payload = helper_payload(&adds) };
@@ -166,9 +179,12 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
             status = helper_refused(h, errno, r.reason, "calibrating", err);
             break;
         }
-        seen = timing_chain_cost((const struct timing_raw *)(h->map + CHARACTERIZE_PROBE_ROOM * h->stride), r.n,
-                                 &helper_chains, h->silicon.tsc_step, &h->cost);
+        n = run % rounds == 1 || rounds == 1 ? 0 : n; /* another attempt */
+        memcpy(raw + n, h->map + CHARACTERIZE_PROBE_ROOM * h->stride, r.n * sizeof *raw);
+        n += r.n;
+        seen = run % rounds == 0 ? timing_chain_cost(raw, n, &h->chains, h->silicon.tsc_step, &h->cost) : -1;
     }
+    free(raw);
     helper_finish(m);
     if (status == MACHINE_OK && seen != 0) {
         return machine_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
@@ -193,6 +209,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
         p.flags |= CHARACTERIZE_PARK_SIBLING;
     }
     place_counters(h, s, &p);
+    place_chains(h, &p);
     if (status == MACHINE_OK) {
         status = place_companions(h, view, &p, err);
     }
@@ -247,11 +264,9 @@ static int try_out(struct helper *h, struct machine_error *err)
              r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
              r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
     silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
-    if (h->clock == HELPER_CHAIN && timing_choose_chains(h->silicon.tsc_step, h->silicon.tsc.hz).adds[0] >
-                                        helper_chains.adds[0]) {
-        silicon_note(h->silicon.notes, sizeof h->silicon.notes,
-                     "the TSC advances in steps for which the module's chains of adds are too short: frequencies may "
-                     "be some per cent off; --machine timing takes longer ones");
+    if (h->clock == HELPER_CHAIN && timing_steps_text(h->silicon.tsc_step, h->silicon.tsc.hz, h->cost.ticks[0], text,
+                                                      sizeof text)) {
+        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
     }
     return check_counted(h, r.missing, err);
 }
@@ -276,6 +291,10 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     if (status == MACHINE_OK) {
         perf_find_pmu(h->silicon.sys, h->silicon.cpu, &pmu);
         status = part_events_check_pmu(&h->events, &pmu, h->silicon.cpu, err);
+    }
+    if (h->clock == HELPER_CHAIN) {
+        h->silicon.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
+        h->chains = timing_choose_chains(h->silicon.tsc_step, h->silicon.tsc.hz);
     }
     if (status == MACHINE_OK) {
         status = prepare_all(h, m, &view, err);

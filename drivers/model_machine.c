@@ -358,8 +358,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
-    for (unsigned i = 0; i < 3; i++)
-        p.dither.state[i] = (uint32_t)(r->repetition + 1) * (2654435761u + 2 * i);
+    chain_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
     s->repetition = r->repetition;
     status = start_core(s, s->active, r->repetition, err);
     if (status == MACHINE_OK && s->model.tsc_step_ns > 0)

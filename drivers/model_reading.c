@@ -86,7 +86,7 @@ static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t
     struct timing_chains chains = model_chains(&s->model);
     bool is_long = p->turn++ % chains.turns == 0;
     uint64_t ended = model_tsc_at(p, p->core->now, before ? before[0] : 0);
-    double wait = TIMING_WAIT_ADDS + (double)timing_next_wait(&p->dither, chains.dither);
+    double wait = CHAIN_WAIT_ADDS + (double)chain_next_wait(&p->dither, chains.dither);
     model_core_chain(p->core, wait, 0);
     uint64_t begin = model_tsc_at(p, p->core->now, ended);
     model_core_chain(p->core, chains.adds[is_long] + MODEL_CHAIN_COST, wait);

@@ -40,7 +40,7 @@ struct model_progress {
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
     unsigned turn;       /* of the next chain */
-    struct timing_dither dither;
+    struct chain_dither dither;
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };
 

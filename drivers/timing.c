@@ -69,14 +69,12 @@ static void timing_finish(struct machine *m)
 static void remark_steps(struct timing *t)
 {
     char text[200];
-    double step_ns = t->clock.step / t->clock.hz * 1e9, off = t->clock.step / sqrt(6) / t->cost[0].ticks[0];
 
-    if (t->remarked || step_ns < 2) {
+    if (t->remarked ||
+        !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text)) {
         return;
     }
     t->remarked = true;
-    snprintf(text, sizeof text, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, "
-             "a hundred together to %.1f %%", step_ns, 100 * off, 10 * off);
     silicon_note(t->common.notes, sizeof t->common.notes, text);
     t->notes_length = strlen(t->common.notes);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/chain_wait.h"
 #include "drivers/machine.h"
 #include "drivers/pace.h"
 #include "drivers/plan.h"
@@ -19,21 +20,16 @@
 struct timing_raw {
     uint64_t end;    /* TSC at the end of the chain: the time of the reading */
     uint64_t begin;  /* TSC before the chain */
-    uint64_t blocks; /* of the payload in this segment so far, times two; plus one after a long chain; plus 2^48 times
-                        the ticks from the end of the payload to the chain (at most TIMING_WAIT_MOST) */
+    uint64_t blocks; /* chain_word() */
 };
-enum { TIMING_BLOCKS_BITS = 48, TIMING_WAIT_MOST = 0xffff };
 static inline uint64_t timing_blocks(const struct timing_raw *r)
 {
-    return (r->blocks & ((1ull << TIMING_BLOCKS_BITS) - 1)) >> 1;
+    return chain_blocks(r->blocks);
 }
 static inline uint64_t timing_wait(const struct timing_raw *r)
 {
-    return r->blocks >> TIMING_BLOCKS_BITS;
+    return chain_wait(r->blocks);
 }
-
-/* Adds between the payload and a chain. */
-enum { TIMING_WAIT_ADDS = 80 };
 
 /*
  * The chains that readings are made of. Short ones are cheap and long ones exact; both are needed to tell the cost of a
@@ -51,30 +47,16 @@ struct timing_chains {
     unsigned turns;        /* one in so many is a long one */
     uint32_t dither;       /* the wait before a chain is three numbers of cycles below this */
 };
-
-/*
- * The wait before chain after chain. Its place among the steps of the clock must be as good as random, or their errors
- * do not even out: the payload alone does not do that, it ends so many whole blocks after the last reading, and that
- * was where the one before had left it. One range of cycles is no whole number of steps, and leaves an error of up to
- * step / (pi range); the sum of three has its third power. Each number fills its range evenly, and all three their cube
- * (the additive recurrence of Roberts, "The unreasonable effectiveness of quasirandom sequences", with 1.2207...).
- */
-struct timing_dither {
-    uint32_t state[3];
-};
-static inline uint64_t timing_next_wait(struct timing_dither *d, uint32_t range)
+/* Whether they are those for a coarse clock. */
+static inline bool timing_chains_coarse(const struct timing_chains *c)
 {
-    static const uint32_t step[3] = { 0xd1b54a33u, 0xabc98389u, 0x8cb92ba8u };
-    uint64_t n = 0;
-    for (unsigned i = 0; i < 3; i++) {
-        d->state[i] += step[i];
-        n += (uint64_t)d->state[i] * range >> 32;
-    }
-    return n;
+    return c->adds[0] > CHAIN_SHORT_ADDS;
 }
 
 /* Those for a TSC that advances in such steps (ticks) at this rate (Hz). */
 struct timing_chains timing_choose_chains(double step, double tsc_hz);
+/* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
+bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
 
 /* pace_sample() with these chains for readings. */
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,

@@ -3,6 +3,7 @@
  * What the timing machine must know of a payload before it samples it.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,20 @@ struct timing_chains timing_choose_chains(double step, double tsc_hz)
     uint32_t dither = (uint32_t)ceil(1.5 * step_ns * usual_ghz);
 
     return step_ns < COARSE_STEP_NS
-               ? (struct timing_chains){ { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, dither }
-               : (struct timing_chains){ { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS }, 4, dither };
+               ? (struct timing_chains){ { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, CHAIN_TURNS, dither }
+               : (struct timing_chains){ { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS }, CHAIN_COARSE_TURNS, dither };
+}
+
+bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size)
+{
+    const double step_ns = step / tsc_hz * 1e9, off = step / sqrt(6) / ticks;
+
+    if (step_ns < COARSE_STEP_NS) {
+        return false;
+    }
+    snprintf(text, size, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, "
+             "a hundred together to %.1f %%", step_ns, 100 * off, 10 * off);
+    return true;
 }
 
 static int ascending(const void *a, const void *b)
@@ -182,7 +195,7 @@ void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t
         r[i].begin -= r[i].begin % clock->round;
         r[i].end -= r[i].end % clock->round;
         wait = r[i].begin - (ended - ended % clock->round);
-        r[i].blocks = (r[i].blocks & ((1ull << TIMING_BLOCKS_BITS) - 1)) | wait << TIMING_BLOCKS_BITS;
+        r[i].blocks = chain_word(timing_blocks(&r[i]), (unsigned)(r[i].blocks & 1), wait);
     }
 }
 
@@ -190,7 +203,7 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
                      struct pace_lane *lane, struct timing_cost *cost)
 {
     const double tick_per_us = clock->hz * 1e-6;
-    const size_t wanted = clock->chains.adds[0] > CHAIN_SHORT_ADDS ? COARSE_READINGS : CALIBRATION_READINGS;
+    const size_t wanted = timing_chains_coarse(&clock->chains) ? COARSE_READINGS : CALIBRATION_READINGS;
     struct timing_raw *raw = calloc(wanted + PACE_EXTRA, sizeof *raw);
 
     if (raw == NULL) {

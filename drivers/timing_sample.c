@@ -14,26 +14,9 @@
 struct chain_reader {
     struct timing_raw *out;
     uint64_t blocks;
-    struct timing_dither dither;
+    struct chain_dither dither;
     uint32_t dither_range;
 };
-
-/*
- * A throttled core also stalls what follows wide instructions, up to 75 instructions behind them (dissertation on
- * Skylake-SP, section 5.2.1): so many adds later a chain tells the frequency and not the throttling.
- */
-static inline __attribute__((always_inline)) void wait_out_of_reach(void)
-{
-    uint64_t x = 1;
-    __asm__ volatile(".rept %c1\n\tadd %0, %0\n\t.endr" : "+r"(x) : "i"(TIMING_WAIT_ADDS) : "cc", "memory");
-}
-
-/* The adds that follow give the front end the time to fetch the chain after the loop's mispredicted last branch. */
-static inline __attribute__((always_inline)) void wait_dithered(struct chain_reader *c)
-{
-    uint64_t n = timing_next_wait(&c->dither, c->dither_range) + 1;
-    __asm__ volatile("1: dec %0\n\tjnz 1b\n\tlfence" : "+r"(n) : : "cc", "memory");
-}
 
 /*
  * The payload up to `until`, then a chain. Inlined once for each chain, so that there is no branch between the
@@ -51,12 +34,11 @@ uint64_t take(struct chain_reader *c, size_t i, const struct pace_lane *lane, co
     *blocks = pace_run_until(lane, pace->rate, now, until, pace->careful);
     __asm__ volatile("lfence" : : : "memory");
     uint64_t ended = pace_glance();
-    wait_dithered(c);
-    wait_out_of_reach();
+    chain_wait_dithered(&c->dither, c->dither_range);
+    chain_wait_out_of_reach();
     r->end = chain(&r->begin);
     c->blocks += *blocks;
-    uint64_t wait = r->begin - ended;
-    r->blocks = (c->blocks * 2 + is_long) | (wait < TIMING_WAIT_MOST ? wait : TIMING_WAIT_MOST) << TIMING_BLOCKS_BITS;
+    r->blocks = chain_word(c->blocks, is_long, r->begin - ended);
     *begin = ended;
     return r->end;
 }
@@ -82,11 +64,9 @@ size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane,
 {
     struct chain_reader reader = { .out = out, .dither_range = chains->dither };
 
-    for (unsigned i = 0; i < 3; i++) {
-        reader.dither.state[i] = (uint32_t)pace_glance() * (2654435761u + 2 * i);
-    }
-    return chains->adds[0] > CHAIN_SHORT_ADDS ? pace_sample(lane, grid, end, chains->turns, take_coarse, &reader)
-                              : pace_sample(lane, grid, end, chains->turns, take_fine, &reader);
+    chain_dither_seed(&reader.dither, (uint32_t)pace_glance());
+    return timing_chains_coarse(chains) ? pace_sample(lane, grid, end, chains->turns, take_coarse, &reader)
+                                        : pace_sample(lane, grid, end, chains->turns, take_fine, &reader);
 }
 
 /* The log is the context: where chains go. */
@@ -106,7 +86,7 @@ static uint64_t first_chain(void *context, size_t at)
     const struct timing_log *log = context;
     struct timing_raw *r = &log->raw[at];
 
-    r->end = log->chains->adds[0] > CHAIN_SHORT_ADDS ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
+    r->end = timing_chains_coarse(log->chains) ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
     r->blocks = 0;
     return r->end;
 }

@@ -207,6 +207,9 @@ int energy_run(struct machine *m, const struct energy_setup *s, struct energy_re
         return machine_fail(err, MACHINE_BAD_INPUT, "leave the other hyper-threads idle", "what the other "
                             "hyper-threads of a core execute is not counted, but takes energy");
     int status = energy_can(m, err);
+    if (!status && s->duration_us < s->period_us)
+        status = machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often", "no sample fits: %g us "
+                              "are observed, at a sample period of %g us", s->duration_us, s->period_us);
     if (status)
         return status;
     out->pairs = calloc(s->runs ? s->runs : 1, sizeof *out->pairs);

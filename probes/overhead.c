@@ -90,7 +90,7 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
             own = ticks - reading;
             if (read_ticks) { /* what was before the chain is no payload either, unless the core was stopped in it */
                 double all = difference(rec, i, read_ticks);
-                own = ticks - (all > STOPPED * usual_read ? usual_read : all);
+                own = ticks - (transition_reading_lost(all, usual_read, tsc_hz) ? usual_read : all);
             }
             hz = difference(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz;
         }

@@ -82,6 +82,9 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct transitio
     struct machine_setup setup = s->machine;
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
+    if (s->observe_us < s->period_us)
+        return machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often", "no sample fits: "
+                            "%g us are observed, at a sample period of %g us", s->observe_us, s->period_us);
     size_t n = transition_counters(m, s->licences, s->events, s->n_events, counters);
     setup.period_us = s->period_us;
     setup.counters = counters;

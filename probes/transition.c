@@ -7,6 +7,7 @@
  */
 #include "probes/transition.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,8 @@ static const char disturbed[] = "something else ran between the kernel and the r
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
-/* After the kernel's end: a reading this late tells of what ran in between. It looks at the clock some twenty times in a
- * period, and a quarter as often where it is throttled. */
+/* After the kernel's end: a reading this late tells of what ran in between. The kernel's end is looked for some twenty
+ * times in a period, and a quarter as often where it is throttled. */
 #define LATE_US 20.0
 #define LATE_PERIODS 0.25
 
@@ -138,6 +139,11 @@ static double usual_reading(const struct recording *rec, const struct clock_slot
     return usual;
 }
 
+bool transition_reading_lost(double ticks, double usual, double tsc_hz)
+{
+    return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
+}
+
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
  * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
@@ -152,7 +158,7 @@ static double sample_hz(const struct clock_slots *s, const uint64_t *now, const 
     }
     double chain = difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
     double hz = difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
-    if (reading > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz) {
+    if (transition_reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
         hz = last > 0 ? last : hz;
     }
@@ -213,7 +219,8 @@ static int note_events(struct trace *t, const struct transition_event *events, s
 
 static int note_machine(struct trace *t, const struct machine_info *info, uint64_t seed)
 {
-    char date[40];
+    char date[40], number[24];
+    snprintf(number, sizeof number, "%" PRIu64, seed);
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
@@ -223,7 +230,7 @@ static int note_machine(struct trace *t, const struct machine_info *info, uint64
               note_number(t, "cpu_number", info->cpu_number) | note_number(t, "active_cores", info->active_cores) |
               trace_set(t, "sampler", "resumes at once") | trace_set(t, "version", VERSION);
     if (info->modelled)
-        bad |= trace_set(t, "modelled", "yes") | note_number(t, "seed", (double)seed);
+        bad |= trace_set(t, "modelled", "yes") | trace_set(t, "seed", number);
     else
         bad |= trace_set(t, "date", date); /* a model's output depends on nothing but its settings */
     if (info->notes && *info->notes)

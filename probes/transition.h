@@ -97,6 +97,8 @@ int transition_keep(struct transition_result *out, unsigned run, const struct re
                     const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us, bool *kept);
 /* Takes a repetition out of the trace again, and adds it to out->spoilt with the reason. 0, or -1: out of memory. */
 int transition_drop(struct transition_result *out, unsigned run, const char *why);
+/* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
+bool transition_reading_lost(double ticks, double usual, double tsc_hz);
 /* How much of a recording is left out because the sampling loop runs itself in, us. */
 double transition_run_in_us(double period_us);
 /* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or

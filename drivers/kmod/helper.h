@@ -11,6 +11,7 @@
 #include <linux/types.h>
 #include <asm/msr.h>
 
+#include "drivers/chain_wait.h"
 #include "drivers/pace.h"
 #include "uapi.h"
 
@@ -83,14 +84,15 @@ struct reader {
 	u64 limit;         /* no deadline lies behind this TSC */
 	u32 stride;        /* words */
 	u32 n;             /* counters that are read */
-	bool aperf_mperf, chain;
+	bool aperf_mperf, chain, coarse;
+	struct chain_dither dither;
+	u32 dither_range;
 	u32 index[CHARACTERIZE_COUNTERS];
 };
 /* pace_sample() with the readings that the reader asks for. */
 size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
 /* One reading without payload. Returns its TSC. */
 u64 sample_origin(struct reader *reader);
-enum { SAMPLE_TURNS = 8 }; /* chain: one long one in so many, as helper_chains of drivers/helper.h */
 
 /* ---- neighbours.c: the other hyper-threads of the core, and other cores ---- */
 
@@ -117,7 +119,7 @@ struct session {
 	struct mutex lock;
 	bool prepared;
 	unsigned int cpu;
-	u32 flags, readings, stride;
+	u32 flags, readings, stride, dither;
 	u64 period;
 	struct counters counters;
 	struct neighbours *neighbours;

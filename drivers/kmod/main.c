@@ -99,13 +99,16 @@ static void finish(struct session *s)
 
 static long check_setup(const struct session *s, struct characterize_setup *p)
 {
-	const u32 known = CHARACTERIZE_APERF_MPERF | CHARACTERIZE_CHAIN | CHARACTERIZE_PARK_SIBLING;
+	const u32 known = CHARACTERIZE_APERF_MPERF | CHARACTERIZE_CHAIN | CHARACTERIZE_PARK_SIBLING |
+			  CHARACTERIZE_COARSE;
+	const bool chain = p->flags & CHARACTERIZE_CHAIN;
 	enum characterize_reason reason = support_refuses();
 
 	if (reason)
 		return refuse(p, reason, -EOPNOTSUPP);
-	if (p->flags & ~known || p->reserved ||
-	    (p->flags & CHARACTERIZE_CHAIN && (p->n_counters || p->flags & CHARACTERIZE_APERF_MPERF)))
+	if (p->flags & ~known || p->dither > (chain ? CHARACTERIZE_DITHER_MAX : 0) ||
+	    (p->flags & CHARACTERIZE_COARSE && !chain) ||
+	    (chain && (p->n_counters || p->flags & CHARACTERIZE_APERF_MPERF)))
 		return refuse(p, CHARACTERIZE_REASON_FLAGS, -EINVAL);
 	if (p->cpu >= nr_cpu_ids || !cpu_online(p->cpu))
 		return refuse(p, CHARACTERIZE_REASON_CPU_NUMBER, -EINVAL);
@@ -170,6 +173,7 @@ static long prepare(struct session *s, void *arg)
 	}
 	s->cpu = p->cpu;
 	s->flags = p->flags;
+	s->dither = p->dither;
 	s->period = p->period;
 	s->readings = p->readings;
 	s->stride = p->stride;

@@ -331,6 +331,9 @@ static void set_up_reader(struct work *w)
 	r->out = s->buffer + CHARACTERIZE_PROBE_ROOM * s->stride;
 	r->stride = s->stride;
 	r->chain = s->flags & CHARACTERIZE_CHAIN;
+	r->coarse = s->flags & CHARACTERIZE_COARSE;
+	r->dither_range = s->dither;
+	chain_dither_seed(&r->dither, (u32)pace_glance());
 	r->aperf_mperf = s->flags & CHARACTERIZE_APERF_MPERF;
 	r->n = counters_indices(&s->counters, r->index, &w->run->missing);
 }

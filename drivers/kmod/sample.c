@@ -79,7 +79,7 @@ static __always_inline u64 run_payload(struct reader *r, const struct pace_lane 
 	static noinline size_t sample_##name(struct pace_lane *lane, struct pace_grid *grid, u64 end, \
 					     struct reader *reader) \
 	{ \
-		return pace_sample(lane, grid, end, SAMPLE_TURNS, take_##name, reader); \
+		return pace_sample(lane, grid, end, CHAIN_TURNS, take_##name, reader); \
 	}
 #define SAMPLERS(n) SAMPLER(plain_##n, n, false) SAMPLER(msr_##n, n, true)
 
@@ -97,33 +97,61 @@ SAMPLERS(10)
 SAMPLERS(11)
 SAMPLERS(12)
 
-static __always_inline u64 chain(struct reader *r, const unsigned int is_long)
+/*
+ * As in drivers/timing_sample.c, and for the same reasons: inlined once for each chain, so that there is no branch
+ * between the payload and the chain.
+ */
+static __always_inline u64 take(struct reader *r, const struct pace_lane *lane, const struct pace *pace, u64 now,
+				u64 until, const unsigned int is_long, u64 (*chain)(u64 *), u64 *begin, u64 *blocks)
+{
+	u64 *out = r->out, ended;
+
+	*blocks = run_payload(r, lane, pace, now, until);
+	LFENCE();
+	ended = pace_glance();
+	chain_wait_dithered(&r->dither, r->dither_range);
+	chain_wait_out_of_reach();
+	out[0] = chain(&out[1]);
+	out[2] = chain_word(r->blocks, is_long, out[1] - ended);
+	r->out = out + r->stride;
+	*begin = ended;
+	return out[0];
+}
+
+static __always_inline u64 take_fine(void *r, size_t i, const struct pace_lane *lane, const struct pace *pace, u64 now,
+				     u64 until, unsigned int is_long, u64 *begin, u64 *blocks)
+{
+	return is_long ? take(r, lane, pace, now, until, 1, kernel_chain_long, begin, blocks) :
+			 take(r, lane, pace, now, until, 0, kernel_chain_short, begin, blocks);
+}
+
+static __always_inline u64 take_coarse(void *r, size_t i, const struct pace_lane *lane, const struct pace *pace,
+				       u64 now, u64 until, unsigned int is_long, u64 *begin, u64 *blocks)
+{
+	return is_long ? take(r, lane, pace, now, until, 1, kernel_chain_longest, begin, blocks) :
+			 take(r, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
+}
+
+static noinline size_t sample_fine(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
+{
+	return pace_sample(lane, grid, end, CHAIN_TURNS, take_fine, reader);
+}
+
+static noinline size_t sample_coarse(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
+{
+	return pace_sample(lane, grid, end, CHAIN_COARSE_TURNS, take_coarse, reader);
+}
+
+/* Without payload and wait. */
+static u64 first_chain(struct reader *r)
 {
 	u64 *out = r->out;
 
 	LFENCE();
-	out[0] = is_long ? kernel_chain_long(&out[1]) : kernel_chain_short(&out[1]);
-	out[2] = r->blocks * 2 + is_long;
+	out[0] = r->coarse ? kernel_chain_long(&out[1]) : kernel_chain_short(&out[1]);
+	out[2] = 0;
 	r->out = out + r->stride;
 	return out[0];
-}
-
-static __always_inline u64 take_chain(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace,
-				      u64 now, u64 until, unsigned int kind, u64 *begin, u64 *blocks)
-{
-	struct reader *r = reader;
-	const u64 *out = r->out;
-	u64 at;
-
-	*blocks = run_payload(r, lane, pace, now, until);
-	at = chain(r, kind);
-	*begin = out[1];
-	return at;
-}
-
-static noinline size_t sample_chain(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
-{
-	return pace_sample(lane, grid, end, SAMPLE_TURNS, take_chain, reader);
 }
 
 typedef size_t sampler(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
@@ -138,7 +166,7 @@ static sampler *const samplers[CHARACTERIZE_COUNTERS + 1][2] = {
 size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
 {
 	if (reader->chain)
-		return sample_chain(lane, grid, end, reader);
+		return reader->coarse ? sample_coarse(lane, grid, end, reader) : sample_fine(lane, grid, end, reader);
 	return samplers[reader->n][reader->aperf_mperf](lane, grid, end, reader);
 }
 
@@ -149,7 +177,7 @@ u64 sample_origin(struct reader *r)
 
 	r->blocks = 0;
 	if (r->chain)
-		return chain(r, 0);
+		return first_chain(r);
 	at = read_all(r, 0, false);
 	for (i = 0; i < r->n; i++)
 		out[2 + i] = read_counter(r->index[i]);

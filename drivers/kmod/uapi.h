@@ -15,7 +15,7 @@
 #define CHARACTERIZE_DEVICE "characterize" /* in /dev */
 
 /* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
-#define CHARACTERIZE_VERSION 1
+#define CHARACTERIZE_VERSION 2
 
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
@@ -127,6 +127,8 @@ enum {
 	CHARACTERIZE_APERF_MPERF = 1u << 0,  /* read both in each reading, behind the counters */
 	CHARACTERIZE_CHAIN = 1u << 1,        /* readings are dependent chains instead; no counters then */
 	CHARACTERIZE_PARK_SIBLING = 1u << 2, /* the other hyper-threads of the core wait in MWAIT during a repetition */
+	CHARACTERIZE_COARSE = 1u << 3,       /* with CHAIN: chains of 200 and 600 adds, not of 40 and 200 */
+	CHARACTERIZE_DITHER_MAX = 10000,
 };
 struct characterize_setup {
 	__u32 version;
@@ -139,7 +141,8 @@ struct characterize_setup {
 	__u32 n_companions;
 	__u32 failed;           /* out: the counter that could not be had, where that is the reason */
 	__u32 stride;           /* out: words of a reading */
-	__u32 reserved;         /* 0 */
+	__u32 dither;           /* with CHAIN: the wait before it is three numbers of cycles below this, */
+				/* at most CHARACTERIZE_DITHER_MAX; else 0 */
 	__u64 bytes;            /* out: size of the buffer, to map */
 	struct characterize_payload companion;
 	struct characterize_counter counter[CHARACTERIZE_COUNTERS];
@@ -150,7 +153,7 @@ struct characterize_setup {
  * The buffer: CHARACTERIZE_PROBE_ROOM readings of the run-up, then those of the recording; n_probe and n of them are
  * written. A reading is `stride` words:
  *   counters:  TSC; blocks of this segment so far; the counters as RDPMC gives them; with APERF_MPERF these two
- *   chain:     TSC after the chain; TSC before it; blocks of this segment so far times two, plus one for a long chain
+ *   chain:     TSC after the chain; TSC before it; chain_word() of drivers/chain_wait.h
  * A counter that was not on the hardware, or whose read faulted, is all ones.
  */
 #define CHARACTERIZE_PROBE_ROOM (CHARACTERIZE_PROBES + 16)

@@ -98,6 +98,24 @@ printf 'freq_ghz\n3.2\n' >"$here"
 refuses "no time" 2 "${at}.*time_us" --analyze "$here"
 printf 'time_us,freq_ghz\n1,3.2\n2,3.x\n' >"$here"
 refuses "not a number: file:line:column" 2 "${at}3:" --analyze "$here"
+while read -r key value allowed; do
+    printf '# cpu: x\n# %s: %s\ntime_us,freq_ghz\n1,3.2\n' "$key" "$value" >"$here"
+    refuses "metadata: $key $value" 2 "${at}2: $key: '$value' .*allowed: $allowed" --analyze "$here"
+done <<'EOF'
+frequency_error 0.9 0 to 0.5
+reading_us 1e9 0 to 1000
+modelled maybe yes, no
+clock_step_ns -3 0.01 to 10000
+chain_cycles 1e30 1 to 1e6
+alone_from_ghz -1 up to 64 numbers
+guarded 7 yes, fall
+seed -1 0 to 18446744073709551615
+active_cores all 1 to 65535
+discarded x REASON = RUN
+EOF
+printf '# some_tool_s_key: -1\ntime_us,freq_ghz\n1,3.2\n2,3.2\n' >"$here"
+run --analyze "$here"
+verdict "metadata that nobody knows is none of our business" test "$status" -eq 0
 head -c 2000 "$tmp/good.csv" >"$here"
 printf '\n1,2' >>"$here"
 refuses "a truncated trace" 2 "${at}[0-9]+:" --analyze "$here"

@@ -41,6 +41,13 @@ else
     skip "the plot is drawn" "no gnuplot"
     verdict "the screen says how to get the plot" grep -q 'gnuplot-nox' "$out"
 fi
+# shellcheck disable=SC2086
+run $t 128fma:256fma $model --runs 3 --seed 18446744073709551615 --output seed
+verdict "the trace tells the seed to the last digit" grep -qx '# seed: 18446744073709551615' seed/128fma_256fma.csv
+# shellcheck disable=SC2086
+run $t 128fma:512fma $model --warmup 0 --runs 20 --output cold
+verdict "--warmup 0: the same phases" \
+    test "$status" -eq 0 -a "$(kinds cold/128fma_512fma.json)" = 'steady throttle halt throttle halt steady '
 if command -v jq >/dev/null 2>&1; then
     verdict "the JSON is one that others read" jq -e '.format == "characterize-phases/1" and (.phases | length == 6)
         and .phases[2].freq_ghz == null and .phases[2].level == null' "$json" >/dev/null

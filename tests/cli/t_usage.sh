@@ -70,6 +70,8 @@ for period in 0 0.09 1001 nan inf -1 1us '' 1e 0x1 1e999 .; do
     refuses "--period '$period'" 2 "--period: '$period' .*allowed: 0.1 to 1000" $t $p --period "$period"
 done
 refuses "--warmup too long" 2 'allowed: 0 to 1000000' $t $p --warmup 1000001
+refuses "--warmup 0 for a table" 2 "'0' is for --transition alone.*above 0" --table frequency --warmup 0
+refuses "--warmup 0 for all tables" 2 "'0' is for --transition alone.*above 0" --all --warmup 0
 refuses "--warmup negative" 2 'allowed: 0 to 1000000' $t $p --warmup -1
 refuses "--observe too short" 2 'allowed: 1 to 1000000' $t $p --observe 0.5
 refuses "--observe too long" 2 'allowed: 1 to 1000000' $t $p --observe 1e7
@@ -133,6 +135,11 @@ done
         --table umask $m --event 0x28:0x08:cmask=3
     refuses "--warmup where it has no use" 2 '--warmup has no use with --table relaxation' --table relaxation $m \
         --warmup 100
+    for no_sample in 'frequency --observe 1' 'energy --observe 200'; do
+        run --table $no_sample $m --kernels 128fma --active-cores 1
+        verdict "--table $no_sample: no sample fits" \
+            test "$status" -eq 3 -a "$(grep -c 'no sample fits: .* us are' "$out")" -eq 1
+    done
     refuses "--observe where it has no use" 2 '--observe has no use with --table relaxation' --table relaxation $m \
         --observe 100
     refuses "a transition's event without umask" 2 'has no umask' $t $p $m --event 0x28

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/chain_wait.h"
 #include "kernels/registry_hash.h"
 
 enum { FD = 77, BLOCKS = 10, TICKS = 1000 };
 
 struct fake_helper fake_helper;
 static uint64_t *buffer;
+static struct chain_dither dither;
 
 void fake_helper_reset(void)
 {
@@ -63,16 +65,33 @@ static int prepare(struct characterize_setup *s)
     return 0;
 }
 
+static uint64_t stepped(uint64_t tsc)
+{
+    return fake_helper.tsc_step > 1 ? tsc - tsc % fake_helper.tsc_step : tsc;
+}
+
+/* A wait and a chain, 2 ticks a cycle; two readings of the TSC add 30 cycles. */
+static void write_chain(uint64_t *out, uint64_t i, uint64_t ended, uint64_t blocks)
+{
+    static const unsigned adds[2][2] = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS },
+                                         { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS } };
+    const struct characterize_setup *s = &fake_helper.setup;
+    bool coarse = s->flags & CHARACTERIZE_COARSE;
+    unsigned is_long = i % (coarse ? CHAIN_COARSE_TURNS : CHAIN_TURNS) == 0;
+    uint64_t begin = ended + 2 * (CHAIN_WAIT_ADDS + chain_next_wait(&dither, s->dither));
+
+    out[0] = stepped(begin + 2 * (adds[coarse][is_long] + 30));
+    out[1] = stepped(begin);
+    out[2] = chain_word(blocks, is_long, out[1] - stepped(ended));
+}
+
 /* A core at half of the TSC's rate. Counter c counts (c + 1) times the cycles, from just below where 48 bits end. */
 static void write_reading(uint64_t *out, uint64_t i, uint64_t blocks)
 {
     const struct characterize_setup *s = &fake_helper.setup;
     uint64_t at = 5000000 + i * TICKS;
     if (s->flags & CHARACTERIZE_CHAIN) {
-        unsigned is_long = i % 8 == 0;
-        out[0] = at;
-        out[1] = at - 2 * ((is_long ? CHAIN_LONG_ADDS : CHAIN_SHORT_ADDS) + 30);
-        out[2] = blocks * 2 + is_long;
+        write_chain(out, i, at, blocks);
         return;
     }
     out[0] = at;

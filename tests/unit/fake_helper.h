@@ -27,6 +27,7 @@ struct fake_helper {
     unsigned level_of[3];
     unsigned throttled;         /* cycles, where other than scalar code begins */
     unsigned programmable;      /* hardware counters for raw events; 0 = enough */
+    uint64_t tsc_step;          /* readings of chains advance by so many ticks; 0: by one */
     int msr_errno;
     uint64_t msr_value;
     uint64_t register_value;    /* what a repetition reads at its end */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The machine helper over a made-up device: what it asks for, what it makes of the answers, and what it says. */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,12 +27,13 @@ static struct payload payload(const char *name)
 }
 
 /* A Sapphire Rapids: no licence events are known. */
+static double clock_step; /* 0: this machine's own */
 static int open_it(void)
 {
     struct cpu_leaves none;
     struct perf_system ignored;
     const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
-                                        .data_dir = "data", .leaves = &none };
+                                        .data_dir = "data", .leaves = &none, .tsc_step = clock_step };
     fake_pmu_system(&ignored, &none);
     fake_pmu_identity(&none, "GenuineIntel", 6, 0x8f, 8);
     return helper_open_at(&place, &machine, &error);
@@ -365,27 +367,60 @@ static void test_aperf_where_there_are_no_counters(void **state)
     assert_int_equal(rec.words[4 * rec.stride + 3], 4 * 500);
 }
 
+/* Mean cycles a tick of all readings. */
+static double chain_mean(const struct recording *rec)
+{
+    const uint64_t *first = rec->words, *last = rec->words + (rec->n - 1) * rec->stride;
+    return (double)(last[3] - first[3]) / CHAIN_CYCLE_UNIT / (double)(last[2] - first[2]);
+}
+
+/*
+ * By clocks in steps of 1 tick, of some 10 and of some 25 ns, wherever among them readings lie: a short chain of 40
+ * adds spans few steps of a coarse one, and its frequency was up to 6 % off. Such clocks get long chains behind waits
+ * that differ.
+ */
 static void test_chain_where_there_is_nothing(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 } };
-    struct recording rec;
-    fake_helper.try_errno = EOPNOTSUPP;
-    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
-    fake_helper.hello.can = 0;
-    assert_int_equal(open_it(), MACHINE_OK);
-    assert_non_null(strstr(machine.ops->lacks(&machine, COUNTER_CYCLES, NULL), "no performance counters"));
-    assert_null(machine.ops->lacks(&machine, COUNTER_CHAIN_CYCLES, NULL));
-    prepare_with(wanted, 2);
-    assert_int_equal(fake_helper.prepared, 2); /* once to find out what a chain costs */
-    assert_int_equal(fake_helper.setup.flags, CHARACTERIZE_CHAIN);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
-    for (size_t i = 1; i < rec.n; i++) {
-        const uint64_t *now = rec.words + i * rec.stride, *before = now - rec.stride;
-        double ticks = (double)(now[2] - before[2]);
-        double cycles = (double)(now[3] - before[3]) / CHAIN_CYCLE_UNIT;
-        assert_true(cycles / ticks > 0.499 && cycles / ticks < 0.501);
+    const struct counter_spec wanted[] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 },
+                                           { COUNTER_READ_TICKS, 0 } };
+    static const uint64_t steps[] = { 1, 20, 50 };
+    for (size_t k = 0; k < 3; k++) {
+        struct recording rec;
+        bool coarse = steps[k] > 4;
+        close_it(state);
+        fake_helper.try_errno = EOPNOTSUPP;
+        fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
+        fake_helper.hello.can = 0;
+        fake_helper.tsc_step = steps[k];
+        clock_step = (double)steps[k];
+        assert_int_equal(open_it(), MACHINE_OK);
+        assert_non_null(strstr(machine.ops->lacks(&machine, COUNTER_CYCLES, NULL), "no performance counters"));
+        assert_null(machine.ops->lacks(&machine, COUNTER_CHAIN_CYCLES, NULL));
+        assert_null(machine.ops->lacks(&machine, COUNTER_READ_TICKS, NULL));
+        prepare_with(wanted, 3);
+        assert_int_equal(fake_helper.prepared, 2); /* once to find out what a chain costs */
+        assert_int_equal(fake_helper.setup.flags, CHARACTERIZE_CHAIN | (coarse ? CHARACTERIZE_COARSE : 0));
+        struct machine_info info;
+        machine.ops->info(&machine, &info);
+        assert_int_equal(fake_helper.setup.dither, timing_choose_chains((double)steps[k], info.tsc_hz).dither);
+        assert_true(info.tsc_step == (double)steps[k]);
+        assert_true(coarse == (strstr(info.notes, "the TSC advances in steps of") != NULL));
+        double sum = 0, most = 0;
+        enum { RUNS = 40 };
+        for (unsigned run = 0; run < RUNS; run++) {
+            assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+            assert_true(fake_helper.run.turn < (coarse ? CHAIN_COARSE_TURNS : CHAIN_TURNS));
+            sum += chain_mean(&rec) / RUNS;
+            most = fmax(most, fabs(chain_mean(&rec) / 0.5 - 1));
+            const uint64_t *words = rec.words + (rec.n - 1) * rec.stride;
+            assert_true(words[4] > words[2]); /* the waits are time without payload, too */
+        }
+        if (fabs(sum / 0.5 - 1) > 0.002 || most > 0.04)
+            fail_msg("steps of %u ticks: %.4f cycles a tick, at worst %.1f %% off", (unsigned)steps[k], sum,
+                     100 * most);
     }
+    clock_step = 0;
 }
 
 static void test_what_cannot_be_run(void **state)

@@ -68,7 +68,7 @@ static void all_columns(void **state)
         assert_true(c == TRACE_FREQ ? value(&t, TRACE_FREQ, 1) == 2.9f : isnan(value(&t, (enum trace_channel)c, 1)));
     }
     assert_string_equal(trace_get(&t, "cpu"), "Some CPU: the second");
-    assert_string_equal(trace_get(&t, "period_us"), "1.5 ");
+    assert_string_equal(trace_get(&t, "period_us"), "1.5");
     assert_null(trace_get(&t, "a comment"));
     assert_int_equal(t.n_meta, 2);
     assert_int_equal(t.n_extra, 0);
@@ -209,6 +209,87 @@ static void errors_name_line_and_column(void **state)
         assert_int_equal(t.n, 0);
         assert_null(t.time_us);
     }
+}
+
+/* ---- metadata ---- */
+
+static const char *const key_values[][2] = {
+    {"format", "characterize-trace/1"}, {"modelled", "yes"}, {"modelled", "no"}, {"seed", "0"},
+    {"seed", "18446744073709551615"}, {"from", "128fma"}, {"to", "whatever another tool calls it"}, {"cpu", ""},
+    {"tsc_hz", "2.1e9"}, {"tsc_hz", "2100000000"}, {"period_us", "0.25"}, {"period_us", "1e6"}, {"warmup_us", "0"},
+    {"observe_us", "1500"}, {"repetitions", "1"}, {"repetitions", "100"}, {"cpu_number", "0"}, {"cpu_number", "511"},
+    {"active_cores", "1"}, {"frequency", "instantaneous"}, {"frequency", "mean"}, {"clock_step_ns", "10.0152"},
+    {"clock_step_ns", "0.476"}, {"chain_cycles", "208"}, {"reading_us", "0.0567"}, {"reading_us", "0"},
+    {"frequency_error", "0"}, {"frequency_error", "0.0021"}, {"frequency_error", "1.5e-05"},
+    {"sampler", "resumes at once"}, {"guarded", "yes"}, {"guarded", "fall"}, {"alone_from_ghz", "2.8"},
+    {"alone_to_ghz", "1.9 1.90001  1.8999"}, {"unsettled", "still at 2.4 GHz"}, {"discarded", ""},
+    {"discarded", "interrupted = 3,17; other = 4"}, {"discarded", "a = 4294967295;"}, {"notes", "x: y"},
+    {"date", "2026-11-21T22:05:27Z"}, {"colour", "blue"}, {"Modelled", "maybe"},
+};
+static const char *const no_key_values[][2] = {
+    {"format", "characterize-trace/2"}, {"format", ""}, {"modelled", "maybe"}, {"modelled", ""}, {"modelled", "y"},
+    {"modelled", "yes, no"}, {"seed", "-1"}, {"seed", "1.5"}, {"seed", "1e3"}, {"seed", "18446744073709551616"},
+    {"seed", "x"}, {"tsc_hz", "0"}, {"tsc_hz", "-2e9"}, {"tsc_hz", "nan"}, {"tsc_hz", "1e300"}, {"tsc_hz", "2.1 GHz"},
+    {"tsc_hz", "0x7d2b7500"}, {"period_us", "0"}, {"period_us", "-1"}, {"period_us", "inf"}, {"period_us", ""},
+    {"period_us", "1e7"}, {"warmup_us", "-1"}, {"warmup_us", "1e10"}, {"observe_us", "0"}, {"observe_us", "long"},
+    {"repetitions", "0"}, {"repetitions", "2.5"}, {"repetitions", "4294967296"}, {"cpu_number", "-1"},
+    {"cpu_number", "65536"}, {"active_cores", "0"}, {"active_cores", "all"}, {"frequency", "3.2"},
+    {"clock_step_ns", "-3"}, {"clock_step_ns", "0"}, {"clock_step_ns", "1e9"}, {"chain_cycles", "1e30"},
+    {"chain_cycles", "0"}, {"reading_us", "1e9"}, {"reading_us", "-0.1"}, {"reading_us", "--1"},
+    {"frequency_error", "0.9"}, {"frequency_error", "-0.01"}, {"frequency_error", "nan"}, {"sampler", "waits"},
+    {"guarded", "7"}, {"guarded", "no"}, {"alone_from_ghz", "-1"}, {"alone_from_ghz", ""}, {"alone_from_ghz", "2.8, 3"},
+    {"alone_from_ghz", "0"}, {"alone_to_ghz", "1.9 1e3"}, {"alone_to_ghz", "1.9x"}, {"alone_to_ghz", "1.9 nan"},
+    {"discarded", "interrupted"}, {"discarded", "interrupted = x"}, {"discarded", "a = 3,; b = 4"},
+    {"discarded", "a = -3"}, {"discarded", "a = 4294967296"}, {"discarded", "a = 3; b"}, {"discarded", "a = 3 4"},
+};
+
+static int read_key(const char *key, const char *value, struct trace *t, struct trace_error *err)
+{
+    char text[600];
+    int length = snprintf(text, sizeof text, "# a comment\n#  %s : %s \t\r\ntime_us,ipc\n1,2\n", key, value);
+    return read_bytes(text, (size_t)length, t, err);
+}
+
+static void keys_have_a_type_and_a_range(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct trace_error err;
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof key_values / sizeof *key_values; i++) {
+        if (read_key(key_values[i][0], key_values[i][1], &t, &err)) {
+            print_message("%s: %s was refused: %s\n", key_values[i][0], key_values[i][1], err.text);
+            wrong++;
+            continue;
+        }
+        assert_string_equal(trace_get(&t, key_values[i][0]), key_values[i][1]);
+        trace_free(&t);
+    }
+    for (size_t i = 0; i < sizeof no_key_values / sizeof *no_key_values; i++) {
+        if (!read_key(no_key_values[i][0], no_key_values[i][1], &t, &err)) {
+            print_message("%s: %s was taken\n", no_key_values[i][0], no_key_values[i][1]);
+            wrong++;
+            trace_free(&t);
+            continue;
+        }
+        /* the line, the key, the value and what would do, in one line */
+        assert_true(err.line == 2 && err.column == 0 && !strchr(err.text, '\n'));
+        assert_int_equal(strncmp(err.text, no_key_values[i][0], strlen(no_key_values[i][0])), 0);
+        assert_non_null(strstr(err.text, no_key_values[i][1]));
+        assert_non_null(strstr(err.text, "allowed: "));
+    }
+    assert_int_equal(wrong, 0);
+    char many[8 * 65 + 1] = "";
+    for (int i = 0; i < 65; i++) {
+        strcat(many, i ? " 2.5" : "2.5");
+        if (i == 63) {
+            assert_int_equal(read_key("alone_to_ghz", many, &t, &err), 0);
+            trace_free(&t);
+        }
+    }
+    assert_int_equal(read_key("alone_to_ghz", many, &t, &err), -1);
+    assert_int_equal(read_key("guarded", "\x1b[31m\x80", &t, &err), -1);
+    assert_non_null(strstr(err.text, "'?[31m?'"));
 }
 
 static void binary_is_no_trace(void **state)
@@ -502,7 +583,7 @@ int main(void)
         cmocka_unit_test(unknown_columns_are_kept),
         cmocka_unit_test(interleaved_runs_are_put_together),
         cmocka_unit_test(errors_name_line_and_column),
-        cmocka_unit_test(binary_is_no_trace),
+        cmocka_unit_test(keys_have_a_type_and_a_range), cmocka_unit_test(binary_is_no_trace),
         cmocka_unit_test(long_lines_and_many_columns),
         cmocka_unit_test(numbers_are_exact),
         cmocka_unit_test(round_trip),

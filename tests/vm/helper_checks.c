@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drivers/chain_wait.h"
 #include "drivers/kmod/uapi.h"
 #include "kernels/kernels.h"
 #include "kernels/registry_hash.h"
@@ -127,6 +128,16 @@ static void test_setup_refusals(void)
     s = chains();
     s.flags |= CHARACTERIZE_APERF_MPERF;
     expect("flags that exclude one another", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
+    s = chains();
+    s.flags = CHARACTERIZE_COARSE;
+    expect("long chains without chains", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
+    s = chains();
+    s.dither = CHARACTERIZE_DITHER_MAX + 1;
+    expect("too long a wait", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
+    s = chains();
+    s.flags = 0;
+    s.dither = 3;
+    expect("a wait without chains", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
     s = chains();
     s.flags = CHARACTERIZE_APERF_MPERF;
     expect("no APERF here", CHARACTERIZE_IOC_PREPARE, &s, EOPNOTSUPP, CHARACTERIZE_REASON_NO_APERF);
@@ -244,6 +255,29 @@ static void test_runs(void)
     expect("a larger buffer", CHARACTERIZE_IOC_PREPARE, &bigger, 0, CHARACTERIZE_REASON_NONE);
 }
 
+/* Long chains, as a coarse clock needs them, behind waits that differ: one in four is of the longer kind. */
+static void test_coarse_chains(void)
+{
+    struct characterize_setup s = chains();
+    s.flags |= CHARACTERIZE_COARSE;
+    s.dither = 45;
+    expect("prepare long chains", CHARACTERIZE_IOC_PREPARE, &s, 0, CHARACTERIZE_REASON_NONE);
+    uint64_t *map = mmap(NULL, s.bytes, PROT_READ, MAP_SHARED, fd, 0);
+    run_one("64add", "128fma", map, &s);
+    struct characterize_run r = switching("64add", "64mul");
+    bool ran = ioctl(fd, CHARACTERIZE_IOC_RUN, &r) == 0;
+    unsigned longer = 0, waited = 0;
+    for (unsigned i = 1; ran && i < r.n; i++) {
+        const uint64_t *reading = map + (size_t)(CHARACTERIZE_PROBE_ROOM + i) * s.stride;
+        longer += reading[2] & 1;
+        waited += chain_wait(reading[2]) > 0 && chain_blocks(reading[2]) > 0;
+    }
+    check(ran && waited + 1 >= r.n && longer + 1 >= (r.n - 1) / CHAIN_COARSE_TURNS &&
+              longer <= (r.n - 1) / CHAIN_COARSE_TURNS + 1,
+          "%u of %u readings have the longer chain, %u a wait", longer, r.n, waited);
+    munmap(map, s.bytes);
+}
+
 static void test_without_counters(void)
 {
     struct characterize_setup s = chains();
@@ -341,6 +375,7 @@ int main(int argc, char **argv)
     test_setup_refusals();
     test_run_refusals();
     test_runs();
+    test_coarse_chains();
     test_without_counters();
     test_neighbours();
     test_registers();

@@ -134,7 +134,10 @@ static void check_readings(struct fuzz *f, const struct characterize_run *r)
 static void fuzz_setup(struct fuzz *f)
 {
     struct characterize_setup s = { .version = version(f), .cpu = (uint32_t)number(f, 3) };
-    s.flags = (uint32_t)(one_in(f, 3) ? number(f, 16) : CHARACTERIZE_CHAIN);
+    s.flags = (uint32_t)(one_in(f, 3)   ? number(f, 16)
+                         : one_in(f, 2) ? CHARACTERIZE_CHAIN | CHARACTERIZE_COARSE
+                                        : CHARACTERIZE_CHAIN);
+    s.dither = (uint32_t)(one_in(f, 2) ? number(f, CHARACTERIZE_DITHER_MAX + 2) : 0);
     s.period = number(f, f->tsc_khz / 100);
     s.readings = (uint32_t)(1 + number(f, 500));
     s.n_counters = one_in(f, 4) ? (uint32_t)number(f, 14) : 0;
