@@ -54,10 +54,12 @@ static bool row_is_true(const struct model *m, const struct table *t, size_t row
     unsigned cores = (unsigned)table_number(t, row, "active_cores");
     double down = table_number(t, row, "down_us"), up = table_number(t, row, "up_us");
     double breakeven = table_number(t, row, "breakeven_us");
+    /* costs scatter; what follows from both is off by what both are, and says so in its limits */
+    double known = 0.5 * (table_number(t, row, "breakeven_us_hi") - table_number(t, row, "breakeven_us_lo"));
     overhead_truth(m, from, to, cores, &e);
     if (near_cost(down, e.down_us) && same_absence(up, e.up_us) && same_absence(breakeven, e.breakeven_us) &&
         (isnan(e.up_us) || near_cost(up, e.up_us)) &&
-        (isnan(e.breakeven_us) || fabs(breakeven / e.breakeven_us - 1) <= RELATIVE) &&
+        (isnan(e.breakeven_us) || fabs(breakeven - e.breakeven_us) <= RELATIVE * e.breakeven_us + 0.5 * known) &&
         fabs(table_number(t, row, "high_ghz") / e.high_ghz - 1) < 0.001 &&
         fabs(table_number(t, row, "low_ghz") / e.low_ghz - 1) < 0.001)
         return true;
