@@ -106,6 +106,14 @@ static void cell(struct check *c, size_t row, const char *column, double want)
     cell_between(c, row, column, want, want, time ? MICROSECONDS : share ? RELATIVE : 0);
 }
 
+/* A frequency: some repetitions may be slower by a power limit, and all move with the core's. */
+static void cell_ghz(struct check *c, size_t row, const char *column, const struct model_truth *t, double ghz)
+{
+    const double most = 3; /* standard deviations */
+    double least = t->limit_share > 0 ? t->limit_factor : 1, moves = most * t->wander_sigma;
+    cell_between(c, row, column, ghz * least * (1 - moves), ghz * (1 + moves), 0);
+}
+
 /* A verdict in words, or whatever else is right or wrong. */
 static void verdict(struct check *c, size_t row, const char *column, bool decided, bool right, const char *is)
 {
@@ -141,6 +149,8 @@ static bool resolved(const struct model_truth *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *p = &t->phases[i], *next = p + 1;
+        if (p->kind == MODEL_RAMP || p->kind == MODEL_COLD)
+            return false; /* what is lost in it, and where it ends, is a matter of definition */
         if (p->kind != MODEL_HALTED && p->duration_us < SHORT_US)
             return false;
         if (p->kind != MODEL_THROTTLED)
@@ -194,8 +204,9 @@ static void check_frequency(struct check *c, size_t row)
 {
     struct model_truth t;
     truth_between(c, "64add", text(c, row, "kernel"), cores_of(c, row), &t);
-    cell(c, row, "freq_ghz", t.phases[t.n - 1].ghz);
-    cell(c, row, "level", t.phases[t.n - 1].level);
+    cell_ghz(c, row, "freq_ghz", &t, t.phases[t.n - 1].ghz);
+    if (!c->model->no_counters) /* which ranks the frequencies that it sees */
+        cell(c, row, "level", t.phases[t.n - 1].level);
 }
 
 static void check_transitions(struct check *c, size_t row)
@@ -212,8 +223,8 @@ static void check_transitions(struct check *c, size_t row)
         if (p->kind != MODEL_SLOW)
             lost += p->duration_us * (1 - p->ipc_ratio * p->ghz / last->ghz);
     }
-    cell(c, row, "from_ghz", t.from_ghz);
-    cell(c, row, "to_ghz", last->ghz);
+    cell_ghz(c, row, "from_ghz", &t, t.from_ghz);
+    cell_ghz(c, row, "to_ghz", &t, last->ghz);
     if (!row_is_one_way(c, row, &t)) {
         c->out->skipped++;
         return;
@@ -312,10 +323,14 @@ static void check_relaxation(struct check *c, size_t row)
         return;
     }
     const struct model_class *held = &c->model->classes[class_of(c, text(c, row, "from"))];
-    double wait = c->model->wait_us, twice = held->wait_double;
+    struct model_truth after;
+    truth_between(c, text(c, row, "from"), text(c, row, "to"), 0, &after);
+    /* a release waits for the voltage to rise */
+    double wait = c->model->wait_us + (after.phases[0].kind == MODEL_SLOW ? c->model->volts_ramp_us : 0);
+    double twice = held->wait_double;
     if (strcmp(what, "wait") == 0) {
         bool second = table_number(c->table, row, "mode") == 2;
-        cell(c, row, "wait_us", wait * (second ? 2 : 1));
+        cell(c, row, "wait_us", wait + (second ? c->model->wait_us : 0));
         cell(c, row, "share", second ? twice : 1 - twice);
         return;
     }
@@ -370,7 +385,8 @@ static double share_counted(const struct check *c, const struct model_truth *t, 
     double counted = 0, all = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *f = &t->phases[i];
-        double cycles = f->ghz * fmax(0, fmin(us, f->start_us + f->duration_us) - f->start_us);
+        double cycles = us > f->start_us ? model_phase_cycles(f, f->start_us, fmin(us, f->start_us + f->duration_us))
+                                         : 0;
         all += cycles;
         if (c->model->classes[f->class_].umask & umask)
             counted += cycles;
@@ -380,13 +396,24 @@ static double share_counted(const struct check *c, const struct model_truth *t, 
     return counted / all;
 }
 
+/* A share that is counted; where the cycles of interrupts are counted, too, it may be larger. */
+static void cell_share(struct check *c, size_t row, double want)
+{
+    double busy = 0;
+    for (size_t i = 0; i < c->model->n_interrupts && c->model->licences_of_core; i++) {
+        const struct model_interrupt *k = &c->model->interrupts[i];
+        busy += k->rate_hz * 0.5e-6 * (k->min_us + k->max_us);
+    }
+    cell_between(c, row, "share", want, want * (1 + 2 * busy), RELATIVE);
+}
+
 static void check_umask(struct check *c, size_t row)
 {
     const char *kernel = text(c, row, "kernel"), *when = text(c, row, "when"), *base = table_setting(c->table, "base");
     unsigned umask = (unsigned)table_number(c->table, row, "umask"), cores = 1;
     struct model_truth t;
     if (strcmp(when, "steady") == 0) {
-        cell(c, row, "share", (umask & c->model->classes[class_of(c, kernel)].umask) != 0);
+        cell_share(c, row, (umask & c->model->classes[class_of(c, kernel)].umask) != 0);
     } else {
         bool from = strncmp(when, "from", 4) == 0;
         truth_between(c, from ? base : kernel, from ? kernel : base, cores, &t);
@@ -399,7 +426,7 @@ static void check_umask(struct check *c, size_t row)
             return; /* a mean over waits of different lengths */
         double us = strtod(table_setting(c->table, from ? "observe_from_base_us" : "observe_to_base_us"), NULL);
         double want = share_counted(c, &t, from ? kernel : base, umask, us);
-        cell(c, row, "share", want);
+        cell_share(c, row, want);
     }
     const char *documented = text(c, row, "documented");
     if (umask == 0x40 && strncmp(documented, "CORE_POWER.THROTTLE", 19) == 0 && c->model->counts_throttle)
@@ -430,28 +457,24 @@ static void check_trigger(struct check *c, size_t row)
 /* Edges are where one of the readings that a value is the median of may lie on either side of it. */
 static void check_voltage(struct check *c, size_t row)
 {
-    enum { NEIGHBOURS = 21 };
+    enum { NEIGHBOURS = 21, STEPS = 400 };
     struct model_truth t;
     double time = table_number(c->table, row, "time_us");
     truth_of_row(c, row, &t);
     size_t next = row + 1 < c->table->n_rows && table_number(c->table, row + 1, "time_us") > time ? row + 1 : row - 1;
     double spacing = fabs(table_number(c->table, next, "time_us") - time);
     /* 10 on either side, of readings that are at least as dense as the rows, and what the phases scatter by */
-    double reach = NEIGHBOURS * spacing + 10, lo = t.from_volts, hi = lo;
-    bool any = time - reach < 0;
+    double reach = NEIGHBOURS * spacing + 10, lo = INFINITY, hi = -INFINITY;
     /* where waits are of different lengths nobody knows which side of the rise most readings are of */
     if (t.phases[0].kind == MODEL_SLOW && time > t.phases[0].duration_us - reach &&
         (rearmings(c->model) > 0.1 || c->model->classes[class_of(c, text(c, row, "from"))].wait_double > 0.1)) {
         c->out->skipped++;
         return;
     }
-    for (size_t i = 0; i < t.n; i++) {
-        const struct model_phase *p = &t.phases[i];
-        if (p->start_us > time + reach || p->start_us + p->duration_us < time - reach)
-            continue;
-        lo = any ? fmin(lo, p->volts) : p->volts;
-        hi = any ? fmax(hi, p->volts) : p->volts;
-        any = true;
+    for (int i = -STEPS; i <= STEPS; i++) {
+        double volts = model_truth_volts(&t, time + reach * i / STEPS);
+        lo = fmin(lo, volts);
+        hi = fmax(hi, volts);
     }
     cell_between(c, row, "volts", lo, hi, 0);
 }
@@ -459,12 +482,21 @@ static void check_voltage(struct check *c, size_t row)
 static void check_overhead(struct check *c, size_t row)
 {
     struct overhead_truth t;
+    struct model_truth down;
     overhead_truth(c->model, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), &t);
+    truth_of_row(c, row, &down);
+    cell_ghz(c, row, "high_ghz", &down, t.high_ghz);
+    cell_ghz(c, row, "low_ghz", &down, t.low_ghz);
+    bool ramps = c->model->release_tau_us > 0;
+    for (size_t i = 0; i < down.n; i++)
+        ramps = ramps || down.phases[i].kind == MODEL_RAMP || down.phases[i].kind == MODEL_COLD;
+    if (ramps) {
+        c->out->skipped++;
+        return;
+    }
     cell(c, row, "down_us", t.down_us);
     cell(c, row, "up_us", t.up_us);
     cell(c, row, "breakeven_us", t.breakeven_us);
-    cell(c, row, "high_ghz", t.high_ghz);
-    cell(c, row, "low_ghz", t.low_ghz);
 }
 
 /* Of all active cores. The voltage is that of the kernel's own frequency and boosts, or of a lower, fixed one. */
@@ -502,8 +534,10 @@ static void check_energy(struct check *c, size_t row)
     double ghz = fixed > 0 ? fmin(fixed * spread, t.phases[t.n - 1].ghz) : t.phases[t.n - 1].ghz;
     double boost, idle = c->model->idle_watts + steady_watts(c, "pause", cores, fixed, &boost);
     double package = c->model->idle_watts + steady_watts(c, kernel, cores, fixed, &boost);
-    if (cores > 1 && boost > 1e-6)
-        return; /* the companions of a model do not follow boosts */
+    if (cores > 1 && boost > 1e-6 && !c->model->companions_boosted)
+        return; /* the companions do not follow boosts */
+    if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->world.cold_us > 0)
+        return; /* power of another frequency, and operations at another rate, than those of the parameters */
     cell(c, row, "idle_watts", idle);
     cell(c, row, "package_watts", package);
     cell(c, row, "watts", package - idle);
