@@ -46,8 +46,11 @@ struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struc
     double rate = code->operations / (part * code->recorded_seconds) * cores;
     cost.idle_watts = idle->joules / idle->seconds;
     cost.idle_doubt = 0.5 * cost.idle_watts * idle->other_seconds / fmax(idle->recorded_seconds, idle->other_seconds);
+    /* what they need grows like f V^2, and V about like f: what of it is in P_i was needed at another frequency */
+    double faster = energy_ghz(code) / energy_ghz(idle), unlike = isfinite(faster) ? fabs(1 - pow(faster, 3)) : 0;
     cost.watts = (code->joules - cost.idle_watts * code->seconds) / (own_time + part * others_time);
-    cost.start_doubt = fmax(cost.watts, cost.idle_watts) * own * code->start_seconds / code->run_seconds;
+    cost.watts_doubt = fmax(cost.watts, cost.idle_watts) * own * code->start_seconds / code->run_seconds;
+    cost.watts_doubt += cost.idle_doubt * unlike;
     cost.least = (own_time + part * others_time) / (own_time + others_time);
     cost.package_watts = cost.idle_watts + cost.watts;
     cost.nj_per_op = rate > 0 ? cost.watts / rate * 1e9 : NAN;

@@ -43,7 +43,8 @@ struct energy_cost {
     double nj_per_op;     /* the difference, for each counted instruction */
     double least;         /* of watts and nj_per_op, relative: what they are if nothing interrupts the other cores */
     double idle_doubt;    /* of idle_watts, to either side: what interrupts need instead of the code is not known */
-    double start_doubt;   /* of watts, likewise: nor is what was needed before the code had settled */
+    double watts_doubt;   /* of watts, likewise: nor is what was needed before the code had settled, nor what interrupts
+                             need at the frequency of the code, where the other one ran at another */
 };
 /*
  * The cost of `code` against `idle`, both on `cores` cores at once, whose energy the counter tells (others are not to

@@ -42,8 +42,7 @@ static double mean_ghz(const struct work_curve *c, size_t first, size_t last)
     size_t n = 0;
     for (size_t i = first; i <= last; i++)
         c->scratch[n++] = c->ghz[i];
-    return c->clock.instant ? clock_centre(&c->clock, TRACE_FREQ, c->scratch, n, c->scratch + n)
-                            : centre_of(c->scratch, n, c->scratch + n);
+    return clock_centre(&c->clock, TRACE_FREQ, c->scratch, n, c->scratch + n);
 }
 
 /* Time per instruction of sections first..last, both included, without wild ones. */

@@ -226,18 +226,25 @@ static double place(const struct relaxation_window *w, size_t k, double slow, si
     return at;
 }
 
-/* Time lost in the slow samples before number `last`. */
+/* Time lost in the slow samples before number `last`; what is lost in two in a row may be one interrupt. */
 static void find_interruptions(const struct relaxation_window *w, size_t last, double slow, struct relaxation_rise *out)
 {
     for (size_t i = 0; i < last; i++)
         w->scratch[i] = w->rate[i];
-    double *rest = malloc((last + 1) * sizeof *rest);
+    double *rest = malloc((last + 1) * sizeof *rest), before = 0;
     double noise = rest ? mad_sigma(w->scratch, last, slow, rest) / slow : 0;
     free(rest);
     for (size_t i = 0; i < last; i++) {
         double length = w->end[i] - w->begin[i], lost = relaxation_lost(w, i, slow);
-        if (w->end[i] < SETTLE_US || lost < fmax(LOST_LEAST_US, LOST_SIGMAS * noise * length))
+        double least = fmax(LOST_LEAST_US, LOST_SIGMAS * noise * length);
+        double both = lost + before, least_of_both = fmax(LOST_LEAST_US, sqrt(2) * LOST_SIGMAS * noise * length);
+        before = 0;
+        if (w->end[i] < SETTLE_US)
             continue;
+        if (lost < least && both < least_of_both) {
+            before = fmax(lost, 0);
+            continue;
+        }
         if (!out->interruptions++)
             out->first_us = w->end[i] - lost;
         out->last_us = w->end[i] - lost;

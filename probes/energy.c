@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/reading_cost.h"
+
+#define READING_WARMUP_US 1000.0 /* Intel's optimization manual: a licence is granted within 500 us */
 #define PIECE_US 5000.0  /* what any machine runs in one go */
 #define LONGEST_US 2e6
 #define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
@@ -42,6 +45,7 @@ int energy_can(struct machine *m, struct machine_error *err)
 struct slots {
     int cycles, ref, chain_ticks, chain_cycles; /* words of a reading; -1 = not counted */
     double tsc_hz, period_us;
+    double reading_us; /* that a reading takes, where no words tell */
 };
 
 static double difference(const struct recording *r, int word)
@@ -76,7 +80,8 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
         seconds[i] = (double)(now[0] - before[0]) / slots->tsc_hz;
     }
     energy_other(operations, seconds, n, seconds + n, out);
-    out->other_seconds += slots->cycles < 0 ? difference(r, slots->chain_ticks) / slots->tsc_hz : 0;
+    out->other_seconds += slots->cycles < 0 ? difference(r, slots->chain_ticks) / slots->tsc_hz
+                                            : (double)n * slots->reading_us * 1e-6;
     free(operations);
     return 0;
 }
@@ -167,7 +172,7 @@ static int record_stretch(struct machine *m, const struct energy_setup *s, const
 
 /* One repetition of one payload on all active cores. */
 static int one_stretch(struct machine *m, const struct energy_setup *s, const struct payload *p, uint64_t repetition,
-                       struct energy_stretch *out, struct energy_result *result, struct machine_error *err)
+                       double reading_us, struct energy_stretch *out, struct energy_result *result, struct machine_error *err)
 {
     static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_CHAIN_TICKS,
                                              COUNTER_CHAIN_CYCLES};
@@ -191,7 +196,8 @@ static int one_stretch(struct machine *m, const struct energy_setup *s, const st
     if (status)
         return status;
     m->ops->info(m, &info);
-    struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us};
+    struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us,
+                          reading_us};
     status = record_stretch(m, s, p, &slots, repetition, out, result->source, err);
     m->ops->info(m, &info); /* which cores the counter is of is known once it has been read */
     result->active_cores = info.active_cores;
@@ -215,11 +221,13 @@ int energy_run(struct machine *m, const struct energy_setup *s, struct energy_re
     out->pairs = calloc(s->runs ? s->runs : 1, sizeof *out->pairs);
     if (!out->pairs)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    double reading_us = 0;
+    status = reading_cost(m, &s->machine, &s->kernel, READING_WARMUP_US, &reading_us, err);
     for (unsigned run = 0; run < s->runs && status == MACHINE_OK; run++) {
         struct energy_pair *p = &out->pairs[run];
-        status = one_stretch(m, s, &s->idle, run, &p->idle, out, err);
+        status = one_stretch(m, s, &s->idle, run, reading_us, &p->idle, out, err);
         if (status == MACHINE_OK)
-            status = one_stretch(m, s, &s->kernel, run, &p->kernel, out, err);
+            status = one_stretch(m, s, &s->kernel, run, reading_us, &p->kernel, out, err);
         out->n += status == MACHINE_OK;
         if (status == MACHINE_OK && s->progress && s->progress(s->data, run + 1, s->runs))
             break;

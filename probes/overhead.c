@@ -65,7 +65,7 @@ static struct clock_reading clock_of(const struct recording *rec, bool instant, 
 }
 
 bool overhead_curve(const struct recording *rec, const struct counter_spec *counters, size_t n_counters, double tsc_hz,
-                    struct work_curve *out)
+                    double reading_us, struct work_curve *out)
 {
     size_t cycles = word_of(counters, n_counters, COUNTER_CYCLES);
     size_t chain_ticks = word_of(counters, n_counters, COUNTER_CHAIN_TICKS);
@@ -85,6 +85,7 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
         double ticks = difference(rec, i, 0), own = ticks, hz = NAN;
         if (cycles) {
             hz = difference(rec, i, cycles) / ticks * tsc_hz;
+            own = fmax(ticks - reading_us * 1e-6 * tsc_hz, 0);
         } else if (chained) {
             double reading = reading_ticks(rec, i, chain_ticks, chain_cycles, usual);
             own = ticks - reading;
@@ -148,7 +149,7 @@ static int repeat(struct machine *m, const struct overhead_setup *s, const struc
         if (status)
             return status;
         const char *why = spoilt_by(&rec);
-        if (!why && (rec.n > capacity || !overhead_curve(&rec, counters, n, info.tsc_hz, curve)))
+        if (!why && (rec.n > capacity || !overhead_curve(&rec, counters, n, info.tsc_hz, s->reading_us, curve)))
             why = "the recording is not complete";
         if (sink(data, run, why ? NULL : curve, why))
             break;

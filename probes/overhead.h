@@ -20,6 +20,7 @@ struct overhead_setup {
     double before_us;  /* of the first kernel, recorded; 0: none */
     double observe_us; /* of the second kernel */
     double period_us;  /* between readings: the length of a section */
+    double reading_us; /* what one takes where the machine does not tell (probes/reading_cost.h); 0: not known */
 };
 
 /*
@@ -29,17 +30,18 @@ struct overhead_setup {
 typedef int overhead_sink(void *data, unsigned run, const struct work_curve *curve, const char *spoilt);
 
 /*
- * Runs it. Time that the machine tells to have spent in its readings (the dependent chain) is no time of the code; time
+ * Runs it. Time that the machine tells to have spent in its readings (the dependent chain), or the setup, is no time of
+ * the code; time
  * that the core stood still in one is. Returns MACHINE_OK or fills *err and returns its status.
  */
 int overhead_run(struct machine *m, const struct overhead_setup *s, overhead_sink *sink, void *data,
                  struct machine_error *err);
 
 /*
- * A curve from one recording (space for rec->n readings is the caller's). Returns false where the recording does not
- * hold its time 0.
+ * A curve from one recording (space for rec->n readings is the caller's). reading_us: as in the setup. Returns false
+ * where the recording does not hold its time 0.
  */
 bool overhead_curve(const struct recording *rec, const struct counter_spec *counters, size_t n_counters, double tsc_hz,
-                    struct work_curve *out);
+                    double reading_us, struct work_curve *out);
 
 #endif

@@ -233,7 +233,7 @@ static int collect(const struct energy_result *r, struct costs *c)
         c->idle[c->n] = cost.idle_watts;
         c->least[c->n] = cost.least;
         c->doubt[c->n] = cost.idle_doubt;
-        c->start[c->n] = cost.start_doubt;
+        c->start[c->n] = cost.watts_doubt;
         c->ghz[c->n] = energy_ghz(&p->kernel);
         c->idle_ghz[c->n++] = energy_ghz(&p->idle);
     }

@@ -8,6 +8,7 @@
 
 #include "analysis/blocks.h"
 #include "analysis/robust.h"
+#include "probes/reading_cost.h"
 
 enum {
     PILOT = 16,  /* repetitions that tell whether the observation is long enough */
@@ -19,7 +20,6 @@ enum {
 #define DRIFT_LEAST_US 0.3 /* ... and less than that is none */
 #define LEVEL_REJECT 4.0   /* scaled MADs: frequencies farther from the median are of repetitions that did not settle */
 #define LEVEL_WILD 0.1     /* relative: no frequency moves that far by itself and back */
-#define GHZ_KNOWN 1.5e-5   /* relative: what the scatter of the time stamps makes of all of them, and rounding */
 #define STEADY 0.005       /* relative standard deviation of a level, over the repetitions: more is none */
 #define LEVEL_SIGMAS 6.0   /* levels so far apart are told from one repetition: half the way is three */
 #define COST_SAME_US 2.0   /* costs of some repetitions and of others that differ by less ... */
@@ -28,6 +28,10 @@ enum {
 #define SIDE 0.8            /* quantile: repetitions on one side of the others */
 #define MOST 0.9            /* quantile: most repetitions */
 #define DOWN_SHARE 0.3     /* of the time of a cell */
+#define UP_SIGMAS 6.0
+#define UP_INTERRUPTED_MOST 0.05 /* of the repetitions: 1000 interrupts a second in 20 us are 2 % */
+
+static const char far_away[] = "more than 100 us from the median";
 
 struct overhead_method overhead_method(const struct tables_options *o)
 {
@@ -190,14 +194,32 @@ static int pilot(struct overhead_setup *s, unsigned runs, overhead_sink *sink, b
 }
 
 /* scratch: as long as c->us. */
-static void summarise(struct overhead_costs *c, double *scratch)
+static void summarise(struct overhead_costs *c, double far_us, const char *why, double *scratch)
 {
     struct blocks blocks;
     memcpy(scratch, c->us, c->n * sizeof *scratch); /* in order of time */
-    overhead_spread(c->us, c->n, OVERHEAD_FAR_US, &c->spread, &c->first);
-    blocks_cut(scratch, c->n, c->spread.median, OVERHEAD_FAR_US, &blocks);
+    overhead_spread(c->us, c->n, far_us, &c->spread, &c->first);
+    blocks_cut(scratch, c->n, c->spread.median, far_us, &blocks);
     blocks_widen(&blocks, &c->spread.mean);
-    drop(c, "more than 100 us from the median", (unsigned)c->spread.far);
+    drop(c, why, (unsigned)c->spread.far);
+}
+
+/*
+ * Up, an interrupt in the section of the change only ever adds to it, and nothing makes up for that. They are few, since
+ * the section is short: what lies apart from all but a few is one.
+ */
+static void summarise_up(struct overhead_costs *c, double *scratch)
+{
+    memcpy(scratch, c->us, c->n * sizeof *scratch);
+    double middle = median_of(scratch, c->n), apart = UP_SIGMAS * mad_sigma(c->us, c->n, middle, scratch);
+    size_t n = 0;
+    apart = fmax(apart, OVERHEAD_INTERRUPTION_US);
+    for (size_t i = 0; i < c->n; i++)
+        n += fabs(c->us[i] - middle) > apart;
+    if (n > 0 && (double)n <= UP_INTERRUPTED_MOST * (double)c->n)
+        summarise(c, apart, "interrupted while the frequency changed", scratch);
+    else
+        summarise(c, OVERHEAD_FAR_US, far_away, scratch);
 }
 
 /* Keeps the repetitions whose value is below the bound. */
@@ -242,8 +264,7 @@ static struct estimate mean_ghz(const struct intake *t, const double *ghz)
     struct blocks blocks;
     blocks_cut(ghz, n, middle, far, &blocks);
     blocks_widen(&blocks, &e);
-    double half = hypot(0.5 * (e.hi - e.lo), GHZ_KNOWN * e.value);
-    return (struct estimate){e.value, e.value - half, e.value + half};
+    return e;
 }
 
 /*
@@ -328,7 +349,7 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
     judge_frequency(t, out);
     sift(t, out);
     judge_costs(t, quiet, out);
-    summarise(t->costs, t->scratch);
+    summarise(t->costs, OVERHEAD_FAR_US, far_away, t->scratch);
     out->down_gains = !overhead_is_cost(&t->costs->spread.mean);
     return MACHINE_OK;
 }
@@ -338,7 +359,8 @@ static int measure_down(const struct tables_context *x, const struct cell *c, co
 {
     struct overhead_setup s = {.machine = tables_setup(x, "overhead", c), .first = c->a, .second = c->b,
                                .warmup_us = how->warmup_us, .before_us = how->before_us,
-                               .observe_us = how->down_observe_us, .period_us = how->down_period_us};
+                               .observe_us = how->down_observe_us, .period_us = how->down_period_us,
+                               .reading_us = out->reading_us};
     struct intake t = {.x = x, .costs = &out->down, .runs = how->runs, .share = DOWN_SHARE};
     double **arrays[NUMBERS] = {&t.high, &t.low, &t.drift, &t.quarter, &t.settled, &t.lost, &t.scratch};
     double *numbers = malloc(NUMBERS * (size_t)how->runs * sizeof *numbers);
@@ -365,7 +387,7 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
 {
     struct overhead_setup s = {.machine = tables_setup(x, "overhead", c), .first = c->b, .second = c->a,
                                .warmup_us = how->warmup_us, .observe_us = how->up_observe_us,
-                               .period_us = how->up_period_us};
+                               .period_us = how->up_period_us, .reading_us = out->reading_us};
     struct intake t = {.x = x, .costs = &out->up, .runs = how->runs, .part = DOWN_SHARE, .share = 1 - DOWN_SHARE,
                        .least_gain = (out->high_ghz.value / out->low_ghz.value - 1) / 2};
     t.ups = malloc((size_t)how->runs * sizeof *t.ups);
@@ -382,7 +404,7 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
         overhead_up_choose(t.ups, out->up.n, out->up.us);
         if (rarely_rises(&out->up))
             out->up.n = 0;
-        summarise(&out->up, t.scratch);
+        summarise_up(&out->up, t.scratch);
         out->up_gains = !overhead_is_cost(&out->up.spread.mean);
     }
     free(t.ups);
@@ -400,7 +422,10 @@ int overhead_cell_measure(const struct tables_context *x, const struct cell *c, 
     if (!out->down.us || !out->up.us)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     overhead_spread(out->up.us, 0, OVERHEAD_FAR_US, &out->up.spread, NULL);
-    int status = measure_down(x, c, &how, out, err);
+    struct machine_setup setup = tables_setup(x, "overhead", c);
+    int status = reading_cost(x->machine, &setup, &c->a, how.warmup_us, &out->reading_us, err);
+    if (status == MACHINE_OK)
+        status = measure_down(x, c, &how, out, err);
     if (status == MACHINE_OK && out->levels_differ && !out->moves[0])
         status = measure_up(x, c, &how, out, err);
     return status;

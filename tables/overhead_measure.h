@@ -35,6 +35,7 @@ struct overhead_cell {
     bool levels_differ;
     bool down_gains, up_gains; /* the mean is below 0 by its limits: no cost */
     bool second_faster;  /* the frequency rises in the switch "down" */
+    double reading_us;   /* what a reading takes from the code; 0: the machine tells with each, or it is not known */
 };
 
 /* How it is measured, from the options or by default. */

@@ -3,7 +3,7 @@
  * All tables on models whose parameters are drawn at random, against those parameters: for each column how many cells
  * have a value, how many limits hold the truth, and how many cells are off or wrong.
  *
- * score_tables random|wild [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]
+ * score_tables random|wild|world [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]
  *     -v: each cell that is off; -o: or outside its limits
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@ static struct model model;
 
 static int usage(void)
 {
-    fputs("usage: score_tables random|wild [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]\n", stderr);
+    fputs("usage: score_tables random|wild|world [FIRST_SEED [COUNT [TABLE]]] [-v] [-o]\n", stderr);
     return 2;
 }
 
@@ -36,14 +36,20 @@ int main(int argc, char **argv)
             return usage();
         }
     }
-    bool wild = strcmp(word[0], "wild") == 0;
-    if (!wild && strcmp(word[0], "random") != 0)
+    static const struct {
+        const char *name;
+        void (*draw)(struct model *out, uint64_t seed);
+    } models[] = {{"random", random_model}, {"wild", wild_model}, {"world", world_model}};
+    size_t kind = 0;
+    while (kind < sizeof models / sizeof *models && strcmp(word[0], models[kind].name) != 0)
+        kind++;
+    if (kind == sizeof models / sizeof *models)
         return usage();
     unsigned long first = strtoul(word[1], NULL, 10), count = strtoul(word[2], NULL, 10);
     size_t n, measured = 0;
     const struct table_kind *const *kinds = truth_tables(&n);
     for (unsigned long seed = first; seed < first + count; seed++) {
-        (wild ? wild_model : random_model)(&model, seed);
+        models[kind].draw(&model, seed);
         for (size_t i = 0; i < n; i++)
             if (!word[3] || strcmp(word[3], kinds[i]->name) == 0) {
                 truth_check(kinds[i], &model, seed, &scores);

@@ -16,8 +16,16 @@ enum { CLASSES_MAX = 5, GROUPS_MAX = 5, KINDS = 4 };
 /* Kinds of wide code in the order of their demand. */
 enum kind { LIGHT256, HEAVY256, LIGHT512, HEAVY512 };
 
+/* What surrounds the processor of a world; all 0 and false: nothing. */
+struct surroundings {
+    struct rng rng; /* of its own: what it draws leaves the processor as it is */
+    bool no_counters, ramps, gradual_volts, core_counts, companions;
+    double release_tau, step_ns;
+};
+
 struct draft {
     struct rng rng;
+    struct surroundings world;
     char *out;
     size_t used;
     unsigned cores, n_levels, n_classes, level[CLASSES_MAX];
@@ -108,7 +116,7 @@ static void draw_classes(struct draft *d)
         for (unsigned i = 0; i < n && d->n_classes + levels_left < most; i++) {
             put(d, "[class c%u]\n", d->n_classes);
             LINE(d, "level = %u", level);
-            LINE(d, "umask = 0x%02x", umasks[level][i]);
+            LINE(d, "umask = 0x%02x", d->world.no_counters ? 0 : umasks[level][i]);
             if (d->n_classes > 0 && rng_chance(&d->rng, 0.2))
                 LINE(d, "wait_double = %.2f", rng_range(&d->rng, 0.05, d->wild ? 0.4 : 0.2));
             d->level[d->n_classes++] = level;
@@ -159,6 +167,14 @@ static void put_throttle(struct draft *d, unsigned step, double ratio, double us
         LINE(d, "step.%u.cores.1-%u = throttle %.3f %.2f", step, d->cores / 2, ratio, us * 1.5);
 }
 
+static void put_grant(struct draft *d, unsigned step, unsigned class_)
+{
+    if (d->world.ramps)
+        LINE(d, "step.%u = ramp c%u %.1f", step, class_, rng_log(&d->world.rng, 3, 100));
+    else
+        LINE(d, "step.%u = grant c%u", step, class_);
+}
+
 /* Throttled, granted, or granted by way of a class between, with a second throttled stretch or without. */
 static void draw_transition(struct draft *d, unsigned from, unsigned to, bool varies)
 {
@@ -167,12 +183,12 @@ static void draw_transition(struct draft *d, unsigned from, unsigned to, bool va
     if (d->first_us > 0)
         put_throttle(d, step++, d->first_ratio, d->first_us, varies);
     if (to - from > 1 && rng_chance(&d->rng, 0.5))
-        LINE(d, "step.%u = grant c%u", step++, from + 1);
+        put_grant(d, step++, from + 1);
     if (rng_chance(&d->rng, 0.5) && d->first_us > 0)
         put_throttle(d, step++, d->wild ? rng_range(&d->rng, d->first_ratio, 0.95)
                                         : rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65),
                      rng_range(&d->rng, d->wild ? 1.5 : 5, 30), false);
-    LINE(d, "step.%u = grant c%u", step, to);
+    put_grant(d, step, to);
 }
 
 static void draw_transitions(struct draft *d)
@@ -196,6 +212,8 @@ static void draw_transitions(struct draft *d)
     LINE(d, "wait_us = %.1f", d->wild ? rng_log(r, 120, 2000) : rng_range(r, 300, 900));
     LINE(d, "wait_sigma_us = %.1f", rng_range(r, 0, d->wild ? 15 : 4));
     LINE(d, "throttle_distance = %d", d->wild && rng_chance(r, 0.2) ? 0 : rng_int(r, 30, 150));
+    if (d->world.release_tau > 0)
+        LINE(d, "release_tau_us = %.2f", d->world.release_tau);
 }
 
 static void draw_voltage(struct draft *d)
@@ -208,6 +226,10 @@ static void draw_voltage(struct draft *d)
         volts += rng_range(&d->rng, 0.03, 0.12);
     }
     LINE(d, "noise_volts = %.4f", rng_range(&d->rng, 0.0002, 0.001));
+    if (d->world.gradual_volts) {
+        LINE(d, "ramp_us = %.1f", rng_log(&d->world.rng, 1, 30));
+        LINE(d, "read_delay_us = %.2f", rng_range(&d->world.rng, 0, 3));
+    }
     if (d->n_classes > 1 && rng_chance(&d->rng, 0.5)) {
         put(d, "[boost c0 c%u]\n", d->n_classes - 1);
         LINE(d, "cores = 1-%u", d->cores);
@@ -245,18 +267,27 @@ static void draw_power(struct draft *d)
         LINE(d, "nj.%s = %.4f", kinds[i], nj);
         nj *= rng_range(&d->rng, 1.1, 1.5);
     }
+    if (d->world.companions)
+        LINE(d, "companion_boosts = %s", "yes");
 }
 
 /* Interrupts of any kind, and counters and clocks as bad as they come. */
 static void draw_wild_rest(struct draft *d)
 {
     struct rng *r = &d->rng;
+    bool throttle = rng_chance(r, 0.8), counted = !d->world.no_counters;
     put(d, "[pmu]\n");
-    LINE(d, "licences = %s", "yes");
-    LINE(d, "throttle = %s", rng_chance(r, 0.8) ? "yes" : "no");
+    LINE(d, "licences = %s", counted ? "yes" : "no");
+    LINE(d, "throttle = %s", counted && throttle ? "yes" : "no");
     LINE(d, "counts = %s", rng_chance(r, 0.5) ? "user" : "all");
     LINE(d, "noise_cycles = %d", rng_int(r, 0, 6));
+    if (!counted)
+        LINE(d, "counters = %s", "no");
+    else if (d->world.core_counts)
+        LINE(d, "licences_of_core = %s", "yes");
     put(d, "[clock]\n");
+    if (d->world.step_ns > 0)
+        LINE(d, "tsc_step_ns = %.0f", d->world.step_ns);
     LINE(d, "jitter_ns = %.1f", rng_range(r, 0, 25));
     LINE(d, "split_read_ns = %d", rng_int(r, 0, 60));
     LINE(d, "spread = %.4f", rng_chance(r, 0.3) ? rng_range(r, 0.001, 0.006) : 0);
@@ -300,12 +331,88 @@ static void draw_rest(struct draft *d)
     LINE(d, "taken_off = %d", 0);
 }
 
-static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, bool wild)
+/* What a world has of what stands in other sections. */
+static void draw_world(struct draft *d, uint64_t seed)
+{
+    static const double steps_ns[] = {1, 10, 25};
+    struct surroundings *w = &d->world;
+    rng_init(&w->rng, seed, 0x776f726c64u); /* "world" */
+    w->no_counters = rng_chance(&w->rng, 0.25);
+    double step = steps_ns[rng_int(&w->rng, 0, 2)];
+    w->step_ns = w->no_counters || rng_chance(&w->rng, 0.2) ? step : 0;
+    double tau = rng_log(&w->rng, 1, 300);
+    w->release_tau = rng_chance(&w->rng, 0.25) ? tau : 0;
+    w->ramps = rng_chance(&w->rng, 0.15);
+    w->gradual_volts = rng_chance(&w->rng, 0.25);
+    w->core_counts = rng_chance(&w->rng, 0.2);
+    w->companions = rng_chance(&w->rng, 0.5);
+}
+
+static void draw_neighbour(struct draft *d)
+{
+    struct rng *r = &d->world.rng;
+    put(d, "[sibling]\n");
+    LINE(d, "share = %.2f", rng_range(r, 0.05, 0.6));
+    LINE(d, "period_us = %.0f", rng_log(r, 20, 2000));
+    LINE(d, "factor = %.2f", rng_range(r, 0.5, 0.9));
+    LINE(d, "chain_factor = %.2f", rng_chance(r, 0.5) ? 1 : rng_range(r, 0.7, 1));
+    LINE(d, "lockstep = %s", rng_chance(r, 0.3) ? "yes" : "no");
+}
+
+static void draw_drift(struct draft *d)
+{
+    struct rng *r = &d->world.rng;
+    put(d, "[wander]\n");
+    LINE(d, "slow_sigma = %.5f", rng_range(r, 0.0003, 0.005));
+    LINE(d, "slow_us = %.0f", rng_log(r, 1e5, 1e8));
+    if (rng_chance(r, 0.5))
+        return;
+    LINE(d, "fast_sigma = %.5f", rng_range(r, 0.0003, 0.003));
+    LINE(d, "fast_us = %.0f", rng_log(r, 500, 1e5));
+}
+
+/* The sections of a world. */
+static void draw_surroundings(struct draft *d)
+{
+    struct rng *r = &d->world.rng;
+    if (rng_chance(r, 0.2))
+        draw_neighbour(d);
+    if (rng_chance(r, 0.2))
+        draw_drift(d);
+    if (rng_chance(r, 0.15)) {
+        put(d, "[limit]\n");
+        LINE(d, "share = %.2f", rng_range(r, 0.1, 0.45));
+        LINE(d, "factor = %.3f", rng_range(r, 0.93, 0.96));
+    }
+    if (rng_chance(r, 0.2)) {
+        put(d, "[smi]\n");
+        LINE(d, "rate_hz = %.1f", rng_log(r, 0.5, 20));
+        LINE(d, "min_us = %d", 30);
+        LINE(d, "max_us = %d", rng_int(r, 60, 300));
+    }
+    if (rng_chance(r, 0.15)) {
+        put(d, "[cold]\n");
+        LINE(d, "us = %.1f", rng_range(r, 0.5, 8));
+        LINE(d, "factor = %.2f", rng_range(r, 0.3, 0.9));
+    }
+    if (rng_chance(r, 0.25)) {
+        put(d, "[repetition]\n");
+        LINE(d, "carry = %s", "yes");
+        LINE(d, "gap_us = %.0f", rng_log(r, 10, 20000));
+    }
+}
+
+enum model_kind { RANDOM, WILD, WORLD };
+
+static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, enum model_kind kind)
 {
     struct draft d = {0};
+    bool wild = kind != RANDOM;
     d.out = out;
     d.wild = wild;
     rng_init(&d.rng, seed, wild ? 0x77696c64u : 0x6d6f64656cu); /* streams of their own: "wild", "model" */
+    if (kind == WORLD)
+        draw_world(&d, seed);
     draw_cpu(&d, seed);
     draw_levels(&d);
     draw_classes(&d);
@@ -320,6 +427,8 @@ static void draw(char out[RANDOM_MODEL_TEXT], uint64_t seed, bool wild)
     }
     draw_power(&d);
     draw_wild_rest(&d);
+    if (kind == WORLD)
+        draw_surroundings(&d);
 }
 
 static void parse(const char *text, uint64_t seed, struct model *out)
@@ -333,12 +442,17 @@ static void parse(const char *text, uint64_t seed, struct model *out)
 
 void random_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
 {
-    draw(out, seed, false);
+    draw(out, seed, RANDOM);
 }
 
 void wild_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
 {
-    draw(out, seed, true);
+    draw(out, seed, WILD);
+}
+
+void world_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed)
+{
+    draw(out, seed, WORLD);
 }
 
 void random_model(struct model *out, uint64_t seed)
@@ -352,5 +466,12 @@ void wild_model(struct model *out, uint64_t seed)
 {
     char text[RANDOM_MODEL_TEXT];
     wild_model_text(text, seed);
+    parse(text, seed, out);
+}
+
+void world_model(struct model *out, uint64_t seed)
+{
+    char text[RANDOM_MODEL_TEXT];
+    world_model_text(text, seed);
     parse(text, seed, out);
 }

@@ -106,6 +106,14 @@ static void cell(struct check *c, size_t row, const char *column, double want)
     cell_between(c, row, column, want, want, time ? MICROSECONDS : share ? RELATIVE : 0);
 }
 
+/* A frequency: some repetitions may be slower by a power limit, and all move with the core's. */
+static void cell_ghz(struct check *c, size_t row, const char *column, const struct model_truth *t, double ghz)
+{
+    const double most = 3; /* standard deviations */
+    double least = t->limit_share > 0 ? t->limit_factor : 1, moves = most * t->wander_sigma;
+    cell_between(c, row, column, ghz * least * (1 - moves), ghz * (1 + moves), 0);
+}
+
 /* A verdict in words, or whatever else is right or wrong. */
 static void verdict(struct check *c, size_t row, const char *column, bool decided, bool right, const char *is)
 {
@@ -141,6 +149,8 @@ static bool resolved(const struct model_truth *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *p = &t->phases[i], *next = p + 1;
+        if (p->kind == MODEL_RAMP || p->kind == MODEL_COLD)
+            return false; /* what is lost in it, and where it ends, is a matter of definition */
         if (p->kind != MODEL_HALTED && p->duration_us < SHORT_US)
             return false;
         if (p->kind != MODEL_THROTTLED)
@@ -155,7 +165,8 @@ static bool resolved(const struct model_truth *t)
 }
 
 /* Whether the phases are of one kind whichever count it happens to be after which more is asked for. */
-static bool one_way(const struct check *c, size_t row, const struct model_truth *usual)
+static bool one_way(const struct check *c, const char *from, const char *to, unsigned cores,
+                    const struct model_truth *usual, bool all_resolved)
 {
     static struct model m; /* too large for the stack */
     for (int side = -1; side <= 1; side += 2) {
@@ -165,14 +176,21 @@ static bool one_way(const struct check *c, size_t row, const struct model_truth 
         for (size_t k = 0; k < m.n_demands; k++)
             m.demands[k].count *= 1 + 3 * side * m.demands[k].count_sigma;
         other.model = &m;
-        truth_of_row(&other, row, &t);
-        if (t.n != usual->n || !resolved(&t))
+        truth_between(&other, from, to, cores, &t);
+        if (t.n != usual->n || (all_resolved && !resolved(&t)))
             return false;
         for (size_t i = 0; i < t.n; i++)
             if (t.phases[i].kind != usual->phases[i].kind)
                 return false;
     }
     return true;
+}
+
+/* ... of the pair of a row. */
+static bool row_is_one_way(const struct check *c, size_t row, const struct model_truth *usual)
+{
+    return resolved(usual) && one_way(c, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), usual,
+                                      true);
 }
 
 static bool disturbed(const struct model_phase *p)
@@ -186,8 +204,9 @@ static void check_frequency(struct check *c, size_t row)
 {
     struct model_truth t;
     truth_between(c, "64add", text(c, row, "kernel"), cores_of(c, row), &t);
-    cell(c, row, "freq_ghz", t.phases[t.n - 1].ghz);
-    cell(c, row, "level", t.phases[t.n - 1].level);
+    cell_ghz(c, row, "freq_ghz", &t, t.phases[t.n - 1].ghz);
+    if (!c->model->no_counters) /* which ranks the frequencies that it sees */
+        cell(c, row, "level", t.phases[t.n - 1].level);
 }
 
 static void check_transitions(struct check *c, size_t row)
@@ -204,9 +223,9 @@ static void check_transitions(struct check *c, size_t row)
         if (p->kind != MODEL_SLOW)
             lost += p->duration_us * (1 - p->ipc_ratio * p->ghz / last->ghz);
     }
-    cell(c, row, "from_ghz", t.from_ghz);
-    cell(c, row, "to_ghz", last->ghz);
-    if (!resolved(&t) || !one_way(c, row, &t)) {
+    cell_ghz(c, row, "from_ghz", &t, t.from_ghz);
+    cell_ghz(c, row, "to_ghz", &t, last->ghz);
+    if (!row_is_one_way(c, row, &t)) {
         c->out->skipped++;
         return;
     }
@@ -237,6 +256,15 @@ static bool throttled_phase(const struct model_truth *t, double number, double *
     return false;
 }
 
+/* By what the table itself says of its limits. */
+static bool would_be_found(const char *detectable, double us, double ratio)
+{
+    double below, lasts;
+    const char *at = strstr(detectable, "throttling below ");
+    return at && sscanf(at, "throttling below %lf of the rate for %lf us", &below, &lasts) == 2 && ratio < below &&
+           us > lasts;
+}
+
 static void check_throttle(struct check *c, size_t row)
 {
     struct model_truth t;
@@ -249,11 +277,13 @@ static void check_throttle(struct check *c, size_t row)
     if (strcmp(text(c, row, "part"), "phase") != 0)
         return;
     truth_of_row(c, row, &t);
-    if (!resolved(&t) || !one_way(c, row, &t)) {
+    if (!row_is_one_way(c, row, &t)) {
         c->out->skipped++;
         return;
     }
     bool there = throttled_phase(&t, phase > 0 ? phase : 1, &us, &ratio);
+    if (!(phase > 0) && there && !would_be_found(text(c, row, "detectable"), us, ratio))
+        return;
     verdict(c, row, "phase", !isnan(phase), (phase > 0) == there, phase > 0 ? "is too many" : "is missed");
     if (!(phase > 0) || !there)
         return;
@@ -269,14 +299,38 @@ static unsigned class_of(const struct check *c, const char *kernel)
     return t.phases[t.n - 1].class_;
 }
 
+/* Whether a class that lowers the frequency was asked for on the way to the one that is held: it is kept, too, and where
+ * its wait may be double the core goes back to it, or stays, when that of the other is over. */
+static bool kept_by_another(const struct check *c, const char *kernel)
+{
+    struct model_truth t;
+    truth_between(c, "64add", kernel, 0, &t);
+    const struct model_class *held = &c->model->classes[t.phases[t.n - 1].class_];
+    struct payload p = rig_payload(kernel);
+    struct model_need need;
+    struct machine_error error;
+    if (model_need(c->model, &p, &need, &error) != MACHINE_OK)
+        fail_msg("%s", error.text);
+    const struct model_class *first = &c->model->classes[need.first];
+    return first != held && first->level > 0 && first->wait_double > 0;
+}
+
 static void check_relaxation(struct check *c, size_t row)
 {
     const char *what = text(c, row, "what"), *by = text(c, row, "by");
+    if (kept_by_another(c, text(c, row, "from"))) {
+        c->out->skipped++;
+        return;
+    }
     const struct model_class *held = &c->model->classes[class_of(c, text(c, row, "from"))];
-    double wait = c->model->wait_us, twice = held->wait_double;
+    struct model_truth after;
+    truth_between(c, text(c, row, "from"), text(c, row, "to"), 0, &after);
+    /* a release waits for the voltage to rise */
+    double wait = c->model->wait_us + (after.phases[0].kind == MODEL_SLOW ? c->model->volts_ramp_us : 0);
+    double twice = held->wait_double;
     if (strcmp(what, "wait") == 0) {
         bool second = table_number(c->table, row, "mode") == 2;
-        cell(c, row, "wait_us", wait * (second ? 2 : 1));
+        cell(c, row, "wait_us", wait + (second ? c->model->wait_us : 0));
         cell(c, row, "share", second ? twice : 1 - twice);
         return;
     }
@@ -314,6 +368,15 @@ static void check_relaxation(struct check *c, size_t row)
         cell(c, row, "wait_us", wait);
 }
 
+/* How often interrupts begin a wait anew while it lasts. */
+static double rearmings(const struct model *m)
+{
+    double n = 0;
+    for (size_t i = 0; i < m->n_interrupts; i++)
+        n += m->interrupts[i].rate_hz * m->interrupts[i].rearm * m->wait_us * 1e-6;
+    return n;
+}
+
 /* What of the core's cycles until `us` the bits of a umask count, and 40H. */
 static double share_counted(const struct check *c, const struct model_truth *t, const char *kernel, unsigned umask,
                             double us)
@@ -322,7 +385,8 @@ static double share_counted(const struct check *c, const struct model_truth *t, 
     double counted = 0, all = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct model_phase *f = &t->phases[i];
-        double cycles = f->ghz * fmax(0, fmin(us, f->start_us + f->duration_us) - f->start_us);
+        double cycles = us > f->start_us ? model_phase_cycles(f, f->start_us, fmin(us, f->start_us + f->duration_us))
+                                         : 0;
         all += cycles;
         if (c->model->classes[f->class_].umask & umask)
             counted += cycles;
@@ -332,25 +396,37 @@ static double share_counted(const struct check *c, const struct model_truth *t, 
     return counted / all;
 }
 
+/* A share that is counted; where the cycles of interrupts are counted, too, it may be larger. */
+static void cell_share(struct check *c, size_t row, double want)
+{
+    double busy = 0;
+    for (size_t i = 0; i < c->model->n_interrupts && c->model->licences_of_core; i++) {
+        const struct model_interrupt *k = &c->model->interrupts[i];
+        busy += k->rate_hz * 0.5e-6 * (k->min_us + k->max_us);
+    }
+    cell_between(c, row, "share", want, want * (1 + 2 * busy), RELATIVE);
+}
+
 static void check_umask(struct check *c, size_t row)
 {
     const char *kernel = text(c, row, "kernel"), *when = text(c, row, "when"), *base = table_setting(c->table, "base");
     unsigned umask = (unsigned)table_number(c->table, row, "umask"), cores = 1;
     struct model_truth t;
     if (strcmp(when, "steady") == 0) {
-        cell(c, row, "share", (umask & c->model->classes[class_of(c, kernel)].umask) != 0);
+        cell_share(c, row, (umask & c->model->classes[class_of(c, kernel)].umask) != 0);
     } else {
         bool from = strncmp(when, "from", 4) == 0;
         truth_between(c, from ? base : kernel, from ? kernel : base, cores, &t);
-        double ticks = 0; /* that begin a wait anew, while it lasts */
-        for (size_t i = 0; i < c->model->n_interrupts; i++)
-            ticks += c->model->interrupts[i].rate_hz * c->model->interrupts[i].rearm * c->model->wait_us * 1e-6;
+        if (!one_way(c, from ? base : kernel, from ? kernel : base, cores, &t, false)) {
+            c->out->skipped++;
+            return;
+        }
         double twice = c->model->classes[class_of(c, kernel)].wait_double;
-        if (!from && (twice > 0 || ticks > 0.01))
+        if (!from && (twice > 0 || rearmings(c->model) > 0.01))
             return; /* a mean over waits of different lengths */
         double us = strtod(table_setting(c->table, from ? "observe_from_base_us" : "observe_to_base_us"), NULL);
         double want = share_counted(c, &t, from ? kernel : base, umask, us);
-        cell(c, row, "share", want);
+        cell_share(c, row, want);
     }
     const char *documented = text(c, row, "documented");
     if (umask == 0x40 && strncmp(documented, "CORE_POWER.THROTTLE", 19) == 0 && c->model->counts_throttle)
@@ -381,22 +457,24 @@ static void check_trigger(struct check *c, size_t row)
 /* Edges are where one of the readings that a value is the median of may lie on either side of it. */
 static void check_voltage(struct check *c, size_t row)
 {
-    enum { NEIGHBOURS = 21 };
+    enum { NEIGHBOURS = 21, STEPS = 400 };
     struct model_truth t;
     double time = table_number(c->table, row, "time_us");
     truth_of_row(c, row, &t);
     size_t next = row + 1 < c->table->n_rows && table_number(c->table, row + 1, "time_us") > time ? row + 1 : row - 1;
     double spacing = fabs(table_number(c->table, next, "time_us") - time);
     /* 10 on either side, of readings that are at least as dense as the rows, and what the phases scatter by */
-    double reach = NEIGHBOURS * spacing + 10, lo = t.from_volts, hi = lo;
-    bool any = time - reach < 0;
-    for (size_t i = 0; i < t.n; i++) {
-        const struct model_phase *p = &t.phases[i];
-        if (p->start_us > time + reach || p->start_us + p->duration_us < time - reach)
-            continue;
-        lo = any ? fmin(lo, p->volts) : p->volts;
-        hi = any ? fmax(hi, p->volts) : p->volts;
-        any = true;
+    double reach = NEIGHBOURS * spacing + 10, lo = INFINITY, hi = -INFINITY;
+    /* where waits are of different lengths nobody knows which side of the rise most readings are of */
+    if (t.phases[0].kind == MODEL_SLOW && time > t.phases[0].duration_us - reach &&
+        (rearmings(c->model) > 0.1 || c->model->classes[class_of(c, text(c, row, "from"))].wait_double > 0.1)) {
+        c->out->skipped++;
+        return;
+    }
+    for (int i = -STEPS; i <= STEPS; i++) {
+        double volts = model_truth_volts(&t, time + reach * i / STEPS);
+        lo = fmin(lo, volts);
+        hi = fmax(hi, volts);
     }
     cell_between(c, row, "volts", lo, hi, 0);
 }
@@ -404,12 +482,21 @@ static void check_voltage(struct check *c, size_t row)
 static void check_overhead(struct check *c, size_t row)
 {
     struct overhead_truth t;
+    struct model_truth down;
     overhead_truth(c->model, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), &t);
+    truth_of_row(c, row, &down);
+    cell_ghz(c, row, "high_ghz", &down, t.high_ghz);
+    cell_ghz(c, row, "low_ghz", &down, t.low_ghz);
+    bool ramps = c->model->release_tau_us > 0;
+    for (size_t i = 0; i < down.n; i++)
+        ramps = ramps || down.phases[i].kind == MODEL_RAMP || down.phases[i].kind == MODEL_COLD;
+    if (ramps) {
+        c->out->skipped++;
+        return;
+    }
     cell(c, row, "down_us", t.down_us);
     cell(c, row, "up_us", t.up_us);
     cell(c, row, "breakeven_us", t.breakeven_us);
-    cell(c, row, "high_ghz", t.high_ghz);
-    cell(c, row, "low_ghz", t.low_ghz);
 }
 
 /* Of all active cores. The voltage is that of the kernel's own frequency and boosts, or of a lower, fixed one. */
@@ -438,6 +525,10 @@ static void check_energy(struct check *c, size_t row)
     if (strcmp(text(c, row, "mode"), "fixed") == 0) /* at what the most demanding kernel was seen to run at */
         fixed = t.phases[t.n - 1].ghz;
     truth_between(c, "64add", kernel, cores, &t);
+    if (!one_way(c, "64add", kernel, cores, &t, false)) { /* nor are the boosts on the way always the same */
+        c->out->skipped++;
+        return;
+    }
     if (model_need(c->model, &p, &need, &error) != MACHINE_OK)
         fail_msg("%s", error.text);
     double ghz = fixed > 0 ? fmin(fixed * spread, t.phases[t.n - 1].ghz) : t.phases[t.n - 1].ghz;
@@ -445,6 +536,8 @@ static void check_energy(struct check *c, size_t row)
     double package = c->model->idle_watts + steady_watts(c, kernel, cores, fixed, &boost);
     if (cores > 1 && boost > 1e-6 && !c->model->companions_boosted)
         return; /* the cores are not alike, as the table takes them to be */
+    if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->world.cold_us > 0)
+        return; /* power of another frequency, and operations at another rate, than those of the parameters */
     cell(c, row, "idle_watts", idle);
     cell(c, row, "package_watts", package);
     cell(c, row, "watts", package - idle);

@@ -448,14 +448,14 @@ static void curve_with_a_cycle_counter(void **state)
     const struct counter_spec counters[] = {{COUNTER_CYCLES, 0}};
     struct recording rec = {.n = 4, .stride = 3, .words = words, .zero_reading = 1};
     struct work_curve c = empty_curve();
-    assert_true(overhead_curve(&rec, counters, 1, 2e9, &c));
+    assert_true(overhead_curve(&rec, counters, 1, 2e9, 0, &c));
     assert_int_equal(c.n, 4);
     assert_int_equal(c.zero, 1);
     assert_true(fabs(c.time_us[0] + 1) < 1e-12 && fabs(c.time_us[1]) < 1e-12 && fabs(c.time_us[3] - 2) < 1e-12);
     assert_true(fabs(c.work[0] + 5000) < 1e-9 && fabs(c.work[3] - 4500) < 1e-9);
     assert_true(isnan(c.ghz[0]) && fabs(c.ghz[1] - 3) < 1e-12 && fabs(c.ghz[2] - 4) < 1e-12 && isnan(c.ghz[3]));
     rec.zero_reading = 4;
-    assert_false(overhead_curve(&rec, counters, 1, 2e9, &c));
+    assert_false(overhead_curve(&rec, counters, 1, 2e9, 0, &c));
 }
 
 /* The chain is no time of the code, but a halt in it is. */
@@ -477,7 +477,7 @@ static void curve_with_a_chain(void **state)
         cycles += 150 * CHAIN_CYCLE_UNIT;
     }
     struct work_curve c = empty_curve();
-    assert_true(overhead_curve(&rec, counters, 2, 2e9, &c));
+    assert_true(overhead_curve(&rec, counters, 2, 2e9, 0, &c));
     for (size_t i = 1; i < N; i++) {
         double us = c.time_us[i] - c.time_us[i - 1];
         assert_true(fabs(us - (i == STOPPED_AT ? 11 : 1)) < 1e-9);
