@@ -232,10 +232,10 @@ static int read_comment(struct reader *r, struct trace *t)
         *--end = '\0';
     if (!*key)
         return 0;
-    if (trace_key_check(key, value, r->err->text, sizeof r->err->text)) {
-        r->err->line = r->number;
-        return -1;
-    }
+    const char *allowed = trace_key_refuses(key, value);
+    char text[48];
+    if (allowed)
+        return fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, shown(value, text), allowed);
     return trace_set(t, key, value) ? fail(r, 0, "out of memory") : 0;
 }
 

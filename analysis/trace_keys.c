@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -161,24 +161,10 @@ static bool may_be(const struct trace_key *k, const char *value)
     }
 }
 
-/* What is not plain text, and what is long, is not repeated to a person. */
-static void shown(const char *value, char *out, size_t size)
+const char *trace_key_refuses(const char *key, const char *value)
 {
-    size_t n = 0;
-    for (; value[n] && n + 4 < size; n++)
-        out[n] = (unsigned char)value[n] < 0x20 || (unsigned char)value[n] >= 0x7f ? '?' : value[n];
-    strcpy(out + n, value[n] ? "..." : "");
-}
-
-int trace_key_check(const char *key, const char *value, char *why, size_t size)
-{
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        char text[44];
-        if (strcmp(key, keys[i].name) != 0 || may_be(&keys[i], value))
-            continue;
-        shown(value, text, sizeof text);
-        snprintf(why, size, "%s: '%s' is not what it may be; allowed: %s", key, text, keys[i].allowed);
-        return -1;
-    }
-    return 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i].name) == 0)
+            return may_be(&keys[i], value) ? NULL : keys[i].allowed;
+    return NULL;
 }

@@ -3,12 +3,7 @@
 #ifndef CHARACTERIZE_TRACE_KEYS_H
 #define CHARACTERIZE_TRACE_KEYS_H
 
-#include <stddef.h>
-
-/*
- * Whether a key may have this value. Keys that are not known may have any: they are kept, and nothing is made of them.
- * Returns 0, or -1 with *why: the key, the value and what is allowed, in one line.
- */
-int trace_key_check(const char *key, const char *value, char *why, size_t size);
+/* NULL where a key may have this value, as any key may that is not known; else what would be allowed, for a person. */
+const char *trace_key_refuses(const char *key, const char *value);
 
 #endif
