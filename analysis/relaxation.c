@@ -25,6 +25,10 @@
 #define LOST_SIGMAS 6.0
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
+#define OWN_US 40.0         /* waits that are shorter are not measured */
+#define OWN_SIGMAS 5.0
+#define OWN_DIFFERS 0.002   /* relative: less does not matter */
+#define OWN_ABOVE 0.3       /* of the way from slow to fast */
 #define WITHIN 0.15         /* of a wait: modes of one and of two are far apart; hardly any wait scatters more ... */
 #define WITHIN_MOST 0.4     /* ... but for those that scatter more */
 #define HALFWAY 0.22        /* of a wait: a burst in its middle makes it end at multiples of a half */
@@ -38,7 +42,8 @@
 #define REJECT 6.0
 #define UNSURE 6.0          /* samples that a split may be off by where noise is as large as the step */
 #define UNSURE_MOST 10.0
-enum { NEAR = 50, TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, PEAK_PART = 4 };
+enum { NEAR = 50, TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, OWN_LEAST = 8,
+       OWN_MOST = 100, PEAK_PART = 4 };
 
 static double edge_median(const struct trace *t, const struct trigger_span *s, size_t n, double from, double to,
                           double *scratch)
@@ -251,6 +256,27 @@ static void find_interruptions(const struct relaxation_window *w, size_t last, d
     }
 }
 
+/* The levels of a repetition that runs at other frequencies from beginning to end, by a power limit or because all drift:
+ * by how much is read at its beginning, unless that is nearly at the faster level. */
+static struct relaxation_levels own_levels(const struct trace *t, const struct relaxation_window *w,
+                                           const struct relaxation_levels *l, double noise)
+{
+    struct relaxation_levels own = *l;
+    struct clock_reading clock = clock_reading_of(t);
+    double x[OWN_MOST], scratch[OWN_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < w->n && w->end[i] < OWN_US && n < OWN_MOST; i++)
+        if (w->begin[i] > SETTLE_US)
+            x[n++] = w->freq[i];
+    double ratio = clock_middle(&clock, TRACE_FREQ, x, n, scratch) / l->slow;
+    if (n < OWN_LEAST || fabs(ratio - 1) < fmax(OWN_DIFFERS, OWN_SIGMAS * noise / l->slow / sqrt((double)n)) ||
+        !(ratio - 1 < OWN_ABOVE * (l->fast / l->slow - 1)))
+        return own;
+    own.slow *= ratio;
+    own.fast *= ratio;
+    return own;
+}
+
 int relaxation_find(const struct trace *t, struct trigger_span s, double from_us, double to_us,
                     const struct relaxation_levels *levels, struct relaxation_rise *out)
 {
@@ -259,8 +285,9 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
     if (relaxation_window_open(&w, t, s, from_us, to_us))
         return -1;
     double noise = sample_noise(&w), ratio = noise / (levels->fast - levels->slow);
-    size_t k = best_split(&w, levels, noise);
-    if (k > 0 && k < w.n && !rises_at(&w, k, levels, noise))
+    struct relaxation_levels own = own_levels(t, &w, levels, noise);
+    size_t k = best_split(&w, &own, noise);
+    if (k > 0 && k < w.n && !rises_at(&w, k, &own, noise))
         k = w.n;
     bool rises = k > 0 && k < w.n;
     double slow = k > 0 ? median_rate(&w, k > NEAR ? k - NEAR : 0, k) : NAN;

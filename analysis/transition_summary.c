@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
@@ -128,9 +129,13 @@ static void describe_limits(const struct phases *p, struct transition_summary *o
 
 /* ---- ratios ---- */
 
-/* Mean IPC, weighted by cycles, of the samples of one repetition (begin .. end of the trace) that lie within a phase.
- * `edge`: so far from its ends, us. NaN: there are none. */
-static double mean_ipc(const struct trace *t, size_t begin, size_t end, const struct phase *p, double edge)
+/*
+ * Mean IPC, weighted by cycles, of the samples of one repetition (begin .. end of the trace) that lie within a phase.
+ * `edge`: so far from its ends, us. Where each frequency is that of one chain it is the mean rate, payload instructions
+ * in a ns: what they all have in common tells the frequency better. NaN: there are none.
+ */
+static double mean_ipc(const struct trace *t, size_t begin, size_t end, const struct phase *p, double edge,
+                       bool instant)
 {
     const float *ipc = t->channel[TRACE_IPC], *freq = t->channel[TRACE_FREQ];
     double from = p->start_us + edge, to = p->start_us + p->duration_us.value - edge, cycles = 0, done = 0;
@@ -139,7 +144,7 @@ static double mean_ipc(const struct trace *t, size_t begin, size_t end, const st
         if (t->time_us[i - 1] < from || t->time_us[i] > to || isnan(ipc[i]) || !(us > 0))
             continue;
         double weight = us * (freq && !isnan(freq[i]) ? (double)freq[i] : 1);
-        cycles += weight;
+        cycles += instant ? us : weight;
         done += weight * (double)ipc[i];
     }
     return cycles > 0 ? done / cycles : NAN;
@@ -165,19 +170,26 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
         return fallback;
     /* an eighth off either end: repetitions do not all begin and end it at the same time */
     double edge[2] = {slow->duration_us.value / 8, fmin(full->duration_us.value / 8, 5)};
+    bool instant = clock_reading_of(t).instant;
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
         for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
             ;
         if (phases_discarded(phases, t->run[begin]))
             continue;
-        double ratio = mean_ipc(t, begin, end, slow, edge[0]) / mean_ipc(t, begin, end, full, edge[1]);
+        double ratio = mean_ipc(t, begin, end, slow, edge[0], instant) /
+                       mean_ipc(t, begin, end, full, edge[1], instant);
         if (isfinite(ratio))
             x[n++] = ratio;
     }
     struct estimate e = mean_estimate(x, n, 5, 0, NULL);
     free(x);
-    double half = hypot(half_of(&e), RATIO_KNOWN * e.value);
+    bool other = instant && (slow->level < 0 || slow->level != full->level);
+    double faster = other ? full->freq_ghz.value / slow->freq_ghz.value : 1; /* of a cycle, not of a ns */
+    double of_faster = other ? hypot(full->freq_half_ghz / full->freq_ghz.value,
+                                     slow->freq_half_ghz / slow->freq_ghz.value) : 0;
+    e.value *= faster;
+    double half = hypot(half_of(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
     return n < 2 ? fallback : (struct estimate){e.value, e.value - half, e.value + half};
 }
 

@@ -270,7 +270,8 @@ static void check_throttle(struct check *c, size_t row)
     struct model_truth t;
     double phase = table_number(c->table, row, "phase"), us, ratio;
     if (strcmp(text(c, row, "part"), "reach") == 0) {
-        if (!isnan(table_number(c->table, row, "distance")) && c->model->throttle_distance > 0)
+        if (!isnan(table_number(c->table, row, "distance")) && c->model->throttle_distance > 0 &&
+            !(c->model->world.cold_us > 0)) /* which is as slow at any distance */
             cell(c, row, "distance", c->model->throttle_distance);
         return;
     }
@@ -325,8 +326,11 @@ static void check_relaxation(struct check *c, size_t row)
     const struct model_class *held = &c->model->classes[class_of(c, text(c, row, "from"))];
     struct model_truth after;
     truth_between(c, text(c, row, "from"), text(c, row, "to"), 0, &after);
-    /* a release waits for the voltage to rise */
-    double wait = c->model->wait_us + (after.phases[0].kind == MODEL_SLOW ? c->model->volts_ramp_us : 0);
+    /* a release may wait for the voltage to rise */
+    double wait = c->model->wait_us;
+    for (size_t i = 0; i < after.n; i++)
+        if (after.phases[i].kind == MODEL_SLOW)
+            wait = after.phases[i].start_us + after.phases[i].duration_us;
     double twice = held->wait_double;
     if (strcmp(what, "wait") == 0) {
         bool second = table_number(c->table, row, "mode") == 2;
