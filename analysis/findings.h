@@ -33,6 +33,12 @@ int find_levels(struct outline *o, struct phases *out, bool *merged);
 int find_ramps(const struct runs *r, struct outline *o, struct phases *out);
 
 /*
+ * slow_runs.c: marks the repetitions that ran at another frequency than most throughout (o->other_ghz), where they are
+ * clearly two kinds; the times, frequencies included, must then be found again: *marked. 0, or -1: out of memory.
+ */
+int mark_other_runs(const struct runs *r, struct outline *o, const struct phases *out, bool *marked);
+
+/*
  * slow_runs.c: warns of repetitions that ran at another frequency than most throughout, and lets the limits of
  * frequencies hold theirs, too, where they are more than one in twenty. 0, or -1: out of memory.
  */

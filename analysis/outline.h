@@ -35,6 +35,7 @@ struct outline {
     double begin, end;       /* of the recording, us */
     double switch_us;        /* time of the switch of kernels, NaN = none */
     double noise[TRACE_CHANNELS]; /* of one of the samples that it was found in, as in struct runs */
+    bool *other_ghz; /* [n_runs]: ran at another frequency than most from beginning to end; NULL: none is known to */
 };
 
 /*

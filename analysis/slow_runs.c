@@ -15,41 +15,45 @@ enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
 #define OTHER 0.004     /* relative: as for a step of the frequency */
 #define OTHER_SIGMAS 6.0
 #define SAMPLE_SIGMAS 4.0
+#define ALIKE_IN_PARTS 0.35 /* of the difference of two kinds of repetitions: so much may it be another later */
 #define PART 0.25 /* of the recording: its beginning, and its end */
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
 #define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
 
-/* Means of the frequency relative to the phases', of the first and of the last part of a recording. */
+enum part { EARLY, LATE, BETWEEN, PARTS };
+
+/* Means of the frequency relative to the phases', of the parts of a recording. */
 struct course {
-    double sum[2];
-    size_t n[2];
+    double sum[PARTS];
+    size_t n[PARTS];
 };
 
-static void add_sample(struct course *c, bool later, double relative, bool instant)
+static void add_sample(struct course *c, enum part part, double relative, bool instant)
 {
-    c->sum[later] += instant ? 1 / relative : relative; /* of chains by the mean time of a cycle (clock.h) */
-    c->n[later]++;
+    c->sum[part] += instant ? 1 / relative : relative; /* of chains by the mean time of a cycle (clock.h) */
+    c->n[part]++;
 }
 
-static double part_of(const struct course *c, bool later, bool instant)
+static double part_of(const struct course *c, enum part part, bool instant)
 {
-    double mean = c->sum[later] / (double)c->n[later];
+    double mean = c->sum[part] / (double)c->n[part];
     return instant ? 1 / mean : mean;
 }
 
-/*
- * Frequency of a repetition, relative to the phases', over its samples in steady and throttled phases: from beginning
- * to end, so that of its first and its last part the one nearer to the phases' counts, and 1 where they lie on either
- * side. A repetition whose higher frequency comes back sooner than that of others is none of these.
- */
-static double relative_frequency(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
-                                 size_t *fewest)
+/* Of all parts together; NaN without samples. */
+static double mean_of(const struct course *c, bool instant)
+{
+    double mean = (c->sum[EARLY] + c->sum[LATE] + c->sum[BETWEEN]) / (double)(c->n[EARLY] + c->n[LATE] + c->n[BETWEEN]);
+    return instant ? 1 / mean : mean;
+}
+
+/* How repetition k goes, in steady and throttled phases, which its own edges do not have to agree with. */
+static struct course course_of(const struct runs *r, const struct outline *o, size_t k, const struct phases *out)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     const struct run_span *s = &r->run[o->run[k]];
-    struct course c = {{0, 0}, {0, 0}};
-    bool instant = r->clock.instant;
+    struct course c = {{0}, {0}};
     size_t p = 0;
     for (size_t i = s->first; i < s->first + s->n; i++) {
         double end = r->trace->time_us[i], begin = end - (double)r->dt[i];
@@ -61,17 +65,87 @@ static double relative_frequency(const struct runs *r, const struct outline *o, 
         if (!settled || !within || r->spoilt[i] || !(freq[i] > 0) || !(ph->freq_ghz.value > 0))
             continue;
         double at = (end - o->begin) / (o->end - o->begin);
-        if (at <= PART || at > 1 - PART)
-            add_sample(&c, at > PART, (double)freq[i] / ph->freq_ghz.value, instant);
+        enum part part = at <= PART ? EARLY : at > 1 - PART ? LATE : BETWEEN;
+        add_sample(&c, part, (double)freq[i] / ph->freq_ghz.value, r->clock.instant);
     }
-    if (!c.n[0] || !c.n[1])
-        return c.n[0] || c.n[1] ? part_of(&c, c.n[1] > 0, instant) : NAN;
-    size_t fewer = c.n[0] < c.n[1] ? c.n[0] : c.n[1];
+    return c;
+}
+
+/*
+ * Frequency of a repetition, relative to the phases', from beginning to end, so that of its first and its last part the
+ * one nearer to the phases' counts, and 1 where they lie on either side. A repetition whose higher frequency comes back
+ * sooner than that of others is none of these.
+ */
+static double relative_frequency(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
+                                 size_t *fewest)
+{
+    const struct course c = course_of(r, o, k, out);
+    bool instant = r->clock.instant;
+    if (!c.n[EARLY] || !c.n[LATE])
+        return c.n[EARLY] || c.n[LATE] ? part_of(&c, c.n[LATE] ? LATE : EARLY, instant) : NAN;
+    size_t fewer = c.n[EARLY] < c.n[LATE] ? c.n[EARLY] : c.n[LATE];
     *fewest = fewer < *fewest ? fewer : *fewest;
-    double early = part_of(&c, false, instant), late = part_of(&c, true, instant);
+    double early = part_of(&c, EARLY, instant), late = part_of(&c, LATE, instant);
     if ((early - 1) * (late - 1) <= 0)
         return 1;
     return fabs(early - 1) < fabs(late - 1) ? early : late;
+}
+
+/* ---- two kinds of repetitions ---- */
+
+/* The ratio of the means of those that are marked and those that are not, of one part of the recordings. */
+static double ratio_in(const struct course *c, const bool *other, size_t n, enum part part, bool instant)
+{
+    struct course sum[2] = {{{0}, {0}}, {{0}, {0}}};
+    for (size_t k = 0; k < n; k++) {
+        sum[other[k]].sum[part] += c[k].sum[part];
+        sum[other[k]].n[part] += c[k].n[part];
+    }
+    return part_of(&sum[1], part, instant) / part_of(&sum[0], part, instant);
+}
+
+/* Cuts the repetitions in two by x, if these are two kinds that differ alike in both parts of the recordings. */
+static bool cut_in_two(const struct course *c, const double *x, size_t n, bool instant, bool *other)
+{
+    struct value_mode mode[2];
+    if (find_two_modes(x, n, OTHER, OTHERS_LEAST, mode) < 2)
+        return false;
+    for (size_t k = 0; k < n; k++)
+        other[k] = !(x[k] >= mode[0].lo && x[k] <= mode[0].hi);
+    double all = log(mode[1].mean / mode[0].mean);
+    for (enum part part = EARLY; part <= LATE; part++) {
+        double own = log(ratio_in(c, other, n, part, instant));
+        if (!(fabs(own - all) < ALIKE_IN_PARTS * fabs(all)))
+            return false;
+    }
+    return true;
+}
+
+int mark_other_runs(const struct runs *r, struct outline *o, const struct phases *out, bool *marked)
+{
+    *marked = false;
+    if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
+        return 0;
+    struct course *c = malloc(o->n_runs * sizeof *c);
+    double *x = malloc(o->n_runs * sizeof *x);
+    bool *other = calloc(o->n_runs, sizeof *other), instant = r->clock.instant;
+    int bad = !c || !x || !other ? -1 : 0;
+    for (int early = 0; early < 2 && !bad && !*marked; early++) { /* late, waits of two lengths may hide it */
+        for (size_t k = 0; k < o->n_runs; k++) {
+            c[k] = course_of(r, o, k, out);
+            x[k] = early ? part_of(&c[k], EARLY, instant) : mean_of(&c[k], instant);
+        }
+        *marked = cut_in_two(c, x, o->n_runs, instant, other);
+    }
+    if (*marked) {
+        free(o->other_ghz);
+        o->other_ghz = other;
+    } else {
+        free(other);
+    }
+    free(c);
+    free(x);
+    return bad;
 }
 
 /* Repetitions on one side of the majority. */
@@ -141,6 +215,22 @@ static void widen(struct phases *out, double factor)
         hold(&out->levels[l], factor);
 }
 
+/* Half of the difference between the two kinds of repetitions, relative to the phases' frequencies. */
+static double half_way(const struct runs *r, const struct outline *o, const struct phases *out)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        const struct course c = course_of(r, o, k, out);
+        double x = mean_of(&c, r->clock.instant);
+        if (o->other_ghz[k] && !isnan(x)) {
+            sum += x - 1;
+            n++;
+        }
+    }
+    return n ? 0.5 * fabs(sum / (double)n) : OTHER;
+}
+
 int find_slow_runs(const struct runs *r, const struct outline *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
@@ -157,7 +247,9 @@ int find_slow_runs(const struct runs *r, const struct outline *o, struct phases 
             x[n++] = f;
     }
     double bound = fmax(OTHER, OTHER_SIGMAS * mad_sigma(x, n, 1, x + o->n_runs));
-    if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */
+    if (o->other_ghz)
+        bound = half_way(r, o, out);
+    else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */
         bound = fmax(bound, SAMPLE_SIGMAS * r->noise[TRACE_FREQ] / sqrt((double)fewest));
     int bad = 0;
     for (int slower = 1; slower >= 0 && !bad; slower--) {
