@@ -307,7 +307,7 @@ static bool common_step(const struct runs *r, const struct outline *o, size_t e,
     double t = outline_edge_time(o, e), sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = own_step(r, o->run[k], c, lo, t, hi);
+        double d = own_step(r, o->run[k], c, lo, t, hi, NEAR_SIDE);
         if (!isnan(d)) {
             x[m++] = d;
             sum += d;
@@ -345,6 +345,29 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
 }
 
 /*
+ * By how much the repetitions' frequencies differ before and after edge e, each compared with itself: repetitions may run
+ * at frequencies of their own from beginning to end. *sigma: the standard error.
+ */
+static double mean_own_step(const struct runs *r, const struct outline *o, size_t e, double *sigma)
+{
+    double sum = 0, squares = 0;
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double at = o->time[e * o->n_runs + k], lo = e ? o->time[(e - 1) * o->n_runs + k] : o->begin;
+        double hi = e + 2 < o->n_pieces ? o->time[(e + 1) * o->n_runs + k] : o->end;
+        double d = isnan(lo) || isnan(hi) ? NAN : own_step(r, o->run[k], TRACE_FREQ, lo, at, hi, SIZE_MAX);
+        if (!isnan(d)) {
+            sum += d;
+            squares += d * d;
+            m++;
+        }
+    }
+    double mean = sum / (double)m;
+    *sigma = m > 1 ? sqrt(fmax(0, squares / (double)m - mean * mean) / (double)(m - 1)) : NAN;
+    return mean;
+}
+
+/*
  * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not
  * change there. Where the repetitions do not step at the switch, they change later, each at its own time.
  */
@@ -354,12 +377,13 @@ static int find_wandering(const struct runs *r, struct outline *o)
     if (!x)
         return -1;
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
-        double sigma;
+        double sigma, own_sigma;
         if (!o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt || !o->edge[e].change[TRACE_FREQ] ||
             common_step(r, o, e, TRACE_FREQ, x))
             continue;
-        double step = fabs(outline_step(o, e, TRACE_FREQ, &sigma));
-        o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, clock_doubt(&r->clock));
+        double step = fabs(outline_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_doubt(&r->clock);
+        double own = fabs(mean_own_step(r, o, e, &own_sigma));
+        o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, doubt) && own > COMMON_Z * hypot(own_sigma, doubt);
         o->edge[e].change[TRACE_FREQ] = 0;
     }
     free(x);

@@ -93,19 +93,25 @@ static double relative_frequency(const struct runs *r, const struct outline *o, 
 
 /* ---- two kinds of repetitions ---- */
 
-/* The ratio of the means of those that are marked and those that are not, of one part of the recordings. */
-static double ratio_in(const struct course *c, const bool *other, size_t n, enum part part, bool instant)
+/* The ratio of those that are marked to those that are not, in one part of the recordings: of medians, since waits of
+ * two lengths make other values of a few. scratch: of n. */
+static double ratio_in(const struct course *c, const bool *other, size_t n, enum part part, bool instant,
+                       double *scratch)
 {
-    struct course sum[2] = {{{0}, {0}}, {{0}, {0}}};
-    for (size_t k = 0; k < n; k++) {
-        sum[other[k]].sum[part] += c[k].sum[part];
-        sum[other[k]].n[part] += c[k].n[part];
+    double middle[2];
+    for (int kind = 0; kind < 2; kind++) {
+        size_t m = 0;
+        for (size_t k = 0; k < n; k++)
+            if (other[k] == (kind == 1))
+                scratch[m++] = part_of(&c[k], part, instant);
+        middle[kind] = median_of(scratch, m);
     }
-    return part_of(&sum[1], part, instant) / part_of(&sum[0], part, instant);
+    return middle[1] / middle[0];
 }
 
-/* Cuts the repetitions in two by x, if these are two kinds that differ alike in both parts of the recordings. */
-static bool cut_in_two(const struct course *c, const double *x, size_t n, bool instant, bool *other)
+/* Cuts the repetitions in two by x, of 2 n values, if these are two kinds that differ alike in both parts of the
+ * recordings. */
+static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant, bool *other)
 {
     struct value_mode mode[2];
     if (find_two_modes(x, n, OTHER, OTHERS_LEAST, mode) < 2)
@@ -114,7 +120,7 @@ static bool cut_in_two(const struct course *c, const double *x, size_t n, bool i
         other[k] = !(x[k] >= mode[0].lo && x[k] <= mode[0].hi);
     double all = log(mode[1].mean / mode[0].mean);
     for (enum part part = EARLY; part <= LATE; part++) {
-        double own = log(ratio_in(c, other, n, part, instant));
+        double own = log(ratio_in(c, other, n, part, instant, x + n));
         if (!(fabs(own - all) < ALIKE_IN_PARTS * fabs(all)))
             return false;
     }
@@ -127,7 +133,7 @@ int mark_other_runs(const struct runs *r, struct outline *o, const struct phases
     if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
         return 0;
     struct course *c = malloc(o->n_runs * sizeof *c);
-    double *x = malloc(o->n_runs * sizeof *x);
+    double *x = malloc(2 * o->n_runs * sizeof *x);
     bool *other = calloc(o->n_runs, sizeof *other), instant = r->clock.instant;
     int bad = !c || !x || !other ? -1 : 0;
     for (int early = 0; early < 2 && !bad && !*marked; early++) { /* late, waits of two lengths may hide it */
