@@ -345,8 +345,8 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
 }
 
 /*
- * By how much the repetitions' frequencies differ before and after edge e, each compared with itself: repetitions may run
- * at frequencies of their own from beginning to end. *sigma: the standard error.
+ * By how much the repetitions' frequencies differ before and after edge e, each compared with itself: repetitions may
+ * run at frequencies of their own from beginning to end. *sigma: the standard error.
  */
 static double mean_own_step(const struct runs *r, const struct outline *o, size_t e, double *sigma)
 {

@@ -80,8 +80,8 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
                 double known, double *begin, double *length);
 
 /*
- * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to `side` samples after less
- * that of as many before, relative for frequency and IPC. NaN where there are none.
+ * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to `side` samples after
+ * less that of as many before, relative for frequency and IPC. NaN where there are none.
  */
 enum { NEAR_SIDE = 20 };
 double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side);

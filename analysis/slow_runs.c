@@ -17,6 +17,7 @@ enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
 #define SAMPLE_SIGMAS 4.0
 #define ALIKE_IN_PARTS 0.35 /* of the difference of two kinds of repetitions: so much may it be another later */
 #define PART 0.25 /* of the recording: its beginning, and its end */
+#define UNEXPLAINED_Z 3.3 /* standard errors: once in 2000 recordings without cause */
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
 #define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
@@ -48,13 +49,14 @@ static double mean_of(const struct course *c, bool instant)
     return instant ? 1 / mean : mean;
 }
 
-/* How repetition k goes, in steady and throttled phases, which its own edges do not have to agree with. */
-static struct course course_of(const struct runs *r, const struct outline *o, size_t k, const struct phases *out)
+/* How repetition k goes, in steady and throttled phases, by one of `every` of its samples, from the first'th on. */
+static struct course course_by(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
+                               size_t every, size_t first)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     const struct run_span *s = &r->run[o->run[k]];
     struct course c = {{0}, {0}};
-    size_t p = 0;
+    size_t p = 0, m = 0;
     for (size_t i = s->first; i < s->first + s->n; i++) {
         double end = r->trace->time_us[i], begin = end - (double)r->dt[i];
         while (p + 1 < out->n_phases && begin >= out->phases[p + 1].start_us)
@@ -65,10 +67,17 @@ static struct course course_of(const struct runs *r, const struct outline *o, si
         if (!settled || !within || r->spoilt[i] || !(freq[i] > 0) || !(ph->freq_ghz.value > 0))
             continue;
         double at = (end - o->begin) / (o->end - o->begin);
+        if (m++ % every != first)
+            continue;
         enum part part = at <= PART ? EARLY : at > 1 - PART ? LATE : BETWEEN;
         add_sample(&c, part, (double)freq[i] / ph->freq_ghz.value, r->clock.instant);
     }
     return c;
+}
+
+static struct course course_of(const struct runs *r, const struct outline *o, size_t k, const struct phases *out)
+{
+    return course_by(r, o, k, out, 1, 0);
 }
 
 /*
@@ -237,6 +246,47 @@ static double half_way(const struct runs *r, const struct outline *o, const stru
     return n ? 0.5 * fabs(sum / (double)n) : OTHER;
 }
 
+/*
+ * The standard deviation of the repetitions' frequencies, relative, beyond what the noise of their readings explains; 0
+ * where it may be nothing. What noise does is told by how much the odd readings of a repetition differ from the even
+ * ones. x: scratch of n_runs.
+ */
+static double unexplained(const struct runs *r, const struct outline *o, const struct phases *out, double *x)
+{
+    double noise = 0, sum = 0, squares = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        const struct course odd = course_by(r, o, k, out, 2, 1), even = course_by(r, o, k, out, 2, 0);
+        double a = mean_of(&odd, r->clock.instant), b = mean_of(&even, r->clock.instant);
+        if (isnan(a) || isnan(b))
+            continue;
+        noise += 0.25 * (a - b) * (a - b);
+        x[n] = 0.5 * (a + b);
+        sum += x[n++];
+    }
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
+    /* the logarithm of a quotient of two variances of n values each has a standard deviation of 2 / sqrt(n) */
+    if (n < RUNS_LEAST || !(log(squares / noise) > UNEXPLAINED_Z * 2 / sqrt((double)n)))
+        return 0;
+    double deviation = sqrt((squares - noise) / (double)n);
+    return deviation > OTHER / 2 ? deviation : 0;
+}
+
+/* Two kinds of repetitions that the clock cannot tell apart: of a share of 20 to 80 %, either is within twice the
+ * standard deviation of the mean. x: scratch of n_runs. */
+static int hold_unexplained(const struct runs *r, const struct outline *o, struct phases *out, double *x)
+{
+    double deviation = unexplained(r, o, out, x);
+    if (!(deviation > 0))
+        return 0;
+    widen(out, 1 - 2 * deviation);
+    widen(out, 1 + 2 * deviation);
+    return warn(out, "the repetitions' frequencies differ more than their readings scatter, by a standard deviation of "
+                "%.1f %%, and not so that some could be told from the others; the limits of frequencies hold twice "
+                "that", 100 * deviation);
+}
+
 int find_slow_runs(const struct runs *r, const struct outline *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
@@ -258,14 +308,18 @@ int find_slow_runs(const struct runs *r, const struct outline *o, struct phases 
     else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */
         bound = fmax(bound, SAMPLE_SIGMAS * r->noise[TRACE_FREQ] / sqrt((double)fewest));
     int bad = 0;
+    bool told = false;
     for (int slower = 1; slower >= 0 && !bad; slower--) {
         struct others a = collect(x, n, bound, slower);
         if (a.n < OTHERS_LEAST || (double)a.n < SHARE_TOLD * (double)n)
             continue;
         bad = tell(out, &a, n, slower);
+        told = true;
         if ((double)a.n > SHARE_HELD * (double)n)
             widen(out, slower ? a.least : a.most);
     }
+    if (!bad && !told && r->clock.instant)
+        bad = hold_unexplained(r, o, out, x);
     free(x);
     return bad;
 }
