@@ -12,6 +12,9 @@
  */
 int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out);
 
+/* rates.c: instructions per cycle of the pieces anew, where the clock goes in steps. 0, or -1: out of memory. */
+int find_rates(const struct runs *r, struct outline *o);
+
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
 int find_kinds(struct outline *o, struct phases *out);

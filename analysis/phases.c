@@ -185,7 +185,7 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     }
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
-        bad = find_kinds(&outline, out);
+        bad = find_rates(&r, &outline) || find_kinds(&outline, out);
         neighbour_doubt(&neighbour, out);
     }
     bool again = true;
