@@ -160,12 +160,12 @@ static void forget_all_but_halts(const struct runs *r, struct outline *o)
             outline_forget_edge(o, e);
 }
 
-static bool has_halt(const struct outline *o)
+static size_t count_halts(const struct outline *o)
 {
+    size_t n = 0;
     for (size_t p = 0; p < o->n_pieces; p++)
-        if (o->piece[p].halt)
-            return true;
-    return false;
+        n += o->piece[p].halt;
+    return n;
 }
 
 /*
@@ -186,7 +186,7 @@ static int agree_without(void (*forget)(const struct runs *r, struct outline *o)
     }
     struct group without = bad ? *g : largest_group(other, n, tried);
     bool better = !bad && (double)without.size >= ALIKE * (double)n &&
-                  (forget != forget_all_but_halts || has_halt(&other[without.first]));
+                  (forget != forget_all_but_halts || count_halts(&other[without.first]) > 0);
     for (size_t k = 0; k < done; k++) {
         if (better) {
             struct outline old = o[k];
@@ -514,7 +514,8 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
             goto out;
         bool alike = (double)g.size > (r->disturbed ? ALIKE : 0.5) * (double)n;
         bool any = means.n_pieces > 0;
-        use_means = any && (!alike || ((r->disturbed || holds(&means)) && shows_more(r, &means, o)));
+        bool more = any && shows_more(r, &means, o) && count_halts(&means) >= count_halts(o); /* and nothing less */
+        use_means = any && (!alike || (more && (r->disturbed || holds(&means))));
     }
     if (bad)
         goto out;

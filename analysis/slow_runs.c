@@ -49,6 +49,17 @@ static double mean_of(const struct course *c, bool instant)
     return instant ? 1 / mean : mean;
 }
 
+/* Whether a sample lies within the phase, and within the piece of repetition k that the phase is. */
+static bool lies_within(const struct runs *r, const struct outline *o, size_t p, size_t k, const struct phase *ph,
+                        double begin, double end)
+{
+    double own_begin = begin_in(o, p, k), own_end = end_in(o, p, k);
+    double from = fmax(ph->start_us, isnan(own_begin) ? ph->start_us : own_begin);
+    double to = ph->start_us + ph->duration_us.value;
+    to = fmin(to, isnan(own_end) ? to : own_end);
+    return begin >= from + r->period && end <= to - r->period;
+}
+
 /* How repetition k goes, in steady and throttled phases, by one of `every` of its samples, from the first'th on. */
 static struct course course_by(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
                                size_t every, size_t first)
@@ -63,8 +74,7 @@ static struct course course_by(const struct runs *r, const struct outline *o, si
             p++;
         const struct phase *ph = &out->phases[p];
         bool settled = is_base(ph) || ph->kind == PHASE_THROTTLE;
-        bool within = begin >= ph->start_us + r->period && end <= ph->start_us + ph->duration_us.value - r->period;
-        if (!settled || !within || r->spoilt[i] || !(freq[i] > 0) || !(ph->freq_ghz.value > 0))
+        if (!settled || !lies_within(r, o, p, k, ph, begin, end) || r->spoilt[i] || !(freq[i] > 0) || !(ph->freq_ghz.value > 0))
             continue;
         double at = (end - o->begin) / (o->end - o->begin);
         if (m++ % every != first)

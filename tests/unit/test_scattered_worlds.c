@@ -180,14 +180,15 @@ static bool holds(const struct phase *ph, double ghz)
 }
 
 /* What is wrong with a switch of which some repetitions run at `factor` of all frequencies; NULL: nothing. */
-static const char *wrong_limits(const struct phases *p, bool wide, double factor)
+static const char *wrong_limits(const struct switches_seen *seen, bool wide, double factor)
 {
+    const struct phases *p = &seen->phases;
     static const enum phase_kind down[] = {PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT,
                                            PHASE_THROTTLE, PHASE_HALT, PHASE_STEADY};
     static const double ghz[] = {2.8, 2.8, 0, 2.4, 0, 1.9};
     if (wide ? !are_kinds(p, down, 6) || p->n_levels != 3 : p->n_phases != 2 || p->n_transitions || p->n_levels != 1)
         return "the phases";
-    bool discarded = (double)p->n_discarded > 0.25 * (double)p->runs; /* the limited ones, and it is told */
+    bool discarded = (double)seen->discarded > 0.25 * (double)seen->setup.runs; /* the limited ones, and it is told */
     for (size_t i = 0; i < p->n_phases; i++) {
         double own = wide ? ghz[i] : 2.8;
         if (own > 0 && !(holds(&p->phases[i], own) && (discarded || holds(&p->phases[i], own * factor))))
@@ -212,7 +213,7 @@ static void power_limits_are_told_by_any_clock(void **state)
         m.world.limit_share = shares[i % 3];
         m.world.limit_factor = factors[i % 4];
         measure(&m, "128fma", wide ? "512fma" : "128or", 0, runs[i / 3 % 3], false, 5 + i, &seen);
-        const char *what = wrong_limits(&seen.phases, wide, m.world.limit_factor);
+        const char *what = wrong_limits(&seen, wide, m.world.limit_factor);
         if (what) {
             print_message("world %u, share %g, factor %g: %s\n", i, m.world.limit_share, m.world.limit_factor, what);
             show(&seen.phases);
