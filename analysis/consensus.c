@@ -130,11 +130,52 @@ static void forget_short_halts(const struct runs *r, struct outline *o)
     }
 }
 
+static bool at_halt(const struct outline *o, size_t e)
+{
+    return o->piece[e].halt || o->piece[e + 1].halt;
+}
+
+/* Edges that only instructions per cycle show: a thread next door makes some, in each repetition elsewhere. */
+static void forget_rates(const struct runs *r, struct outline *o)
+{
+    (void)r;
+    for (size_t e = 0; e + 1 < o->n_pieces;) {
+        bool other = o->edge[e].forced || at_halt(o, e) || !o->edge[e].change[TRACE_IPC];
+        for (int c = 0; c < TRACE_CHANNELS && !other; c++)
+            other = c != TRACE_IPC && o->edge[e].change[c];
+        if (other)
+            e++;
+        else
+            outline_forget_edge(o, e);
+    }
+}
+
+/* All but halts and the switch: chains timed next to another thread seem to change their frequency, too. */
+static void forget_all_but_halts(const struct runs *r, struct outline *o)
+{
+    (void)r;
+    for (size_t e = 0; e + 1 < o->n_pieces;)
+        if (o->edge[e].forced || at_halt(o, e))
+            e++;
+        else
+            outline_forget_edge(o, e);
+}
+
+static size_t count_halts(const struct outline *o)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < o->n_pieces; p++)
+        n += o->piece[p].halt;
+    return n;
+}
+
 /*
- * Halts so short that it depends on the sample grid whether a repetition shows them keep apart what is alike: where
- * repetitions disagree and would agree without these halts, they are given up. 0, or -1: out of memory.
+ * What keeps apart repetitions that are alike, such as halts so short that it depends on the sample grid whether a
+ * repetition shows them: where repetitions disagree and would agree without it, it is given up. 0, or -1: out of
+ * memory.
  */
-static int agree_without_short_halts(const struct runs *r, struct outline *o, size_t n, size_t *tried, struct group *g)
+static int agree_without(void (*forget)(const struct runs *r, struct outline *o), const struct runs *r,
+                         struct outline *o, size_t n, size_t *tried, struct group *g)
 {
     struct outline *other = calloc(n + 1, sizeof *other);
     int bad = !other;
@@ -142,10 +183,11 @@ static int agree_without_short_halts(const struct runs *r, struct outline *o, si
     for (; done < n && !bad; done++) {
         bad = outline_copy(&o[done], &other[done]);
         if (!bad)
-            forget_short_halts(r, &other[done]);
+            forget(r, &other[done]);
     }
     struct group without = bad ? *g : largest_group(other, n, tried);
-    bool better = !bad && (double)without.size >= ALIKE * (double)n;
+    bool better = !bad && (double)without.size >= ALIKE * (double)n &&
+                  (forget != forget_all_but_halts || count_halts(&other[without.first]) > 0);
     for (size_t k = 0; k < done; k++) {
         if (better) {
             struct outline old = o[k];
@@ -266,7 +308,7 @@ static bool common_step(const struct runs *r, const struct outline *o, size_t e,
     double t = outline_edge_time(o, e), sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = own_step(r, o->run[k], c, lo, t, hi);
+        double d = own_step(r, o->run[k], c, lo, t, hi, NEAR_SIDE);
         if (!isnan(d)) {
             x[m++] = d;
             sum += d;
@@ -304,6 +346,29 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
 }
 
 /*
+ * By how much the repetitions' frequencies differ before and after edge e, each compared with itself: repetitions may
+ * run at frequencies of their own from beginning to end. *sigma: the standard error.
+ */
+static double mean_own_step(const struct runs *r, const struct outline *o, size_t e, double *sigma)
+{
+    double sum = 0, squares = 0;
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double at = o->time[e * o->n_runs + k], lo = e ? o->time[(e - 1) * o->n_runs + k] : o->begin;
+        double hi = e + 2 < o->n_pieces ? o->time[(e + 1) * o->n_runs + k] : o->end;
+        double d = isnan(lo) || isnan(hi) ? NAN : own_step(r, o->run[k], TRACE_FREQ, lo, at, hi, SIZE_MAX);
+        if (!isnan(d)) {
+            sum += d;
+            squares += d * d;
+            m++;
+        }
+    }
+    double mean = sum / (double)m;
+    *sigma = m > 1 ? sqrt(fmax(0, squares / (double)m - mean * mean) / (double)(m - 1)) : NAN;
+    return mean;
+}
+
+/*
  * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not
  * change there. Where the repetitions do not step at the switch, they change later, each at its own time.
  */
@@ -313,12 +378,13 @@ static int find_wandering(const struct runs *r, struct outline *o)
     if (!x)
         return -1;
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
-        double sigma;
+        double sigma, own_sigma;
         if (!o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt || !o->edge[e].change[TRACE_FREQ] ||
             common_step(r, o, e, TRACE_FREQ, x))
             continue;
-        double step = fabs(outline_step(o, e, TRACE_FREQ, &sigma));
-        o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, clock_doubt(&r->clock));
+        double step = fabs(outline_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_doubt(&r->clock);
+        double own = fabs(mean_own_step(r, o, e, &own_sigma));
+        o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, doubt) && own > COMMON_Z * hypot(own_sigma, doubt);
         o->edge[e].change[TRACE_FREQ] = 0;
     }
     free(x);
@@ -398,7 +464,8 @@ static bool shows_more(const struct runs *r, const struct outline *means, const 
 {
     for (size_t e = 0; e + 1 < means->n_pieces; e++) {
         double t = outline_edge_time(means, e);
-        bool known = means->edge[e].forced || means->piece[e].halt || means->piece[e + 1].halt;
+        /* what no repetition can place is what edges at scattered times look like in the means */
+        bool known = isnan(t) || means->edge[e].forced || means->piece[e].halt || means->piece[e + 1].halt;
         for (size_t f = 0; f + 1 < joined->n_pieces && !known; f++) {
             double lo = INFINITY, hi = -INFINITY;
             for (size_t k = 0; k < joined->n_runs; k++) {
@@ -452,16 +519,21 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     if (bad || !n)
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
-    bad = (double)g.size < ALIKE * (double)n && agree_without_short_halts(r, own, n, run + r->n + 1, &g);
+    void (*const forget[])(const struct runs *, struct outline *) = {forget_short_halts, forget_rates,
+                                                                     forget_all_but_halts};
+    size_t tries = n < LEAST_KEPT ? 1 : sizeof forget / sizeof *forget; /* few repetitions are taken as they are */
+    for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
+        bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);
     bool use_means = false;
     bad = bad || join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
         bad = outline_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)
             goto out;
-        bool alike = g.size * 2 > n;
+        bool alike = (double)g.size > (r->disturbed ? ALIKE : 0.5) * (double)n;
         bool any = means.n_pieces > 0;
-        use_means = any && (r->disturbed || !alike || (holds(&means) && shows_more(r, &means, o)));
+        bool more = any && shows_more(r, &means, o) && count_halts(&means) >= count_halts(o); /* and nothing less */
+        use_means = any && (!alike || (more && (r->disturbed || holds(&means))));
     }
     if (bad)
         goto out;

@@ -192,14 +192,13 @@ static double side_mean(const struct runs *r, int c, size_t a, size_t b)
     return n ? sum / (double)n : NAN;
 }
 
-double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi)
+double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side)
 {
-    enum { SIDE = 20 };
     const struct run_span *s = &r->run[run];
     if (!r->has[c])
         return NAN;
     size_t a = first_after(r, s, lo) + 1, b = first_after(r, s, hi), at = first_after(r, s, t); /* at holds both */
-    size_t from = at > a + SIDE ? at - SIDE : a, to = at + 1 + SIDE < b ? at + 1 + SIDE : b;
+    size_t from = at > a && at - a > side ? at - side : a, to = b > at + 1 && b - at - 1 > side ? at + 1 + side : b;
     if (from >= at || at + 1 >= to)
         return NAN;
     return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);

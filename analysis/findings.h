@@ -12,6 +12,9 @@
  */
 int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out);
 
+/* rates.c: instructions per cycle of the pieces anew, where the clock goes in steps. 0, or -1: out of memory. */
+int find_rates(const struct runs *r, struct outline *o);
+
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
 int find_kinds(struct outline *o, struct phases *out);
@@ -31,6 +34,12 @@ int find_levels(struct outline *o, struct phases *out, bool *merged);
  * before and after it; times and levels are found again. 0, or -1: out of memory.
  */
 int find_ramps(const struct runs *r, struct outline *o, struct phases *out);
+
+/*
+ * slow_runs.c: marks the repetitions that ran at another frequency than most throughout (o->other_ghz), where they are
+ * clearly two kinds; the times, frequencies included, must then be found again: *marked. 0, or -1: out of memory.
+ */
+int mark_other_runs(const struct runs *r, struct outline *o, const struct phases *out, bool *marked);
 
 /*
  * slow_runs.c: warns of repetitions that ran at another frequency than most throughout, and lets the limits of

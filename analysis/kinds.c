@@ -19,7 +19,9 @@
 #define FULL_RATE 0.94       /* of the full IPC; milder ratios are not distinguished from full rate */
 #define THROTTLE_SHARE 0.5   /* of the cycles counted as throttled */
 #define THROTTLE_MAX_US 600
-#define THROTTLE_MIN_RATIO 0.1
+/* Below the least that processors throttle to by themselves or on demand: 1/16 (IA32_CLOCK_MODULATION with extended
+ * steps of 6.25 %; Intel SDM, volume 3, "Software Controlled Clock Modulation"). */
+#define THROTTLE_MIN_RATIO 0.05
 
 /* The highest IPC of a later piece that runs the same code; NaN if there is none. */
 static double full_rate(const struct outline *o, size_t p)

@@ -451,6 +451,7 @@ void outline_free(struct outline *o)
     free(o->edge);
     free(o->run);
     free(o->time);
+    free(o->other_ghz);
     memset(o, 0, sizeof *o);
 }
 
@@ -462,10 +463,13 @@ int outline_copy(const struct outline *o, struct outline *out)
     out->edge = calloc(o->n_pieces + 1, sizeof *out->edge);
     out->run = calloc(o->n_runs + 1, sizeof *out->run);
     out->time = calloc(edges * o->n_runs + 1, sizeof *out->time);
-    if (!out->piece || !out->edge || !out->run || !out->time) {
+    out->other_ghz = o->other_ghz ? calloc(o->n_runs + 1, sizeof *out->other_ghz) : NULL;
+    if (!out->piece || !out->edge || !out->run || !out->time || (o->other_ghz && !out->other_ghz)) {
         outline_free(out);
         return -1;
     }
+    if (o->other_ghz)
+        memcpy(out->other_ghz, o->other_ghz, o->n_runs * sizeof *out->other_ghz);
     if (o->n_pieces) { /* an empty outline has no arrays */
         memcpy(out->piece, o->piece, o->n_pieces * sizeof *out->piece);
         memcpy(out->edge, o->edge, edges * sizeof *out->edge);

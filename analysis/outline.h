@@ -36,6 +36,7 @@ struct outline {
     double begin, end;       /* of the recording, us */
     double switch_us;        /* time of the switch of kernels, NaN = none */
     double noise[TRACE_CHANNELS]; /* of one of the samples that it was found in, as in struct runs */
+    bool *other_ghz; /* [n_runs]: ran at another frequency than most from beginning to end; NULL: none is known to */
 };
 
 /*
@@ -80,10 +81,11 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
                 double known, double *begin, double *length);
 
 /*
- * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to 20 samples after less
- * that of as many before, relative for frequency and IPC. NaN where there are none.
+ * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to `side` samples after
+ * less that of as many before, relative for frequency and IPC. NaN where there are none.
  */
-double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi);
+enum { NEAR_SIDE = 20 };
+double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side);
 
 /* Where repetition `run` goes from the state `before` to `after` between the times lo and hi, near `guess`; NaN if it
  * does not. `search`: anywhere in between, not only near the guess. */

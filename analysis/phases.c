@@ -185,10 +185,13 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     }
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
-        bad = find_kinds(&outline, out);
+        bad = find_rates(&r, &outline) || find_kinds(&outline, out);
         neighbour_doubt(&neighbour, out);
     }
-    for (bool again = true; again && !bad;)
+    bool again = true;
+    if (!bad)
+        bad = find_times(&r, &outline, out) || mark_other_runs(&r, &outline, out, &again);
+    for (again = true; again && !bad;)
         bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);
     if (!bad)
         bad = find_ramps(&r, &outline, out) || find_slow_runs(&r, &outline, out);

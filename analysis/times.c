@@ -160,7 +160,7 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct run_span *s = &r->run[o->run[k]];
         double lo = begin_in(o, p, k) + r->period, hi = end_in(o, p, k);
-        if (isnan(lo) || isnan(hi))
+        if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
         size_t a = s->first, b = s->first + s->n; /* the first sample that ends after lo */
         while (a < b) {

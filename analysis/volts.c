@@ -346,10 +346,11 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
 {
     for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
-        const struct mixed_stretch *m = mixed_at(mixed, ph->start_us + 0.5 * ph->duration_us.value);
+        double begin = ph->start_us, end = begin + ph->duration_us.value;
+        const struct mixed_stretch *m = mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
-            return warn(out, "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in different "
-                        "states", fmax(ph->start_us, m->begin), fmin(ph->start_us + ph->duration_us.value, m->end));
+            return warn(out, "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in "
+                        "different states", fmax(begin, m->begin), fmin(end, m->end));
     }
     return 0;
 }

@@ -106,7 +106,7 @@ static void an_idle_loop_is_no_throttle(void **state)
 static struct state almost_stopped(double t, unsigned run)
 {
     (void)run;
-    return (struct state){3.0, t < 0 ? 1.0 : t < 20 ? 0.05 : 1.0};
+    return (struct state){3.0, t < 0 ? 1.0 : t < 20 ? 0.04 : 1.0};
 }
 
 static void a_ratio_unlike_any_throttle_is_unknown(void **state)
