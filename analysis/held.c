@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/clock.h"
+#include "analysis/confirm.h"
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
@@ -39,11 +40,12 @@ static double freq_beside(const struct phases *p, size_t i, int step)
     return NAN;
 }
 
-/* Slow without another frequency: throttling, or a halt that changes nothing. */
+/* Slow without another frequency: throttling, or what is slower than that has ever been, or a halt that changes
+ * nothing. */
 static bool may_be_the_switch(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
-    if (ph->kind == PHASE_THROTTLE)
+    if (ph->kind == PHASE_THROTTLE || (ph->kind == PHASE_UNKNOWN && ph->ipc_ratio < 1))
         return true;
     return ph->kind == PHASE_HALT && !(fabs(log(freq_beside(p, i, 1) / freq_beside(p, i, -1))) > SAME_FREQ);
 }
@@ -138,7 +140,7 @@ static double held_rate(const struct held_course *c, const struct phase *ph)
 static void take_back(struct phase *ph, double held, bool all)
 {
     ph->kind = PHASE_UNKNOWN;
-    ph->of_switch = all;
+    ph->of_switch = all ? OF_SWITCH_ALL : isnan(held) ? OF_SWITCH_NOT : OF_SWITCH_PARTLY;
     ph->ipc_ratio = NAN;
     if (isnan(held))
         snprintf(ph->why, sizeof ph->why, "what the switch itself costs could not be measured");
@@ -197,17 +199,18 @@ int held_judge(const struct held_course *c, struct phases *p)
                 p->transitions[k].halts -= p->transitions[k].halts > 0 && part_of(ph, &p->transitions[k]);
             take_back(ph, held, 1 - held > EXPLAINS_ALL * missing);
             gone++;
-        } else if (1 - held > fmax(PART_LEAST * missing, PART_FLOOR) &&
+        } else if (ph->kind == PHASE_THROTTLE && 1 - held > fmax(PART_LEAST * missing, PART_FLOOR) &&
                    warn(p, "of the throttling at %.2f us a part is what the switch itself costs: where the level is "
                         "held already it runs at %.2f of the full rate", ph->start_us, held)) {
             return -1;
         }
     }
-    if (gone)
-        drop_empty_transitions(p);
-    return gone ? warn(p, "%zu finding%s at the switch taken back: the switch costs as much where all that the second "
-                       "kernel asks for is held already", gone, gone == 1 ? "" : "s")
-                : 0;
+    if (!gone)
+        return 0;
+    drop_empty_transitions(p);
+    phases_settle(p);
+    return warn(p, "%zu finding%s at the switch taken back: the switch costs as much where all that the second kernel "
+                "asks for is held already", gone, gone == 1 ? "" : "s");
 }
 
 /* ---- metadata ---- */

@@ -27,6 +27,10 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
+/* Whether the switch itself explains that a phase is slow, whatever it asks for (analysis/held.h): not, or not that it
+ * is known; in part; entirely, so that nothing is left undecided. */
+enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_ALL };
+
 struct phase {
     enum phase_kind kind;
     double start_us;
@@ -45,7 +49,7 @@ struct phase {
      * recording */
     struct estimate from_ghz, to_ghz, tau_us;
     char why[160];     /* for unknown: the reason */
-    bool of_switch;    /* of unknown: the switch itself explains it, whatever it asks for; nothing is left undecided */
+    enum of_switch of_switch; /* of unknown */
 };
 
 struct transition {
