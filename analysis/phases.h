@@ -27,9 +27,10 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
-/* Whether the switch itself explains that a phase is slow, whatever it asks for (analysis/held.h): not, or not that it
- * is known; in part; entirely, so that nothing is left undecided. */
-enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_ALL };
+/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/held.h): nothing,
+ * or it is not known; a part, there is throttling besides; most, there may be something besides; all, and nothing is left
+ * undecided. */
+enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_MOSTLY, OF_SWITCH_ALL };
 
 struct phase {
     enum phase_kind kind;

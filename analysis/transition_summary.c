@@ -297,7 +297,8 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
     for (size_t i = first; i < p->n_phases; i++) {
         if (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].of_switch == OF_SWITCH_NOT)
             return SWITCH_UNDECIDED;
-        open |= p->phases[i].of_switch == OF_SWITCH_PARTLY; /* something is, besides; what comes later tells what */
+        open |= p->phases[i].of_switch == OF_SWITCH_MOSTLY;
+        throttled |= p->phases[i].of_switch == OF_SWITCH_PARTLY;
         throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
