@@ -278,6 +278,12 @@ static void drop_levels(struct phases *p)
     }
 }
 
+void phases_settle(struct phases *p)
+{
+    settle_slow(p);
+    drop_levels(p);
+}
+
 static bool claims(const struct phases *p)
 {
     for (size_t k = 0; k < p->n_phases; k++)
@@ -332,8 +338,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
     int bad = find_halves(t, p, half);
     size_t gone = bad ? 0 : judge(half, from, to, waits, p, &why);
     if (gone) {
-        settle_slow(p);
-        drop_levels(p);
+        phases_settle(p);
         bad = warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s", why);
     }
     phases_free(&half[0]);

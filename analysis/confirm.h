@@ -33,6 +33,10 @@ int confirm_note(struct trace *t, const struct steady_seen *from, const struct s
                  const char *unsettled);
 int confirm_again(const struct trace *t, struct phases *p);
 
+/* After phases have become unknown, or transitions have gone: what nothing follows is not slow, and levels that nothing
+ * is left at go. */
+void phases_settle(struct phases *p);
+
 /* A warning ahead of the others. 0, or -1: out of memory. */
 int phases_warn_first(struct phases *p, const char *text);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/clock.h"
+#include "analysis/confirm.h"
 #include "analysis/findings.h"
 #include "analysis/robust.h"
 
@@ -14,11 +15,10 @@ enum { EVEN_BINS = 32 };
 #define LONGER 1.1
 #define AT_SWITCH 1.5     /* periods: what begins so near time 0 begins at the switch */
 #define SAME_FREQ 0.0035  /* relative: clocks wander by so much (levels.c) */
-#define EXPLAINS 0.5      /* of what is missing from the full rate */
-#define EXPLAINS_ALL 0.75
+#define MOSTLY 0.5        /* of what is missing from the full rate */
+#define ALL 0.75
+#define BLURS 0.1         /* of the full rate: a ratio is wrong by so much where cold code slows throttled code further */
 #define COUNTED 0.5       /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
-#define PART_LEAST 0.1    /* of what is missing, and ... */
-#define PART_FLOOR 0.05   /* ... of the full rate: less is not worth a word */
 #define NEAR_US 2.5       /* phases begin so near where the transition that they are part of does */
 
 double held_edge(double period_us, size_t k)
@@ -39,11 +39,12 @@ static double freq_beside(const struct phases *p, size_t i, int step)
     return NAN;
 }
 
-/* Slow without another frequency: throttling, or a halt that changes nothing. */
+/* Slow without another frequency: throttling, or what is slower than that has ever been, or a halt that changes
+ * nothing. */
 static bool may_be_the_switch(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
-    if (ph->kind == PHASE_THROTTLE)
+    if (ph->kind == PHASE_THROTTLE || (ph->kind == PHASE_UNKNOWN && ph->ipc_ratio < 1))
         return true;
     return ph->kind == PHASE_HALT && !(fabs(log(freq_beside(p, i, 1) / freq_beside(p, i, -1))) > SAME_FREQ);
 }
@@ -135,16 +136,18 @@ static double held_rate(const struct held_course *c, const struct phase *ph)
 
 /* ---- judgement ---- */
 
-static void take_back(struct phase *ph, double held, bool all)
+static void take_back(struct phase *ph, double held, enum of_switch share)
 {
+    static const char *const words[] = {[OF_SWITCH_PARTLY] = "in part it is", [OF_SWITCH_MOSTLY] = "most of it is",
+                                        [OF_SWITCH_ALL] = "it is"};
     ph->kind = PHASE_UNKNOWN;
-    ph->of_switch = all;
+    ph->of_switch = share;
     ph->ipc_ratio = NAN;
-    if (isnan(held))
+    if (share == OF_SWITCH_NOT)
         snprintf(ph->why, sizeof ph->why, "what the switch itself costs could not be measured");
     else
         snprintf(ph->why, sizeof ph->why, "%s the switch itself (cold code): %.2f of the full rate also where the level "
-                 "is held already", all ? "it is" : "half of it or more is", held);
+                 "is held already", words[share], held);
 }
 
 /* Whether a phase is part of what lies between the ends of a transition. */
@@ -163,7 +166,8 @@ static void drop_empty_transitions(struct phases *p)
         for (size_t k = 0; k < p->n_phases; k++) {
             const struct phase *ph = &p->phases[k];
             bool part = part_of(ph, tr);
-            empty = empty && !(part && (ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT));
+            empty = empty && !(part && (ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT ||
+                                        ph->of_switch == OF_SWITCH_PARTLY));
             gone |= part && ph->kind == PHASE_UNKNOWN;
         }
         if (!(empty && gone)) {
@@ -183,31 +187,41 @@ static double missing_of(const struct phases *p, const struct phase *ph)
     return 1 - (isnan(ph->ipc_ratio) ? ph->ipc / p->phases[p->n_phases - 1].ipc : ph->ipc_ratio);
 }
 
+/* What the switch itself is of a phase that it may be: `held` of the full rate is left at a switch where all is held.
+ * False: nothing to speak of. */
+static bool share_of_switch(const struct phases *p, const struct phase *ph, double held, enum of_switch *share)
+{
+    double missing = missing_of(p, ph), explained = 1 - held;
+    bool counted = ph->kind == PHASE_THROTTLE && ph->share[3] > COUNTED;
+    *share = OF_SWITCH_NOT;
+    if (isnan(held))
+        return !counted;
+    *share = counted || explained < MOSTLY * missing ? OF_SWITCH_PARTLY
+             : explained < ALL * missing             ? OF_SWITCH_MOSTLY
+                                                     : OF_SWITCH_ALL;
+    return *share > OF_SWITCH_PARTLY || explained > BLURS;
+}
+
 int held_judge(const struct held_course *c, struct phases *p)
 {
     size_t end, gone = 0;
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
-        if (!may_be_the_switch(p, i))
+        double held = held_rate(c, ph);
+        enum of_switch share;
+        if (!may_be_the_switch(p, i) || !share_of_switch(p, ph, held, &share))
             continue;
-        double held = held_rate(c, ph), missing = missing_of(p, ph);
-        bool counted = ph->kind == PHASE_THROTTLE && ph->share[3] > COUNTED;
-        if (!counted && !(1 - held < EXPLAINS * missing)) {
-            for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
-                p->transitions[k].halts -= p->transitions[k].halts > 0 && part_of(ph, &p->transitions[k]);
-            take_back(ph, held, 1 - held > EXPLAINS_ALL * missing);
-            gone++;
-        } else if (1 - held > fmax(PART_LEAST * missing, PART_FLOOR) &&
-                   warn(p, "of the throttling at %.2f us a part is what the switch itself costs: where the level is "
-                        "held already it runs at %.2f of the full rate", ph->start_us, held)) {
-            return -1;
-        }
+        for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
+            p->transitions[k].halts -= p->transitions[k].halts > 0 && part_of(ph, &p->transitions[k]);
+        take_back(ph, held, share);
+        gone++;
     }
-    if (gone)
-        drop_empty_transitions(p);
-    return gone ? warn(p, "%zu finding%s at the switch taken back: the switch costs as much where all that the second "
-                       "kernel asks for is held already", gone, gone == 1 ? "" : "s")
-                : 0;
+    if (!gone)
+        return 0;
+    drop_empty_transitions(p);
+    phases_settle(p);
+    return warn(p, "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins also "
+                "where all that it asks for is held already", gone, gone == 1 ? "" : "s");
 }
 
 /* ---- metadata ---- */

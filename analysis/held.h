@@ -40,8 +40,9 @@ int held_course_of(const struct trace *t, double period_us, double until_us, dou
 
 /*
  * Takes back throttling, and halts at which the frequency stays, from the switch on, of which the switch itself
- * explains half or more: they become unknown with the reason, and a transition of nothing else goes. Where it explains
- * a part of a throttle, a warning says which. 0, or -1: out of memory.
+ * explains half or more, or a tenth of the full rate, since nobody knows what ratio is left then: they become unknown
+ * with the reason (phase.of_switch), and a transition of nothing else goes. What the processor counts as throttled
+ * (event 28H, umask 40H) is throttled besides in any case. A warning tells. 0, or -1: out of memory.
  */
 int held_judge(const struct held_course *c, struct phases *p);
 

@@ -505,15 +505,25 @@ static const struct piece *piece_before(const struct outline *o, size_t e)
     return o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
 }
 
+/* Whether two edges change some channel the same way. */
+static bool share_a_change(const struct edge_kind *a, const struct edge_kind *b)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (a->change[c] && a->change[c] == b->change[c])
+            return true;
+    return false;
+}
+
 void outline_judge_seen(struct outline *o)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
-        if (!o->edge[e].forced && !o->piece[e].halt)
-            continue;
         const struct piece *a = piece_before(o, e), *b = &o->piece[e + 1];
+        struct edge_kind *edge = &o->edge[e], now = *edge;
         for (int c = 0; c < TRACE_CHANNELS; c++)
-            if (!(o->edge[e].forced && c == TRACE_IPC))
-                o->edge[e].change[c] = change(c, a, b);
+            if (!(edge->forced && c == TRACE_IPC))
+                now.change[c] = change(c, a, b);
+        if (edge->forced || o->piece[e].halt || share_a_change(edge, &now))
+            *edge = now;
     }
 }
 
@@ -526,9 +536,10 @@ double outline_step(const struct outline *o, size_t e, int c, double *sigma)
 }
 
 /*
- * Whether edge i of one outline changes channel c as edge j of another does. Halts and the switch of kernels are seen
- * whatever the channels do: there a change so small that noise decides whether it counts as one, or which way it goes,
- * makes no difference. Else only those repetitions would be left that noise has moved the same way.
+ * Whether edge i of one outline changes channel c as edge j of another does. Halts, the switch of kernels and what
+ * another channel shows alike are seen whatever this one does: there a change so small that noise decides whether it
+ * counts as one, or which way it goes, makes no difference. Else only those repetitions would be left that noise has
+ * moved the same way.
  */
 static bool same_change(const struct outline *a, size_t i, const struct outline *b, size_t j, int c, bool seen_anyway)
 {
@@ -557,7 +568,8 @@ bool outline_fits(const struct outline *model, const struct outline *other, size
             if (!shared[c])
                 continue;
             visible |= model->edge[i].change[c] != 0;
-            same = same && same_change(model, i, other, j, c, halting || model->edge[i].forced);
+            same = same && same_change(model, i, other, j, c, halting || model->edge[i].forced ||
+                                       share_a_change(&model->edge[i], &other->edge[j]));
         }
         if (visible && !same)
             return false;

@@ -55,7 +55,8 @@ int outline_copy(const struct outline *o, struct outline *out);
  */
 bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge);
 
-/* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels: edges in any case. */
+/* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels, edges in any case, and
+ * beside what changes at others for certain. */
 void outline_judge_seen(struct outline *o);
 
 /* The step of channel c across edge e (across the halt, if one ends there): relative for frequency and IPC. *sigma is

@@ -27,6 +27,11 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
+/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/held.h): nothing,
+ * or it is not known; a part, there is throttling besides; most, there may be something besides; all, and nothing is left
+ * undecided. */
+enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_MOSTLY, OF_SWITCH_ALL };
+
 struct phase {
     enum phase_kind kind;
     double start_us;
@@ -45,7 +50,7 @@ struct phase {
      * recording */
     struct estimate from_ghz, to_ghz, tau_us;
     char why[160];     /* for unknown: the reason */
-    bool of_switch;    /* of unknown: the switch itself explains it, whatever it asks for; nothing is left undecided */
+    enum of_switch of_switch; /* of unknown */
 };
 
 struct transition {

@@ -301,14 +301,16 @@ static bool other_licence(const struct phase *a, const struct phase *b)
 
 static enum switch_kind kind_of(const struct phases *p, size_t first)
 {
-    bool throttled = false, halted = false, licence = false;
+    bool throttled = false, halted = false, licence = false, open = false;
     if (first == 0 || first >= p->n_phases || !is_base(&p->phases[p->n_phases - 1]) ||
         !is_base(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
-        if (p->phases[i].kind == PHASE_UNKNOWN && !p->phases[i].of_switch)
+        if (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].of_switch == OF_SWITCH_NOT)
             return SWITCH_UNDECIDED;
+        open |= p->phases[i].of_switch == OF_SWITCH_MOSTLY;
+        throttled |= p->phases[i].of_switch == OF_SWITCH_PARTLY;
         throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
@@ -321,6 +323,8 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
     }
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
+    if (open)
+        return SWITCH_UNDECIDED;
     if (p->n_volt_steps)
         return SWITCH_VOLTAGE_ONLY;
     return first_of_switch(p) < p->n_transitions && licence ? SWITCH_LICENCE_ONLY : SWITCH_NONE;

@@ -155,6 +155,15 @@ static bool is_certain(const struct switches_seen *s, size_t p)
     return !(ratio.hi >= 1) && !(ratio.value > s->phases.detectable_throttle);
 }
 
+/* Throttling and cold code at once: where the one ends and how deep it is, nobody knows. NULL: none. */
+static const struct phase *blurred(const struct switches_seen *s)
+{
+    for (size_t p = 0; p < s->phases.n_phases; p++)
+        if (s->phases.phases[p].of_switch == OF_SWITCH_PARTLY)
+            return &s->phases.phases[p];
+    return NULL;
+}
+
 static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
 {
     (void)err;
@@ -162,6 +171,12 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
     if (s->unsettled[0]) { /* what throttles to the end looks like full rate, and what comes before is measured by it */
         start_row(rows, c, s, UNDECIDED);
         table_put_number(rows, "n", (double)s->phases.runs_used);
+        return MACHINE_OK;
+    }
+    if (blurred(s)) {
+        start_row(rows, c, s, UNDECIDED);
+        table_put_number(rows, "n", (double)s->phases.runs_used);
+        table_put_text(rows, "note", blurred(s)->why);
         return MACHINE_OK;
     }
     for (size_t p = first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
