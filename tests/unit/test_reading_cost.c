@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -53,11 +54,25 @@ static void where_readings_tell_it_themselves_it_is_not_measured(void **state)
     }
 }
 
+/* Late in a long series the rest of a reading is less than the time can tell: the model waited for its end for ever. */
+static void a_long_series_ends(void **state)
+{
+    (void)state;
+    wild_model(&model, 2);
+    assert_true(model.split_read_ns > 0);
+    model.world.carries = true;
+    model.world.gap_us = 5e7;
+    alarm(60);
+    cost_of("64add", 2);
+    alarm(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_comes_back),
         cmocka_unit_test(where_readings_tell_it_themselves_it_is_not_measured),
+        cmocka_unit_test(a_long_series_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
