@@ -51,7 +51,7 @@ struct model_turbo {
 struct model_class {
     char name[MODEL_NAME_SIZE];
     unsigned level;
-    unsigned umask;     /* the bit of event 28H that counts it; 0 = none */
+    unsigned umask;     /* the bit of event 28H that counts it, and others of its level; 0 = none */
     double wait_double; /* probability that its release takes twice the wait */
     unsigned line;
 };

@@ -41,8 +41,9 @@ static int check_umask(struct model_parser *p, const struct model_class *c)
         return model_fail(p, c->line, "umask", "class %s is at level %u, which event 28H counts by umask %02XH; a bit "
                           "of it would work", c->name, c->level, level_masks[c->level]);
     for (const struct model_class *o = p->model->classes; o < c; o++)
-        if (c->umask && o->umask == c->umask)
-            return model_fail(p, c->line, "umask", "%02XH counts class %s already", c->umask, o->name);
+        if (c->umask && o->umask == c->umask && o->level != c->level) /* which bits of a level share is nobody's rule */
+            return model_fail(p, c->line, "umask", "%02XH counts class %s already, which is at another level", c->umask,
+                              o->name);
     return 0;
 }
 

@@ -251,6 +251,8 @@ void model_core_idle(struct model_core *c, double us)
     while (us > 1e-9) { /* less than that is rounding */
         bool executes = model_core_executes(c);
         double begin = c->now;
+        if (executes && !(begin + us > begin)) /* less than a late time can tell */
+            break;
         stretch(c, executes ? begin + us : INFINITY, INFINITY, false);
         if (executes)
             us -= c->now - begin;

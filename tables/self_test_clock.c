@@ -111,7 +111,7 @@ static void judge_cost(const struct self_test_readings *r, struct self_test_line
     double ra = a.payload / a.ticks, rb = b.payload / b.ticks;
     double cost = (rb - ra) / (rb / a.ticks - ra / b.ticks) * ns;
     snprintf(l->text, sizeof l->text, "%.0f ns a sample, %.1f %% of %.2f us", cost, cost / short_us * 0.1, short_us);
-    self_test_bound_alone(l, r, cost, COST_LEAST * 1000, COST_MOST * 1000,
+    self_test_bound_alone(l, self_test_slowed_most(r), cost, COST_LEAST * 1000, COST_MOST * 1000,
                           "reading takes most of a sample: use a longer --period");
 }
 
@@ -131,7 +131,8 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
             off[i] = fabs(s[i].ticks - usual);
         double nine_tenths = nth_smallest(off, n, n * 9 / 10) * ns;
         snprintf(l->text, sizeof l->text, "9 of 10 samples within %.0f ns of %.2f us", nine_tenths, usual * ns * 1e-3);
-        self_test_bound_alone(l, r, nine_tenths, NAN, JITTER_MOST * 1000, "samples are of very different lengths");
+        self_test_bound_alone(l, self_test_slowed_share(r, SELF_TEST_SHORT), nine_tenths, NAN, JITTER_MOST * 1000,
+                              "samples are of very different lengths");
     }
     free(off);
     free(s);
@@ -185,10 +186,10 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
         return;
     }
     double seconds = lost.observed_us * 1e-6, share = lost.us / lost.observed_us;
-    double slowed = self_test_slowed_share(r);
+    double slowed = self_test_slowed_share(r, SELF_TEST_SHORT); /* interrupts that come all the time slow long ones */
     snprintf(interrupts->text, sizeof interrupts->text, "%zu in %.1f ms: %.0f a second", lost.interrupts,
              seconds * 1e3, (double)lost.interrupts / seconds);
-    self_test_bound_alone(interrupts, r, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
+    self_test_bound_alone(interrupts, slowed, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
                           "a device or the hypervisor interrupts this CPU all the time: choose another with --cpu");
     double median = median_of(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
@@ -197,7 +198,7 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     if (slowed >= SLOWED_TOLD)
         snprintf(time->text + told, sizeof time->text - told, "; for another %.0f %% a thread next door, or a lower "
                  "frequency, slowed the code", 100 * slowed);
-    self_test_bound_alone(time, r, median, NAN, LOST_MOST,
+    self_test_bound_alone(time, slowed, median, NAN, LOST_MOST,
                           "something else runs on this CPU: choose another with --cpu");
 }
 

@@ -37,16 +37,15 @@ void self_test_cannot(struct self_test_line *l, const char *reason, const char *
     snprintf(l->remedy, sizeof l->remedy, "%s", remedy);
 }
 
-void self_test_bound_alone(struct self_test_line *l, const struct self_test_readings *r, double value, double lo,
-                           double hi, const char *reason)
+void self_test_bound_alone(struct self_test_line *l, double slowed, double value, double lo, double hi,
+                           const char *reason)
 {
-    double share = self_test_slowed_share(r);
     char why[500];
     self_test_bound(l, value, lo, hi, reason);
-    if (l->verdict == SELF_TEST_PASS || share < SLOWED_MOST)
+    if (l->verdict == SELF_TEST_PASS || slowed < SLOWED_MOST)
         return;
     snprintf(why, sizeof why, "in %.0f %% of the time another thread on this core, or a lower frequency, slowed the "
-             "code, and %.150s", 100 * share, l->text);
+             "code, and %.150s", 100 * slowed, l->text);
     self_test_cannot(l, why, "stop what runs on the other hyper-thread, or choose another core with --cpu");
 }
 
@@ -156,10 +155,10 @@ struct self_test_sample *self_test_samples(const struct self_test_readings *r, e
     return out;
 }
 
-double self_test_slowed_share(const struct self_test_readings *r)
+double self_test_slowed_share(const struct self_test_readings *r, enum self_test_kind kind)
 {
     size_t n;
-    struct self_test_sample *s = self_test_samples(r, SELF_TEST_SHORT, COUNTER_IDS, &n);
+    struct self_test_sample *s = self_test_samples(r, kind, COUNTER_IDS, &n);
     double slowed = 0, all = 0;
     for (size_t i = 0; i < n; i++) {
         all += s[i].ticks;
@@ -167,6 +166,11 @@ double self_test_slowed_share(const struct self_test_readings *r)
     }
     free(s);
     return all > 0 ? slowed / all : 0;
+}
+
+double self_test_slowed_most(const struct self_test_readings *r)
+{
+    return fmax(self_test_slowed_share(r, SELF_TEST_SHORT), self_test_slowed_share(r, SELF_TEST_LONG));
 }
 
 void self_test_judge(const struct self_test_readings *r, struct self_test_lines *out)

@@ -10,9 +10,10 @@ struct self_test_line *self_test_add(struct self_test_lines *out, const char *na
 /* Passes where the value lies within lo and hi (NAN: no bound), else fails with this reason. */
 void self_test_bound(struct self_test_line *l, double value, double lo, double hi, const char *reason);
 void self_test_cannot(struct self_test_line *l, const char *reason, const char *remedy);
-/* The same where the rate of the work is judged: a tenth of the time or more in which it was slowed decides nothing. */
-void self_test_bound_alone(struct self_test_line *l, const struct self_test_readings *r, double value, double lo,
-                           double hi, const char *reason);
+/* The same where the rate of the work is judged: a tenth of the time or more in which it was slowed, as this share of
+ * it tells, decides nothing. */
+void self_test_bound_alone(struct self_test_line *l, double slowed, double value, double lo, double hi,
+                           const char *reason);
 
 /* The word of a reading in which a counter stands; -1: it was not asked for. */
 int self_test_column(const struct self_test_stretch *s, enum counter_id id);
@@ -45,8 +46,10 @@ struct self_test_sample *self_test_samples(const struct self_test_readings *r, e
                                            enum counter_id column_of, size_t *n);
 /* The work of a tick: the median over samples that were not slowed, of which only few are interrupted. NAN: none. */
 double self_test_usual_rate(const struct self_test_sample *s, size_t n);
-/* Part of the time of the short samples in which the work was slowed; 0 where there are none. */
-double self_test_slowed_share(const struct self_test_readings *r);
+/* Part of the time of the samples of a kind in which the work was slowed; 0 where there are none. */
+double self_test_slowed_share(const struct self_test_readings *r, enum self_test_kind kind);
+/* Of short or of long ones, whichever is more: what compares the two needs both. */
+double self_test_slowed_most(const struct self_test_readings *r);
 
 /* ---- a file each ---- */
 void self_test_judge_clock(const struct self_test_readings *r, struct self_test_lines *out);

@@ -20,6 +20,7 @@ enum kind { LIGHT256, HEAVY256, LIGHT512, HEAVY512 };
 struct surroundings {
     struct rng rng; /* of its own: what it draws leaves the processor as it is */
     bool no_counters, ramps, gradual_volts, core_counts, companions;
+    bool three_alike; /* three classes share level 0, two of them a bit of its umask */
     double release_tau, step_ns;
 };
 
@@ -112,11 +113,13 @@ static void draw_classes(struct draft *d)
     unsigned most = d->wide ? CLASSES_MAX : 3;
     for (unsigned level = 0; level < d->n_levels; level++) {
         unsigned n = level < 2 && rng_chance(&d->rng, 0.6) ? 2 : 1;
+        if (level == 0 && d->world.three_alike)
+            n = 3;
         unsigned levels_left = d->n_levels - 1 - level;
         for (unsigned i = 0; i < n && d->n_classes + levels_left < most; i++) {
             put(d, "[class c%u]\n", d->n_classes);
             LINE(d, "level = %u", level);
-            LINE(d, "umask = 0x%02x", d->world.no_counters ? 0 : umasks[level][i]);
+            LINE(d, "umask = 0x%02x", d->world.no_counters ? 0 : umasks[level][i > 0]);
             if (d->n_classes > 0 && rng_chance(&d->rng, 0.2))
                 LINE(d, "wait_double = %.2f", rng_range(&d->rng, 0.05, d->wild ? 0.4 : 0.2));
             d->level[d->n_classes++] = level;
@@ -346,6 +349,7 @@ static void draw_world(struct draft *d, uint64_t seed)
     w->gradual_volts = rng_chance(&w->rng, 0.25);
     w->core_counts = rng_chance(&w->rng, 0.2);
     w->companions = rng_chance(&w->rng, 0.5);
+    w->three_alike = rng_chance(&w->rng, 0.15);
 }
 
 static void draw_neighbour(struct draft *d)
