@@ -15,6 +15,7 @@ enum { PLACES_MAX = 12 };
 #define DOUBT_MOST_US 25.0 /* ... up to this */
 #define NEAR_US 5.0        /* so far apart a finding may begin in the two halves, or ... */
 #define NEAR_SHARE 0.25    /* ... by this share of its duration, or what limits allow, whichever is most */
+#define SAME_RATIO 0.1     /* relative: rates of throttling nearer than this are one */
 #define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
 #define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
 #define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
@@ -162,7 +163,8 @@ static bool shows_phase(const struct phases *half, const struct phases *p, const
 {
     for (size_t i = 0; i < half->n_phases; i++) {
         const struct phase *q = &half->phases[i];
-        if (q->kind == ph->kind && same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
+        bool alike = !(fabs(change(q->ipc_ratio, ph->ipc_ratio)) > SAME_RATIO);
+        if (q->kind == ph->kind && alike && same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
             return true;
     }
     return false;

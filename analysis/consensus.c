@@ -483,15 +483,19 @@ static bool shows_more(const struct runs *r, const struct outline *means, const 
     return false;
 }
 
-/* Where repetitions go their own ways, an edge that few of them show is not the recording's. */
-static int keep_common_edges(struct outline *o, struct phases *out)
+/*
+ * Where repetitions go their own ways, an edge that few of them show is not the recording's; nor, by chains, which a
+ * thread next door slows in bouts, one that less than half of them show.
+ */
+static int keep_common_edges(const struct runs *r, struct outline *o, struct phases *out)
 {
     size_t went = 0;
+    double least = r->clock.instant && !r->disturbed ? 0.5 : MINORITY;
     for (size_t e = 0; e + 1 < o->n_pieces;) {
         size_t seen = 0;
         for (size_t k = 0; k < o->n_runs; k++)
             seen += !isnan(o->time[e * o->n_runs + k]);
-        if (seen >= MINORITY * (double)o->n_runs || o->edge[e].forced) {
+        if (seen >= least * (double)o->n_runs || o->edge[e].forced) {
             e++;
             continue;
         }
@@ -541,7 +545,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
         outline_free(o);
         *o = means;
         memset(&means, 0, sizeof means);
-        bad = keep_common_edges(o, out);
+        bad = keep_common_edges(r, o, out);
     } else {
         bad = tell_minority(r, own, n, o, out);
     }

@@ -5,7 +5,8 @@
  * Method. (1) Repetitions are split; samples that hold lost time are found by cycle accounting (runs.c). (2) Each
  * repetition, and the medians over all of them on a common time line, are cut where a channel steps (segment.c:
  * moving sums at many scales, backward elimination, at six standard errors and a least size); what the repetitions
- * have in common is the outline (outline.c, consensus.c), and interrupted repetitions are left out by name. (3) Every
+ * have in common is the outline (outline.c, consensus.c), and interrupted repetitions are left out by name; those that
+ * ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
  * repetition places its own edges, without bias, by integrals over a few samples, and halts by accounting (edges.c).
  * (4) Pieces get kinds and levels (kinds.c); means over repetitions get Student's 95 % limits, durations that come in
  * modes are described by modes (times.c); the voltage is added (volts.c).

@@ -195,11 +195,11 @@ static double scatter_between(const double *sum, const double *squares, size_t a
 
 size_t find_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2])
 {
-    double *sorted = malloc((3 * n + 3) * sizeof *sorted), *sum = sorted + n + 1, *squares = sum + n + 1;
+    double *sorted = malloc((3 * n + 3) * sizeof *sorted), best = INFINITY, mean[2] = {0, 0}, a, b;
     size_t m = 0, at = 0;
-    double best = INFINITY, mean[2] = {0, 0}, a, b;
     if (!sorted)
         return 0;
+    double *sum = sorted + n + 1, *squares = sum + n + 1;
     for (size_t i = 0; i < n; i++)
         if (!isnan(x[i]))
             sorted[m++] = x[i];

@@ -74,7 +74,8 @@ static struct course course_by(const struct runs *r, const struct outline *o, si
             p++;
         const struct phase *ph = &out->phases[p];
         bool settled = is_base(ph) || ph->kind == PHASE_THROTTLE;
-        if (!settled || !lies_within(r, o, p, k, ph, begin, end) || r->spoilt[i] || !(freq[i] > 0) || !(ph->freq_ghz.value > 0))
+        bool read = !r->spoilt[i] && freq[i] > 0 && ph->freq_ghz.value > 0;
+        if (!settled || !read || !lies_within(r, o, p, k, ph, begin, end))
             continue;
         double at = (end - o->begin) / (o->end - o->begin);
         if (m++ % every != first)
