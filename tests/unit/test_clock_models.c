@@ -16,6 +16,7 @@
 
 #include "analysis/clock.h"
 #include "analysis/confirm.h"
+#include "analysis/transition_summary.h"
 #include "drivers/model.h"
 #include "tests/unit/clock_models.h"
 #include "tests/unit/model_rig.h"
@@ -232,6 +233,29 @@ static void halts_at_the_switch_are_all_counted(void **state)
     }
 }
 
+/* Of few repetitions by a coarse clock a step of 3 % alone would not surely be found; but the core has halted for it. */
+static void a_small_step_with_a_halt_is_one(void **state)
+{
+    (void)state;
+    unsigned right = 0;
+    enum { CASES = 20 };
+    for (unsigned i = 0; i < CASES; i++) {
+        struct model m;
+        struct switches_seen seen;
+        struct transition_summary sum;
+        rig_load("xeon-gold-6130", &m);
+        clock_model(&m, CLOCK_STEP, 10);
+        m.halt_us = 10;
+        measure(&m, i + 1, 12, &seen);
+        assert_true(seen.phases.detectable_freq > 0.03);
+        transition_summarize(&seen.result.trace, &seen.phases, &sum);
+        right += sum.kind == SWITCH_FREQUENCY && sum.halts == 1;
+        switches_free(&seen);
+    }
+    print_message("%u of %d small steps with a halt are told as such\n", right, (int)CASES);
+    assert_true(right >= CASES * 8 / 10);
+}
+
 /* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
 static void ramps_by_clocks_in_steps(void **state)
 {
@@ -311,6 +335,7 @@ int main(void)
         cmocka_unit_test(kernels_alone_decide),
         cmocka_unit_test(throttled_chains_are_no_frequency),
         cmocka_unit_test(halts_at_the_switch_are_all_counted),
+        cmocka_unit_test(a_small_step_with_a_halt_is_one),
         cmocka_unit_test(ramps_by_clocks_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
