@@ -233,6 +233,28 @@ static void halts_at_the_switch_are_all_counted(void **state)
     }
 }
 
+/* The end of a throttle, which the IPC shows, sorted repetitions by which way the noise of their frequency went: in one
+ * of twenty recordings half of them did not agree, and the throttle was taken back. */
+static void noise_does_not_sort_repetitions(void **state)
+{
+    (void)state;
+    enum { CASES = 40 };
+    unsigned found = 0, agree = 0;
+    struct model m;
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_THROTTLE, 1);
+    for (unsigned seed = 1; seed <= CASES; seed++) {
+        struct switches_seen seen;
+        measure(&m, seed, 60, &seen);
+        found += clock_found(&seen.phases, CLOCK_THROTTLE);
+        agree += seen.phases.n_transitions &&
+                 10 * seen.phases.transitions[0].agreeing_runs >= 9 * seen.phases.runs_used;
+        switches_free(&seen);
+    }
+    print_message("%u of %d throttles found, %u by nine of ten repetitions\n", found, (int)CASES, agree);
+    assert_true(found >= CASES - 1 && agree >= CASES - 1);
+}
+
 /* Of few repetitions by a coarse clock a step of 3 % alone would not surely be found; but the core has halted for it. */
 static void a_small_step_with_a_halt_is_one(void **state)
 {
@@ -335,6 +357,7 @@ int main(void)
         cmocka_unit_test(kernels_alone_decide),
         cmocka_unit_test(throttled_chains_are_no_frequency),
         cmocka_unit_test(halts_at_the_switch_are_all_counted),
+        cmocka_unit_test(noise_does_not_sort_repetitions),
         cmocka_unit_test(a_small_step_with_a_halt_is_one),
         cmocka_unit_test(ramps_by_clocks_in_steps),
     };
