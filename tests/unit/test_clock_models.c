@@ -255,7 +255,7 @@ static void noise_does_not_sort_repetitions(void **state)
     assert_true(found >= CASES - 1 && agree >= CASES - 1);
 }
 
-/* Of few repetitions by a coarse clock a step of 3 % alone would not surely be found; but the core has halted for it. */
+/* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
 static void a_small_step_with_a_halt_is_one(void **state)
 {
     (void)state;
