@@ -17,7 +17,7 @@ enum { EVEN_BINS = 32 };
 #define SAME_FREQ 0.0035  /* relative: clocks wander by so much (levels.c) */
 #define MOSTLY 0.5        /* of what is missing from the full rate */
 #define ALL 0.75
-#define BLURS 0.1         /* of the full rate: a ratio is wrong by so much where cold code slows throttled code further */
+#define BLURS 0.1         /* of the full rate: a ratio is wrong by so much where cold code is throttled, too */
 #define COUNTED 0.5       /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
 #define NEAR_US 2.5       /* phases begin so near where the transition that they are part of does */
 
@@ -146,8 +146,8 @@ static void take_back(struct phase *ph, double held, enum of_switch share)
     if (share == OF_SWITCH_NOT)
         snprintf(ph->why, sizeof ph->why, "what the switch itself costs could not be measured");
     else
-        snprintf(ph->why, sizeof ph->why, "%s the switch itself (cold code): %.2f of the full rate also where the level "
-                 "is held already", words[share], held);
+        snprintf(ph->why, sizeof ph->why, "%s the switch itself (cold code): %.2f of the full rate also where the "
+                 "level is held already", words[share], held);
 }
 
 /* Whether a phase is part of what lies between the ends of a transition. */
@@ -231,7 +231,8 @@ int held_note(struct trace *t, const struct held_course *c)
     char text[12 * HELD_BINS_MAX + 1] = "";
     size_t used = 0;
     for (size_t k = 0; k < c->n && used + 12 < sizeof text; k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4f", k ? " " : "", c->rate[k] > 99 ? 99 : c->rate[k]);
+        used += (size_t)snprintf(text + used, sizeof text - used, isnan(c->rate[k]) ? "%snan" : "%s%.4f", k ? " " : "",
+                                 fmin(99, c->rate[k]));
     return trace_set(t, "held_rates", text);
 }
 

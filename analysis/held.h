@@ -46,8 +46,8 @@ int held_course_of(const struct trace *t, double period_us, double until_us, dou
  */
 int held_judge(const struct held_course *c, struct phases *p);
 
-/* Through the trace's metadata (held_rates and period_us, doc/formats.md): again judges by it, and does nothing where it
- * is missing. 0, or -1: out of memory. */
+/* Through the trace's metadata (held_rates and period_us, doc/formats.md): again judges by it, and does nothing where
+ * it is missing. 0, or -1: out of memory. */
 int held_note(struct trace *t, const struct held_course *c);
 int held_again(const struct trace *t, struct phases *p);
 

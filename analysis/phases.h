@@ -28,8 +28,8 @@ struct phase_mode {
 };
 
 /* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/held.h): nothing,
- * or it is not known; a part, there is throttling besides; most, there may be something besides; all, and nothing is left
- * undecided. */
+ * or it is not known; a part, there is throttling besides; most, there may be something besides; all, and nothing is
+ * left undecided. */
 enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_MOSTLY, OF_SWITCH_ALL };
 
 struct phase {

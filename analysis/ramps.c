@@ -33,6 +33,8 @@ enum {
 #define ARRIVED 0.001        /* of the frequency: a ramp that is as near to its end is over */
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
+#define Z_95 1.96
+#define DISTORTED 2.718 /* after one time constant 1/e of the step is left: an error counts e times as much there */
 #define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
 /* The samples of a stretch, each repetition at the mean of all. */
@@ -94,7 +96,7 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
 
 /*
  * Times of a cycle become frequencies by the tangent at what the samples around them tell together: their mean is then
- * the frequency of the mean time, which 1 / time, curved as it is, exceeds by the square of the noise (analysis/clock.h).
+ * the frequency of the mean time, which 1 / time, curved as it is, exceeds by the noise squared (analysis/clock.h).
  */
 static void linearise(struct stretch *s)
 {
@@ -444,9 +446,11 @@ static size_t make_parts(const struct runs *r, const struct outline *o, size_t p
     for (size_t i = 0; i < n; i++)
         part[i].phase = phase_of(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
     struct phase *ramp = &part[before].phase;
-    ramp->from_ghz = widened(&f->from, s->mean_half);
-    ramp->to_ghz = widened(&f->to, s->mean_half);
-    ramp->tau_us = f->tau;
+    double doubt = Z_95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
+    double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
+    ramp->from_ghz = widened(&f->from, hypot(s->mean_half, doubt * f->from.value));
+    ramp->to_ghz = widened(&f->to, hypot(s->mean_half, doubt * f->to.value));
+    ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
     return n;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/held.h"
 #include "analysis/settling.h"
 
 enum form {
@@ -16,7 +17,7 @@ enum form {
     FORM_WORD,   /* one of `allowed` */
     FORM_NUMBER, /* lo to hi; above lo where `open` */
     FORM_WHOLE,  /* lo to most */
-    FORM_LIST,   /* numbers as above, blanks between them */
+    FORM_LIST,   /* up to `most` numbers as above, blanks between them; with `holes` also nan */
     FORM_RUNS    /* REASON = 3,17; REASON = 4 */
 };
 
@@ -25,7 +26,7 @@ struct trace_key {
     enum form form;
     const char *allowed; /* for a person */
     double lo, hi;
-    bool open;
+    bool open, holes;
     uint64_t most;
 };
 
@@ -63,9 +64,11 @@ static const struct trace_key keys[] = {
     {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once"},
     {.name = "guarded", .form = FORM_WORD, .allowed = "yes, fall"},
     {.name = "alone_from_ghz", .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99",
-     .hi = 99, .open = true},
+     .hi = 99, .open = true, .most = SETTLING_SEEN_MAX},
     {.name = "alone_to_ghz", .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99",
-     .hi = 99, .open = true},
+     .hi = 99, .open = true, .most = SETTLING_SEEN_MAX},
+    {.name = "held_rates", .form = FORM_LIST, .allowed = "up to 96 numbers from 0 to 99, or nan",
+     .hi = 99, .holes = true, .most = HELD_BINS_MAX},
     TEXT("unsettled"),
     TEXT("events"),
     TEXT("notes"),
@@ -75,7 +78,7 @@ static const struct trace_key keys[] = {
     TEXT("date"),
     TEXT("version"),
 };
-_Static_assert(SETTLING_SEEN_MAX == 64, "the text above says so");
+_Static_assert(SETTLING_SEEN_MAX == 64 && HELD_BINS_MAX == 96, "the texts above say so");
 
 static bool is_word(const char *value, const char *words)
 {
@@ -100,11 +103,18 @@ static bool take_number(const struct trace_key *k, const char **at)
     return ok;
 }
 
+static bool take_hole(const struct trace_key *k, const char **at)
+{
+    bool hole = k->holes && strncmp(*at, "nan", 3) == 0;
+    *at += hole ? 3 : 0;
+    return hole;
+}
+
 static bool is_list(const struct trace_key *k, const char *value)
 {
     size_t n = 0;
     while (*value) {
-        if (!take_number(k, &value) || (*value && *value != ' ') || ++n > SETTLING_SEEN_MAX)
+        if (!(take_hole(k, &value) || take_number(k, &value)) || (*value && *value != ' ') || ++n > k->most)
             return false;
         value += strspn(value, " ");
     }

@@ -18,7 +18,7 @@ exempt() {
 
 wanted() {
     case $1 in
-    kernels/* | drivers/kmod/* | drivers/pace.h) echo GPL-2.0-or-later ;;
+    kernels/* | drivers/kmod/* | drivers/pace.h | drivers/chain_wait.h) echo GPL-2.0-or-later ;;
     *) echo GPL-3.0-or-later ;;
     esac
 }

@@ -16,6 +16,7 @@
 
 #include "analysis/clock.h"
 #include "analysis/confirm.h"
+#include "analysis/transition_summary.h"
 #include "drivers/model.h"
 #include "tests/unit/clock_models.h"
 #include "tests/unit/model_rig.h"
@@ -170,6 +171,150 @@ static void kernels_alone_decide(void **state)
     switches_free(&seen);
 }
 
+/* ---- what chains and halts look like ---- */
+
+/* Throttling that acts on whatever runs slows the chain, too: no frequency but those of the processor is told. */
+static void throttled_chains_are_no_frequency(void **state)
+{
+    (void)state;
+    static const double truth[] = {2.8, 2.4, 1.9};
+    for (size_t s = 0; s < STEPS; s++)
+        for (unsigned seed = 1; seed <= 4; seed++) {
+            struct model m;
+            struct switches_seen seen;
+            unsigned unknown = 0;
+            rig_load("xeon-gold-6130", &m);
+            m.no_counters = true;
+            m.counts_licences = m.counts_throttle = false;
+            m.tsc_step_ns = steps[s];
+            m.throttle_distance = 0;
+            measure(&m, seed, 100, &seen);
+            for (size_t i = 0; i < seen.phases.n_levels; i++) {
+                double off = INFINITY;
+                for (int k = 0; k < 3; k++)
+                    off = fmin(off, fabs(seen.phases.levels_ghz[i] / truth[k] - 1));
+                if (off > 0.015)
+                    fail_msg("%g ns, seed %u: a level of %.3f GHz", steps[s], seed, seen.phases.levels_ghz[i]);
+            }
+            for (size_t i = 0; i < seen.phases.n_phases; i++) {
+                const struct phase *ph = &seen.phases.phases[i];
+                unknown += ph->kind == PHASE_UNKNOWN && strstr(ph->why, "chain") && isnan(ph->freq_ghz.value);
+            }
+            assert_int_equal(unknown, 2);
+            switches_free(&seen);
+        }
+}
+
+/* Half of the repetitions, by chance of rounding, did not agree on a halt that begins with the switch. */
+static void halts_at_the_switch_are_all_counted(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 12; i++) {
+        struct model m;
+        struct switches_seen seen;
+        rig_load("xeon-gold-6130", &m);
+        size_t last = m.n_classes - 1;
+        m.no_counters = i % 2;
+        m.tsc_step_ns = i % 2 ? steps[i / 2 % STEPS] : 0;
+        m.counts_licences = m.counts_throttle = i % 4 == 0;
+        m.halt_us = i < 6 ? 10 : 4;
+        m.transitions[0][last].n_steps = 1;
+        m.transitions[0][last].steps[0] = (struct model_step){.kind = MODEL_STEP_GRANT, .grant = (unsigned)last};
+        measure(&m, i + 1, 100, &seen);
+        const struct phases *p = &seen.phases;
+        bool right = p->n_transitions == 1 && p->transitions[0].halts == 1 &&
+                     fabs(p->transitions[0].at_us) < 0.03 &&
+                     20 * p->transitions[0].agreeing_runs >= 19 * p->runs_used;
+        if (!right)
+            fail_msg("case %u: %zu transitions, %zu of %zu repetitions, at %.2f us", i, p->n_transitions,
+                     p->n_transitions ? p->transitions[0].agreeing_runs : 0, p->runs_used,
+                     p->n_transitions ? p->transitions[0].at_us : 0);
+        switches_free(&seen);
+    }
+}
+
+/* The end of a throttle, which the IPC shows, sorted repetitions by which way the noise of their frequency went: in one
+ * of twenty recordings half of them did not agree, and the throttle was taken back. */
+static void noise_does_not_sort_repetitions(void **state)
+{
+    (void)state;
+    enum { CASES = 40 };
+    unsigned found = 0, agree = 0;
+    struct model m;
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_THROTTLE, 1);
+    for (unsigned seed = 1; seed <= CASES; seed++) {
+        struct switches_seen seen;
+        measure(&m, seed, 60, &seen);
+        found += clock_found(&seen.phases, CLOCK_THROTTLE);
+        agree += seen.phases.n_transitions &&
+                 10 * seen.phases.transitions[0].agreeing_runs >= 9 * seen.phases.runs_used;
+        switches_free(&seen);
+    }
+    print_message("%u of %d throttles found, %u by nine of ten repetitions\n", found, (int)CASES, agree);
+    assert_true(found >= CASES - 1 && agree >= CASES - 1);
+}
+
+/* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
+static void a_small_step_with_a_halt_is_one(void **state)
+{
+    (void)state;
+    unsigned right = 0;
+    enum { CASES = 20 };
+    for (unsigned i = 0; i < CASES; i++) {
+        struct model m;
+        struct switches_seen seen;
+        struct transition_summary sum;
+        rig_load("xeon-gold-6130", &m);
+        clock_model(&m, CLOCK_STEP, 10);
+        m.halt_us = 10;
+        measure(&m, i + 1, 12, &seen);
+        assert_true(seen.phases.detectable_freq > 0.03);
+        transition_summarize(&seen.result.trace, &seen.phases, &sum);
+        right += sum.kind == SWITCH_FREQUENCY && sum.halts == 1;
+        switches_free(&seen);
+    }
+    print_message("%u of %d small steps with a halt are told as such\n", right, (int)CASES);
+    assert_true(right >= CASES * 8 / 10);
+}
+
+/* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
+static void ramps_by_clocks_in_steps(void **state)
+{
+    (void)state;
+    enum { CASES = 36 };
+    static const double taus[] = {30, 60, 100};
+    unsigned held = 0, times = 0, found = 0;
+    for (unsigned i = 0; i < CASES; i++) {
+        struct model m;
+        struct switches_seen seen;
+        double to = 1.9 + 0.2 * (i % 4), tau = taus[i / 3 % 3];
+        rig_load("xeon-gold-6130", &m);
+        clock_model(&m, CLOCK_NOTHING, steps[i % STEPS]);
+        size_t last = m.n_classes - 1;
+        for (size_t t = 0; t < m.n_turbo; t++)
+            m.turbo[t].ghz[2] = to;
+        m.transitions[0][last].steps[0].tau_us = tau;
+        m.release_tau_us = 100;
+        measure(&m, i + 1, 100, &seen);
+        for (size_t k = 0; k < seen.phases.n_phases; k++) {
+            const struct phase *ph = &seen.phases.phases[k];
+            if (ph->kind != PHASE_RAMP)
+                continue;
+            found++;
+            held += ph->to_ghz.lo <= to && to <= ph->to_ghz.hi;
+            times += ph->tau_us.lo <= tau && tau <= ph->tau_us.hi;
+            if (fabs(ph->to_ghz.value / to - 1) > 0.015 || fabs(ph->tau_us.value / tau - 1) > 0.2)
+                fail_msg("case %u: to %.4f [%.4f, %.4f] GHz instead of %.4f, time constant %.1f instead of %.1f us", i,
+                         ph->to_ghz.value, ph->to_ghz.lo, ph->to_ghz.hi, to, ph->tau_us.value, tau);
+        }
+        switches_free(&seen);
+    }
+    print_message("%u of %d ramps found, %u limits of their ends and %u of their time constants hold\n", found,
+                  (int)CASES, held, times);
+    assert_true(found == CASES && held * 100 >= found * 85 && times * 100 >= found * 75);
+}
+
 /* ---- readings by a clock in steps ---- */
 
 static void pooled_frequencies_have_no_bias(void **state)
@@ -210,6 +355,11 @@ int main(void)
         cmocka_unit_test(what_happens_is_found_and_nothing_else),
         cmocka_unit_test(one_half_is_not_enough),
         cmocka_unit_test(kernels_alone_decide),
+        cmocka_unit_test(throttled_chains_are_no_frequency),
+        cmocka_unit_test(halts_at_the_switch_are_all_counted),
+        cmocka_unit_test(noise_does_not_sort_repetitions),
+        cmocka_unit_test(a_small_step_with_a_halt_is_one),
+        cmocka_unit_test(ramps_by_clocks_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,9 +170,10 @@ static void what_is_counted_stands(void **state)
 {
     (void)state;
     struct held_course c = {.period_us = 1, .n = 3, .rate = {0.5, 0.5, 0.5}};
-    struct phase ph[3] = {{.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
-                          {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
-                          {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
+    const struct phase ph[3] = {
+        {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
+        {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
+        {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
     for (int counted = 0; counted < 2; counted++) {
         struct phase copy[3];
         struct transition tr = {.latency_us = {3, 3, 3}, .from_ghz = 2, .to_ghz = 2};

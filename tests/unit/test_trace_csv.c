@@ -223,6 +223,7 @@ static const char *const key_values[][2] = {
     {"frequency_error", "0"}, {"frequency_error", "0.0021"}, {"frequency_error", "1.5e-05"},
     {"sampler", "resumes at once"}, {"guarded", "yes"}, {"guarded", "fall"}, {"alone_from_ghz", "2.8"},
     {"alone_to_ghz", "1.9 1.90001  1.8999"}, {"unsettled", "still at 2.4 GHz"}, {"discarded", ""},
+    {"held_rates", "0.25 nan 1.0000"},
     {"discarded", "interrupted = 3,17; other = 4"}, {"discarded", "a = 4294967295;"}, {"notes", "x: y"},
     {"date", "2026-11-21T22:05:27Z"}, {"colour", "blue"}, {"Modelled", "maybe"},
 };
@@ -239,6 +240,7 @@ static const char *const no_key_values[][2] = {
     {"frequency_error", "0.9"}, {"frequency_error", "-0.01"}, {"frequency_error", "nan"}, {"sampler", "waits"},
     {"guarded", "7"}, {"guarded", "no"}, {"alone_from_ghz", "-1"}, {"alone_from_ghz", ""}, {"alone_from_ghz", "2.8, 3"},
     {"alone_from_ghz", "0"}, {"alone_to_ghz", "1.9 1e3"}, {"alone_to_ghz", "1.9x"}, {"alone_to_ghz", "1.9 nan"},
+    {"held_rates", "1 -nan"}, {"held_rates", "1 nano"},
     {"discarded", "interrupted"}, {"discarded", "interrupted = x"}, {"discarded", "a = 3,; b = 4"},
     {"discarded", "a = -3"}, {"discarded", "a = 4294967296"}, {"discarded", "a = 3; b"}, {"discarded", "a = 3 4"},
 };
