@@ -30,14 +30,25 @@ struct blocks {
     size_t n;
 };
 
-/* What each block of repetition k says of piece p. */
-static void add_blocks(const struct runs *r, const struct outline *o, size_t p, size_t k, size_t most,
+/* How long piece p typically is, us: a repetition that places its end far off must not bring in the next piece. */
+static double typical_length(const struct outline *o, size_t p, double *x)
+{
+    for (size_t k = 0; k < o->n_runs; k++)
+        x[k] = end_in(o, p, k) - begin_in(o, p, k);
+    return median_of(x, o->n_runs);
+}
+
+/* What each block of repetition k says of piece p, in the first `length` us of it. */
+static void add_blocks(const struct runs *r, const struct outline *o, size_t p, size_t k, double length, size_t most,
                        struct blocks *out)
 {
     const struct run_span *s = &r->run[o->run[k]];
     const float *ipc = r->trace->channel[TRACE_IPC], *freq = r->trace->channel[TRACE_FREQ];
-    double lo = begin_in(o, p, k) + r->period, hi = end_in(o, p, k), block[BLOCK], scratch[BLOCK], work = 0;
+    double lo = begin_in(o, p, k) + r->period, hi = fmin(end_in(o, p, k), lo - r->period + length);
+    double block[BLOCK], scratch[BLOCK], work = 0;
     size_t m = 0, done = 0;
+    if (isnan(lo) || isnan(end_in(o, p, k)))
+        return;
     for (size_t i = s->first; i <= s->first + s->n && done < most; i++) {
         bool end = i == s->first + s->n || r->trace->time_us[i] > hi;
         if (!end && r->trace->time_us[i] >= lo && !r->spoilt[i] && !isnan(ipc[i]) && !isnan(freq[i])) {
@@ -95,8 +106,9 @@ int find_rates(const struct runs *r, struct outline *o)
     int bad = !a.b || !a.x ? -1 : 0;
     for (size_t p = 0; p < o->n_pieces && !bad; p++) {
         a.n = 0;
+        double length = typical_length(o, p, a.x);
         for (size_t k = 0; k < o->n_runs && !o->piece[p].halt; k++)
-            add_blocks(r, o, p, k, BLOCKS_MOST / o->n_runs + 1, &a);
+            add_blocks(r, o, p, k, length, BLOCKS_MOST / o->n_runs + 1, &a);
         double common = common_ipc(&a);
         if (!isnan(common))
             o->piece[p].value[TRACE_IPC] = common;

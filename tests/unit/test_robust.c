@@ -230,6 +230,40 @@ static void modes_are_groups(void **state)
     assert_int_equal(find_modes(x, 0, 1, 1, m, 4), 0);
 }
 
+/* Normal clusters six standard deviations apart touch, and are two; a normal or a uniform distribution is one. */
+static void two_modes_without_a_gap_are_two(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 9, 1);
+    for (int k = 0; k < 1000; k++) {
+        enum { N = 100 };
+        double x[N], normal[N], uniform[N], share = rng_range(&r, 0.2, 0.8);
+        size_t high = 0;
+        for (size_t i = 0; i < N; i++) {
+            bool is_high = rng_chance(&r, share);
+            high += is_high;
+            x[i] = 1000 + (is_high ? 6.5 : 0) + rng_normal(&r);
+            normal[i] = rng_normal(&r);
+            uniform[i] = rng_range(&r, 0, 1);
+        }
+        struct value_mode m[2];
+        assert_int_equal(find_two_modes(x, N, 1, 5, m), 2);
+        size_t upper = m[0].mean > m[1].mean ? 0 : 1;
+        assert_true(m[0].n >= m[1].n && m[0].n + m[1].n == N);
+        assert_true(fabs((double)m[upper].n - (double)high) <= 2);
+        assert_true(fabs(m[upper].mean - 1006.5) < 1.2 && fabs(m[1 - upper].mean - 1000) < 1.2);
+        assert_int_equal(find_two_modes(x, N, 8, 5, m), 0);
+        assert_int_equal(find_two_modes(normal, N, 0, 5, m), 0);
+        assert_int_equal(find_two_modes(uniform, N, 0, 5, m), 0);
+    }
+    struct value_mode m[2];
+    const double few[] = {1, NAN, 9};
+    assert_int_equal(find_two_modes(few, 0, 0, 1, m), 0);
+    assert_int_equal(find_two_modes(few, 3, 1, 1, m), 2);
+    assert_int_equal(find_two_modes(few, 3, 1, 2, m), 0);
+}
+
 static void modes_of_random_groups(void **state)
 {
     (void)state;
@@ -278,6 +312,7 @@ int main(void)
         cmocka_unit_test(means_with_limits),
         cmocka_unit_test(limits_hold_as_often_as_they_say),
         cmocka_unit_test(modes_are_groups),
+        cmocka_unit_test(two_modes_without_a_gap_are_two),
         cmocka_unit_test(modes_of_random_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
