@@ -300,8 +300,8 @@ static unsigned class_of(const struct check *c, const char *kernel)
     return t.phases[t.n - 1].class_;
 }
 
-/* Whether a class that lowers the frequency was asked for on the way to the one that is held: it is kept, too, and where
- * its wait may be double the core goes back to it, or stays, when that of the other is over. */
+/* Whether a class that lowers the frequency was asked for on the way to the one that is held: it is kept, too, and
+ * where its wait may be double the core goes back to it, or stays, when that of the other is over. */
 static bool kept_by_another(const struct check *c, const char *kernel)
 {
     struct model_truth t;
