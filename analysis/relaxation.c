@@ -256,8 +256,8 @@ static void find_interruptions(const struct relaxation_window *w, size_t last, d
     }
 }
 
-/* The levels of a repetition that runs at other frequencies from beginning to end, by a power limit or because all drift:
- * by how much is read at its beginning, unless that is nearly at the faster level. */
+/* The levels of a repetition that runs at other frequencies from beginning to end, by a power limit or because all
+ * drift: by how much is read at its beginning, unless that is nearly at the faster level. */
 static struct relaxation_levels own_levels(const struct trace *t, const struct relaxation_window *w,
                                            const struct relaxation_levels *l, double noise)
 {

@@ -15,13 +15,13 @@
 #define RELAXATION_AT_ONCE_US 20.0
 
 /*
- * How the frequency rises where it does not do so at once: f(t) = fast + (slow - fast) exp(-(t - begin) / tau). The wait
- * is over when that begins.
+ * How the frequency rises where it does not do so at once: f(t) = fast + (slow - fast) exp(-(t - begin) / tau). The
+ * wait is over when that begins.
  */
 struct relaxation_ramp {
     struct estimate tau_us;  /* value 0: at once, or after a halt */
     double begin_half_us;    /* 95 %: by how much the beginnings in all repetitions may be off alike */
-    bool by_rate;            /* told by instructions in a time, which scatter by less than the readings of the frequency */
+    bool by_rate;            /* told by instructions in a time, which scatter by less than the frequencies read */
     bool instant;            /* readings of the frequency are those at the end of a sample */
     double gain;             /* fast / slow - 1 */
     double noise;            /* relative standard deviation of one sample */
@@ -61,8 +61,8 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
 
 /*
  * Whether the frequency rises as a ramp, by n repetitions together whose rises were found as if it rose at once. If so
- * levels->ramp says how, levels->fast is where it leads, and the rises are those at which it begins. Each ramp is fitted
- * with the beginning of its own, the time constant in common; it is one if that leaves less than rises at once would
+ * levels->ramp says how, levels->fast is where it leads, and the rises are those at which it begins. Each ramp is
+ * fitted with the beginning of its own, the time constant in common; it is one if that leaves less than rises at once would
  * (Schwarz's criterion), and if most rises show no halt. Looked at as far as `to_us` allows. Returns 0, or -1: out of
  * memory.
  */

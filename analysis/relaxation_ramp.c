@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rises that take their time. The place that splits a ramp best into slow and fast is a part of its time constant behind
- * its beginning. So the ramp is fitted to all repetitions together, each shifted to where it begins, and then looked for
- * in each again, in turns: together that is the least-squares fit of one shape with a beginning for each repetition.
+ * Rises that take their time. The place that splits a ramp best into slow and fast is a part of its time constant
+ * behind its beginning. So the ramp is fitted to all repetitions together, each shifted to where it begins, and then
+ * looked for in each again, in turns: together that is the least-squares fit of one shape with a beginning for each
+ * repetition.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static int open_views(const struct trace *t, const struct trigger_span *s, size_
     return v->view ? 0 : -1;
 }
 
-/* The mean of the last samples that end before `us`: of values in steps the median is one of these. NaN: there are none. */
+/* The mean of the last samples that end before `us`: of values in steps the median is one of these. NaN: none. */
 static double before(const struct relaxation_window *w, double us, bool by_rate)
 {
     double x[BEFORE], scratch[BEFORE];

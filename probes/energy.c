@@ -172,7 +172,8 @@ static int record_stretch(struct machine *m, const struct energy_setup *s, const
 
 /* One repetition of one payload on all active cores. */
 static int one_stretch(struct machine *m, const struct energy_setup *s, const struct payload *p, uint64_t repetition,
-                       double reading_us, struct energy_stretch *out, struct energy_result *result, struct machine_error *err)
+                       double reading_us, struct energy_stretch *out, struct energy_result *result,
+                       struct machine_error *err)
 {
     static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_CHAIN_TICKS,
                                              COUNTER_CHAIN_CYCLES};

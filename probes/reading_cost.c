@@ -53,7 +53,8 @@ int reading_cost(struct machine *m, const struct machine_setup *setup, const str
     if (status == MACHINE_OK)
         status = overhead_run(m, &s, add, &far, err);
     double time = median_of(near.time, near.n), work = median_of(near.work, near.n);
-    double each = (median_of(far.time, far.n) - time) / (median_of(far.work, far.n) - work); /* time of an instruction */
+    /* the time of an instruction */
+    double each = (median_of(far.time, far.n) - time) / (median_of(far.work, far.n) - work);
     double cost = time - work * each;
     if (status == MACHINE_OK && cost > 0 && cost < MOST_US)
         *us = cost;

@@ -205,8 +205,8 @@ static void summarise(struct overhead_costs *c, double far_us, const char *why, 
 }
 
 /*
- * Up, an interrupt in the section of the change only ever adds to it, and nothing makes up for that. They are few, since
- * the section is short: what lies apart from all but a few is one.
+ * Up, an interrupt in the section of the change only ever adds to it, and nothing makes up for that. They are few,
+ * since the section is short: what lies apart from all but a few is one.
  */
 static void summarise_up(struct overhead_costs *c, double *scratch)
 {

@@ -64,7 +64,8 @@ static bool row_is_true(const struct model *m, const struct table *t, size_t row
     double down = table_number(t, row, "down_us"), up = table_number(t, row, "up_us");
     double breakeven = table_number(t, row, "breakeven_us");
     overhead_truth(m, from, to, cores, &e);
-    if (near_cost(t, row, "down_us", e.down_us) && same_absence(up, e.up_us) && same_absence(breakeven, e.breakeven_us) &&
+    if (near_cost(t, row, "down_us", e.down_us) && same_absence(up, e.up_us) &&
+        same_absence(breakeven, e.breakeven_us) &&
         (isnan(e.up_us) || near_cost(t, row, "up_us", e.up_us)) &&
         (isnan(e.breakeven_us) ||
          fabs(breakeven - e.breakeven_us) <= RELATIVE * e.breakeven_us + 0.5 * half_of(t, row, "breakeven_us")) &&
