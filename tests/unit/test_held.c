@@ -94,13 +94,14 @@ static void throttling_stays(void **state)
         struct model m;
         struct switches_seen seen;
         bool found = false;
+        double both = 0.25 * (1 - 0.4 * cold[i % 4] / 10); /* of a tenth or less of the full rate no account is taken */
         make(&m, CLOCK_THROTTLE, steps[i / 4], cold[i % 4], 0.6);
         measure(&m, i + 1, &seen);
         for (size_t k = 0; k < seen.phases.n_phases; k++) {
             const struct phase *ph = &seen.phases.phases[k];
             double end = ph->start_us + ph->duration_us.value;
             found |= ph->kind == PHASE_THROTTLE && fabs(end - 10) < 0.6 && ph->start_us <= cold[i % 4] + 0.6 &&
-                     fabs(ph->ipc_ratio / 0.25 - 1) < 0.07;
+                     ph->ipc_ratio > 0.95 * both && ph->ipc_ratio < 1.05 * 0.25;
         }
         if (!found || seen.phases.n_transitions != 1 || !trace_get(&seen.result.trace, "held_rates")) {
             show(&seen.phases);
