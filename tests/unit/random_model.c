@@ -19,7 +19,7 @@ enum kind { LIGHT256, HEAVY256, LIGHT512, HEAVY512 };
 /* What surrounds the processor of a world; all 0 and false: nothing. */
 struct surroundings {
     struct rng rng; /* of its own: what it draws leaves the processor as it is */
-    bool no_counters, ramps, gradual_volts, core_counts, companions;
+    bool no_counters, ramps, gradual_volts, core_counts, alone_boosts;
     bool three_alike; /* three classes share level 0, two of them a bit of its umask */
     double release_tau, step_ns;
 };
@@ -265,13 +265,11 @@ static void draw_power(struct draft *d)
     put(d, "[power]\n");
     LINE(d, "idle_watts = %.1f", rng_range(&d->rng, 5, 60));
     LINE(d, "cycle_nj = %.2f", rng_range(&d->rng, 0.2, 1));
-    LINE(d, "companion_boosts = %s", "yes");
+    LINE(d, "companion_boosts = %s", d->world.alone_boosts ? "no" : "yes");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         LINE(d, "nj.%s = %.4f", kinds[i], nj);
         nj *= rng_range(&d->rng, 1.1, 1.5);
     }
-    if (d->world.companions)
-        LINE(d, "companion_boosts = %s", "yes");
 }
 
 /* Interrupts of any kind, and counters and clocks as bad as they come. */
@@ -348,7 +346,7 @@ static void draw_world(struct draft *d, uint64_t seed)
     w->ramps = rng_chance(&w->rng, 0.15);
     w->gradual_volts = rng_chance(&w->rng, 0.25);
     w->core_counts = rng_chance(&w->rng, 0.2);
-    w->companions = rng_chance(&w->rng, 0.5);
+    w->alone_boosts = rng_chance(&w->rng, 0.5);
     w->three_alike = rng_chance(&w->rng, 0.15);
 }
 
