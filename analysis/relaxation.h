@@ -62,9 +62,9 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
 /*
  * Whether the frequency rises as a ramp, by n repetitions together whose rises were found as if it rose at once. If so
  * levels->ramp says how, levels->fast is where it leads, and the rises are those at which it begins. Each ramp is
- * fitted with the beginning of its own, the time constant in common; it is one if that leaves less than rises at once would
- * (Schwarz's criterion), and if most rises show no halt. Looked at as far as `to_us` allows. Returns 0, or -1: out of
- * memory.
+ * fitted with the beginning of its own, the time constant in common; it is one if that leaves less than rises at
+ * once would (Schwarz's criterion), and if most rises show no halt. Looked at as far as `to_us` allows. Returns 0,
+ * or -1: out of memory.
  */
 int relaxation_ramp(const struct trace *t, const struct trigger_span *s, size_t n, double from_us, double to_us,
                     struct relaxation_levels *levels, struct relaxation_rise *rise);
