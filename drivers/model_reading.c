@@ -10,7 +10,9 @@ double model_step_ticks(const struct model *m)
 
 struct timing_chains model_chains(const struct model *m)
 {
-    return timing_choose_chains(model_step_ticks(m), m->tsc_hz);
+    /* long ones by a clock that scatters, too: time goes forwards, and where short ones take no time at all they are
+     * counted as one tick */
+    return timing_choose_chains(fmax(model_step_ticks(m), m->clock_jitter_ns * 1e-9 * m->tsc_hz), m->tsc_hz);
 }
 
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)

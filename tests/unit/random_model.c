@@ -289,7 +289,7 @@ static void draw_wild_rest(struct draft *d)
     put(d, "[clock]\n");
     if (d->world.step_ns > 0)
         LINE(d, "tsc_step_ns = %.0f", d->world.step_ns);
-    LINE(d, "jitter_ns = %.1f", rng_range(r, 0, 25));
+    LINE(d, "jitter_ns = %.1f", (d->world.no_counters ? 0.2 : 1) * rng_range(r, 0, 25));
     LINE(d, "split_read_ns = %d", rng_int(r, 0, 60));
     LINE(d, "spread = %.4f", rng_chance(r, 0.3) ? rng_range(r, 0.001, 0.006) : 0);
     LINE(d, "spread_period_us = %.1f", rng_range(r, 25, 40));

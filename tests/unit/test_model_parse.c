@@ -456,6 +456,33 @@ static void every_truncation_is_refused_or_whole(void **state)
     free(base);
 }
 
+static void overwrite(char *base, const char *find, const char *replace)
+{
+    char *at = strstr(base, find);
+    assert_non_null(at);
+    memcpy(at, replace, strlen(replace));
+}
+
+/* A clock that goes forwards only and scatters by more than a chain takes told frequencies 20 % too high. */
+static void a_clock_that_drowns_chains_is_refused(void **state)
+{
+    (void)state;
+    char *base = malloc(TEXT_SIZE);
+    static struct model m;
+    struct machine_error err;
+    assert_true(base);
+    base_text(base);
+    overwrite(base, "licences = yes  ", "licences = no # assumed\ncounters = no # ");
+    overwrite(base, "throttle = yes", "throttle = no ");
+    overwrite(base, "jitter_ns = 1", "jitter_ns = 5");
+    if (model_parse(base, strlen(base), "a.model", &m, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    overwrite(base, "jitter_ns = 5", "jitter_ns = 6");
+    assert_int_equal(model_parse(base, strlen(base), "a.model", &m, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "jitter_ns: 6 ns drown the chains"));
+    free(base);
+}
+
 /* Three classes at level 0 could not be written: two bits count there. */
 static void classes_of_a_level_may_share_a_bit(void **state)
 {
@@ -572,6 +599,7 @@ int main(void)
         cmocka_unit_test(required_sections),
         cmocka_unit_test(other_ways_of_writing_are_accepted),
         cmocka_unit_test(classes_of_a_level_may_share_a_bit),
+        cmocka_unit_test(a_clock_that_drowns_chains_is_refused),
         cmocka_unit_test(values_arrive),
         cmocka_unit_test(mutated_files_are_refused_in_order),
         cmocka_unit_test(every_truncation_is_refused_or_whole),
