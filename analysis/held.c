@@ -19,6 +19,7 @@ enum { EVEN_BINS = 32 };
 #define ALL 0.75
 #define BLURS 0.1         /* of the full rate: a ratio is wrong by so much where cold code is throttled, too */
 #define COUNTED 0.5       /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
+#define BACK 0.03         /* of the full rate: so near to it the course must end */
 #define NEAR_US 2.5       /* phases begin so near where the transition that they are part of does */
 
 double held_edge(double period_us, size_t k)
@@ -202,9 +203,22 @@ static bool share_of_switch(const struct phases *p, const struct phase *ph, doub
     return *share > OF_SWITCH_PARTLY || explained > BLURS;
 }
 
+/* Whether it ends at full rate. Where it does not these switches asked for more than is held, as two kernels may that
+ * alternate: then they say nothing of what a switch itself costs. */
+static bool comes_back(const struct held_course *c)
+{
+    size_t n = c->n;
+    while (n && isnan(c->rate[n - 1]))
+        n--;
+    return n && fabs(c->rate[n - 1] - 1) < BACK;
+}
+
 int held_judge(const struct held_course *c, struct phases *p)
 {
     size_t end, gone = 0;
+    if (held_until_us(p, c->period_us) > 0 && !comes_back(c))
+        return warn(p, "what is slow at the switch was not told from cold code: switches at which all that the second "
+                    "kernel asks for is held did not come back to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
         double held = held_rate(c, ph);

@@ -14,7 +14,8 @@ enum { RUNS = 20, TRIES = 40, FIRST_REPETITION = 1 << 20 /* no two of a run the 
 int held_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
                 transition_progress *progress, void *data, struct held_course *out, struct machine_error *err)
 {
-    double away_us = fmax(HELD_AWAY_US, AWAY_PERIODS * s->period_us), after_us = until_us * 1.1 + 4 * s->period_us;
+    double away_us = fmax(HELD_AWAY_US, AWAY_PERIODS * s->period_us), shown_us = until_us * 1.1 + 3 * s->period_us;
+    double after_us = 1.1 * shown_us + 2 * s->period_us; /* so that the last bin ends in it, too */
     double full_us = fmax(FULL_US, FULL_PERIODS * s->period_us), run_in_us = transition_run_in_us(s->period_us);
     const struct segment segments[4] = {{s->to, settle_us, false}, {s->to, full_us + run_in_us, true},
                                         {s->from, away_us, true}, {s->to, after_us, true}};
@@ -38,7 +39,7 @@ int held_record(struct machine *m, const struct transition_setup *s, double sett
     }
     sequence_end(&q);
     /* off either end of the second kernel's first part: its switches do not fall on readings */
-    if (!status && held_course_of(&t, s->period_us, until_us, -away_us - 0.9 * full_us, -away_us - 0.1 * full_us, out))
+    if (!status && held_course_of(&t, s->period_us, shown_us, -away_us - 0.9 * full_us, -away_us - 0.1 * full_us, out))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     trace_free(&t);
     return status;

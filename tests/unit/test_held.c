@@ -170,7 +170,7 @@ static void a_transition_stays(void **state)
 static void what_is_counted_stands(void **state)
 {
     (void)state;
-    struct held_course c = {.period_us = 1, .n = 3, .rate = {0.5, 0.5, 0.5}};
+    struct held_course c = {.period_us = 1, .n = 4, .rate = {0.5, 0.5, 0.5, 1}};
     const struct phase ph[3] = {
         {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
         {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
@@ -192,6 +192,25 @@ static void what_is_counted_stands(void **state)
         p.n_phases = 0;
         phases_free(&p);
     }
+}
+
+/* Kernels that alternate may ask for more than either holds: switches there are slow for that, and tell nothing. */
+static void what_asks_for_more_tells_nothing(void **state)
+{
+    (void)state;
+    struct held_course c = {.period_us = 1, .n = 5, .rate = {0.5, 0.5, 0.5, 0.8, NAN}};
+    struct phase ph[3] = {
+        {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
+        {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
+        {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
+    struct phases p = {.phases = ph, .n_phases = 3};
+    assert_int_equal(held_judge(&c, &p), 0);
+    assert_int_equal(ph[1].kind, PHASE_THROTTLE);
+    assert_true(ph[1].ipc_ratio == 0.5);
+    assert_int_equal(p.n_warnings, 1);
+    p.phases = NULL;
+    p.n_phases = 0;
+    phases_free(&p);
 }
 
 /* A recording that is analysed again gives the same answer; without the course it gives what it gave before. */
@@ -234,6 +253,7 @@ int main(void)
         cmocka_unit_test(no_ratio_of_both),
         cmocka_unit_test(a_transition_stays),
         cmocka_unit_test(what_is_counted_stands),
+        cmocka_unit_test(what_asks_for_more_tells_nothing),
         cmocka_unit_test(a_recording_says_the_same),
         cmocka_unit_test(edges_rise),
     };
