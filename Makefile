@@ -108,6 +108,7 @@ ACCURACY_SEED ?= 1
 ACCURACY_MODELS ?= 100
 accuracy-tables: $(BUILD)/tests/bench/score_tables
 	$< wild '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
+	$< world '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
 
 # libFuzzer with ASan and UBSan, each target FUZZ_SECONDS long; needs clang and its run-time library.
 FUZZ_SECONDS ?= 60

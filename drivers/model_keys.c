@@ -505,8 +505,8 @@ static int leave_clock(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->no_counters && m->clock_jitter_ns > CHAIN_JITTER_MOST_NS)
-        return model_fail(p, p->section_line, "jitter_ns", "%g ns drown the chains that tell the frequency where counters "
-                          "= no; up to %g would work", m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
+        return model_fail(p, p->section_line, "jitter_ns", "%g ns drown the chains that tell the frequency where "
+                          "counters = no; up to %g would work", m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
     return 0;
 }
 
