@@ -18,10 +18,11 @@ static double number_of(const struct trace *t, const char *key)
     return text && end != text && !*end && value >= 0 ? value : NAN;
 }
 
+enum { ENOUGH = 1001 }; /* values, for what is typical */
+
 /* A frequency that the trace is about, to tell ticks from cycles; NaN: none was measured. */
 static double typical_ghz(const struct trace *t)
 {
-    enum { ENOUGH = 1001 };
     double x[ENOUGH + 1];
     size_t m = 0, step = t->n / ENOUGH + 1;
     for (size_t i = 0; t->channel[TRACE_FREQ] && i < t->n; i += step)
@@ -30,12 +31,26 @@ static double typical_ghz(const struct trace *t)
     return median_of(x, m);
 }
 
+/* The usual length of a sample, us; NaN: there are no two of a repetition. */
+static double typical_sample_us(const struct trace *t)
+{
+    double x[ENOUGH + 1];
+    size_t m = 0, step = t->n / ENOUGH + 1;
+    for (size_t i = 1; i < t->n; i += step)
+        if (t->run[i] == t->run[i - 1])
+            x[m++] = t->time_us[i] - t->time_us[i - 1];
+    return median_of(x, m);
+}
+
 struct clock_reading clock_reading_of(const struct trace *t)
 {
     const char *kind = trace_get(t, "frequency");
     struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous")};
-    if (!r.instant)
+    if (!r.instant) {
+        double step = trace_get(t, "clock_step_ns") ? number_of(t, "clock_step_ns") * 1e-3 / typical_sample_us(t) : 0;
+        r.quantum = step > 0 && step < 1 ? step : 0;
         return r;
+    }
     double quantum = number_of(t, "clock_step_ns") / number_of(t, "chain_cycles") * typical_ghz(t);
     double reading = number_of(t, "reading_us");
     double error = number_of(t, "frequency_error");
@@ -82,23 +97,27 @@ static double instant_centre(const struct clock_reading *r, enum trace_channel c
     return c == TRACE_FREQ ? 1 / mean : mean;
 }
 
-/* Frequencies of counted cycles by the mean time of a cycle: time stamps scatter, cycles hardly do. */
-static double counted_centre(double *x, size_t n, double *scratch)
+/* Frequencies of counted cycles by the mean time of a cycle: time stamps scatter or go in steps, cycles hardly do. */
+static double counted_centre(const struct clock_reading *r, double *x, size_t n, double *scratch)
 {
+    size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        x[i] = x[i] > 0 ? 1 / x[i] : NAN;
-    return 1 / centre_of(x, n, scratch);
+        if (x[i] > 0)
+            x[m++] = 1 / x[i];
+    return 1 / (r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : centre_of(x, m, scratch));
 }
 
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
     if (!r->instant && c == TRACE_FREQ)
-        return counted_centre(x, n, scratch);
+        return counted_centre(r, x, n, scratch);
     return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
                                                              : centre_of(x, n, scratch);
 }
 
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
+    if (!r->instant && r->quantum > 0 && c == TRACE_FREQ)
+        return counted_centre(r, x, n, scratch);
     return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : median_of(x, n);
 }

@@ -51,7 +51,8 @@ static double usual_difference(const struct recording *rec, size_t word, double 
     return median_of(scratch, rec->n - 1);
 }
 
-/* How the frequency is told: what one step of the clock does to the shortest chain. */
+/* How the frequency is told: what one step of the clock does to the shortest chain, or to a sample of counted
+ * cycles. */
 static struct clock_reading clock_of(const struct recording *rec, bool instant, size_t cycles_word, double usual,
                                      double step)
 {
@@ -59,7 +60,8 @@ static struct clock_reading clock_of(const struct recording *rec, bool instant, 
     double shortest = INFINITY;
     for (size_t i = 1; instant && i < rec->n; i++)
         shortest = fmin(shortest, difference(rec, i, cycles_word));
-    double quantum = step / (shortest * usual);
+    double all = (double)(rec->words[(rec->n - 1) * rec->stride] - rec->words[0]);
+    double quantum = instant ? step / (shortest * usual) : step * (double)(rec->n - 1) / all;
     r.quantum = quantum > 0 && quantum < 1 ? quantum : 0;
     return r;
 }

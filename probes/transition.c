@@ -23,6 +23,7 @@ enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given
 /* ... but for this reason the next one may well succeed */
 static const char disturbed[] = "something else ran between the kernel and the reading";
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
+#define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
 /* After the kernel's end: a reading this late tells of what ran in between. The kernel's end is looked for some twenty
@@ -506,11 +507,11 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
 
 int transition_note_clock(struct trace *t, const struct machine_info *info)
 {
-    if (!info->chain_cycles)
-        return 0;
-    int bad = note_number(t, "chain_cycles", info->chain_cycles) | note_number(t, "frequency_error", info->chain_error);
-    if (info->tsc_step > 0)
-        bad |= note_number(t, "clock_step_ns", info->tsc_step / info->tsc_hz * 1e9);
+    double step_ns = info->tsc_step / info->tsc_hz * 1e9;
+    int bad = info->chain_cycles && (note_number(t, "chain_cycles", info->chain_cycles) |
+                                     note_number(t, "frequency_error", info->chain_error));
+    if (info->chain_cycles ? step_ns > 0 : step_ns >= COARSE_NS)
+        bad |= note_number(t, "clock_step_ns", step_ns);
     return bad ? -1 : 0;
 }
 
