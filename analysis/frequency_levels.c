@@ -94,7 +94,7 @@ static struct comparison compare(const struct view *v, size_t a, size_t b)
 static void floats(struct frequency_levels *out, size_t of, size_t all, const char *what)
 {
     out->verdict = FREQUENCY_FLOATS;
-    snprintf(out->why, sizeof out->why, "%zu of %zu %s", of, all, what);
+    snprintf(out->why, sizeof out->why, "the frequency floats: %zu of %zu %s", of, all, what);
 }
 
 static void judge_again(const struct frequency_again *again, size_t n, struct frequency_levels *out)
@@ -111,8 +111,11 @@ static void judge_limits(const struct view *v, struct frequency_levels *out)
     size_t unsteady = 0;
     for (size_t i = 0; i < v->n; i++)
         unsteady += v->points[i].half_width > FREQUENCY_UNSTEADY * v->points[i].ghz;
-    if ((double)unsteady > UNSTEADY_MOST * (double)v->n)
-        floats(out, unsteady, v->n, "frequencies differ from repetition to repetition");
+    if ((double)unsteady > UNSTEADY_MOST * (double)v->n) { /* which of the two it is the limits do not tell */
+        out->verdict = FREQUENCY_FLOATS;
+        snprintf(out->why, sizeof out->why, "the frequency floats, or its readings scatter: the limits of %zu of %zu "
+                 "frequencies are wider than %g %%", unsteady, v->n, 100 * FREQUENCY_UNSTEADY);
+    }
 }
 
 static void judge_rises(const struct view *v, struct frequency_levels *out)

@@ -355,6 +355,15 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
     return 0;
 }
 
+/* Whether all lengths that a phase may have reach beyond `length`. */
+static bool reaches(const struct phase *ph, double length)
+{
+    for (size_t k = 0; k < ph->n_modes; k++)
+        if (ph->modes[k].duration_us < length)
+            return false;
+    return true;
+}
+
 /* Where steps of the voltage fall into a phase that is steady otherwise, the phase is two. */
 static int split_phases(struct phases *out, double spacing, double near_edge)
 {
@@ -365,7 +374,8 @@ static int split_phases(struct phases *out, double spacing, double near_edge)
             struct phase *ph = &out->phases[p];
             double end = ph->start_us + ph->duration_us.value, before = scatter;
             scatter = hypot(scatter, scatter_of(ph));
-            if (!is_base(ph) || at < ph->start_us + near_edge + before || at > end - near_edge - scatter)
+            if (!is_base(ph) || at < ph->start_us + near_edge + before || at > end - near_edge - scatter ||
+                !reaches(ph, at - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
             if (!bigger)

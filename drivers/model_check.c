@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Durations are drawn within three standard deviations, so that none becomes negative and the mean stays. */
-static const double SIGMAS = 3;
+static const double SIGMAS = 3, ROUNDED = 1 + 1e-12; /* 0.6 is 3 x 0.2 */
 
 static int check_turbo(struct model_parser *p)
 {
@@ -106,7 +106,7 @@ static int check_throttle(struct model_parser *p, const struct model_step *s)
     for (size_t i = 0; i < s->n_variants; i++)
         if (s->variants[i].us < least)
             least = s->variants[i].us;
-    if (SIGMAS * p->model->throttle_sigma_us > least)
+    if (SIGMAS * p->model->throttle_sigma_us > least * ROUNDED)
         return model_fail(p, s->line, "throttle_sigma_us", "%g us is more than a third of this step's %g us",
                           p->model->throttle_sigma_us, least);
     return check_step_cores(p, s);
@@ -145,10 +145,10 @@ static int check_transitions(struct model_parser *p)
         return 0;
     if (m->wait_us <= 0)
         return model_fail(p, p->line, "timing", "section [timing] is missing; with more than one class it is needed");
-    if (SIGMAS * m->halt_sigma_us > m->halt_us)
+    if (SIGMAS * m->halt_sigma_us > m->halt_us * ROUNDED)
         return model_fail(p, p->line, "halt_sigma_us", "%g us is more than a third of halt_us, %g us", m->halt_sigma_us,
                           m->halt_us);
-    if (SIGMAS * m->wait_sigma_us > m->wait_us)
+    if (SIGMAS * m->wait_sigma_us > m->wait_us * ROUNDED)
         return model_fail(p, p->line, "wait_sigma_us", "%g us is more than a third of wait_us, %g us", m->wait_sigma_us,
                           m->wait_us);
     for (unsigned from = 0; from < m->n_classes; from++)

@@ -154,7 +154,7 @@ static void put_verdict(struct table *t, int cpu, const struct frequency_levels 
     if (l->verdict == FREQUENCY_ALIKE)
         snprintf(text, sizeof text, "one frequency for everything");
     if (l->verdict == FREQUENCY_FLOATS)
-        snprintf(text, sizeof text, "no steps, the frequency floats: %s", l->why);
+        snprintf(text, sizeof text, "no steps, %s", l->why);
     if (l->verdict != FREQUENCY_NOTHING)
         set_setting(t, "steps", cpu, text);
     put_groups(t, cpu, l);

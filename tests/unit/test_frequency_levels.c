@@ -309,7 +309,8 @@ static void test_what_is_not_steady_has_no_steps(void **state)
         m.points[i].half_width = i % 3 ? 0.001 : 0.05;
     assert_int_equal(frequency_analyse(m.points, m.n, NULL, 0, &l), 0);
     assert_int_equal(l.verdict, FREQUENCY_FLOATS);
-    assert_string_equal(l.why, "22 of 64 frequencies differ from repetition to repetition");
+    assert_string_equal(l.why, "the frequency floats, or its readings scatter: the limits of 22 of "
+                                "64 frequencies are wider than 0.9 %");
     frequency_levels_free(&l);
 }
 
