@@ -220,7 +220,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
         snprintf(out, size, "no throttling was found at any distance");
     else if (!r)
         snprintf(out, size, "throttling was found at %zu of the distances only: too few to tell its reach", seen);
-    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_MOST)
+    else if (r->residual > RESIDUAL_MOST)
         snprintf(out, size, "rates differ by up to %.0f %% from what one distance makes expect", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
         snprintf(out, size, "all adds are throttled, up to %.0f behind a wide instruction", farthest);
@@ -230,7 +230,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
         out[0] = '\0';
 }
 
-static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, const char *note)
+static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, size_t undecided, const char *note)
 {
     char to[KERNEL_NAME_MAX];
     const char *name = table_text(t, first, "to");
@@ -241,10 +241,12 @@ static void put_reach(struct table *t, size_t first, const struct throttle_reach
     table_put_text(t, "to", to);
     table_put_number(t, "active_cores", cores);
     table_put_text(t, "part", "reach");
-    table_put_number(t, "phase", r ? 1 : 0);
+    bool decided = r ? !(r->residual > RESIDUAL_MOST) : !undecided;
+    if (decided)
+        table_put_number(t, "phase", r ? 1 : 0);
     if (note[0])
         table_put_text(t, "note", note);
-    if (!r)
+    if (!decided || !r)
         return;
     table_put_limits(t, "distance", r->distance.value, r->distance.lo, r->distance.hi);
     table_put_number(t, "ipc_ratio", r->ratio);
@@ -297,7 +299,7 @@ static int conclude_series(struct table *t, size_t first)
     bool found = throttle_reach_find(p, n, &reach) == 0;
     free(p);
     explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
-    put_reach(t, first, found ? &reach : NULL, note);
+    put_reach(t, first, found ? &reach : NULL, undecided, note);
     return 0;
 }
 
