@@ -181,13 +181,13 @@ static void other_reaches(void **state)
     }
 }
 
-/* A hyper-thread runs beside, now and then and for as long as throttling lasts: where the rates are then not those of
- * one distance, there is none, and it says why. */
+/* A hyper-thread runs beside, now and then and for as long as throttling lasts, and only a few spacings are beyond the
+ * reach: where the rates are then not those of one distance, it is undecided. */
 static void no_reach_where_rates_are_not_of_one(void **state)
 {
     (void)state;
     enum { TRIALS = 16 };
-    unsigned decided = 0, undecided = 0, wrong = 0;
+    unsigned undecided = 0, wrong = 0;
     struct rng r;
     rng_init(&r, 17, 0);
     for (unsigned k = 0; k < TRIALS; k++) {
@@ -195,7 +195,7 @@ static void no_reach_where_rates_are_not_of_one(void **state)
         struct table t;
         struct tables_options o;
         rig_load_plain("xeon-gold-6130", &m);
-        m.throttle_distance = floor(rng_range(&r, 30, 150));
+        m.throttle_distance = floor(rng_range(&r, 110, 160));
         m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.5), .chain_factor = 1,
                                                  .period_us = rng_log(&r, 40, 400), .factor = rng_range(&r, 0.4, 0.8)};
         tables_options_default(&o);
@@ -205,19 +205,14 @@ static void no_reach_where_rates_are_not_of_one(void **state)
         o.kernels[0] = rig_payload("512or");
         o.n_active = 1;
         rig_measure(&table_throttle, &m, &o, &t);
-        double found = reach_of(&t, "512or-chain", "distance"), miss = 0;
-        if (isnan(found))
-            undecided++;
-        else
-            decided++;
-        if (!isnan(found))
-            miss = fmax(reach_of(&t, "512or-chain", "distance_lo") / m.throttle_distance,
-                        m.throttle_distance / reach_of(&t, "512or-chain", "distance_hi"));
-        wrong += miss > 1.1;
+        double found = reach_of(&t, "512or-chain", "distance");
+        undecided += isnan(found);
+        wrong += fabs(found / m.throttle_distance - 1) > 0.1;
         table_free(&t);
     }
-    print_message("%u decided, %u undecided, %u wrong\n", decided, undecided, wrong);
+    print_message("of %d reaches %u undecided, %u off by 10 %%\n", TRIALS, undecided, wrong);
     assert_int_equal(wrong, 0);
+    assert_true(undecided > 0 && undecided < TRIALS);
 }
 
 static void nothing_where_there_is_nothing(void **state)
