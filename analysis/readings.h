@@ -41,8 +41,8 @@ enum reading_answer reading_counts(const struct reading_kind *k);
 
 /*
  * The reading: "up to 128 bit, light 256"; "heavy 512"; "everything" where it counts all that was run; "throttled"
- * where it counts nothing that runs steadily, and at changes as many cycles as ran at a reduced rate for that; "changes"
- * where it counts others there; "nothing".
+ * where it counts nothing that runs steadily, and at changes as many cycles as ran at a reduced rate for that;
+ * "changes" where it counts others there; "nothing".
  */
 void reading_text(const struct reading_input *r, char out[READINGS_TEXT_MAX]);
 

@@ -600,8 +600,9 @@ static void findings(FILE *out, const struct table *t)
         if (document && document_of(document) != READING_UNDOCUMENTED) {
             documented++;
             /* where nothing was throttled for sure, it is not known what would be counted */
-            all_kinds = all_kinds && kinds_ran(t, umasks[u]) &&
-                        (document_of(document) != READING_THROTTLED || table_says(t, umasks[u], "reading", "throttled"));
+            bool seen = document_of(document) != READING_THROTTLED ||
+                        table_says(t, umasks[u], "reading", "throttled");
+            all_kinds = all_kinds && seen && kinds_ran(t, umasks[u]);
         }
         disagreeing += table_text(t, umasks[u], "disagrees") != NULL;
         if (!reading || !single_bit(umask) || strcmp(reading, "nothing") == 0)
