@@ -120,15 +120,26 @@ static void name_kinds(const struct reading_input *r, char out[READINGS_TEXT_MAX
 #define RELATIVE 0.25    /* ... and of a short phase, relative */
 #define COUNTED 0.01     /* shares above are no noise of the readings */
 
+static double edges(const struct reading_change *c)
+{
+    return EDGES + RELATIVE * c->slow;
+}
+
+/* More cycles are slow than are counted, and by more than something else than throttling may be slow. */
+static bool uncounted(const struct reading_change *c)
+{
+    return c->slow - c->share - c->other > edges(c);
+}
+
 /* What counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
 static bool is_throttle(const struct reading_input *r)
 {
     bool seen = false;
     for (size_t i = 0; i < r->n_changes; i++) {
         const struct reading_change *c = &r->changes[i];
-        if (isnan(c->share) || isnan(c->slow))
+        if (isnan(c->share) || isnan(c->slow) || isnan(c->other))
             continue;
-        if (fabs(c->share - c->slow) > EDGES + RELATIVE * c->slow)
+        if (c->share - c->slow > edges(c) || uncounted(c))
             return false;
         seen = seen || c->share > EDGES || fmin(c->share, c->slow) > COUNTED;
     }
@@ -139,7 +150,7 @@ static bool is_throttle(const struct reading_input *r)
 static bool throttled_uncounted(const struct reading_input *r)
 {
     for (size_t i = 0; i < r->n_changes; i++)
-        if (r->changes[i].slow - r->changes[i].share > EDGES + RELATIVE * r->changes[i].slow)
+        if (uncounted(&r->changes[i]))
             return true;
     return false;
 }

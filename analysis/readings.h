@@ -22,6 +22,7 @@ struct reading_kind {
 struct reading_change {
     double share;    /* of the cycles around it that were counted */
     double slow;     /* of them, those in which the code ran at a reduced rate; NaN = not known */
+    double other;    /* up to so much of `slow` may be something else than throttling; NaN = not known */
 };
 struct reading_input {
     size_t n_kinds, n_changes;
@@ -40,8 +41,8 @@ enum reading_answer reading_counts(const struct reading_kind *k);
 
 /*
  * The reading: "up to 128 bit, light 256"; "heavy 512"; "everything" where it counts all that was run; "throttled"
- * where it counts nothing that runs steadily, and at changes as many cycles as ran at a reduced rate; "changes" where
- * it counts others there; "nothing".
+ * where it counts nothing that runs steadily, and at changes as many cycles as ran at a reduced rate for that;
+ * "changes" where it counts others there; "nothing".
  */
 void reading_text(const struct reading_input *r, char out[READINGS_TEXT_MAX]);
 

@@ -111,10 +111,14 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
     double distance = refine(&f, best);
     squares_at(&f, distance, &slope);
     *out = (struct throttle_reach){.distance = {distance, NAN, NAN}, .ratio = 1 / (1 + slope), .n = f.n};
+    double least_rate = INFINITY, most_rate = 0;
     for (size_t i = 0; i < f.n; i++) {
         double expected = 1 / (1 + slope * fmin(1, distance / f.p[i].spacing));
         out->residual = fmax(out->residual, fabs(f.p[i].ratio / expected - 1));
+        least_rate = fmin(least_rate, expected);
+        most_rate = fmax(most_rate, expected);
     }
+    out->change = most_rate / least_rate - 1;
     if (highest <= lowest * (1 + ALIKE))
         bounds_only(&f, true, NAN, out);
     else if (best == 0)

@@ -23,6 +23,7 @@ struct throttle_reach {
     struct estimate distance;
     double ratio;    /* of what is throttled; NaN if only a bound is known */
     double residual; /* largest relative difference between a rate and what the distance makes expect */
+    double change;   /* relative: by so much that distance makes the rates of these points differ, at most */
     size_t n;        /* points used */
 };
 

@@ -11,10 +11,15 @@ enum { RUNS = 20, TRIES = 40, FIRST_REPETITION = 1 << 20 /* no two of a run the 
 #define FULL_US 20.0      /* of the second kernel before, which tells its full rate; and ... */
 #define FULL_PERIODS 10.0
 
+double held_away_us(double period_us)
+{
+    return fmax(HELD_AWAY_US, AWAY_PERIODS * period_us);
+}
+
 int held_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
                 transition_progress *progress, void *data, struct held_course *out, struct machine_error *err)
 {
-    double away_us = fmax(HELD_AWAY_US, AWAY_PERIODS * s->period_us), shown_us = until_us * 1.1 + 3 * s->period_us;
+    double away_us = held_away_us(s->period_us), shown_us = until_us * 1.1 + 3 * s->period_us;
     double after_us = 1.1 * shown_us + 2 * s->period_us; /* so that the last bin ends in it, too */
     double full_us = fmax(FULL_US, FULL_PERIODS * s->period_us), run_in_us = transition_run_in_us(s->period_us);
     const struct segment segments[4] = {{s->to, settle_us, false}, {s->to, full_us + run_in_us, true},

@@ -10,6 +10,10 @@
 #include "analysis/held.h"
 #include "probes/transition.h"
 
+/* How long the first kernel runs in between, us: shorter than any known wait for a lower level (README, Limits), and
+ * long enough for a reading in samples of `period_us`. */
+double held_away_us(double period_us);
+
 /*
  * Records it, each repetition with the second kernel for `settle_us` first, and makes the course of `until_us` out of
  * it. MACHINE_OK, or *err is filled and its status returned; where `progress` (NULL: none) returns non-zero it ends

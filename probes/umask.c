@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "probes/held.h"
+
 enum { ATTEMPTS = 4 }; /* for each repetition wanted, the first included */
 
 void umask_defaults(struct umask_setup *s, const struct payload *kernel, const struct payload *base)
@@ -84,14 +86,16 @@ static int repeat(struct machine *m, const struct umask_setup *s, const struct s
     return MACHINE_OK;
 }
 
-static int record_switch(struct machine *m, const struct umask_setup *s, enum umask_when when, struct counted *c,
+static int record_switch(struct machine *m, const struct umask_setup *s, unsigned what, struct counted *c,
                          struct transition_result *out, struct machine_error *err)
 {
-    const struct payload *from = when == UMASK_FROM_BASE ? &s->base : &s->kernel;
+    enum umask_when when = what == UMASK_TO_BASE ? UMASK_TO_BASE : UMASK_FROM_BASE;
+    const struct payload *first = what == UMASK_FROM_BASE ? &s->base : &s->kernel;
+    const struct payload *from = what == UMASK_TO_BASE ? &s->kernel : &s->base;
     const struct payload *to = when == UMASK_FROM_BASE ? &s->kernel : &s->base;
-    double run_in = transition_run_in_us(s->period_us[when]);
+    double run_in = what == UMASK_HELD ? held_away_us(s->period_us[when]) : transition_run_in_us(s->period_us[when]);
     const struct segment segments[3] = {
-        {*from, s->warmup_us, false}, {*from, run_in, true}, {*to, s->observe_us[when], true}};
+        {*first, s->warmup_us, false}, {*from, run_in, true}, {*to, s->observe_us[when], true}};
     struct counter_spec counters[TRANSITION_COUNTERS_MAX];
     struct machine_setup setup = s->machine;
     setup.period_us = s->period_us[when];
@@ -107,20 +111,20 @@ static int record_switch(struct machine *m, const struct umask_setup *s, enum um
     return status;
 }
 
-int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_WHENS],
+int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_EXPERIMENTS],
               struct machine_error *err)
 {
     bool switches = strcmp(s->kernel.name, s->base.name) != 0;
-    struct counted c = {.setup = s, .all = s->runs * (switches ? UMASK_WHENS : 1)};
-    memset(out, 0, UMASK_WHENS * sizeof *out);
-    for (int w = 0; w < UMASK_WHENS; w++)
+    struct counted c = {.setup = s, .all = s->runs * (switches ? UMASK_EXPERIMENTS : 1)};
+    memset(out, 0, UMASK_EXPERIMENTS * sizeof *out);
+    for (int w = 0; w < UMASK_EXPERIMENTS; w++)
         trace_init(&out[w].trace);
     int status = steady(m, s, &c, &out[UMASK_STEADY], err);
-    for (enum umask_when w = UMASK_FROM_BASE; w < UMASK_WHENS && !status && switches && !c.stopped; w++) {
+    for (unsigned w = UMASK_FROM_BASE; w < UMASK_EXPERIMENTS && !status && switches && !c.stopped; w++) {
         c.before += s->runs;
         status = record_switch(m, s, w, &c, &out[w], err);
     }
-    for (int w = 0; w < UMASK_WHENS && status; w++)
+    for (int w = 0; w < UMASK_EXPERIMENTS && status; w++)
         transition_result_free(&out[w]);
     return status;
 }

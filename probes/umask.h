@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The umask experiment: some events at once, while a kernel runs steadily and around its transitions from another
- * kernel and back to it.
+ * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
+ * and back to it, and once more after that kernel when all that it asks for is held already (analysis/held.h): what is
+ * slow there, too, is not throttled.
  */
 #ifndef CHARACTERIZE_PROBE_UMASK_H
 #define CHARACTERIZE_PROBE_UMASK_H
@@ -9,6 +10,7 @@
 #include "probes/steady.h"
 
 enum umask_when { UMASK_STEADY, UMASK_FROM_BASE, UMASK_TO_BASE, UMASK_WHENS };
+enum { UMASK_HELD = UMASK_WHENS, UMASK_EXPERIMENTS }; /* ... and what they are held against */
 
 struct umask_setup {
     struct payload kernel;
@@ -18,7 +20,8 @@ struct umask_setup {
     size_t n_events;
     unsigned runs;       /* repetitions wanted of each experiment, >= 1 */
     double warmup_us;    /* of the first kernel before each switch, and before a steady recording */
-    double observe_us[UMASK_WHENS]; /* recorded: of the steady kernel, of the kernel after base, of base after it */
+    /* recorded: of the steady kernel, of the kernel after base (also where it is held), of base after it */
+    double observe_us[UMASK_WHENS];
     double period_us[UMASK_WHENS];
     transition_progress *progress; /* as in steady_setup; done counts the repetitions of all experiments */
     void *data;
@@ -30,12 +33,12 @@ void umask_defaults(struct umask_setup *s, const struct payload *kernel, const s
 
 /*
  * Runs the experiments: each trace has the events in its extra columns, in the order of the setup. Time 0 is the
- * switch; the first sample of a run ends there (steady: it begins the recording). out[UMASK_FROM_BASE] and
- * out[UMASK_TO_BASE] stay empty where base is the kernel itself. MACHINE_OK, or fills *err and returns its status
+ * switch; the first sample of a run ends there (steady: it begins the recording). The others than
+ * out[UMASK_STEADY] stay empty where base is the kernel itself. MACHINE_OK, or fills *err and returns its status
  * (MACHINE_CANNOT also for more events than there are counters); then all of *out is empty. Free each with
  * transition_result_free().
  */
-int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_WHENS],
+int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_EXPERIMENTS],
               struct machine_error *err);
 
 #endif

@@ -387,8 +387,8 @@ static void print_span(FILE *out, const struct sheet *s)
             high = fmax(high, isfinite(e.hi) ? e.hi : e.value);
         }
     if (high > 0)
-        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not the kernels' "
-                "doing alone.\n", low, high);
+        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not told to be "
+                "the kernels' doing.\n", low, high);
 }
 
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)

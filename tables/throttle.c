@@ -15,7 +15,8 @@
 #include "tables/throttle_print.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
-#define RESIDUAL_MOST 0.05 /* above it the rates do not follow from one distance */
+#define RESIDUAL_TOLD 0.05 /* above it the rates do not quite follow from one distance ... */
+#define RESIDUAL_PART 0.25 /* ... and not at all where they are off by such a part of what it changes */
 
 #define LIMITS(name, unit, decimals)                                                                                   \
     {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
@@ -222,7 +223,7 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
         snprintf(out, size, "no throttling was found at any distance");
     else if (!r)
         snprintf(out, size, "throttling was found at %zu of the distances only: too few to tell its reach", seen);
-    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_MOST)
+    else if (isfinite(r->distance.value) && r->residual > RESIDUAL_TOLD)
         snprintf(out, size, "rates differ by up to %.0f %% from what one distance makes expect", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
         snprintf(out, size, "all adds are throttled, up to %.0f behind a wide instruction", farthest);
@@ -232,7 +233,12 @@ static void explain(const struct throttle_reach *r, size_t seen, size_t undecide
         out[0] = '\0';
 }
 
-static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, const char *note)
+static bool follows(const struct throttle_reach *r)
+{
+    return !isfinite(r->distance.value) || r->residual <= RESIDUAL_TOLD || r->residual <= RESIDUAL_PART * r->change;
+}
+
+static void put_reach(struct table *t, size_t first, const struct throttle_reach *r, size_t undecided, const char *note)
 {
     char to[KERNEL_NAME_MAX];
     const char *name = table_text(t, first, "to");
@@ -243,10 +249,12 @@ static void put_reach(struct table *t, size_t first, const struct throttle_reach
     table_put_text(t, "to", to);
     table_put_number(t, "active_cores", cores);
     table_put_text(t, "part", "reach");
-    table_put_number(t, "phase", r ? 1 : 0);
+    bool decided = r ? follows(r) : !undecided;
+    if (decided)
+        table_put_number(t, "phase", r ? 1 : 0);
     if (note[0])
         table_put_text(t, "note", note);
-    if (!r)
+    if (!decided || !r)
         return;
     table_put_limits(t, "distance", r->distance.value, r->distance.lo, r->distance.hi);
     table_put_number(t, "ipc_ratio", r->ratio);
@@ -299,7 +307,7 @@ static int conclude_series(struct table *t, size_t first)
     bool found = throttle_reach_find(p, n, &reach) == 0;
     free(p);
     explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
-    put_reach(t, first, found ? &reach : NULL, note);
+    put_reach(t, first, found ? &reach : NULL, undecided, note);
     return 0;
 }
 

@@ -144,7 +144,7 @@ static void reach_text(const struct table *t, size_t row, char *out, size_t size
     else if (isfinite(hi))
         snprintf(out, size, "less than %.0f instructions", hi);
     else
-        snprintf(out, size, "not found");
+        snprintf(out, size, is_undecided(t, row) ? "undecided" : "not found");
 }
 
 static void print_reach(FILE *out, const struct table *t, size_t reach)

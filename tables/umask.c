@@ -24,7 +24,8 @@ static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},        {"when", "", TABLE_TEXT, true, 0},
     {"share", "1", TABLE_REAL, false, 3},       {"share_lo", "1", TABLE_REAL, false, 3},
     {"share_hi", "1", TABLE_REAL, false, 3},    {"n", "", TABLE_WHOLE, false, 0},
-    {"slow_share", "1", TABLE_REAL, false, 3},  {"bits_sum", "1", TABLE_REAL, false, 3},
+    {"slow_share", "1", TABLE_REAL, false, 3},  {"slow_other", "1", TABLE_REAL, false, 3},
+    {"bits_sum", "1", TABLE_REAL, false, 3},
     {"documented", "", TABLE_TEXT, false, 0},   {"reading", "", TABLE_TEXT, false, 0},
     {"disagrees", "", TABLE_TEXT, false, 0},
 };
@@ -195,7 +196,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
             c->a = kernels[k];
             c->active_cores = one.active_cores;
             c->number[0] = (unsigned)first;
-            c->seconds = s.runs * (s.warmup_us * 3 + 4000) * 1e-6;
+            c->seconds = s.runs * (s.warmup_us * 4 + 4000) * 1e-6;
         }
     return MACHINE_OK;
 }
@@ -234,6 +235,27 @@ static struct estimate event_share(const struct transition_result *seen, size_t 
     return e;
 }
 
+static struct estimate slow_share(const struct transition_result *seen, unsigned what, double full_ipc)
+{
+    size_t unused;
+    const struct trace *t = &seen[what].trace;
+    return shares_slow(t, full_ipc, shares_slow_below(t), 0, INFINITY, &unused);
+}
+
+/*
+ * Up to how much of the slow share behind a switch may be something else than throttling: cold code, a hyper-thread
+ * beside, interrupts. As much is slow, too, where the kernel comes back to what it holds already; back at base, where
+ * nothing holds base alone, as much as where the kernel runs steadily. With the scatter of both.
+ */
+static double slow_other(const struct transition_result *seen, enum umask_when w, double full_ipc,
+                         const struct estimate *slow)
+{
+    unsigned beside = w == UMASK_FROM_BASE ? UMASK_HELD : UMASK_STEADY;
+    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    struct estimate same = slow_share(seen, beside, ipc);
+    return isnan(same.hi) ? NAN : fmin(fmax(same.hi + (slow->value - slow->lo), 0), 1);
+}
+
 /* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
 static void write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
                       const struct transition_result *seen, double full_ipc, struct table *rows)
@@ -256,8 +278,10 @@ static void write_row(const struct event *e, const struct umask_setup *s, size_t
         return;
     table_put_limits(rows, "share", share.value, share.lo, share.hi);
     table_put_number(rows, "n", (double)runs);
-    double slow = shares_slow_below(&seen[w].trace);
-    table_put_number(rows, "slow_share", shares_slow(&seen[w].trace, full_ipc, slow, 0, INFINITY, &unused).value);
+    struct estimate slow = slow_share(seen, w, full_ipc);
+    table_put_number(rows, "slow_share", slow.value);
+    if (w != UMASK_STEADY)
+        table_put_number(rows, "slow_other", slow_other(seen, w, full_ipc, &slow));
     if (!single_bit(umask) && s->n_events > 1) {
         double sum = 0;
         for (size_t bit = 1; bit < s->n_events; bit++)
@@ -292,7 +316,7 @@ static void note_discarded(const struct cell *c, const struct transition_result 
     char key[TABLES_CELL_ID_MAX + 20], text[300];
     size_t spoilt = 0;
     const char *why = "";
-    for (int w = 0; w < UMASK_WHENS; w++) {
+    for (int w = 0; w < UMASK_EXPERIMENTS; w++) {
         why = seen[w].n_spoilt ? seen[w].spoilt[0].why : why;
         spoilt += seen[w].n_spoilt;
     }
@@ -333,7 +357,7 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
     size_t first = c->number[0], end = first < BITS ? first + TRANSITION_EVENTS_MAX : first + 1, these;
     int status = MACHINE_OK;
     for (size_t i = first; i < end && !status; i += these) {
-        struct transition_result seen[UMASK_WHENS];
+        struct transition_result seen[UMASK_EXPERIMENTS];
         these = choose_events(e, i, end, at_once, s);
         w->before = (double)(i - first) / (double)(end - first);
         w->part = (double)these / (double)(end - first);
@@ -342,7 +366,7 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
             break;
         write_rows(e, s, seen, rows);
         note_discarded(c, seen, rows);
-        for (int k = 0; k < UMASK_WHENS; k++)
+        for (int k = 0; k < UMASK_EXPERIMENTS; k++)
             transition_result_free(&seen[k]);
     }
     return status;
@@ -391,7 +415,8 @@ static void collect(const struct table *t, double event, double umask, struct co
         if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
             continue;
         if (strcmp(when, "steady") != 0) {
-            c->changes[c->input.n_changes++] = (struct reading_change){share, table_number(t, i, "slow_share")};
+            c->changes[c->input.n_changes++] = (struct reading_change){
+                share, table_number(t, i, "slow_share"), table_number(t, i, "slow_other")};
             continue;
         }
         /* what is sparse, or waits for itself, may need less than its kind does */
@@ -574,7 +599,10 @@ static void findings(FILE *out, const struct table *t)
         const char *document = table_text(t, umasks[u], "documented");
         if (document && document_of(document) != READING_UNDOCUMENTED) {
             documented++;
-            all_kinds = all_kinds && kinds_ran(t, umasks[u]);
+            /* where nothing was throttled for sure, it is not known what would be counted */
+            bool seen = document_of(document) != READING_THROTTLED ||
+                        table_says(t, umasks[u], "reading", "throttled");
+            all_kinds = all_kinds && seen && kinds_ran(t, umasks[u]);
         }
         disagreeing += table_text(t, umasks[u], "disagrees") != NULL;
         if (!reading || !single_bit(umask) || strcmp(reading, "nothing") == 0)

@@ -270,8 +270,7 @@ static void check_throttle(struct check *c, size_t row)
     struct model_truth t;
     double phase = table_number(c->table, row, "phase"), us, ratio;
     if (strcmp(text(c, row, "part"), "reach") == 0) {
-        if (!isnan(table_number(c->table, row, "distance")) && c->model->throttle_distance > 0 &&
-            !(c->model->world.cold_us > 0)) /* which is as slow at any distance */
+        if (!isnan(table_number(c->table, row, "distance")) && c->model->throttle_distance > 0)
             cell(c, row, "distance", c->model->throttle_distance);
         return;
     }

@@ -89,15 +89,22 @@ static void throttling_is_told_from_other_changes(void **state)
         const char *words;
         bool agrees; /* with an event of throttled cycles */
     } cases[] = {
-        {{{0.2, 0.21}, {0.4, 0.41}}, "throttled", true},
-        {{{0.2, 0.2}, {0, 0}}, "throttled", true},
-        {{{0.2, 0.4}, {0.2, 0.2}}, "changes", false}, /* some of the throttled cycles only */
-        {{{0.2, 0}, {0, 0}}, "changes", false},
-        {{{0.2, NAN}, {0, NAN}}, "changes", false},   /* not known whether it was slow */
-        {{{0, 0.3}, {0, 0}}, "nothing", false},
-        {{{0, 0}, {0, 0}}, "nothing", true},          /* nothing was throttled: nothing to count */
-        {{{0, 0.02}, {0.02, 0}}, "changes", true},    /* or no more than the samples at the edges */
-        {{{0, NAN}, {0, NAN}}, "nothing", true},
+        {{{0.2, 0.21, 0}, {0.4, 0.41, 0}}, "throttled", true},
+        {{{0.2, 0.2, 0}, {0, 0, 0}}, "throttled", true},
+        {{{0.2, 0.4, 0}, {0.2, 0.2, 0}}, "changes", false}, /* some of the throttled cycles only */
+        {{{0.2, 0, 0}, {0, 0, 0}}, "changes", false},
+        {{{0.2, NAN, 0}, {0, NAN, 0}}, "changes", false},   /* not known whether it was slow */
+        {{{0, 0.3, 0}, {0, 0, 0}}, "nothing", false},
+        {{{0, 0, 0}, {0, 0, 0}}, "nothing", true},          /* nothing was throttled: nothing to count */
+        {{{0, 0.02, 0}, {0.02, 0, 0}}, "changes", true},    /* or no more than the samples at the edges */
+        {{{0, NAN, 0}, {0, NAN, 0}}, "nothing", true},
+        /* what is slow for another reason is not counted */
+        {{{0, 0.3, 0.31}, {0, 0, 0}}, "nothing", true},
+        {{{0, 0.3, 0.05}, {0, 0, 0}}, "nothing", false},
+        {{{0.2, 0.26, 0.06}, {0, 0.06, 0.06}}, "throttled", true},
+        {{{0.2, 0.26, 0}, {0, 0.06, 0}}, "changes", false},
+        {{{0.2, 0.26, 0.06}, {0.2, 0.06, 0.06}}, "changes", false}, /* more is counted than is slow */
+        {{{0.2, 0.4, NAN}, {0, 0.4, NAN}}, "changes", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[READINGS_TEXT_MAX];

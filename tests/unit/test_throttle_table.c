@@ -181,6 +181,40 @@ static void other_reaches(void **state)
     }
 }
 
+/* A hyper-thread runs beside, now and then and for as long as throttling lasts, and only a few spacings are beyond the
+ * reach: where the rates are then not those of one distance, it is undecided. */
+static void no_reach_where_rates_are_not_of_one(void **state)
+{
+    (void)state;
+    enum { TRIALS = 16 };
+    unsigned undecided = 0, wrong = 0;
+    struct rng r;
+    rng_init(&r, 17, 0);
+    for (unsigned k = 0; k < TRIALS; k++) {
+        struct model m;
+        struct table t;
+        struct tables_options o;
+        rig_load_plain("xeon-gold-6130", &m);
+        m.throttle_distance = floor(rng_range(&r, 110, 160));
+        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.5), .chain_factor = 1,
+                                                 .period_us = rng_log(&r, 40, 400), .factor = rng_range(&r, 0.4, 0.8)};
+        tables_options_default(&o);
+        o.runs = 20;
+        o.seed = k;
+        o.n_kernels = 1;
+        o.kernels[0] = rig_payload("512or");
+        o.n_active = 1;
+        rig_measure(&table_throttle, &m, &o, &t);
+        double found = reach_of(&t, "512or-chain", "distance");
+        undecided += isnan(found);
+        wrong += fabs(found / m.throttle_distance - 1) > 0.1;
+        table_free(&t);
+    }
+    print_message("of %d reaches %u undecided, %u off by 10 %%\n", TRIALS, undecided, wrong);
+    assert_int_equal(wrong, 0);
+    assert_true(undecided > 0 && undecided < TRIALS);
+}
+
 static void nothing_where_there_is_nothing(void **state)
 {
     (void)state;
@@ -371,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_points_give_the_reach), cmocka_unit_test(bounds_are_bounds),
         cmocka_unit_test(limits_hold),                 cmocka_unit_test(every_pair_of_the_6130),
+        cmocka_unit_test(no_reach_where_rates_are_not_of_one),
         cmocka_unit_test(every_shipped_model),         cmocka_unit_test(other_reaches),
         cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(unlike_pairs_are_not_mixed),
