@@ -6,8 +6,8 @@
  * steps (10 ns on Zen 4 and 5). The time of one chain is then one of two or three values, and so is the quotient: its
  * median is one of these, and its mean is biased, since 1/x is curved. Only the mean time of a cycle is right. So times
  * are averaged and the division comes last. Where cycles are counted a step is a smaller part of a sample; but there,
- * too, the median is one of a few values, and where time stamps scatter by s of a sample's length the mean quotient is by
- * s^2 too high: times are averaged as well.
+ * too, the median is one of a few values, and where time stamps scatter by s of a sample's length the mean quotient is
+ * by s^2 too high: times are averaged as well.
  */
 #ifndef CHARACTERIZE_ANALYSIS_CLOCK_H
 #define CHARACTERIZE_ANALYSIS_CLOCK_H

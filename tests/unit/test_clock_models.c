@@ -31,8 +31,8 @@ static void measure(const struct model *m, uint64_t seed, unsigned runs, struct 
         fail_msg("%s", err.text);
 }
 
-/* Cycles are counted, but the clock goes in steps: medians of such frequencies were up to 0.5 % off, and of 2.8 GHz they
- * made two levels. */
+/* Cycles are counted, but the clock goes in steps: medians of such frequencies were up to 0.5 % off, and made two
+ * levels of 2.8 GHz. */
 static void counted_cycles_by_a_coarse_clock(void **state)
 {
     (void)state;

@@ -4,6 +4,7 @@
  * are taken. Between kernels of one width nothing happens, and the frequency is that of a long chain. Runs everywhere:
  * what disturbs a measurement disturbs the chain that it is held against.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,9 @@
 #include "drivers/timing.h"
 #include "tests/unit/clock_models.h"
 #include "tests/unit/long_chain.h"
+
+enum { PAIRS = 4, PAIRS_MOST = 10 };
+#define CHAINS_AGREE 0.03 /* of the frequency: chains that a neighbour slows differ by more, and are no measure */
 
 static struct payload payload_of(const char *name)
 {
@@ -32,7 +36,7 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
     (void)state;
     static const double steps[] = {0, 10, 25};
     static const char *const pairs[][2] = {{"64add", "128or"}, {"128fma", "128fma"}};
-    unsigned runs = 0, wrong = 0, off = 0;
+    unsigned runs = 0, wrong = 0, off = 0, judged = 0;
     for (size_t s = 0; s < 3; s++) {
         struct machine machine;
         struct machine_error err;
@@ -40,7 +44,7 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
         if (timing_open_at("/sys", steps[s], &machine, &err))
             fail_msg("%s", err.text);
         machine.ops->info(&machine, &info);
-        for (size_t k = 0; k < 4; k++) {
+        for (size_t k = 0, kept = 0; kept < PAIRS && k < PAIRS_MOST; k++) {
             struct payload from = payload_of(pairs[k % 2][0]), to = payload_of(pairs[k % 2][1]);
             struct transition_setup setup;
             struct switches_seen seen;
@@ -57,17 +61,26 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
             assert_int_equal(status, MACHINE_OK);
             double ghz = clock_mean_ghz(&seen.phases);
             bool holds = long_chain_holds(&before, &after, ghz), any = clock_anything(&seen.phases);
-            print_message("%2.0f ns: %.4f GHz, chains %.4f to %.4f%s%s\n", steps[s], ghz, before.lo, after.hi,
-                          holds ? "" : ", OFF", any ? ", SOMETHING" : "");
+            double lo = fmin(before.lo, after.lo), hi = fmax(before.hi, after.hi);
+            bool agree = hi - lo < CHAINS_AGREE * lo;
+            print_message("%2.0f ns: %.4f GHz, chains %.4f to %.4f%s%s\n", steps[s], ghz, lo, hi,
+                          !agree  ? ", disturbed themselves: repeated"
+                          : holds ? ""
+                                  : ", OFF",
+                          any ? ", SOMETHING" : "");
             runs++;
-            off += !holds;
+            judged += agree;
+            kept += agree;
+            off += agree && !holds;
             wrong += any;
             switches_free(&seen);
         }
         machine.ops->close(&machine);
     }
-    /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one */
-    assert_true(wrong <= 1 && off <= 2 && runs >= 6);
+    print_message("%u of %u frequencies could be held against chains\n", judged, runs);
+    /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one. Where the chains themselves never agree
+     * there is no measure; test_clock_models asks the same of models */
+    assert_true(wrong <= 1 && off <= 1 && runs >= 6);
 }
 
 int main(void)
