@@ -414,14 +414,37 @@ static double halt_volts(double *volts, size_t n, double expected)
     return plateau(volts, 0, n, scratch);
 }
 
+/* How many of the sorted times lie in begin..end. */
+static size_t count_between(const double *time, size_t n, double begin, double end)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n && time[i] <= end; i++)
+        m += time[i] >= begin;
+    return m;
+}
+
 int find_volts(const struct trace *t, struct phases *out)
 {
     struct trace v;
-    double spacing = NAN;
+    double spacing = NAN, *times = NULL; /* of all readings, and of those that are kept */
+    size_t all = 0, kept = 0;
     if (!t->channel[TRACE_VOLTS])
         return 0;
     struct mixed_stretches mixed = {0, NULL};
-    int bad = gather_volts(t, &v) || volts_unmix(&v, MIXED_US, &mixed) || thin(t, &v);
+    int bad = gather_volts(t, &v);
+    if (!bad) {
+        all = v.n;
+        times = malloc((2 * all + 1) * sizeof *times);
+        bad = !times;
+    }
+    if (!bad && all)
+        memcpy(times, v.time_us, all * sizeof *times);
+    bad = bad || volts_unmix(&v, MIXED_US, &mixed);
+    if (!bad && v.n) {
+        kept = v.n;
+        memcpy(times + all, v.time_us, kept * sizeof *times);
+    }
+    bad = bad || thin(t, &v);
     if (!bad && v.n >= 12) {
         spacing = (v.time_us[v.n - 1] - v.time_us[0]) / (double)v.n;
         bool alone = out->n_levels == 0 && isnan(out->phases[0].ipc); /* nothing else says where phases end */
@@ -441,12 +464,17 @@ int find_volts(const struct trace *t, struct phases *out)
         for (size_t k = i; k < v.n && v.time_us[k] <= end - inside; k++)
             if (v.time_us[k] >= begin + inside)
                 scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
-        out->phases[p].volts = halted ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
-                               : m    ? median_of(scratch, m)
-                                      : NAN;
+        /* less than half of mixed readings is left by chance, or belongs to what is beside them */
+        size_t before = count_between(times, all, begin, end), after = count_between(times + all, kept, begin, end);
+        bool left_over = mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
+        out->phases[p].volts = left_over ? NAN
+                               : halted  ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
+                               : m       ? median_of(scratch, m)
+                                         : NAN;
     }
     bad = bad || tell_mixed(out, &mixed);
     free(mixed.stretch);
+    free(times);
     free(scratch);
     trace_free(&v);
     return bad ? -1 : 0;

@@ -297,6 +297,32 @@ static void ratios_next_to_a_thread_are_right(void **state)
     assert_true(throttles >= n);
 }
 
+/* After long waits, which interrupts restart, readings of repetitions before and after the rise mix to the end: what was
+ * left of them at the beginning of the last phase was told as its voltage, and that of the wait as the halt's. */
+static void mixed_readings_tell_no_voltage(void **state)
+{
+    (void)state;
+    static const double waits[] = {2000, 3000};
+    for (unsigned i = 0; i < (worlds() == WORLDS ? 6 : 2); i++) {
+        struct model m;
+        struct switches_seen seen;
+        model_of(&m, 0);
+        m.wait_us = waits[i % 2];
+        measure(&m, "512fma", "128fma", m.wait_us + 600, 100, true, i + 1, &seen);
+        const struct phases *p = &seen.phases;
+        for (size_t k = 0; k < p->n_phases; k++) {
+            double truth = p->phases[k].kind == PHASE_HALT || p->phases[k].freq_ghz.value > 2.3 ? 0.88 : 0.75;
+            if (fabs(p->phases[k].volts - truth) > 0.004) { /* or nothing is told */
+                show(p);
+                fail_msg("world %u: phase %zu at %.4f V", i, k, p->phases[k].volts);
+            }
+        }
+        if (isnan(p->phases[p->n_phases - 1].volts) && !warned(p, "the voltage is not told"))
+            fail_msg("world %u: no word about the voltage", i);
+        switches_free(&seen);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +332,7 @@ int main(void)
         cmocka_unit_test(no_limits_are_told_where_there_are_none),
         cmocka_unit_test(throttling_to_a_sixteenth_is_throttling),
         cmocka_unit_test(ratios_next_to_a_thread_are_right),
+        cmocka_unit_test(mixed_readings_tell_no_voltage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
