@@ -297,8 +297,8 @@ static void ratios_next_to_a_thread_are_right(void **state)
     assert_true(throttles >= n);
 }
 
-/* After long waits, which interrupts restart, readings of repetitions before and after the rise mix to the end: what was
- * left of them at the beginning of the last phase was told as its voltage, and that of the wait as the halt's. */
+/* After long waits, which interrupts restart, readings of repetitions before and after the rise mix to the end: what
+ * was left of them at the beginning of the last phase was told as its voltage, and that of the wait as the halt's. */
 static void mixed_readings_tell_no_voltage(void **state)
 {
     (void)state;
