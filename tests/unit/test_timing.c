@@ -460,12 +460,13 @@ static void add_samples(const struct recording *rec, double period, double *cycl
 
 /*
  * The sampled frequency of repetitions that take turns with a long chain lies where most slices of that chain do, after
- * payloads with different ends. What disturbs the one disturbs the other, so that no machine is too busy for this.
+ * payloads with different ends. What disturbs the one disturbs the other; where a neighbour works in bouts, so that the
+ * chain's own slices differ, it is repeated.
  */
 static void test_frequency_agrees_with_a_long_chain(void **state)
 {
     struct machine *m = *state;
-    enum { REPETITIONS = 60 };
+    enum { REPETITIONS = 60, TRIES = 20 };
     static const char *const names[] = { "64add", "64mul-lat", "128or" };
     static double rate[REPETITIONS][SLICES];
     struct payload chain = payload("chain");
@@ -473,7 +474,7 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
     struct machine_info info;
     prepare(m, &setup);
     m->ops->info(m, &info);
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0, tries = 0; k < 3 && tries < TRIES; tries++) {
         struct payload p = payload(names[k]);
         struct segment s[2] = { { p, 600, false }, { p, 200, true } };
         double cycles = 0, ticks = 0;
@@ -485,13 +486,26 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
             add_samples(&rec, info.tsc_hz * 1e-6, &cycles, &ticks);
             long_chain(&chain, info.tsc_hz, rate[i]);
         }
-        double *all = &rate[0][0], seen = cycles / ticks;
+        double *all = &rate[0][0], seen = cycles / ticks, time = 0;
         size_t n = (size_t)REPETITIONS * SLICES;
         qsort(all, n, sizeof *all, ascending);
-        print_message("%s: %+.2f %% from the long chain's median, 10 to 90 %% of which are %+.2f to %+.2f %% from it\n",
-                      names[k], 100 * (seen / all[n / 2] - 1), 100 * (all[n / 10] / all[n / 2] - 1),
-                      100 * (all[n * 9 / 10] / all[n / 2] - 1));
+        double middle = all[n / 2];
+        size_t whole = 0; /* slices without an interrupt: of samples, too, those with one are left out */
+        for (size_t i = 0; i < n; i++)
+            if (all[i] > 0.85 * middle) {
+                time += 1 / all[i];
+                whole++;
+            }
+        double mean = (double)whole / time / middle - 1;
+        /* a neighbour in bouts slows some slices by much: their mean, as that of the samples, is not the clock's */
+        bool calm = fabs(mean) < 0.003;
+        print_message("%s: %+.2f %% from the long chain's median, 10 to 90 %% of which are %+.2f to %+.2f %% from it, "
+                      "their mean %+.2f %%%s\n", names[k], 100 * (seen / middle - 1), 100 * (all[n / 10] / middle - 1),
+                      100 * (all[n * 9 / 10] / middle - 1), 100 * mean, calm ? "" : ": disturbed, repeated");
+        if (!calm)
+            continue;
         assert_true(seen > 0.995 * all[n / 10] && seen < 1.005 * all[n * 9 / 10]);
+        k++;
     }
     m->ops->finish(m);
 }

@@ -20,7 +20,7 @@
 #include "tests/unit/long_chain.h"
 
 enum { PAIRS = 4, PAIRS_MOST = 10 };
-#define CHAINS_AGREE 0.03 /* of the frequency: chains that a neighbour slows differ by more, and are no measure */
+#define CHAINS_AGREE 0.03 /* of the fastest: chains that a neighbour slows are slower than that, and no measure */
 
 static struct payload payload_of(const char *name)
 {
@@ -36,7 +36,12 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
     (void)state;
     static const double steps[] = {0, 10, 25};
     static const char *const pairs[][2] = {{"64add", "128or"}, {"128fma", "128fma"}};
+    struct {
+        double lo;
+        bool holds;
+    } seen_by[3 * PAIRS_MOST];
     unsigned runs = 0, wrong = 0, off = 0, judged = 0;
+    double best = 0; /* a neighbour that works throughout slows all of a chain: the fastest tells the clock */
     for (size_t s = 0; s < 3; s++) {
         struct machine machine;
         struct machine_error err;
@@ -62,20 +67,22 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
             double ghz = clock_mean_ghz(&seen.phases);
             bool holds = long_chain_holds(&before, &after, ghz), any = clock_anything(&seen.phases);
             double lo = fmin(before.lo, after.lo), hi = fmax(before.hi, after.hi);
-            bool agree = hi - lo < CHAINS_AGREE * lo;
-            print_message("%2.0f ns: %.4f GHz, chains %.4f to %.4f%s%s\n", steps[s], ghz, lo, hi,
-                          !agree  ? ", disturbed themselves: repeated"
-                          : holds ? ""
-                                  : ", OFF",
-                          any ? ", SOMETHING" : "");
-            runs++;
-            judged += agree;
+            best = fmax(best, hi);
+            bool agree = lo > (1 - CHAINS_AGREE) * best;
+            print_message("%2.0f ns: %.4f GHz, chains %.4f to %.4f%s%s%s\n", steps[s], ghz, lo, hi,
+                          agree ? "" : ", slowed themselves: repeated", holds ? "" : ", OFF", any ? ", SOMETHING" : "");
+            seen_by[runs].lo = lo;
+            seen_by[runs++].holds = holds;
             kept += agree;
-            off += agree && !holds;
             wrong += any;
             switches_free(&seen);
         }
         machine.ops->close(&machine);
+    }
+    for (unsigned i = 0; i < runs; i++) {
+        bool agree = seen_by[i].lo > (1 - CHAINS_AGREE) * best;
+        judged += agree;
+        off += agree && !seen_by[i].holds;
     }
     print_message("%u of %u frequencies could be held against chains\n", judged, runs);
     /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one. Where the chains themselves never agree
