@@ -98,6 +98,12 @@ static int publish(const struct level *l, size_t n, struct phases *out)
     return 0;
 }
 
+/* Throttled or not: its frequency is on the way. */
+static bool on_ramp(const struct phase *p)
+{
+    return p->kind == PHASE_RAMP || p->tau_us.value > 0;
+}
+
 /* Without a clock the licence counters name the level. */
 static void levels_from_shares(struct phases *out)
 {
@@ -158,7 +164,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
     *merged = false;
     for (size_t p = 0; p < out->n_phases && !bad; p++) {
         const struct phase *ph = &out->phases[p];
-        if (ph->kind != PHASE_HALT && ph->kind != PHASE_RAMP && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
+        if (ph->kind != PHASE_HALT && !on_ramp(ph) && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
             order[m++] = (struct order){p, fmax(ph->duration_us.value, 1e-3)};
     }
     if (m)
@@ -175,7 +181,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
         qsort(l, n, sizeof *l, descending);
     bad = bad || publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
-        out->phases[p].level = out->phases[p].kind == PHASE_HALT || out->phases[p].kind == PHASE_RAMP ||
+        out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||
                                        isnan(out->phases[p].freq_ghz.value)
                                    ? -1
                                    : nearest(l, n, out->phases[p].freq_ghz.value);

@@ -13,6 +13,7 @@
 
 #include "analysis/findings.h"
 #include "analysis/ramp_fit.h"
+#include "analysis/ramp_parts.h"
 #include "analysis/robust.h"
 
 enum {
@@ -23,14 +24,12 @@ enum {
     OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
     RUNS_FOR_TEST = 4,
     AROUND = 200,     /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
-    PARTS = 3,        /* steady, ramp, steady */
     REST_PERIODS = 20 /* a shorter rest of a stretch belongs to its ramp */
 };
 #define LEAST_CHANGE 0.004   /* relative: as for a step of the frequency */
 #define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
 #define TAU_PERIODS 8.0      /* a shorter time constant is not told from a step */
 #define TAU_KNOWN 3.0        /* a time constant whose limits reach farther is not known */
-#define ARRIVED 0.001        /* of the frequency: a ramp that is as near to its end is over */
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
 #define Z_95 1.96
@@ -387,118 +386,29 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
 
 /* ---- into the outline ---- */
 
-/* What takes the place of pieces p to q. */
-struct part {
-    double begin;
-    struct phase phase;
-    struct piece piece;
-};
-
-/* A piece with the values of all of them; the frequency is `ghz`. */
-static struct piece joined(const struct outline *o, size_t p, size_t q, double ghz)
-{
-    struct piece all = {.samples = 0};
-    for (int c = 0; c < TRACE_CHANNELS; c++) {
-        double sum = 0, weight = 0;
-        for (size_t i = p; i <= q; i++)
-            if (!isnan(o->piece[i].value[c])) {
-                sum += o->piece[i].value[c] * (double)(o->piece[i].samples + 1);
-                weight += (double)(o->piece[i].samples + 1);
-            }
-        all.value[c] = weight > 0 ? sum / weight : NAN;
-    }
-    for (size_t i = p; i <= q; i++)
-        all.samples += o->piece[i].samples;
-    all.value[TRACE_FREQ] = ghz;
-    return all;
-}
-
-static struct phase phase_of(const struct piece *piece, enum phase_kind kind)
-{
-    struct phase ph = {.kind = kind, .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN}, .ipc = piece->value[TRACE_IPC],
-                       .volts = piece->value[TRACE_VOLTS], .level = -1};
-    ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
-    for (int i = 0; i < 4; i++)
-        ph.share[i] = piece->value[TRACE_LVL0 + i];
-    return ph;
-}
-
-static struct estimate widened(const struct estimate *e, double half)
-{
-    double all = hypot(half, e->hi - e->value);
-    return (struct estimate){e->value, e->value - all, e->value + all};
-}
-
 static size_t make_parts(const struct runs *r, const struct outline *o, size_t p, size_t q, const struct stretch *s,
-                         const struct ramp_fit *f, size_t runs, struct part part[PARTS])
+                         const struct ramp_fit *f, size_t runs, struct ramp_part part[RAMP_PARTS])
 {
     double step = fabs(f->from.value - f->to.value), rest = REST_PERIODS * r->period;
-    double over = f->begin.value + f->tau.value * log(fmax(step / (ARRIVED * f->to.value), 1));
+    double over = f->begin.value + f->tau.value * log(fmax(step / (RAMP_ARRIVED * f->to.value), 1));
     bool before = f->begin.value > s->begin + rest && f->begin.value > s->begin + f->begin.hi - f->begin.value;
     size_t n = 0;
     if (before)
-        part[n++] = (struct part){.begin = s->begin, .piece = joined(o, p, q, f->from.value)};
-    part[n] = (struct part){.begin = before ? f->begin.value : s->begin};
-    part[n].piece = joined(o, p, q, ramp_value(f, 0.5 * (f->begin.value + fmin(over, s->end))));
+        part[n++] = (struct ramp_part){.begin = s->begin, .piece = ramp_joined(o, p, q, f->from.value)};
+    part[n] = (struct ramp_part){.begin = before ? f->begin.value : s->begin};
+    part[n].piece = ramp_joined(o, p, q, ramp_value(f, 0.5 * (f->begin.value + fmin(over, s->end))));
     part[n++].piece.ramp_runs = runs;
     if (over < s->end - rest)
-        part[n++] = (struct part){.begin = over, .piece = joined(o, p, q, f->to.value)};
+        part[n++] = (struct ramp_part){.begin = over, .piece = ramp_joined(o, p, q, f->to.value)};
     for (size_t i = 0; i < n; i++)
-        part[i].phase = phase_of(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
+        part[i].phase = ramp_phase(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
     struct phase *ramp = &part[before].phase;
     double doubt = Z_95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
     double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
-    ramp->from_ghz = widened(&f->from, hypot(s->mean_half, doubt * f->from.value));
-    ramp->to_ghz = widened(&f->to, hypot(s->mean_half, doubt * f->to.value));
+    ramp->from_ghz = ramp_widened(&f->from, hypot(s->mean_half, doubt * f->from.value));
+    ramp->to_ghz = ramp_widened(&f->to, hypot(s->mean_half, doubt * f->to.value));
     ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
     return n;
-}
-
-/* Puts n parts in the place of pieces p to q. */
-static int splice(struct outline *o, struct phases *out, size_t p, size_t q, const struct part *part, size_t n)
-{
-    size_t pieces = o->n_pieces - (q - p + 1) + n, after = o->n_pieces - q - 1, runs = o->n_runs;
-    struct piece *piece = calloc(pieces + 1, sizeof *piece);
-    struct edge_kind *edge = calloc(pieces + 1, sizeof *edge);
-    double *time = calloc(pieces * runs + 1, sizeof *time);
-    struct phase *phase = calloc(pieces + 1, sizeof *phase);
-    if (!piece || !edge || !time || !phase) {
-        free(piece);
-        free(edge);
-        free(time);
-        free(phase);
-        return -1;
-    }
-    memcpy(piece, o->piece, p * sizeof *piece);
-    memcpy(phase, out->phases, p * sizeof *phase);
-    memcpy(edge, o->edge, p * sizeof *edge); /* the last of them leads into the stretch */
-    memcpy(time, o->time, p * runs * sizeof *time);
-    for (size_t i = 0; i < n; i++) {
-        piece[p + i] = part[i].piece;
-        phase[p + i] = part[i].phase;
-        if (!i)
-            continue;
-        bool up = part[i].piece.value[TRACE_FREQ] > part[i - 1].piece.value[TRACE_FREQ];
-        edge[p + i - 1].change[TRACE_FREQ] = up ? 1 : -1;
-        for (size_t k = 0; k < runs; k++)
-            time[(p + i - 1) * runs + k] = part[i].begin;
-    }
-    memcpy(piece + p + n, o->piece + q + 1, after * sizeof *piece);
-    memcpy(phase + p + n, out->phases + q + 1, after * sizeof *phase);
-    if (after) {
-        memcpy(edge + p + n - 1, o->edge + q, after * sizeof *edge);
-        memcpy(time + (p + n - 1) * runs, o->time + q * runs, after * runs * sizeof *time);
-    }
-    free(o->piece);
-    free(o->edge);
-    free(o->time);
-    free(out->phases);
-    o->piece = piece;
-    o->edge = edge;
-    o->time = time;
-    out->phases = phase;
-    o->n_pieces = out->n_phases = pieces;
-    return 0;
 }
 
 /* ---- which stretches ---- */
@@ -508,18 +418,12 @@ static bool eligible(const struct outline *o, const struct phases *out, size_t p
     return is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
 }
 
-/* Nothing but the frequency changes at edge e. */
-static bool only_frequency(const struct outline *o, size_t e)
-{
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_FREQ && o->edge[e].change[c])
-            return false;
-    return !o->edge[e].forced;
-}
-
+/* The last of the phases from p on that are of its kind, with nothing but the frequency changing between them. */
 static size_t stretch_end(const struct outline *o, const struct phases *out, size_t p)
 {
-    while (p + 1 < out->n_phases && eligible(o, out, p + 1) && only_frequency(o, p))
+    bool throttled = out->phases[p].kind == PHASE_THROTTLE;
+    while (p + 1 < out->n_phases && ramp_only_frequency(o, p) &&
+           (throttled ? out->phases[p + 1].kind == PHASE_THROTTLE : eligible(o, out, p + 1)))
         p++;
     return p;
 }
@@ -529,7 +433,7 @@ static int try_stretch(const struct runs *r, struct outline *o, struct phases *o
     double begin = out->phases[p].start_us, end = q + 1 < out->n_phases ? out->phases[q + 1].start_us : o->end;
     struct stretch s = {0};
     struct ramp_fit f;
-    struct part part[PARTS];
+    struct ramp_part part[RAMP_PARTS];
     size_t runs = 0;
     *made = 0;
     if (!(end - begin > BINS_LEAST * r->period) || !o->n_runs)
@@ -539,7 +443,7 @@ static int try_stretch(const struct runs *r, struct outline *o, struct phases *o
         bad = fit_stretch(r, &s, out, p, q, &f, &runs);
     if (!bad && runs) {
         *made = make_parts(r, o, p, q, &s, &f, runs, part);
-        bad = splice(o, out, p, q, part, *made);
+        bad = ramp_splice(o, out, p, q, part, *made, NULL);
     }
     stretch_free(&s);
     return bad;
@@ -552,7 +456,7 @@ static void take_off_rests(struct phases *out)
         const struct phase *ramp = &out->phases[p];
         struct estimate *ghz = &out->phases[p + 1].freq_ghz;
         double tau = ramp->tau_us.value, us = out->phases[p + 1].duration_us.value;
-        if (ramp->kind != PHASE_RAMP || out->phases[p + 1].kind != PHASE_STEADY || !(us > 0))
+        if (ramp->kind != PHASE_RAMP || !is_base(&out->phases[p + 1]) || !(us > 0))
             continue;
         double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
         double rest = left * tau / us * (1 - exp(-us / tau));
@@ -568,11 +472,11 @@ static int tell_ramps(const struct outline *o, struct phases *out)
         if (ph->kind != PHASE_RAMP)
             continue;
         double us = ph->duration_us.value, tau = ph->tau_us.value;
-        bool whole = p + 1 < out->n_phases && out->phases[p + 1].kind == PHASE_STEADY;
+        bool whole = p + 1 < out->n_phases && is_base(&out->phases[p + 1]);
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
-        else if (warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
+        else if (p + 1 == out->n_phases && warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
                            "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
             return -1;
     }
@@ -584,13 +488,16 @@ int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
     bool any = false;
     int bad = 0;
     for (size_t p = 0; r->has[TRACE_FREQ] && p < out->n_phases && !bad;) {
-        size_t made = 0, q = p;
-        if (eligible(o, out, p)) {
+        size_t made = 0, past = 0, q = p;
+        bool base = eligible(o, out, p);
+        if (base || out->phases[p].kind == PHASE_THROTTLE) {
             q = stretch_end(o, out, p);
-            bad = try_stretch(r, o, out, p, q, &made);
+            bad = find_short_ramp(r, o, out, p, q, &past);
         }
-        any = any || made;
-        p = made ? p + made : q + 1;
+        if (base && !past && !bad)
+            bad = try_stretch(r, o, out, p, q, &made);
+        any = any || made || past;
+        p = past ? past : made ? p + made : q + 1;
     }
     for (bool again = any; again && !bad;) {
         bad = find_times(r, o, out);
