@@ -19,6 +19,8 @@ enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SHORT 2.2  /* periods: a shorter halt shows in some repetitions and hides in others */
 #define ALIKE 0.8       /* of the repetitions: fewer that agree call for a reason */
 #define CHAIN_SLOWER 0.01 /* relative: what wanders less is left to the levels */
+#define STAIRCASE_PERIODS 100.0 /* steps that are farther apart are levels */
+#define AT_SWITCH_PERIODS 5.0
 #define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
 struct group {
@@ -133,6 +135,36 @@ static void forget_short_halts(const struct runs *r, struct outline *o)
 static bool at_halt(const struct outline *o, size_t e)
 {
     return o->piece[e].halt || o->piece[e + 1].halt;
+}
+
+static bool only_frequency(const struct outline *o, size_t e)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (c != TRACE_FREQ && o->edge[e].change[c])
+            return false;
+    return !o->edge[e].forced && !at_halt(o, e);
+}
+
+/*
+ * Of steps of the frequency the same way, one soon after the other, all but the first: how many of them a ramp makes is
+ * the noise's choice (ramps are told by short_ramps.c). What noise moves behind the switch may be at it.
+ */
+static void forget_staircases(const struct runs *r, struct outline *o)
+{
+    for (size_t e = 1; e + 1 < o->n_pieces;) {
+        bool soon = only_frequency(o, e) && !at_halt(o, e - 1) &&
+                    o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < STAIRCASE_PERIODS * r->period;
+        signed char same = o->edge[e].change[TRACE_FREQ];
+        if (soon && o->edge[e - 1].change[TRACE_FREQ] == same) {
+            outline_forget_edge(o, e);
+        } else if (soon && o->edge[e - 1].forced &&
+                   o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < AT_SWITCH_PERIODS * r->period) {
+            outline_forget_edge(o, e);
+            o->edge[e - 1].change[TRACE_FREQ] = same;
+        } else {
+            e++;
+        }
+    }
 }
 
 /* Edges that only instructions per cycle show: a thread next door makes some, in each repetition elsewhere. */
@@ -523,8 +555,8 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     if (bad || !n)
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
-    void (*const forget[])(const struct runs *, struct outline *) = {forget_short_halts, forget_rates,
-                                                                     forget_all_but_halts};
+    void (*const forget[])(const struct runs *, struct outline *) = {forget_short_halts, forget_staircases,
+                                                                     forget_rates, forget_all_but_halts};
     size_t tries = n < LEAST_KEPT ? 1 : sizeof forget / sizeof *forget; /* few repetitions are taken as they are */
     for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
         bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);

@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
-enum { ITERATIONS = 80, TURNS = 4 };
+enum { ITERATIONS = 120, TURNS = 4 };
 #define Z_95 1.96
 #define SPREAD_LEAST 0.02  /* of a reading's length */
 #define DAMPING_MOST 1e8
 #define CONVERGED 1e-7     /* relative change of the sum of squares */
-#define SETTLED 0.01       /* relative change of the spread */
+#define SETTLED 0.003      /* relative change of the spread */
 #define CORRELATION_MOST 0.9
 
 /* ---- the curve ---- */
@@ -193,6 +193,16 @@ static double spread_of(const struct ramp_readings *s, const struct equations *e
     return fmax(sqrt(sum / (double)s->n_runs), SPREAD_LEAST * s->length);
 }
 
+/* How far beginnings may be off, mean square: where they follow the noise the ramp looks steeper than it is, as a curve
+ * of this variance (its own is tau^2) is less blurred without it. */
+static double doubt_of_begins(const struct ramp_readings *s, const struct equations *e, double weight, double variance)
+{
+    double sum = 0;
+    for (size_t k = 0; k < s->n_runs; k++)
+        sum += variance / (e->own[k] + weight);
+    return sum / (double)s->n_runs;
+}
+
 /* By how much residuals that resemble their neighbours widen the limits (as in ramp_fit.c). */
 static double inflation(const struct ramp_readings *s, const struct state *at)
 {
@@ -216,18 +226,14 @@ static struct estimate about(double value, double half)
     return (struct estimate){value, value - half, value + half};
 }
 
-/* Beginnings are drawn to their mean by as much as they are not known: their scatter is made what it is, so that the
- * limits of what is computed from them hold. */
-static void spread_again(const struct ramp_readings *s, const struct equations *e, double spread, struct state *at)
+/* Beginnings are drawn to their mean by as much as they are not known: they are spread again, so that the limits of
+ * their mean over repetitions are those that the fit has for it. */
+static void spread_again(const struct ramp_readings *s, double half, struct state *at)
 {
-    double variance = 0, seen = 0, wanted = 0, n = (double)s->n_runs;
+    double seen = 0, n = (double)s->n_runs;
     for (size_t k = 0; k < s->n_runs; k++)
-        variance += at->rss[k] / (double)s->first[s->n_runs];
-    for (size_t k = 0; k < s->n_runs; k++) {
         seen += pow(at->begin[k] - at->p[BEGIN], 2) / n;
-        wanted += fmin(variance / fmax(e->own[k], 1e-12), spread * spread) / n;
-    }
-    double factor = seen > 0 ? sqrt((spread * spread + wanted) / seen) : 1;
+    double factor = seen > 0 ? half / Z_95 * sqrt(n / seen) : 1;
     for (size_t k = 0; k < s->n_runs && factor > 1; k++)
         at->begin[k] = at->p[BEGIN] + factor * (at->begin[k] - at->p[BEGIN]);
 }
@@ -269,7 +275,8 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
     out->fit.to = about(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
     out->fit.from = about(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
     out->fit.begin = about(now->p[BEGIN], fixed ? 0 : unit * sqrt(fmax(0, c[BEGIN][BEGIN])));
-    out->fit.tau = (struct estimate){tau, tau * exp(-half_tau), tau * exp(half_tau)};
+    double blurred = fixed ? 0 : doubt_of_begins(s, e, weight, variance);
+    out->fit.tau = (struct estimate){tau, tau * exp(-half_tau), sqrt(pow(tau * exp(half_tau), 2) + blurred)};
     out->fit.rss = e->rss;
     out->spread = fixed ? 0 : spread;
     out->parameters = own + (double)e->n;
@@ -322,7 +329,7 @@ int ramp_own_fit(struct ramp_readings *s, bool fixed, struct ramp_own *fit, doub
         status = iterate(s, &e, fixed, &now, &next, fit);
     }
     if (!status && !fixed)
-        spread_again(s, &e, fit->spread, &now);
+        spread_again(s, fit->fit.begin.hi - fit->fit.begin.value, &now);
     free(room);
     return status;
 }

@@ -41,7 +41,7 @@ double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *fit, double 
  * The sum of squares about steps instead: `levels` levels, least squares, of which repetition k reaches number m + 1 at
  * edge[k * (levels - 1) + m], us. ghz receives the levels. NaN: they cannot be told.
  */
-enum { LEVELS_MOST = 16 };
+enum { LEVELS_MOST = 32 };
 double ramp_steps_rss(const struct ramp_readings *s, size_t levels, const double *edge, double *ghz);
 
 #endif

@@ -428,23 +428,42 @@ static size_t stretch_end(const struct outline *o, const struct phases *out, siz
     return p;
 }
 
-static int try_stretch(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *made)
+/* Puts the ramp of pieces p to q into the outline. Each repetition's own beginning is sought where it is not at the
+ * beginning of the stretch: waits scatter. */
+static int put_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q,
+                    const struct stretch *s, const struct ramp_fit *f, size_t runs, size_t *past)
+{
+    struct ramp_part part[RAMP_PARTS];
+    size_t n = make_parts(r, o, p, q, s, f, runs, part);
+    *past = 0;
+    if (part[0].phase.kind == PHASE_STEADY) {
+        struct ramp_part both[] = {part[0], {.begin = part[1].begin, .piece = ramp_joined(o, p, q, f->to.value)}};
+        both[1].phase = ramp_phase(&both[1].piece, PHASE_STEADY);
+        if (ramp_splice(o, out, p, q, both, 2, NULL) || find_times(r, o, out) ||
+            find_short_ramp(r, o, out, p, p + 1, past))
+            return -1;
+        q = p + 1;
+    }
+    if (*past)
+        return 0;
+    *past = p + n;
+    return ramp_splice(o, out, p, q, part, n, NULL);
+}
+
+static int try_stretch(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past)
 {
     double begin = out->phases[p].start_us, end = q + 1 < out->n_phases ? out->phases[q + 1].start_us : o->end;
     struct stretch s = {0};
     struct ramp_fit f;
-    struct ramp_part part[RAMP_PARTS];
     size_t runs = 0;
-    *made = 0;
+    *past = 0;
     if (!(end - begin > BINS_LEAST * r->period) || !o->n_runs)
         return 0;
     int bad = gather(r, o, begin, end, &s);
     if (!bad && s.n_points >= BINS_LEAST && moves(r, &s))
         bad = fit_stretch(r, &s, out, p, q, &f, &runs);
-    if (!bad && runs) {
-        *made = make_parts(r, o, p, q, &s, &f, runs, part);
-        bad = ramp_splice(o, out, p, q, part, *made, NULL);
-    }
+    if (!bad && runs)
+        bad = put_ramp(r, o, out, p, q, &s, &f, runs, past);
     stretch_free(&s);
     return bad;
 }
@@ -488,16 +507,16 @@ int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
     bool any = false;
     int bad = 0;
     for (size_t p = 0; r->has[TRACE_FREQ] && p < out->n_phases && !bad;) {
-        size_t made = 0, past = 0, q = p;
+        size_t past = 0, q = p;
         bool base = eligible(o, out, p);
         if (base || out->phases[p].kind == PHASE_THROTTLE) {
             q = stretch_end(o, out, p);
             bad = find_short_ramp(r, o, out, p, q, &past);
         }
         if (base && !past && !bad)
-            bad = try_stretch(r, o, out, p, q, &made);
-        any = any || made || past;
-        p = past ? past : made ? p + made : q + 1;
+            bad = try_stretch(r, o, out, p, q, &past);
+        any = any || past;
+        p = past ? past : q + 1;
     }
     for (bool again = any; again && !bad;) {
         bad = find_times(r, o, out);

@@ -18,7 +18,7 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 #define LEAST_CHANGE 0.004    /* relative: as for a step of the frequency */
 #define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
 #define SHORTEST 0.5          /* periods: a shorter time constant is not told from a step */
-#define LONGEST 40.0          /* ... and longer ones are ramps.c's */
+#define LONGEST 60.0          /* ... and longer ones are ramps.c's */
 #define TAU_KNOWN 3.0         /* a time constant whose limits reach farther is not known */
 #define END_KNOWN 0.1         /* of the step: to which the frequency at the end must be known */
 #define INTERMEDIATE 100.0    /* periods: a longer piece on the way is a level */
@@ -26,6 +26,8 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 #define AFTER 200.0           /* ... and behind the last */
 #define AT_EDGE 0.3           /* periods: what is so near to an edge may be of both sides */
 #define SHIFT 0.5             /* periods: by so much steps are moved in search of better places */
+#define SPREAD 3.0            /* periods: that beginnings are sought with at first */
+#define AT_SWITCH 5.0         /* periods: what begins so soon behind the switch may begin with it */
 #define REST 3.0              /* periods: a shorter rest belongs to the ramp */
 #define CLEARLY 20.0          /* by which Schwarz's criterion must be better */
 #define FAR 4.0               /* times the sum of squares about the ramp */
@@ -38,7 +40,8 @@ struct staircase {
     const struct runs *r;
     const struct outline *o;
     size_t first, last;
-    bool at_edge;    /* the ramp begins with the first piece, not at its end */
+    bool at_edge;    /* the ramp begins with the first piece, not at its end ... */
+    bool flat;       /* ... and before that is the frequency that it comes from */
     double period;
     size_t *run;     /* of the readings: indexes into those of the outline */
     double *begin;   /* of each of these: where its ramp begins, us */
@@ -55,20 +58,22 @@ static void close_readings(struct staircase *s)
     free(s->rss);
 }
 
+/* Where its first step is in repetition k. Of staircases that waits scatter many repetitions do not place it: they are
+ * looked at where it usually is. */
 static double first_step(const struct staircase *s, size_t k)
 {
-    return s->at_edge ? begin_in(s->o, s->first, k) : end_in(s->o, s->first, k);
+    double at = s->at_edge ? begin_in(s->o, s->first, k) : end_in(s->o, s->first, k);
+    return isnan(at) && !s->at_edge ? outline_edge_time(s->o, s->first) : at;
 }
 
 /* Where its last step is in repetition k, or usually. */
 static double last_step(const struct staircase *s, size_t k)
 {
-    if (s->first == s->last)
-        return first_step(s, k);
-    double at = begin_in(s->o, s->last, k);
-    double usual = outline_edge_time(s->o, s->last - 1) -
-                   (s->at_edge && !s->first ? s->o->begin : outline_edge_time(s->o, s->first - s->at_edge));
-    return isnan(at) ? first_step(s, k) + usual : at;
+    double at = s->first == s->last ? NAN : begin_in(s->o, s->last, k);
+    if (!isnan(at) || s->first == s->last)
+        return isnan(at) ? first_step(s, k) : at;
+    double begin = s->at_edge && !s->first ? s->o->begin : outline_edge_time(s->o, s->first - s->at_edge);
+    return first_step(s, k) + outline_edge_time(s->o, s->last - 1) - begin;
 }
 
 /* The readings about the staircase in repetition k. */
@@ -81,6 +86,8 @@ static size_t add_readings(const struct staircase *s, size_t k, struct ramp_read
     double reading = fmax(r->clock.reading_us, 0.02 * s->period);
     if (isnan(at) || (s->o->other_ghz && s->o->other_ghz[k]))
         return 0;
+    if (s->flat)
+        lo = begin_in(s->o, s->first - 1, k);
     lo = isnan(lo) ? at - BEFORE * s->period : fmax(lo + AT_EDGE * s->period, at - BEFORE * s->period);
     hi = fmin(isnan(hi) ? INFINITY : hi - AT_EDGE * s->period, last_step(s, k) + AFTER * s->period);
     size_t first = span->first, past = span->first + span->n, n = 0;
@@ -139,7 +146,9 @@ static void guess(const struct staircase *s, double tau, struct ramp_own *f)
 {
     const struct ramp_readings *all = &s->readings;
     double to = s->o->piece[s->last].value[TRACE_FREQ], from = s->o->piece[s->first].value[TRACE_FREQ];
-    if (s->at_edge) {
+    if (s->flat) {
+        from = s->o->piece[s->first - 1].value[TRACE_FREQ];
+    } else if (s->at_edge) {
         double seen = 0, held = 0;
         for (size_t k = 0; k < all->n_runs; k++)
             for (size_t i = 0; i < READINGS_LEAST / 2; i++) {
@@ -159,7 +168,7 @@ static void guess(const struct staircase *s, double tau, struct ramp_own *f)
     f->fit.to.value = to;
     f->fit.from.value = from;
     f->fit.tau.value = tau;
-    f->spread = s->period;
+    f->spread = SPREAD * s->period;
 }
 
 /* Fits it from the best of some time constants. own: what steps leave; where they leave less than the shortest ramp, and
@@ -328,8 +337,13 @@ static int put(const struct runs *r, struct outline *o, struct phases *out, cons
     ramp->from_ghz = ramp_widened(&f->from, doubt * f->from.value);
     ramp->to_ghz = ramp_widened(&f->to, doubt * f->to.value);
     ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
+    struct edge_kind into = o->edge[s->first]; /* what else changes there, licences say */
     int bad = ramp_splice(o, out, s->first, s->last, part, n, begin);
     free(begin);
+    if (!bad && !s->at_edge) {
+        into.change[TRACE_FREQ] = o->edge[s->first].change[TRACE_FREQ];
+        o->edge[s->first] = into;
+    }
     *past = s->first + n;
     return bad;
 }
@@ -375,28 +389,61 @@ static bool begins_at(const struct outline *o, size_t p, bool up)
     return o->edge[p - 1].change[TRACE_FREQ] == (up ? 1 : -1);
 }
 
+/* Whether nothing but the code that runs changes on the way to piece p. */
+static bool flat_before(const struct outline *o, const struct phases *out, size_t p)
+{
+    const struct phase *ph = &out->phases[p ? p - 1 : 0];
+    return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
+           (is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(ghz_of(o, p - 1));
+}
+
+/* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */
+static bool is_placed(const struct outline *o, size_t e)
+{
+    return o->edge[e].forced || o->edge[e].change[TRACE_IPC];
+}
+
+/* One staircase. *past: behind what was made of it. 0, or -1: out of memory. */
+static int try_staircase(const struct runs *r, struct outline *o, struct phases *out, struct staircase s, size_t *past)
+{
+    struct ramp_own f = {.parameters = 0};
+    int status = open_readings(&s) ? -1 : find_ramp(&s, &f);
+    if (!status)
+        status = put(r, o, out, &s, &f, past);
+    close_readings(&s);
+    return status < 0 ? -1 : 0;
+}
+
 int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past)
 {
+    int bad = 0;
     *past = 0;
-    for (size_t i = p, j; i <= q && !*past; i = j > i ? j : i + 1) {
-        bool up = i < q ? ghz_of(o, i + 1) > ghz_of(o, i) : i && ghz_of(o, i) > ghz_of(o, i - 1);
+    for (size_t i = p, j; i <= q && !*past && !bad; i = j > i ? j : i + 1) {
+        bool up = i < q ? ghz_of(o, i + 1) > ghz_of(o, i) : i && ghz_of(o, i) > ghz_of(o, i - 1), wanders = false;
         for (j = i; j < q && (ghz_of(o, j + 1) > ghz_of(o, j)) == up && j - i + 2 < LEVELS_MOST; j++)
             if (j > i && out->phases[j].duration_us.value > INTERMEDIATE * r->period)
                 break;
-        bool at_edge = i == p && begins_at(o, p, up);
-        bool wanders = false;
         for (size_t k = i; k <= j; k++)
             wanders = wanders || o->piece[k].wanders || o->piece[k].slow_chain;
-        struct staircase s = {.r = r, .o = o, .first = i, .last = j, .at_edge = at_edge, .period = r->period};
-        if (wanders || (i == j && !at_edge))
+        if (wanders)
             continue;
-        struct ramp_own f = {.parameters = 0};
-        int status = open_readings(&s) ? -1 : find_ramp(&s, &f);
-        if (!status)
-            status = put(r, o, out, &s, &f, past);
-        close_readings(&s);
-        if (status < 0)
-            return -1;
+        struct staircase s = {.r = r, .o = o, .first = i, .last = j, .period = r->period};
+        bool flat = i == p && flat_before(o, out, p), edge = i == p && p && !o->piece[p - 1].halt;
+        if (edge && begins_at(o, p, up)) {
+            s.at_edge = !flat || is_placed(o, p - 1);
+            s.flat = flat && s.at_edge;
+            s.first -= !s.at_edge;
+            bad = try_staircase(r, o, out, s, past);
+            continue;
+        }
+        if (flat && is_placed(o, p - 1) && i < j) { /* so soon behind it that the change was not told to begin there */
+            s.at_edge = s.flat = true;
+            if (out->phases[i].duration_us.value < AT_SWITCH * r->period)
+                bad = try_staircase(r, o, out, s, past);
+            s.at_edge = s.flat = false;
+        }
+        if (!bad && !*past && i < j)
+            bad = try_staircase(r, o, out, s, past);
     }
-    return 0;
+    return bad;
 }
