@@ -23,7 +23,8 @@ enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define WITHIN_HALT_US 1.0 /* a reading so near the end of a halt is one of a repetition whose halt was over */
 #define READ_IN_HALT 0.75  /* of as many readings as elsewhere: fewer are of repetitions that halted at another time */
 #define GAP_SPACINGS 6.0   /* between readings so much farther apart than most a voltage jumps at a time not known */
-#define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
+#define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge, ... */
+#define LATE_SLACK_US 2.0 /* ... and one that is later by what readings take, and this */
 
 struct reading {
     double time_us;
@@ -402,12 +403,14 @@ static double later_mode(const struct phase *ph)
 
 /*
  * Where steps of the voltage fall into a phase that is steady otherwise, the phase is two; not where repetitions are in
- * different states.
+ * different states. What code asks for `late` us before a reading, or less, it asks for after that reading only: the
+ * step seems to come later.
  */
-static int split_phases(struct phases *out, const struct mixed_stretches *mixed, double spacing, double near_edge)
+static int split_phases(struct phases *out, const struct mixed_stretches *mixed, double spacing, double near_edge,
+                        double late_us)
 {
     for (size_t i = 0; i < out->n_volt_steps; i++) {
-        double at = 0.5 * (out->volt_steps[i].begin_us + out->volt_steps[i].end_us);
+        double begin = out->volt_steps[i].begin_us, stop = out->volt_steps[i].end_us, at = 0.5 * (begin + stop);
         double scatter = 0; /* of the beginning: readings and samples are of different repetitions */
         double late = 0;
         if (mixed_at(mixed, at))
@@ -417,8 +420,8 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
             double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
             late += later_mode(ph);
-            if (!is_base(ph) || at < ph->start_us + near_edge + before || at > end - near_edge - scatter ||
-                !reaches(ph, at - ph->start_us + near_edge))
+            if (!is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+                stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
             if (!bigger)
@@ -466,6 +469,13 @@ static size_t count_between(const double *time, size_t n, double begin, double e
     return m;
 }
 
+/* How long after the kernel's end readings come, and the slack; 0: not known. */
+static double late_us(const struct trace *t)
+{
+    const char *text = trace_get(t, "volts_late_us");
+    return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
+}
+
 int find_volts(const struct trace *t, struct phases *out)
 {
     struct trace v;
@@ -493,7 +503,7 @@ int find_volts(const struct trace *t, struct phases *out)
         bool alone = out->n_levels == 0 && isnan(out->phases[0].ipc); /* nothing else says where phases end */
         bad = find_steps(&v, out);
         place_mixed_steps(out, &mixed);
-        bad = bad || split_phases(out, &mixed, spacing, alone ? 2 * spacing : NEAR_EDGE_US);
+        bad = bad || split_phases(out, &mixed, spacing, alone ? 2 * spacing : NEAR_EDGE_US, late_us(t));
     }
     double *scratch = malloc((2 * v.n + 1) * sizeof *scratch);
     bad |= !scratch;
