@@ -3,8 +3,6 @@
 #ifndef CHARACTERIZE_TRACE_KEYS_H
 #define CHARACTERIZE_TRACE_KEYS_H
 
-#define VOLTS_LATE_MAX_US 1e4 /* of volts_late_us */
-
 /* NULL where a key may have this value, as any key may that is not known; else what would be allowed, for a person. */
 const char *trace_key_refuses(const char *key, const char *value);
 

@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "analysis/robust.h"
-#include "analysis/trace_keys.h"
 #include "drivers/event_code.h"
 #include "drivers/msr_decode.h"
 
@@ -30,6 +29,7 @@ static const char disturbed[] = "something else ran between the kernel and the r
 /* After the kernel's end, more than readings take there: a reading this late tells of what ran in between. The kernel's
  * end is looked for some twenty times in a period, and a quarter as often where it is throttled. */
 #define LATE_US 20.0
+#define USUAL_MOST_US 100.0 /* what usually comes later tells nothing: a core may have come back */
 #define LATE_PERIODS 0.25
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -443,10 +443,10 @@ static int keep_readings(const struct transition_setup *s, const struct volt_rea
         return -1;
     for (size_t i = 0; i < n; i++)
         x[i] = reading[i].late_us;
-    double usual = n ? fmax(0, nth_smallest(x, n, n / 4)) : NAN;
+    double usual = n ? fmin(fmax(0, nth_smallest(x, n, n / 4)), USUAL_MOST_US) : NAN;
     char text[40];
     free(x);
-    snprintf(text, sizeof text, "%.3f", fmin(usual, VOLTS_LATE_MAX_US));
+    snprintf(text, sizeof text, "%.3f", usual);
     int bad = usual > 0 ? trace_set(t, "volts_late_us", text) : 0;
     for (size_t i = 0; i < n && !bad; i++) {
         const struct volt_reading *v = &reading[i];
