@@ -146,6 +146,18 @@ bool transition_reading_lost(double ticks, double usual, double tsc_hz)
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }
 
+/* What a reading takes where sample k is, ticks: where those before or after it take long, all chains are slow. */
+static double reading_there(const struct recording *rec, const struct clock_slots *s, size_t k, double usual)
+{
+    size_t first = k > 1 ? k - 1 : k, last = k + 1 < rec->n ? k + 1 : k;
+    for (size_t i = first; i <= last && s->cycles < 0; i++) {
+        const uint64_t *now = rec->words + i * rec->stride;
+        if (i != k)
+            usual = fmax(usual, reading_ticks(s, now, now - rec->stride));
+    }
+    return usual;
+}
+
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
  * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
@@ -180,7 +192,8 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
         double ticks = (double)(int64_t)(now[0] - before[0]), payload_cycles;
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
-        hz = sample_hz(&slots, now, before, tsc_hz, usual, hz, &payload_cycles);
+        double here = reading_there(rec, &slots, k, usual);
+        hz = sample_hz(&slots, now, before, tsc_hz, here, hz, &payload_cycles);
         double time_us = (double)(int64_t)(now[0] - rec->zero_tsc) / tsc_hz * 1e6;
         if (time_us < from_us)
             continue;
