@@ -153,8 +153,8 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     bool is_long = dt > LONG_SAMPLE * r->period && dt > 1.3 * fmin(isnan(lb) ? dt : lb, isnan(la) ? dt : la);
     double least = NAN, most = NAN, rate_least = NAN, rate_most = NAN;
     bool moved = false;
-    /* the low mean that belongs to this long sample may have been written one sample early */
-    if (is_long && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
+    /* the low mean that belongs to this long sample may have been written one sample early; chains tell no means */
+    if (is_long && !r->clock.instant && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
         double before = clock_of(r, i - 1), two, unused_rate, unused_length;
         look(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
         double ref = isnan(two) ? cb : two;

@@ -23,6 +23,8 @@ enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
  * sample) when scatter is averaged away. */
 #define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
 #define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
+#define SLOW_PERIODS 0.05  /* what the sampler takes longer to look for the end of a sample ... */
+#define SLOW_ADDS_US 0.03  /* ... and its adds to run, for each time that code is slower than at full rate */
 #define SYSTEMATIC_PERIODS 0.015
 /* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later. */
 #define LAG_US 0.08
@@ -55,6 +57,45 @@ double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
 static double halt_doubt(const struct runs *r)
 {
     return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
+}
+
+/* How many times slower piece p runs than what comes after it does at most, by channel c. */
+static double slower(const struct outline *o, size_t p, int c)
+{
+    double own = o->piece[p].value[c], full = own;
+    for (size_t q = p + 1; q < o->n_pieces && !o->edge[q - 1].forced; q++)
+        if (!o->piece[q].halt)
+            full = fmax(full, o->piece[q].value[c]);
+    return own > 0 ? full / own : 1;
+}
+
+/*
+ * What slow code next to a halt leaves open about an end of it, us, where the payload alone tells when: behind a halt
+ * the sampler looks for the end of the sample some twenty times in a period of code at full rate, and the adds right
+ * behind the payload may be slow, too; where all are, so are readings.
+ */
+static double slow_doubt(const struct runs *r, const struct outline *o, size_t p, bool behind)
+{
+    if (!r->clock.instant)
+        return 0;
+    if (o->piece[p].slow_chain)
+        return r->clock.reading_us * (slower(o, p, TRACE_FREQ) - 1);
+    return behind ? (SLOW_PERIODS * r->period + SLOW_ADDS_US) * (slower(o, p, TRACE_IPC) - 1) : 0;
+}
+
+/* The same of both ends of a stretch of pieces, where they are those of halts. */
+static double slow_doubts(const struct runs *r, const struct outline *o, size_t from, size_t to)
+{
+    double begin = 0, end = 0;
+    if (from)
+        begin = o->piece[from - 1].halt ? slow_doubt(r, o, from, true)
+                : o->piece[from].halt   ? slow_doubt(r, o, from - 1, false)
+                                        : 0;
+    if (to + 1 < o->n_pieces)
+        end = o->piece[to].halt       ? slow_doubt(r, o, to + 1, true)
+              : o->piece[to + 1].halt ? slow_doubt(r, o, to, false)
+                                      : 0;
+    return hypot(begin, end);
 }
 
 struct scratch {
@@ -141,7 +182,7 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
     if (from_switch != to_switch && to + 1 < o->n_pieces)
         half = hypot(half, LAG_US);
     if (halted)
-        half = hypot(half, HALT_PERIODS * r->period) + halt_doubt(r);
+        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_doubt(r), slow_doubts(r, o, from, to));
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 

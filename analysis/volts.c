@@ -23,7 +23,8 @@ enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define WITHIN_HALT_US 1.0 /* a reading so near the end of a halt is one of a repetition whose halt was over */
 #define READ_IN_HALT 0.75  /* of as many readings as elsewhere: fewer are of repetitions that halted at another time */
 #define GAP_SPACINGS 6.0   /* between readings so much farther apart than most a voltage jumps at a time not known */
-#define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge */
+#define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge, ... */
+#define LATE_SLACK_US 2.0 /* ... and one that is later by what readings take, and this */
 
 struct reading {
     double time_us;
@@ -317,27 +318,54 @@ static double scatter_of(const struct phase *ph)
     return isnan(half) ? 0 : half * sqrt((double)ph->agreeing_runs) / 1.96;
 }
 
+/* When the frequency changes from phase p on, if it does: through a halt, a ramp, or at once. */
+static bool changes_at(const struct phases *out, size_t p, double *begin, double *end)
+{
+    const struct phase *ph = &out->phases[p], *next = ph + 1;
+    *begin = ph->start_us;
+    *end = *begin + ph->duration_us.value;
+    if (ph->kind == PHASE_HALT || ph->kind == PHASE_RAMP)
+        return true;
+    *begin = *end;
+    return p + 1 < out->n_phases && next->kind != PHASE_HALT && next->kind != PHASE_RAMP && ph->level >= 0 &&
+           next->level >= 0 && ph->level != next->level;
+}
+
 /*
- * Steps of the voltage where repetitions are in different states are at the halt, if only one is near: that of the
- * repetitions that most are like, whose times all phases have.
+ * Readings where repetitions are in different states tell by how much the voltage steps there, and not when. If the
+ * phases change their frequency once there, it is then: the time of the repetitions that most are like, which all
+ * phases have.
  */
 static void place_mixed_steps(struct phases *out, const struct mixed_stretches *mixed)
 {
-    for (size_t i = 0; i < out->n_volt_steps; i++) {
-        struct volt_step *s = &out->volt_steps[i];
-        const struct mixed_stretch *m = mixed_at(mixed, 0.5 * (s->begin_us + s->end_us));
-        const struct phase *halt = NULL;
-        size_t halts = 0;
-        for (size_t p = 0; p < out->n_phases && m; p++)
-            if (out->phases[p].kind == PHASE_HALT && out->phases[p].start_us >= m->begin &&
-                out->phases[p].start_us <= m->end) {
-                halt = &out->phases[p];
-                halts++;
+    for (size_t k = 0; k < mixed->n; k++) {
+        const struct mixed_stretch *m = &mixed->stretch[k];
+        double begin, end, at[2] = {NAN, NAN};
+        size_t changes = 0, n = 0;
+        for (size_t p = 0; p < out->n_phases; p++)
+            if (changes_at(out, p, &begin, &end) && begin >= m->begin && begin <= m->end) {
+                at[0] = begin;
+                at[1] = end;
+                changes++;
             }
-        if (halts == 1) {
-            s->begin_us = halt->start_us;
-            s->end_us = halt->start_us + halt->duration_us.value;
+        struct volt_step all = {at[0], at[1], NAN, NAN, 0};
+        for (size_t i = 0; changes == 1 && i < out->n_volt_steps; i++) {
+            const struct volt_step *s = &out->volt_steps[i];
+            bool within = mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
+            if (!within) {
+                out->volt_steps[n++] = *s;
+                continue;
+            }
+            all.from_v = isnan(all.from_v) ? s->from_v : all.from_v;
+            all.to_v = s->to_v;
+            all.agreeing_runs = s->agreeing_runs > all.agreeing_runs ? s->agreeing_runs : all.agreeing_runs;
+            bool last = i + 1 == out->n_volt_steps ||
+                        mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
+            if (last && fabs(all.to_v - all.from_v) >= STEP_V)
+                out->volt_steps[n++] = all;
         }
+        if (changes == 1)
+            out->n_volt_steps = n;
     }
 }
 
@@ -364,18 +392,36 @@ static bool reaches(const struct phase *ph, double length)
     return true;
 }
 
-/* Where steps of the voltage fall into a phase that is steady otherwise, the phase is two. */
-static int split_phases(struct phases *out, double spacing, double near_edge)
+/* How much later than in most repetitions a phase may end, us. */
+static double later_mode(const struct phase *ph)
+{
+    double most = 0;
+    for (size_t k = 1; k < ph->n_modes; k++)
+        most = fmax(most, ph->modes[k].duration_us - ph->modes[0].duration_us);
+    return most;
+}
+
+/*
+ * Where steps of the voltage fall into a phase that is steady otherwise, the phase is two; not where repetitions are in
+ * different states. What code asks for `late` us before a reading, or less, it asks for after that reading only: the
+ * step seems to come later.
+ */
+static int split_phases(struct phases *out, const struct mixed_stretches *mixed, double spacing, double near_edge,
+                        double late_us)
 {
     for (size_t i = 0; i < out->n_volt_steps; i++) {
-        double at = 0.5 * (out->volt_steps[i].begin_us + out->volt_steps[i].end_us);
+        double begin = out->volt_steps[i].begin_us, stop = out->volt_steps[i].end_us, at = 0.5 * (begin + stop);
         double scatter = 0; /* of the beginning: readings and samples are of different repetitions */
+        double late = 0;
+        if (mixed_at(mixed, at))
+            continue;
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
-            double end = ph->start_us + ph->duration_us.value, before = scatter;
+            double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
-            if (!is_base(ph) || at < ph->start_us + near_edge + before || at > end - near_edge - scatter ||
-                !reaches(ph, at - ph->start_us + near_edge))
+            late += later_mode(ph);
+            if (!is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+                stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
             if (!bigger)
@@ -423,6 +469,13 @@ static size_t count_between(const double *time, size_t n, double begin, double e
     return m;
 }
 
+/* How long after the kernel's end readings come, and the slack; 0: not known. */
+static double late_us(const struct trace *t)
+{
+    const char *text = trace_get(t, "volts_late_us");
+    return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
+}
+
 int find_volts(const struct trace *t, struct phases *out)
 {
     struct trace v;
@@ -450,7 +503,7 @@ int find_volts(const struct trace *t, struct phases *out)
         bool alone = out->n_levels == 0 && isnan(out->phases[0].ipc); /* nothing else says where phases end */
         bad = find_steps(&v, out);
         place_mixed_steps(out, &mixed);
-        bad = bad || split_phases(out, spacing, alone ? 2 * spacing : NEAR_EDGE_US);
+        bad = bad || split_phases(out, &mixed, spacing, alone ? 2 * spacing : NEAR_EDGE_US, late_us(t));
     }
     double *scratch = malloc((2 * v.n + 1) * sizeof *scratch);
     bad |= !scratch;

@@ -11,23 +11,29 @@
 enum {
     SIDE = 11,       /* readings on either side whose medians tell the states a reading may be of */
     AROUND = 40,     /* readings on either side that tell a majority */
+    WINDOW = 40,     /* differences of neighbours that tell the noise */
     APART = 60,      /* readings: strays farther apart than this are not of one stretch */
     STRAYS_LEAST = 6 /* times that readings leave the states around them and come back */
 };
 #define MINORITY_MOST 0.3 /* of 81 readings: then there is a majority (a fair coin shows one so once in 2500 times) */
-#define BOUND_SIGMAS 6.0
+#define BOUND_SIGMAS 4.0 /* once in 16000 readings by chance: six times so near each other never */
 #define BOUND_LEAST 0.0015 /* V: as for a step (volts.c) */
-#define QUARTILE_TO_SIGMA 2.2194 /* a quarter of the differences of two normal values are below 1 / 2.2194 sigma */
+#define MEDIAN_TO_SIGMA 1.0484 /* half of the differences of two normal values are below sigma / 1.0484 */
 
 /*
- * The noise of one reading. Of mixed readings up to half of the differences of neighbours are steps: what the smallest
- * quarter says is at most twice too much then.
+ * The noise of one reading: where neighbours differ little. Where readings mix up to half of the differences are steps;
+ * a quarter of the windows need be free of that.
  */
 static double noise_of(const float *x, size_t n, double *scratch)
 {
-    for (size_t i = 0; i + 1 < n; i++)
-        scratch[i] = fabs((double)x[i + 1] - (double)x[i]);
-    return QUARTILE_TO_SIGMA * nth_smallest(scratch, n - 1, (n - 1) / 4);
+    double *window = scratch + n;
+    size_t m = 0;
+    for (size_t i = 0; i + WINDOW < n; i += WINDOW) {
+        for (size_t k = 0; k < WINDOW; k++)
+            window[k] = fabs((double)x[i + k + 1] - (double)x[i + k]);
+        scratch[m++] = median_of(window, WINDOW);
+    }
+    return MEDIAN_TO_SIGMA * nth_smallest(scratch, m, m / 4);
 }
 
 static double median_between(const float *x, size_t a, size_t b, double *scratch)
@@ -99,7 +105,7 @@ int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
     if (n < 2 * AROUND)
         return 0;
     uint8_t *stray = calloc(n, 1), *gone = calloc(n, 1);
-    double *scratch = malloc(n * sizeof *scratch);
+    double *scratch = malloc((n + WINDOW) * sizeof *scratch);
     out->stretch = malloc(most * sizeof *out->stretch);
     int bad = !stray || !gone || !scratch || !out->stretch ? -1 : 0;
     double bound = bad ? 0 : fmax(BOUND_LEAST, BOUND_SIGMAS * noise_of(x, n, scratch));

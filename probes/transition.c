@@ -26,9 +26,10 @@ static const char disturbed[] = "something else ran between the kernel and the r
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
-/* After the kernel's end: a reading this late tells of what ran in between. The kernel's end is looked for some twenty
- * times in a period, and a quarter as often where it is throttled. */
+/* After the kernel's end, more than readings take there: a reading this late tells of what ran in between. The kernel's
+ * end is looked for some twenty times in a period, and a quarter as often where it is throttled. */
 #define LATE_US 20.0
+#define USUAL_MOST_US 100.0 /* what usually comes later tells nothing: a core may have come back */
 #define LATE_PERIODS 0.25
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -145,6 +146,18 @@ bool transition_reading_lost(double ticks, double usual, double tsc_hz)
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }
 
+/* What a reading takes where sample k is, ticks: where those before or after it take long, all chains are slow. */
+static double reading_there(const struct recording *rec, const struct clock_slots *s, size_t k, double usual)
+{
+    size_t first = k > 1 ? k - 1 : k, last = k + 1 < rec->n ? k + 1 : k;
+    for (size_t i = first; i <= last && s->cycles < 0; i++) {
+        const uint64_t *now = rec->words + i * rec->stride;
+        if (i != k)
+            usual = fmax(usual, reading_ticks(s, now, now - rec->stride));
+    }
+    return usual;
+}
+
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
  * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
@@ -179,7 +192,8 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
         double ticks = (double)(int64_t)(now[0] - before[0]), payload_cycles;
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
-        hz = sample_hz(&slots, now, before, tsc_hz, usual, hz, &payload_cycles);
+        double here = reading_there(rec, &slots, k, usual);
+        hz = sample_hz(&slots, now, before, tsc_hz, here, hz, &payload_cycles);
         double time_us = (double)(int64_t)(now[0] - rec->zero_tsc) / tsc_hz * 1e6;
         if (time_us < from_us)
             continue;
@@ -392,20 +406,26 @@ static double read_time(const struct machine *m, const struct transition_setup *
     return r->n_segments > 1 ? since_zero : since_zero - s->warmup_us - s->before_us;
 }
 
-/* One repetition that ends at `at` and one reading. Returns what the machine's run returns; *why is "" if *volts and
- * *time_us were measured. */
-static int read_voltage(struct machine *m, const struct transition_setup *s, unsigned run, double at, double *time_us,
-                        double *volts, char *why, size_t size, struct machine_error *err)
+struct volt_reading {
+    unsigned run;
+    double time_us, late_us; /* late_us: after the kernel's end */
+    double volts;
+};
+
+/* One repetition that ends at `at` and one reading. Returns what the machine's run returns; *why is "" if there is a
+ * voltage and a time. */
+static int read_voltage(struct machine *m, const struct transition_setup *s, double at, struct volt_reading *out,
+                        char *why, size_t size, struct machine_error *err)
 {
     struct segment segments[2] = {{s->from, s->warmup_us + s->before_us + fmin(at, 0), false},
                                   {s->to, fmax(at, 0), false}};
     struct run_request request = {.segments = segments, .n_segments = at > 0 ? 2 : 1, .zero_segment = at > 0,
-                                  .repetition = run};
+                                  .repetition = out->run};
     struct machine_error unread = {MACHINE_OK, "", ""};
     struct recording rec;
     uint64_t value;
     const char *reason;
-    *time_us = *volts = NAN;
+    out->time_us = out->volts = NAN;
     why[0] = '\0';
     int status = m->ops->run(m, &request, &rec, err);
     if (status)
@@ -414,12 +434,44 @@ static int read_voltage(struct machine *m, const struct transition_setup *s, uns
         snprintf(why, size, "%.240s%s%.120s", unread.text, unread.remedy[0] ? "; " : "", unread.remedy);
         return MACHINE_OK;
     }
-    *time_us = read_time(m, s, &rec, &request, at);
-    if (!msr_volts(value, volts, &reason))
+    out->time_us = read_time(m, s, &rec, &request, at);
+    out->late_us = out->time_us - at;
+    if (!msr_volts(value, &out->volts, &reason))
         snprintf(why, size, "%s", reason);
-    else if (rec.migrated || rec.involuntary_switches || *time_us > at + LATE_US + LATE_PERIODS * s->period_us)
+    else if (rec.migrated || rec.involuntary_switches)
         snprintf(why, size, "%s", disturbed);
     return MACHINE_OK;
+}
+
+/*
+ * Enters the readings in the trace, but for those that came later than readings do here (*late: how many), and those
+ * after time 0 of repetitions that ended before it: the second kernel had not run. 0, or -1: out of memory.
+ */
+static int keep_readings(const struct transition_setup *s, const struct volt_reading *reading, size_t n,
+                         struct trace *t, unsigned *late)
+{
+    double *x = malloc((n + 1) * sizeof *x);
+    *late = 0;
+    if (!x)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        x[i] = reading[i].late_us;
+    double usual = n ? fmin(fmax(0, nth_smallest(x, n, n / 4)), USUAL_MOST_US) : NAN;
+    char text[40];
+    free(x);
+    snprintf(text, sizeof text, "%.3f", usual);
+    int bad = usual > 0 ? trace_set(t, "volts_late_us", text) : 0;
+    for (size_t i = 0; i < n && !bad; i++) {
+        const struct volt_reading *v = &reading[i];
+        bool too_late = v->late_us > usual + LATE_US + LATE_PERIODS * s->period_us;
+        *late += too_late;
+        if (too_late || (v->time_us > 0 && v->time_us - v->late_us <= 0))
+            continue;
+        bad = trace_add_channel(t, TRACE_VOLTS) || trace_append(t, v->run, v->time_us) ? -1 : 0;
+        if (!bad)
+            t->channel[TRACE_VOLTS][t->n - 1] = (float)v->volts;
+    }
+    return bad;
 }
 
 /* Evenly spaced times over the recording, one repetition each, in scattered order; the run numbers follow those of the
@@ -428,35 +480,38 @@ static int read_voltages(struct machine *m, const struct transition_setup *s, un
                          transition_progress *progress, void *data, struct transition_result *out,
                          struct machine_error *err)
 {
-    unsigned step = scattering_step(readings), missing = 0, without = 0, done = 0;
+    unsigned step = scattering_step(readings), missing = 0, without = 0, done = 0, late = 0;
     char first_why[sizeof out->volts_missing] = "";
-    struct trace *t = &out->trace;
-    for (; done < readings && (without < VOLT_TRIES || without < done); done++) {
-        unsigned point = (unsigned)((uint64_t)done * step % readings), run = first_run + done;
-        double at = -s->before_us + (s->before_us + s->observe_us) * (point + 0.5) / readings, time_us, volts;
+    struct volt_reading *reading = malloc((readings + 1) * sizeof *reading);
+    size_t n = 0;
+    int status = reading ? MACHINE_OK : out_of_memory(err);
+    bool stopped = false;
+    for (; !status && !stopped && done < readings && (without < VOLT_TRIES || without < done); done++) {
+        unsigned point = (unsigned)((uint64_t)done * step % readings);
+        double at = -s->before_us + (s->before_us + s->observe_us) * (point + 0.5) / readings;
         char why[sizeof first_why];
-        int status = read_voltage(m, s, run, at, &time_us, &volts, why, sizeof why, err);
-        if (status)
-            return status;
+        reading[n].run = first_run + done;
+        status = read_voltage(m, s, at, &reading[n], why, sizeof why, err);
         if (why[0]) {
             without += strcmp(why, disturbed) != 0;
             if (!missing++)
                 memcpy(first_why, why, sizeof why);
         } else {
-            if (trace_add_channel(t, TRACE_VOLTS) || trace_append(t, run, time_us))
-                return out_of_memory(err);
-            t->channel[TRACE_VOLTS][t->n - 1] = (float)volts;
+            n++;
         }
-        if (progress && progress(data, run + 1, first_run + readings)) {
-            done++;
-            break;
-        }
+        stopped = !status && progress && progress(data, first_run + done + 1, first_run + readings);
     }
+    if (!status && keep_readings(s, reading, n, &out->trace, &late))
+        status = out_of_memory(err);
+    free(reading);
+    if (late && !missing)
+        memcpy(first_why, disturbed, sizeof disturbed);
+    missing += late;
     if (missing == done)
         memcpy(out->volts_missing, first_why, sizeof first_why);
     else if (missing)
         snprintf(out->volts_missing, sizeof out->volts_missing, "%u of %u readings: %.160s", missing, done, first_why);
-    return MACHINE_OK;
+    return status;
 }
 
 static unsigned volt_readings(const struct machine *m, const struct transition_setup *s)
