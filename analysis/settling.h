@@ -26,8 +26,9 @@ int steady_seen_add(struct steady_seen *s, const struct trace *t);
 
 /*
  * Marks the repetitions that begin below the first kernel's own frequency, since the core has not come back from what
- * ran before: off[i] for run i, i < n; runs that have no samples before time 0 are not marked. A machine that floats
- * by several per cent by itself is allowed that. Returns how many, or -1: out of memory. Nothing is marked where the
+ * ran before: off[i] for run i, i < n; runs that have no samples before time 0 are not marked, nor are those that are as
+ * far below the others when they end: they ran at a lower frequency throughout, which the analysis tells of. A machine
+ * that floats by several per cent by itself is allowed that. Returns how many, or -1: out of memory. Nothing is marked where the
  * frequency was not measured.
  */
 int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n);
@@ -41,7 +42,8 @@ struct settling {
 
 /*
  * Compares the last 20 us (at least five samples) of each repetition with the second kernel's steady state. `waits`: a
- * lower frequency at the end is as good, since the wait for a higher one is not looked at. 0, or -1: out of memory.
+ * lower frequency at the end is as good, since the wait for a higher one is not looked at; so is another one by the
+ * factor that the repetition began with. 0, or -1: out of memory.
  */
 int settling_judge(const struct trace *t, const struct phases *p, const struct steady_seen *own, bool waits,
                    struct settling *out);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "analysis/settling.h"
+#include "tables/guarded.h"
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
@@ -258,6 +259,66 @@ static void a_short_warm_up_is_told(void **state)
     table_free(&t);
 }
 
+/* ---- power limits ---- */
+
+static bool holds_both(const struct estimate *e, double ghz, double factor)
+{
+    return e->hi > ghz * 0.999 && e->lo < ghz * factor * 1.001;
+}
+
+/* Whether the change was found, with limits that hold all repetitions. */
+static bool slow_repetitions_are_kept(const struct model *m, const char *from, const char *to, uint64_t seed)
+{
+    struct machine machine;
+    struct machine_error err;
+    struct transition_setup s;
+    struct payload a = rig_payload(from), b = rig_payload(to);
+    struct guard g = {.machine = &machine};
+    struct switches_seen seen;
+    transition_defaults(&s, &a, &b);
+    s.seed = seed;
+    s.no_volts = true;
+    assert_int_equal(machine_open_parsed_model(m, "model:test", &machine, &err), MACHINE_OK);
+    if (guarded_switch(&g, &s, &seen, &err))
+        fail_msg("%s", err.text);
+    unsigned late = 0;
+    for (size_t i = 0; i < seen.result.n_spoilt; i++)
+        late += strstr(seen.result.spoilt[i].why, "not back") != NULL;
+    if (late)
+        fail_msg("seed %u: %u of %u are discarded as not back", (unsigned)seed, late, s.runs);
+    bool told = false;
+    for (size_t i = 0; i < seen.phases.n_warnings; i++)
+        told = told || strstr(seen.phases.warnings[i], "frequency from beginning to end");
+    if (!told)
+        fail_msg("seed %u: a share of %.2f at %.2f: no warning", (unsigned)seed, m->world.limit_share,
+                 m->world.limit_factor);
+    const struct phases *p = &seen.phases;
+    bool held = p->n_transitions == 1 && p->n_levels >= 2 && holds_both(&p->levels[0], 2.8, m->world.limit_factor) &&
+                holds_both(&p->levels[p->n_levels - 1], 1.9, m->world.limit_factor);
+    switches_free(&seen);
+    machine.ops->close(&machine);
+    return held;
+}
+
+/* Where none of the few repetitions of the first kernel alone was limited, those that were "had not come back". */
+static void limited_repetitions_have_come_back(void **state)
+{
+    (void)state;
+    struct rng x;
+    unsigned held = 0, n = rng_rounds(30);
+    rng_init(&x, 5, 0);
+    for (unsigned i = 0; i < n; i++) {
+        struct model m;
+        rig_load("xeon-gold-6130", &m);
+        m.n_interrupts = 0; /* one restarts the wait: that repetition ends elsewhere */
+        m.world.limit_share = rng_range(&x, 0.1, 0.45);
+        m.world.limit_factor = rng_range(&x, 0.7, 0.96);
+        held += slow_repetitions_are_kept(&m, i % 3 ? "128fma" : "512fma", i % 3 ? "512fma" : "128fma", i + 1);
+    }
+    print_message("in %u of %u worlds the change is found and the limits hold all repetitions\n", held, n);
+    assert_true(held >= n * 9 / 10);
+}
+
 /* ---- made traces ---- */
 
 /* Repetitions of 50 us before and 150 us behind time 0; each floats by up to `floats` as a whole, each sample scatters
@@ -314,6 +375,31 @@ static void what_floats_is_settled(void **state)
     assert_true(settled >= 97);
 }
 
+/* Repetitions that are slow from beginning to end are not late, and late ones among them are. */
+static void what_is_limited_is_not_late(void **state)
+{
+    (void)state;
+    static const double factors[] = {0.6, 0.8, 0.9, 0.95, 0.965};
+    for (unsigned k = 0; k < 10; k++) {
+        struct trace t, alone;
+        struct steady_seen own = {0};
+        bool off[20];
+        make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
+        make_trace(&t, 20, 2.8, 0, 0, 200 + k);
+        assert_int_equal(steady_seen_add(&own, &alone), 0);
+        for (size_t i = 0; i < t.n; i++) {
+            bool limited = t.run[i] % 5 < 2, late = t.run[i] % 7 == 0;
+            t.channel[TRACE_FREQ][i] *= (float)((limited ? factors[k % 5] : 1) *
+                                                (late && t.time_us[i] <= 0 ? 0.7 : t.time_us[i] > 0 ? 0.8 : 1));
+        }
+        assert_int_equal(settling_mark_late(&t, &own, off, 20), 3);
+        for (unsigned run = 0; run < 20; run++)
+            assert_int_equal(off[run], run % 7 == 0);
+        trace_free(&t);
+        trace_free(&alone);
+    }
+}
+
 static void what_is_late_is_marked(void **state)
 {
     (void)state;
@@ -345,8 +431,10 @@ int main(void)
         cmocka_unit_test(a_short_recording_is_undecided),
         cmocka_unit_test(the_first_kernel_is_back_before_the_switch),
         cmocka_unit_test(a_short_warm_up_is_told),
+        cmocka_unit_test(limited_repetitions_have_come_back),
         cmocka_unit_test(what_floats_is_settled),
         cmocka_unit_test(what_is_late_is_marked),
+        cmocka_unit_test(what_is_limited_is_not_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
