@@ -167,7 +167,8 @@ static void density_names(const struct table *t, struct chart *c, struct chart_p
 /* A level, or where no counter tells it what the core did instead. */
 static void level_cell(struct chart_cell *cell, double level, const char *asks)
 {
-    bool throttle = asks && strcmp(asks, "throttle only") == 0, nothing = asks && strcmp(asks, "nothing") == 0;
+    bool throttle = asks && strcmp(asks, "throttle only") == 0, nothing = asks && strcmp(asks, "nothing") == 0,
+         undecided = asks && strcmp(asks, "undecided") == 0;
     if (!cell || (!isfinite(level) && !asks))
         return;
     cell->state = isfinite(level) ? CELL_VALUE : CELL_PLAIN;
@@ -175,7 +176,7 @@ static void level_cell(struct chart_cell *cell, double level, const char *asks)
     if (isfinite(level))
         snprintf(cell->text, sizeof cell->text, "%.3g%s", level, throttle ? " t" : "");
     else
-        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : "\xE2\x86\x93");
+        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : undecided ? "?" : "\xE2\x86\x93");
 }
 
 static void trigger_levels(const struct table *t, struct chart *c)
@@ -186,7 +187,7 @@ static void trigger_levels(const struct table *t, struct chart *c)
     snprintf(p->y_label, sizeof p->y_label, "density");
     snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
     snprintf(p->note, sizeof p->note, "t: throttled, same frequency%s",
-             plot_has(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing");
+             plot_has(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing; ?: undecided");
     p->scale_hi = fmax(plot_largest(t, "level"), 2);
     density_names(t, c, p);
     for (size_t row = 0; row < t->n_rows; row++)

@@ -85,11 +85,14 @@ static int grow(struct trace *t)
     return 0;
 }
 
+/* Steps of a microsecond: the four decimals of the file, so that what is written is what was analysed. */
+#define TIME_STEPS 1e4
+
 int trace_append(struct trace *t, uint32_t run, double time_us)
 {
     if (t->n == t->capacity && grow(t))
         return -1;
-    t->time_us[t->n] = time_us;
+    t->time_us[t->n] = round(time_us * TIME_STEPS) / TIME_STEPS;
     if (t->run)
         t->run[t->n] = run;
     for (int c = 0; c < TRACE_CHANNELS; c++)

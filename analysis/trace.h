@@ -61,7 +61,8 @@ void trace_free(struct trace *t);
 /* Adds a channel (or, trace_add_run, the run column), all missing so far. Returns 0, or -1 when out of memory. */
 int trace_add_channel(struct trace *t, enum trace_channel c);
 int trace_add_run(struct trace *t);
-/* Appends a sample with all channels missing; the caller fills them in at index t->n - 1. 0, or -1: out of memory. */
+/* Appends a sample with all channels missing; the caller fills them in at index t->n - 1. Times are rounded to
+ * 0.1 ns, as files have them. 0, or -1: out of memory. */
 int trace_append(struct trace *t, uint32_t run, double time_us);
 
 /*

@@ -431,7 +431,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
         fprintf(out, "%.4f", t->time_us[i]);
         for (int c = 0; c < TRACE_CHANNELS; c++)
             if (t->channel[c])
-                isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.7g", t->channel[c][i]);
+                isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.9g", t->channel[c][i]);
         for (size_t e = 0; e < t->n_extra; e++) {
             putc(',', out);
             write_text(out, t->text + t->extra[e].offset[i]);

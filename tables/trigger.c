@@ -4,11 +4,14 @@
  */
 #include "tables/trigger.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/frequency_levels.h"
 #include "analysis/robust.h"
+#include "analysis/support.h"
 #include "tables/kinds.h"
 
 static const struct table_column columns[] = {
@@ -50,7 +53,9 @@ static const struct table_column columns[] = {
 };
 
 enum { COUNT, DENSITY, MIXTURE, DIRTY };
-#define ASKS_LOWER "lower frequency" /* as bench_asks says where no counter tells the level */
+#define ASKS_LOWER "lower frequency" /* as bench_asks says where no counter tells the level ... */
+#define ASKS_THROTTLE "throttle only"
+#define ASKS_UNDECIDED "undecided"   /* ... or whether there is another one */
 
 static int out_of_memory(struct machine_error *err)
 {
@@ -138,10 +143,10 @@ static int add_all(const struct tables_context *x, struct cells *out, const stru
 
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
-    static const char *const brief[] = {"256fma", "512fma"};
+    static const char *const brief[] = {"256fma", "512or", "512fma"}; /* all kinds that may ask for a level */
     struct payload kernel[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
-    size_t n = x->options->brief ? tables_kernels(x, brief, 2, kernel, t)
+    size_t n = x->options->brief ? tables_kernels(x, brief, 3, kernel, t)
                                  : tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernel, t);
     size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     if (!x->options->n_active && n_cores) { /* by default all cores, and no other number */
@@ -203,7 +208,18 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 /* ---- levels that no counter tells ---- */
 
 #define SAME_FREQUENCY 0.01 /* relative; see analysis/trigger.h */
+#define LEVELS_APART 0.025  /* relative: levels of real parts are at least so far apart, 100 MHz in 4 GHz */
+#define TOGETHER_SAME 0.003 /* relative: less is no lower frequency of what is throttled */
+#define LEAST_HALF 0.002
+#define HALF_SIGMAS 2.3     /* standard deviations in half of the 95 % limits of some ten repetitions */
+#define BY_CHANCE 0.1       /* that rows of one level are not taken for one */
 enum { LEVELS_MAX = 6 };
+
+/* The frequencies below that of plain code at some number of cores: one in each mode, as log(GHz / plain). */
+struct ranks {
+    struct value_mode mode[LEVELS_MAX]; /* the highest frequency first */
+    size_t n, firm;                     /* of the modes: those from `firm` on may be more levels than that */
+};
 
 static int descending(const void *a, const void *b)
 {
@@ -211,32 +227,47 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* 1, 2, ... by frequency among those that were asked for; 0 if that of plain code; -1: none of them. */
-static int rank(double ghz, double plain_ghz, const struct value_mode *mode, size_t n)
+static struct estimate lower_of(const struct table *t, size_t row)
 {
-    if (isnan(ghz))
-        return -1;
-    if (fabs(log(ghz / plain_ghz)) < SAME_FREQUENCY)
-        return 0;
-    for (size_t k = 0; k < n; k++)
-        if (log(ghz) > mode[k].lo - SAME_FREQUENCY && log(ghz) < mode[k].hi + SAME_FREQUENCY)
-            return (int)k + 1;
-    return -1;
+    struct estimate freq = table_estimate(t, row, "freq_ghz"), plain = table_estimate(t, row, "plain_ghz");
+    return trigger_lower(&freq, &plain);
 }
 
-static void rank_row(struct table *t, size_t row, const struct value_mode *mode, size_t n)
+/* The mode that has this value, or n. */
+static size_t mode_of(const struct ranks *r, double x)
+{
+    size_t k = 0;
+    while (k < r->n && !(x > r->mode[k].lo - SAME_FREQUENCY / 4 && x < r->mode[k].hi + SAME_FREQUENCY / 4))
+        k++;
+    return k;
+}
+
+/* 1, 2, ... by frequency among those that were asked for; 0 if that of plain code; -1: none of them, or not firm. */
+static int rank(double ghz, double plain_ghz, const struct ranks *r)
+{
+    double x = log(ghz / plain_ghz);
+    size_t k = mode_of(r, x);
+    if (isnan(x))
+        return -1;
+    if (k < r->n)
+        return k < r->firm ? (int)k + 1 : -1;
+    return fabs(x) < SAME_FREQUENCY / 2 ? 0 : -1;
+}
+
+static void rank_row(struct table *t, size_t row, const struct ranks *r)
 {
     static const char *const ghz[] = {"freq_ghz", "freq_kernel_ghz", "freq_with_ghz"};
     static const char *const level[] = {"level", "level_kernel", "level_with"};
-    for (size_t i = 0; i < 3; i++) {
-        int found = rank(table_number(t, row, ghz[i]), table_number(t, row, "plain_ghz"), mode, n);
+    bool open = table_says(t, row, "asks", ASKS_UNDECIDED);
+    for (size_t i = open; i < 3; i++) {
+        int found = rank(table_number(t, row, ghz[i]), table_number(t, row, "plain_ghz"), r);
         if (isnan(table_number(t, row, level[i])) && found >= 0)
             table_set_number(t, row, level[i], found);
     }
-    int asked = (int)table_number(t, row, "level");
-    if (strcmp(table_text(t, row, "asks"), ASKS_LOWER) == 0 && asked > 0) {
+    double asked = table_number(t, row, "level");
+    if (table_says(t, row, "asks", ASKS_LOWER) && asked > 0) {
         char text[20];
-        snprintf(text, sizeof text, "level %d", asked);
+        snprintf(text, sizeof text, "level %.0f", asked);
         table_set_text(t, row, "asks", text);
     }
 }
@@ -245,6 +276,12 @@ static bool is_lower(const struct table *t, size_t row, double cores)
 {
     return table_number(t, row, "active_cores") == cores && strcmp(table_text(t, row, "asks"), ASKS_LOWER) == 0 &&
            !isnan(table_number(t, row, "freq_ghz"));
+}
+
+/* A row of its own with a lower frequency: limits of density are told of rows that are there, too. */
+static bool tells_frequency(const struct table *t, size_t row, double cores)
+{
+    return is_lower(t, row, cores) && !table_says(t, row, "what", "density limit");
 }
 
 static bool same_question(const struct table *t, size_t a, size_t b)
@@ -259,6 +296,8 @@ static bool all_lower(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
         bool here = !is_lower(t, i, table_number(t, i, "active_cores"));
+        if (table_number(t, i, "active_cores") == cores && table_says(t, i, "asks", ASKS_UNDECIDED))
+            return false;
         for (size_t k = 0; k < t->n_rows && !here; k++)
             here = is_lower(t, k, cores) && same_question(t, k, i);
         if (!here)
@@ -267,26 +306,125 @@ static bool all_lower(const struct table *t, double cores)
     return true;
 }
 
+/* Whether dense code of this kind was measured: what lowers the frequency at another number of cores is measured at
+ * this one, too. */
+static bool measured_kind(const struct table *t, unsigned width, enum kernel_weight weight)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct payload p;
+        bool alone = table_says(t, i, "what", "count") || table_says(t, i, "what", "density");
+        if (alone && table_number(t, i, "density") <= 1 && parse(table_text(t, i, "kernel"), &p) &&
+            p.kernel->width == width && p.kernel->weight == weight)
+            return true;
+    }
+    return false;
+}
+
+/* A single frequency is that of level 1 only where all kinds of code were looked at that may ask for another one. */
+static bool all_kinds(const struct table *t, double cores)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct payload p;
+        if (is_lower(t, i, cores) && parse(table_text(t, i, "kernel"), &p) && p.kernel->width > 256 &&
+            !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether all rows of a mode are of one level: they scatter as their limits say, and no limit reaches as far as another
+ * level is. */
+static bool one_level(const struct table *t, double cores, const struct ranks *r, size_t mode)
+{
+    double weights = 0, sum = 0, squares = 0, farthest = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct estimate lower = lower_of(t, i);
+        if (!tells_frequency(t, i, cores) || mode_of(r, lower.value) != mode)
+            continue;
+        double half = (lower.hi - lower.lo) / 2, off = lower.value - r->mode[mode].mean;
+        double sigma = hypot(half / HALF_SIGMAS, FREQUENCY_SAME / 4);
+        weights += 1 / (sigma * sigma);
+        sum += off / (sigma * sigma);
+        squares += off * off / (sigma * sigma);
+        farthest = isnan(half) ? INFINITY : fmax(farthest, fabs(off) + half);
+        n++;
+    }
+    return n < 2 || (farthest < LEVELS_APART &&
+                     squares - sum * sum / weights < gsl_cdf_chisq_Qinv(BY_CHANCE, (double)n - 1));
+}
+
+/* The modes, and up to which of them rows that are taken for one level cannot be of two. */
+static void find_ranks(const struct table *t, double cores, double *x, struct ranks *r)
+{
+    double wide = 0;
+    size_t m = 0;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (tells_frequency(t, i, cores)) {
+            struct estimate lower = lower_of(t, i);
+            x[m++] = lower.value;
+            wide = fmax(wide, (lower.hi - lower.lo) / 2);
+        }
+    double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
+    r->n = find_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
+    qsort(r->mode, r->n, sizeof *r->mode, descending);
+    size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
+    for (r->firm = 0; r->firm < all && one_level(t, cores, r, r->firm);)
+        r->firm++;
+}
+
 /* Without counters a level is known by its frequency: the next below plain code is level 1. Nothing lower: no level. */
 static int rank_levels(struct table *t, double cores)
 {
-    struct value_mode mode[LEVELS_MAX];
+    struct ranks r;
     double *x = malloc((t->n_rows + 1) * sizeof *x);
-    size_t m = 0;
     if (!x)
         return -1;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (is_lower(t, i, cores))
-            x[m++] = log(table_number(t, i, "freq_ghz"));
-    size_t n = find_modes(x, m, SAME_FREQUENCY, 1, mode, LEVELS_MAX);
-    qsort(mode, n, sizeof *mode, descending);
-    for (size_t i = 0; i < t->n_rows && m; i++)
-        if (table_number(t, i, "active_cores") == cores)
-            rank_row(t, i, mode, n);
+    find_ranks(t, cores, x, &r);
     free(x);
-    if (m)
+    for (size_t i = 0; i < t->n_rows && r.n; i++)
+        if (table_number(t, i, "active_cores") == cores)
+            rank_row(t, i, &r);
+    if (r.firm)
         table_set_setting(t, "levels", "ranked by frequency: this machine does not count licences");
     return 0;
+}
+
+static bool is_throttled(const struct table *t, size_t row)
+{
+    return table_says(t, row, "asks", ASKS_THROTTLE) || table_says(t, row, "asks", ASKS_UNDECIDED);
+}
+
+/* The frequency of all rows of a kernel that throttle, or may do more, against that of plain code: together they tell
+ * more than each by its own limits. */
+static struct estimate throttled_together(const struct table *t, size_t row)
+{
+    double weights = 0, sum = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct estimate lower = lower_of(t, i);
+        double half = (lower.hi - lower.lo) / 2;
+        if (!is_throttled(t, i) || table_says(t, i, "what", "density limit") || isnan(half) ||
+            !table_says(t, i, "kernel", table_text(t, row, "kernel")) ||
+            table_number(t, i, "active_cores") != table_number(t, row, "active_cores"))
+            continue;
+        half = fmax(half, LEAST_HALF); /* few repetitions agree by chance, or by the steps of a clock */
+        weights += 1 / (half * half);
+        sum += lower.value / (half * half);
+    }
+    double half = 1 / sqrt(weights);
+    return (struct estimate){sum / weights, sum / weights - half, sum / weights + half};
+}
+
+/* What is throttled and undecided by its own limits. */
+static void decide_together(struct table *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct estimate own = lower_of(t, i), all = throttled_together(t, i);
+        if (!is_throttled(t, i) || isfinite(table_number(t, i, "level")))
+            continue;
+        bool same = all.lo > -TOGETHER_SAME && !(own.hi < -TOGETHER_SAME);
+        table_set_text(t, i, "asks", same ? ASKS_THROTTLE : ASKS_UNDECIDED);
+    }
 }
 
 /* The numbers of cores at which levels can be ranked, into `cores`: found before ranking overwrites what tells it. */
@@ -307,6 +445,7 @@ static size_t rankable(const struct table *t, double *cores)
 static int conclude(struct table *t)
 {
     double *cores = malloc((t->n_rows + 1) * sizeof *cores);
+    decide_together(t);
     size_t n = cores ? rankable(t, cores) : 0, done = 0;
     while (done < n && rank_levels(t, cores[done]) == 0)
         done++;

@@ -99,11 +99,17 @@ struct trigger_row {
     size_t n;
 };
 void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r);
+/* log(freq / plain) with the limits of both. */
+struct estimate trigger_lower(const struct estimate *freq, const struct estimate *plain);
 /* The period of the samples: what was asked for, or this. */
 double bench_period(const struct bench *b, double usual_us);
 /* The fields of a row that say what was measured. */
 void bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with);
-/* "level 1", "throttle only", "nothing", or "lower frequency" where no counter tells which level it is. */
+/*
+ * "level 1", "throttle only", "nothing", or "lower frequency" where no counter tells which level it is. Without one,
+ * "undecided" is what is throttled and may run at a lower frequency, by the limits, or what runs at one that is lower
+ * by too little to be told from one that moves by itself.
+ */
 const char *bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
 /* What the repetitions did not agree on, as missing. */
 void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/frequency_levels.h"
 #include "analysis/robust.h"
 
 #define MOMENT_US 0.5
@@ -222,12 +223,22 @@ int bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, 
     return trigger_throttled(&b->trace, span, begin, n, b->period_us, out);
 }
 
+struct estimate trigger_lower(const struct estimate *freq, const struct estimate *plain)
+{
+    double value = log(freq->value / plain->value);
+    double half = hypot(log(freq->hi / freq->lo), log(plain->hi / plain->lo)) / 2;
+    return (struct estimate){value, value - half, value + half};
+}
+
 const char *bench_asks(const struct trigger_grades *g, const struct trigger_row *r)
 {
     static const char *const level[] = {"level 0", "level 1", "level 2", "level 3"};
-    if (r->grade <= r->plain_grade)
-        return r->throttled ? "throttle only" : "nothing";
-    return g->counted ? level[r->grade] : "lower frequency";
+    if (r->grade > r->plain_grade)
+        return g->counted ? level[r->grade] : "lower frequency";
+    const struct estimate lower = trigger_lower(&r->freq, &r->plain);
+    if (!g->counted && (r->throttled || lower.hi < 0) && !(lower.lo > -FREQUENCY_SAME))
+        return lower.hi < -FREQUENCY_SAME ? "lower frequency" : "undecided";
+    return r->throttled ? "throttle only" : "nothing";
 }
 
 void bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with)
@@ -246,8 +257,11 @@ void bench_row(const struct bench *b, struct table *rows, const struct trigger_g
     bench_key(b, rows, r->what, r->density, r->with);
     table_put_text(rows, "asks", bench_asks(g, r));
     if (r->grade <= r->plain_grade && !r->throttled && r->below > 0) {
-        char text[80];
-        snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->below, r->lasts_us);
+        char text[120];
+        int used = snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->below, r->lasts_us);
+        double least = trigger_lower(&r->freq, &r->plain).lo;
+        if (!g->counted && least < 0)
+            snprintf(text + used, sizeof text - (size_t)used, "; a frequency lower by %.2g %%", -100 * least);
         table_put_text(rows, "detectable", text);
     }
     if (g->counted) /* the same frequency alone does not tell that it is the same level */

@@ -341,7 +341,7 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct trigger_row r = {.grade = plain, .plain_grade = plain, .throttled = throttle.throttled,
                             .below = throttle.below, .lasts_us = throttle.lasts_us,
-                            .freq = bench_freq(s->b, SHORT, REFERENCES, KINDS),
+                            .freq = bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
     /* what the shortest burst asks for already hides what throttling alone would take */
     if (at_short <= plain && (throttle.throttled || at_long <= plain))

@@ -70,6 +70,9 @@ static void print_counts(FILE *out, const struct table *t)
     if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
         fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us with so many cores active\n",
                 longest_burst(t));
+    if (table_find(t, "asks", "undecided") < t->n_rows)
+        fputs("  undecided: by its limits the frequency may be lower than that of plain code; levels are then not "
+              "told\n", out);
 }
 
 static void print_densities(FILE *out, const struct table *t)
@@ -145,13 +148,19 @@ void trigger_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
+static bool asks_no_frequency(const char *asks)
+{
+    return !asks || strcmp(asks, "nothing") == 0 || strcmp(asks, "throttle only") == 0 ||
+           strcmp(asks, "undecided") == 0;
+}
+
 /* Whether a row may be told to ask for a level: by the counters, or by a frequency that is lower than that of plain
  * code by the limits of both. */
 static bool asks_level(const struct table *t, size_t row)
 {
     const char *asks = table_text(t, row, "asks");
     struct estimate freq = table_estimate(t, row, "freq_ghz"), plain = table_estimate(t, row, "plain_ghz");
-    if (!asks || strcmp(asks, "nothing") == 0 || strcmp(asks, "throttle only") == 0)
+    if (asks_no_frequency(asks))
         return false;
     return isfinite(table_number(t, row, "level")) || estimate_above(&plain, &freq);
 }
@@ -252,7 +261,7 @@ static void tell_unsupported(FILE *out, const struct table *t)
     size_t n = 0, first = t->n_rows;
     for (size_t i = t->n_rows; i-- > 0;) {
         const char *asks = table_text(t, i, "asks");
-        if (!asks || strcmp(asks, "nothing") == 0 || strcmp(asks, "throttle only") == 0 || asks_level(t, i))
+        if (asks_no_frequency(asks) || asks_level(t, i))
             continue;
         n++;
         first = i;

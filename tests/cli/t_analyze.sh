@@ -32,6 +32,16 @@ run --analyze "$tmp/good.csv" --json a.json --seed 5
 run --analyze "$tmp/good.csv" --json b.json --seed 5
 verdict "the same seed gives the same JSON" cmp -s a.json b.json
 
+# a recording tells what its run told: to the last digit, with voltages, with discarded repetitions, on the way up
+for of in 'xeon-gold-6130 128fma:512fma 1' 'xeon-gold-6130 512fma:128fma 2' 'core-i7-6700hq 64add:256or 3' \
+    'core-i9-11900k 512or:128fma 4'; do
+    # shellcheck disable=SC2086 # three words
+    set -- $of
+    run --transition "$2" --machine "model:$1" --seed "$3" --runs 40 --observe 900 --csv own.csv --json own.json
+    run --analyze own.csv --json again.json
+    verdict "the analysis of a recording of $1, $2, is that of the run" cmp own.json again.json
+done
+
 # what changes before the switch was not changed by it
 sed '/^#/!s/^\([0-2]\),\([-0-9.]*\),/\1 \2 /' "$tmp/good.csv" |
     awk '/^[0-2] / { sub(/ /, ","); split($1, f, ","); printf "%s,%.2f,%s\n", f[1], f[2] - 31.5, $2; next } 1' \

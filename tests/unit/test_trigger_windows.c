@@ -298,16 +298,77 @@ static void large_counts_are_found(void **state)
     table_free(&t);
 }
 
+/* The first row of `what` with this kernel that asks for `asks`, or the number of rows. */
+static size_t find_row(const struct table *t, const char *what, const char *kernel, const char *asks)
+{
+    size_t i = 0;
+    while (i < t->n_rows && !(says(t, i, what, kernel) && table_says(t, i, "asks", asks)))
+        i++;
+    return i;
+}
+
+/* Levels without counters: what lies near one another is told apart by its limits, or is no level. */
+static void close_levels_are_told_apart_or_not_told(void **state)
+{
+    static const double first[] = {0.01, 0.02, 0.05, 0.1}, second[] = {0.01, 0.02, 0.05, 0.2}, clocks[] = {0, 10, 25};
+    static struct model m;
+    static struct tables_options o;
+    size_t told = 0, sharp = 0, asked = 0;
+    (void)state;
+    tables_options_default(&o);
+    o.brief = true;
+    for (size_t c = 0; c < 3 * 4 * 4; c += 1 + (c >= 16)) { /* all of the exact clock, half of the others */
+        const double one = 1 - first[c / 4 % 4], two = one * (1 - second[c % 4]);
+        struct table t;
+        rig_load_plain("xeon-gold-6130", &m);
+        m.no_counters = true;
+        m.counts_licences = m.counts_throttle = false;
+        m.tsc_step_ns = clocks[c / 16];
+        m.n_mixtures = m.n_dirty = 0;
+        for (size_t i = 0; i < m.n_turbo; i++) {
+            m.turbo[i].ghz[1] = m.turbo[i].ghz[0] * one;
+            m.turbo[i].ghz[2] = m.turbo[i].ghz[0] * two;
+        }
+        for (size_t i = 0; i < m.n_demands; i++)
+            m.demands[i].count = 1;
+        o.seed = c;
+        rig_measure(&table_trigger, &m, &o, &t);
+        for (size_t i = 0; i < t.n_rows; i++) {
+            bool heavy = table_says(&t, i, "kernel", "512fma");
+            if (!table_says(&t, i, "what", "count") && !(table_says(&t, i, "what", "density") &&
+                                                         table_number(&t, i, "density") <= 1))
+                continue;
+            bool right = table_says(&t, i, "asks", heavy ? "level 2" : "level 1");
+            asked++;
+            told += right;
+            sharp += right && c < 16;
+            if (!right && !table_says(&t, i, "asks", "undecided") && !table_says(&t, i, "asks", "lower frequency"))
+                fail_msg("%g and %g %% with %g ns, row %zu (%s, %s): %s", 100 - 100 * one, 100 * second[c % 4],
+                         m.tsc_step_ns, i, table_text(&t, i, "kernel"), table_text(&t, i, "what"),
+                         table_text(&t, i, "asks"));
+        }
+        table_free(&t);
+    }
+    print_message("levels told: %zu of %zu, %zu by an exact clock\n", told, asked, sharp);
+    assert_true(sharp > 30 && told > asked / 4);
+}
+
 /* Frequencies that differ with one active core and are equal with all of them. */
 static void one_core_is_tried_where_all_show_nothing(void **state)
 {
     static struct model m;
+    static struct tables_options o;
     struct table t;
     size_t all = 0, one = 0;
     (void)state;
     rig_load("core-i5-1035g4", &m);
     m.counts_licences = m.counts_throttle = false;
-    measure(&m, &t);
+    measure(&m, &t); /* with none of the kernels that may ask for another level */
+    assert_true(find_row(&t, "count", "512fma", "lower frequency") < t.n_rows);
+    table_free(&t);
+    options(&o);
+    o.kernels[o.n_kernels++] = rig_payload("512or");
+    rig_measure(&table_trigger, &m, &o, &t);
     for (size_t i = 0; i < t.n_rows; i++) {
         if (!says(&t, i, "count", "512fma"))
             continue;
@@ -384,6 +445,7 @@ int main(void)
         cmocka_unit_test(what_never_comes_back_is_refused),
         cmocka_unit_test(options_do_not_move_what_is_looked_at),
         cmocka_unit_test(large_counts_are_found),
+        cmocka_unit_test(close_levels_are_told_apart_or_not_told),
         cmocka_unit_test(one_core_is_tried_where_all_show_nothing),
         cmocka_unit_test(keys_are_unique),
         cmocka_unit_test(no_wait_is_endless),
