@@ -344,7 +344,7 @@ static void ratios_next_to_a_thread_are_right(void **state)
     assert_true(throttles >= n);
 }
 
-/* The ratio that tables tell was up to 4 % too high: the thread was in the full rate, and not in that of the throttle. */
+/* The ratio that tables tell was up to 4 % too high: the thread was in the full rate, not in that of the throttle. */
 static void ratios_of_tables_leave_a_thread_out(void **state)
 {
     (void)state;
