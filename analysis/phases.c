@@ -154,7 +154,7 @@ static int leave_out_neighbour(const struct trace *t, struct runs *r, struct tra
     masked->channel[TRACE_IPC] = n->ipc;
     runs_free(r);
     int bad = runs_prepare(masked, r);
-    r->disturbed = true;
+    r->disturbed = out->disturbed = true;
     return bad;
 }
 

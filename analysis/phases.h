@@ -90,6 +90,7 @@ struct phases {
     size_t n_discarded;
     char **warnings;
     size_t n_warnings;
+    bool disturbed; /* another thread ran on the core: rates and ratios are of samples that it left alone */
     /* what would have been found with 95 % power; NaN = this channel was not measured */
     double detectable_freq;     /* smallest relative frequency step, if both states last detectable_freq_us */
     double detectable_freq_us;

@@ -22,6 +22,7 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no m
  * finding is the same. */
 #define BORNE_OUT 0.4
 /* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
+#define CHAIN_SLOWED 0.05 /* relative */
 #define RATIO_KNOWN 0.0005
 
 static const struct estimate unknown = {NAN, NAN, NAN};
@@ -159,6 +160,25 @@ static size_t fastest_behind(const struct phases *phases, size_t p)
     return best;
 }
 
+/*
+ * By how much less a chain tells in a throttled phase than before it or at full rate after it, relative, where that may
+ * be the throttling, which slows the first of its adds: at most CHAIN_SLOWED. 0: one of both is at the same frequency,
+ * or neither so near.
+ */
+static double chain_doubt(const struct phases *phases, size_t p, const struct phase *full)
+{
+    double own = phases->phases[p].freq_ghz.value, before = NAN, least = INFINITY;
+    for (size_t i = p; i-- > 0 && isnan(before);)
+        before = phases->phases[i].kind == PHASE_HALT ? NAN : phases->phases[i].freq_ghz.value;
+    const double near[2] = {before, full->freq_ghz.value};
+    for (size_t i = 0; i < 2; i++) {
+        double less = 1 - own / near[i];
+        if (less > 0 && less < least)
+            least = less;
+    }
+    return least < CHAIN_SLOWED ? least : 0;
+}
+
 struct estimate throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
 {
     const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_behind(phases, p)];
@@ -190,7 +210,11 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
                                      slow->freq_half_ghz / slow->freq_ghz.value) : 0;
     e.value *= faster;
     double half = hypot(half_of(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
-    return n < 2 ? fallback : (struct estimate){e.value, e.value - half, e.value + half};
+    /* a thread next door is in all means of the long phase, and in few of the short one, which are taken for wild */
+    if (phases->disturbed && isfinite(slow->ipc_ratio))
+        e.value = slow->ipc_ratio;
+    double doubt = other ? chain_doubt(phases, p, full) * e.value : 0;
+    return n < 2 ? fallback : (struct estimate){e.value, e.value - half - doubt, e.value + half};
 }
 
 /* ---- sums over the phases ---- */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/transition_summary.h"
 #include "tables/guarded.h"
 #include "tests/unit/model_rig.h"
 
@@ -343,6 +344,39 @@ static void ratios_next_to_a_thread_are_right(void **state)
     assert_true(throttles >= n);
 }
 
+/* The ratio that tables tell was up to 4 % too high: the thread was in the full rate, not in that of the throttle. */
+static void ratios_of_tables_leave_a_thread_out(void **state)
+{
+    (void)state;
+    static const double shares[] = {0.12, 0.2, 0.08, 0.15}, factors[] = {0.76, 0.7, 0.85}, ratios[] = {0.61, 0.47, 0.3};
+    static const double periods[] = {67, 114, 300, 40};
+    unsigned told = 0, wrong = 0, n = worlds();
+    for (unsigned i = 0; i < n; i++) {
+        struct model m;
+        struct switches_seen seen;
+        double ratio = ratios[i % 3];
+        model_of(&m, 0);
+        m.world.sibling = (struct model_sibling){.share = shares[i % 4], .period_us = periods[(i + i / 4) % 4],
+                                                 .factor = factors[(i + i / 3) % 3]};
+        m.transitions[0][m.n_classes - 1].steps[0] =
+            (struct model_step){.kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = 8 + i % 4 * 4};
+        measure(&m, "128fma", "512fma", 0, 100, false, 140 + i, &seen);
+        const struct phase *ph = &seen.phases.phases[1];
+        struct estimate e = throttle_ratio(&seen.result.trace, &seen.phases, 1);
+        if (ph->kind == PHASE_THROTTLE) {
+            told++;
+            if (!(e.lo < ratio && e.hi > ratio) || fabs(e.value / ratio - 1) > 0.015) {
+                print_message("world %u: %.4f [%.4f, %.4f], not %.3f\n", i, e.value, e.lo, e.hi, ratio);
+                wrong++;
+            }
+        }
+        switches_free(&seen);
+    }
+    print_message("%u of %u throttles told, %u wrong\n", told, n, wrong);
+    assert_true(told >= n / 2);
+    assert_int_equal(wrong, 0);
+}
+
 /* After long waits, which interrupts restart, readings of repetitions before and after the rise mix to the end: what
  * was left of them at the beginning of the last phase was told as its voltage, and that of the wait as the halt's. */
 static void mixed_readings_tell_no_voltage(void **state)
@@ -432,8 +466,8 @@ static const char *wrong_volts(const struct model *m, const struct phases *p, si
         return "the phases";
     for (size_t k = 0; k < p->n_phases; k++) {
         const struct phase *ph = &p->phases[k];
-        if (ph->kind != PHASE_HALT && fabs(ph->volts - model_volts(m, ph->freq_ghz.value)) > 0.002) /* or it is not told */
-            return "a voltage";
+        if (ph->kind != PHASE_HALT && fabs(ph->volts - model_volts(m, ph->freq_ghz.value)) > 0.002)
+            return "a voltage"; /* or none is told */
         if (ph->kind == PHASE_HALT && !isnan(ph->volts))
             return "a voltage in a halt";
     }
@@ -503,6 +537,7 @@ int main(void)
         cmocka_unit_test(throttling_to_a_sixteenth_is_throttling),
         cmocka_unit_test(halts_next_to_hard_throttling_hold_their_limits),
         cmocka_unit_test(ratios_next_to_a_thread_are_right),
+        cmocka_unit_test(ratios_of_tables_leave_a_thread_out),
         cmocka_unit_test(mixed_readings_tell_no_voltage),
         cmocka_unit_test(waits_of_two_lengths_need_no_halt),
         cmocka_unit_test(late_readings_tell_voltages),

@@ -196,8 +196,8 @@ static void no_reach_where_rates_are_not_of_one(void **state)
         struct tables_options o;
         rig_load_plain("xeon-gold-6130", &m);
         m.throttle_distance = floor(rng_range(&r, 110, 160));
-        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.5), .chain_factor = 1,
-                                                 .period_us = rng_log(&r, 40, 400), .factor = rng_range(&r, 0.4, 0.8)};
+        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65), .chain_factor = 1,
+                                                 .period_us = rng_log(&r, 20, 800), .factor = rng_range(&r, 0.4, 0.8)};
         tables_options_default(&o);
         o.runs = 20;
         o.seed = k;
