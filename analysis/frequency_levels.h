@@ -67,7 +67,7 @@ struct frequency_levels {
  * of frequency. Where the frequency floats, the frequencies tell no level; where the limits of one kernel leave open
  * whether it has a level of its own, it and the slower ones have none. Since many are compared, two differ whose
  * differences are on average larger than FREQUENCY_SAME and 2.5 times their limits, or one of them larger than
- * FREQUENCY_UNSTEADY and that; they are one where the average stays within 1.5 times FREQUENCY_SAME by its limits. These
+ * FREQUENCY_UNSTEADY and that; they are one where the average stays within 1.5 FREQUENCY_SAME by its limits. These
  * are at least what measuring again shows.
  *
  * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a

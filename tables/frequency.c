@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
 #include "analysis/core_ranges.h"
 #include "analysis/steady.h"
 #include "drivers/stated.h"
@@ -308,12 +309,15 @@ static int measure_once(const struct tables_context *x, const struct steady_setu
 }
 
 /* Whether more repetitions would tell what these do not: their limits are too wide to hold levels apart, or are those
- * of so few that do not quite agree that they may be narrow by chance. */
-static bool more_would_tell(const struct tables_context *x, const struct steady_setup *s, const struct steady_value *f)
+ * of so few that do not quite agree that they may be narrow by chance. Where cycles are counted it is the frequency
+ * itself that moves. */
+static bool more_would_tell(const struct tables_context *x, const struct steady_setup *s, const struct trace *t,
+                            const struct steady_value *f)
 {
     double half = (f->mean.hi - f->mean.lo) / 2;
     double least = s->runs < RUNS_FEW ? SHARP : SLACK;
-    return !x->options->runs && 2 * s->runs <= RUNS_MOST && f->used > 1 && half > least * f->mean.value;
+    bool wide = f->used > 1 && half > least * f->mean.value;
+    return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
 }
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
@@ -326,7 +330,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     s.progress = on_progress;
     s.data = &listener;
     int status = measure_once(x, &s, &r, &f, err);
-    while (status == MACHINE_OK && more_would_tell(x, &s, &f)) {
+    while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
         transition_result_free(&r);
         s.runs *= 2;
         status = measure_once(x, &s, &r, &f, err);
