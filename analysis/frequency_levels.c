@@ -12,6 +12,8 @@
 #define RISES_MOST (1.0 / 7)
 #define UNSTEADY_MOST 0.25
 #define OPPOSITE_MOST 0.15
+#define OF_MANY 2.5       /* times the limits: many are compared */
+#define ONE_LEVEL 0.0068  /* relative: 1.5 times FREQUENCY_SAME */
 
 static double or_zero(double x)
 {
@@ -41,6 +43,7 @@ static int by_kernel_and_cores(const void *x, const void *y)
 struct view {
     struct frequency_point *points;
     size_t n, first[FREQUENCY_KERNELS_MAX + 1];
+    double moves; /* relative: by how much the same differs when it is measured again, two standard deviations */
 };
 
 static void look(struct view *v, struct frequency_point *points, size_t n)
@@ -65,8 +68,30 @@ static bool measured(const struct view *v, size_t kernel)
 
 struct comparison {
     size_t both, above, below; /* numbers of cores: with both kernels; where a is faster, slower */
+    size_t apart, open;        /* ... where they surely differ; where they may do so by a whole step */
     double difference;         /* summed over them, GHz */
+    double relative, squares;  /* the same relative to the frequency, and the squares of its half widths */
 };
+
+/* One more number of cores, with the relative difference of the two and its half width. */
+static void count_apart(struct comparison *c, double relative, double half)
+{
+    c->apart += fabs(relative) > fmax(FREQUENCY_UNSTEADY, OF_MANY * half);
+    c->open += fabs(relative) + half >= 2 * FREQUENCY_UNSTEADY;
+    c->relative += relative;
+    c->squares += half * half;
+}
+
+/* Whether two kernels are of one level: 1; of two: 0; what there is does not tell: -1. */
+static int one_level(const struct comparison *c)
+{
+    double mean = fabs(c->relative) / (double)c->both, half = sqrt(c->squares) / (double)c->both;
+    if (!c->both)
+        return 1;
+    if (c->apart || mean > fmax(FREQUENCY_SAME, OF_MANY * half))
+        return 0;
+    return !c->open && mean + half < ONE_LEVEL ? 1 : -1;
+}
 
 static struct comparison compare(const struct view *v, size_t a, size_t b)
 {
@@ -83,10 +108,21 @@ static struct comparison compare(const struct view *v, size_t a, size_t b)
         c.above += !same(x, y) && x->ghz > y->ghz;
         c.below += !same(x, y) && x->ghz < y->ghz;
         c.difference += x->ghz - y->ghz;
+        count_apart(&c, (x->ghz - y->ghz) / y->ghz,
+                    fmax(v->moves, hypot(or_zero(x->half_width), or_zero(y->half_width)) / y->ghz));
         i++;
         k++;
     }
     return c;
+}
+
+/* What the limits of few repetitions, which may agree by chance, and of neighbouring ones do not tell. */
+static double moves(const struct frequency_again *again, size_t n)
+{
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += pow(again[i].after / again[i].before - 1, 2);
+    return n ? 2 * sqrt(squares / (double)n) : 0;
 }
 
 /* ---- whether it floats ---- */
@@ -222,7 +258,10 @@ static void levels_from_frequencies(const struct view *v)
     int level = 0;
     for (size_t i = 0; i < n; i++) {
         struct comparison c = compare(v, order[first], order[i]);
-        if (c.above || c.below) {
+        int same_level = one_level(&c);
+        if (same_level < 0)
+            return; /* what is slower may be of one level more */
+        if (!same_level) {
             level++;
             first = i;
         }
@@ -304,6 +343,7 @@ int frequency_analyse(struct frequency_point *points, size_t n, const struct fre
         points[i].first = points[i].last = 0;
     }
     look(&v, points, n);
+    v.moves = moves(again, n_again);
     judge(&v, again, n_again, out);
     bool steps = out->verdict == FREQUENCY_STEPS || out->verdict == FREQUENCY_ALIKE;
     out->counted = take_counted_levels(&v);

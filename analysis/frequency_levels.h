@@ -64,7 +64,11 @@ struct frequency_levels {
  * Levels: where every point has a share above one half of one level, that one. Otherwise from the frequencies: two
  * kernels are of one level when their frequencies are the same at all numbers of active cores at which both were
  * measured, so that a kernel has one level, whatever the number of cores; levels are numbered from 0 in falling order
- * of frequency. Where the frequency floats, the frequencies tell no level.
+ * of frequency. Where the frequency floats, the frequencies tell no level; where the limits of one kernel leave open
+ * whether it has a level of its own, it and the slower ones have none. Since many are compared, two differ whose
+ * differences are on average larger than FREQUENCY_SAME and 2.5 times their limits, or one of them larger than
+ * FREQUENCY_UNSTEADY and that; they are one where the average stays within 1.5 FREQUENCY_SAME by its limits. These
+ * are at least what measuring again shows.
  *
  * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a
  * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one in seven (and at

@@ -176,7 +176,8 @@ static void level_cell(struct chart_cell *cell, double level, const char *asks)
     if (isfinite(level))
         snprintf(cell->text, sizeof cell->text, "%.3g%s", level, throttle ? " t" : "");
     else
-        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : undecided ? "?" : "\xE2\x86\x93");
+        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : undecided ? "?"
+                                                                                                 : "\xE2\x86\x93");
 }
 
 static void trigger_levels(const struct table *t, struct chart *c)

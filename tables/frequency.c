@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock.h"
 #include "analysis/core_ranges.h"
 #include "analysis/steady.h"
 #include "drivers/stated.h"
@@ -18,6 +19,8 @@
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
+#define SHARP (FREQUENCY_SAME / 10)
+enum { RUNS_FEW = 10, RUNS_MOST = 24 }; /* where limits are wide: the clock advances in steps */
 enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = a frequency that is measured again */
 enum { AGAIN_LEAST = 8 }; /* so many of them, if there are so many, and one for each number of cores */
 
@@ -292,6 +295,31 @@ static void put(const struct cell *c, const struct transition_result *r, const s
     }
 }
 
+static int measure_once(const struct tables_context *x, const struct steady_setup *s, struct transition_result *r,
+                        struct steady_value *f, struct machine_error *err)
+{
+    int status = steady_run(x->machine, s, r, err);
+    if (status)
+        return status;
+    if (steady_mean(&r->trace, TRACE_FREQ, 0, f) == 0 &&
+        steady_mean(&r->trace, TRACE_FREQ, SLACK * f->mean.value, f) == 0)
+        return MACHINE_OK;
+    transition_result_free(r);
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+/* Whether more repetitions would tell what these do not: their limits are too wide to hold levels apart, or are those
+ * of so few that do not quite agree that they may be narrow by chance. Where cycles are counted it is the frequency
+ * itself that moves. */
+static bool more_would_tell(const struct tables_context *x, const struct steady_setup *s, const struct trace *t,
+                            const struct steady_value *f)
+{
+    double half = (f->mean.hi - f->mean.lo) / 2;
+    double least = s->runs < RUNS_FEW ? SHARP : SLACK;
+    bool wide = f->used > 1 && half > least * f->mean.value;
+    return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
+}
+
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
     struct listener listener = {x};
@@ -301,16 +329,17 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     set_up(x, c, &s);
     s.progress = on_progress;
     s.data = &listener;
-    int status = steady_run(x->machine, &s, &r, err);
+    int status = measure_once(x, &s, &r, &f, err);
+    while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
+        transition_result_free(&r);
+        s.runs *= 2;
+        status = measure_once(x, &s, &r, &f, err);
+    }
     if (status)
         return status;
-    if (steady_mean(&r.trace, TRACE_FREQ, 0, &f) == 0 &&
-        steady_mean(&r.trace, TRACE_FREQ, SLACK * f.mean.value, &f) == 0)
-        put(c, &r, &f, rows);
-    else
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    put(c, &r, &f, rows);
     transition_result_free(&r);
-    return status;
+    return MACHINE_OK;
 }
 
 const struct table_kind table_frequency = {

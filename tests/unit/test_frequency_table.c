@@ -202,6 +202,54 @@ static void test_random_models(void **state)
 
 /* ---- cells and options ---- */
 
+/* Levels `first` and `second` below the one before, by chains of adds against a coarse clock; `sigma`: it floats. */
+static void coarse(struct model *m, double step_ns, double first, double second, double sigma)
+{
+    rig_load_plain("xeon-gold-6130", m);
+    m->no_counters = true;
+    m->counts_licences = m->counts_throttle = false;
+    m->tsc_step_ns = step_ns;
+    m->world.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
+    for (size_t i = 0; i < m->n_turbo; i++) {
+        m->turbo[i].ghz[1] = m->turbo[i].ghz[0] * (1 - first);
+        m->turbo[i].ghz[2] = m->turbo[i].ghz[1] * (1 - second);
+    }
+}
+
+/* Their limits are wide: more repetitions narrow them, and levels are told, or not told where they do not suffice. */
+static void test_coarse_clocks_tell_levels(void **state)
+{
+    static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};
+    (void)state;
+    size_t told[3] = {0}, rows[3] = {0};
+    for (unsigned i = 0; i < 12; i++) {
+        static struct model m;
+        struct tables_options o;
+        struct table t;
+        size_t floats = i % 3;
+        double first = steps[i / 3 % 4], second = first > 0 ? steps[1 + i % 3] : 0;
+        coarse(&m, i % 2 ? 10 : 25, first, second, sigmas[floats]);
+        tables_options_default(&o);
+        o.brief = true;
+        o.seed = i;
+        for (size_t k = 0; k < 4; k++)
+            o.kernels[o.n_kernels++] = rig_payload((const char *const[]){"64add", "128or", "512or", "512fma"}[k]);
+        rig_measure(&table_frequency, &m, &o, &t);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            double level = table_number(&t, row, "level");
+            rows[floats]++;
+            told[floats] += !isnan(level);
+            if (!isnan(level) && level != (first > 0 ? true_level(&m, text(&t, row, "kernel")) : 0))
+                fail_msg("table %u (%g, %g, floats by %g), %s: level %g", i, first, second, sigmas[floats],
+                         text(&t, row, "kernel"), level);
+        }
+        table_free(&t);
+    }
+    print_message("levels told: %zu of %zu, %zu of %zu and %zu of %zu where it floats by 0.2 and 0.6 %%\n", told[0],
+                  rows[0], told[1], rows[1], told[2], rows[2]);
+    assert_true(told[0] > rows[0] * 2 / 3);
+}
+
 static void test_a_cell_depends_on_nothing_else(void **state)
 {
     (void)state;
@@ -546,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_the_published_table),
         cmocka_unit_test(test_every_shipped_model),
         cmocka_unit_test(test_random_models),
+        cmocka_unit_test(test_coarse_clocks_tell_levels),
         cmocka_unit_test(test_a_cell_depends_on_nothing_else),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_what_floats_has_no_steps),
