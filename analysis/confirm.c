@@ -9,7 +9,7 @@
 #include "analysis/findings.h"
 #include "analysis/held.h"
 
-enum { PLACES_MAX = 12 };
+enum { PLACES_MAX = 12, PHASES_MOST = 20 };
 #define SAME_TIME_US 0.5
 #define DOUBT_FACTOR 1.5   /* of the 95 % limits: of scattered waits three standard errors are no contradiction ... */
 #define DOUBT_MOST_US 25.0 /* ... up to this */
@@ -286,6 +286,28 @@ void phases_settle(struct phases *p)
     drop_levels(p);
 }
 
+void phases_collapse(struct phases *p, const char *why)
+{
+    size_t n = 0;
+    bool behind = false;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        double begin = p->phases[i].start_us, length = p->phases[i].duration_us.value;
+        bool after = p->from && p->to && begin >= -SAME_TIME_US;
+        if (!n || after != behind) {
+            struct phase one = {.start_us = begin, .freq_ghz = {NAN, NAN, NAN}, .freq_half_ghz = NAN, .ipc = NAN,
+                                .volts = NAN, .share = {NAN, NAN, NAN, NAN}, .level = -1,
+                                .agreeing_runs = p->runs_used};
+            take_back_phase(&one, why);
+            p->phases[n++] = one;
+            behind = after;
+        }
+        p->phases[n - 1].duration_us = (struct estimate){begin + length - p->phases[n - 1].start_us, NAN, NAN};
+    }
+    p->n_phases = n;
+    p->n_transitions = 0;
+    drop_levels(p);
+}
+
 static bool claims(const struct phases *p)
 {
     for (size_t k = 0; k < p->n_phases; k++)
@@ -333,6 +355,12 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
         return claims(p) ? warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
                                 CONFIRM_RUNS_LEAST)
                          : 0;
+    if (p->n_phases > PHASES_MOST) {
+        char text[160];
+        snprintf(text, sizeof text, "%zu phases: more than any switch is known to have; another thread on the core that "
+                 "keeps step with the repetitions looks like that", p->n_phases);
+        phases_collapse(p, text);
+    }
     p->detectable_freq *= HARDER;
     p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));
     if (!claims(p))
