@@ -357,8 +357,8 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
                          : 0;
     if (p->n_phases > PHASES_MOST) {
         char text[160];
-        snprintf(text, sizeof text, "%zu phases: more than any switch is known to have; another thread on the core that "
-                 "keeps step with the repetitions looks like that", p->n_phases);
+        snprintf(text, sizeof text, "%zu phases: more than any switch is known to have; another thread on the core "
+                 "that keeps step with the repetitions looks like that", p->n_phases);
         phases_collapse(p, text);
     }
     p->detectable_freq *= HARDER;

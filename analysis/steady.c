@@ -21,8 +21,8 @@ static size_t end_of_run(const struct trace *t, size_t i)
     return end;
 }
 
-/* The mean of each repetition that has one, but for what is marked; returns how many. `values`, `scratch`, `means`: room
- * for t->n. */
+/* The mean of each repetition that has one, but for what is marked; returns how many. `values`, `scratch`, `means`:
+ * room for t->n. */
 static size_t means_of_runs(const struct trace *t, enum trace_channel c, const bool *marked, double *values,
                             double *scratch, double *means)
 {
