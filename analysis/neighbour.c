@@ -478,8 +478,8 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
     if (!(n->share > 0))
         return n->doubt > DOUBT_TOLD
                    ? warn(out, "before the switch the kernel runs at %.2f of its rate now and then, and the chains "
-                          "that tell the frequency are slower by the same factor: the frequency moves, or another thread "
-                          "on the core slows both; the limits of frequencies hold both", n->factor)
+                          "that tell the frequency are slower by the same factor: the frequency moves, or another "
+                          "thread on the core slows both; the limits of frequencies hold both", n->factor)
                    : 0;
     if (n->common)
         return warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all "
