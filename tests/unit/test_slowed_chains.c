@@ -124,8 +124,8 @@ static void steady_frequencies_are_those_left_alone(void **state)
     assert_true(off <= 2 + n / 10);
 }
 
-/* Few repetitions, at 60 us of each of which the rate is half for as long as `length` says. How many are throttles. Most
- * made of bouts still pass where they seem to have two lengths; all did. */
+/* Few repetitions, at 60 us of each of which the rate is half for as long as `length` says. How many are throttles.
+ * Most made of bouts still pass where they seem to have two lengths; all did. */
 static unsigned throttles_of(const double *length, unsigned runs, struct rng *x)
 {
     struct trace t;
