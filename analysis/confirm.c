@@ -8,8 +8,9 @@
 
 #include "analysis/findings.h"
 #include "analysis/held.h"
+#include "analysis/robust.h"
 
-enum { PLACES_MAX = 12 };
+enum { PLACES_MAX = 12, PHASES_MOST = 20 };
 #define SAME_TIME_US 0.5
 #define DOUBT_FACTOR 1.5   /* of the 95 % limits: of scattered waits three standard errors are no contradiction ... */
 #define DOUBT_MOST_US 25.0 /* ... up to this */
@@ -17,6 +18,8 @@ enum { PLACES_MAX = 12 };
 #define NEAR_SHARE 0.25    /* ... by this share of its duration, or what limits allow, whichever is most */
 #define SAME_RATIO 0.1     /* relative: rates of throttling nearer than this are one */
 #define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
+#define RANDOM 0.45        /* of the length: known throttling scatters by less than a third, bouts by all of it */
+#define RANDOM_LEAST_US 1.0
 #define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
 #define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
 
@@ -286,6 +289,28 @@ void phases_settle(struct phases *p)
     drop_levels(p);
 }
 
+void phases_collapse(struct phases *p, const char *why)
+{
+    size_t n = 0;
+    bool behind = false;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        double begin = p->phases[i].start_us, length = p->phases[i].duration_us.value;
+        bool after = p->from && p->to && begin >= -SAME_TIME_US;
+        if (!n || after != behind) {
+            struct phase one = {.start_us = begin, .freq_ghz = {NAN, NAN, NAN}, .freq_half_ghz = NAN, .ipc = NAN,
+                                .volts = NAN, .share = {NAN, NAN, NAN, NAN}, .level = -1,
+                                .agreeing_runs = p->runs_used};
+            take_back_phase(&one, why);
+            p->phases[n++] = one;
+            behind = after;
+        }
+        p->phases[n - 1].duration_us = (struct estimate){begin + length - p->phases[n - 1].start_us, NAN, NAN};
+    }
+    p->n_phases = n;
+    p->n_transitions = 0;
+    drop_levels(p);
+}
+
 static bool claims(const struct phases *p)
 {
     for (size_t k = 0; k < p->n_phases; k++)
@@ -294,6 +319,15 @@ static bool claims(const struct phases *p)
     return p->n_transitions > 0;
 }
 
+/* Whether a throttle lasts so differently from repetition to repetition as no processor's does: the bouts of a thread
+ * next door are of any length. */
+static bool lasts_at_random(const struct phase *ph)
+{
+    double sd = (ph->duration_us.hi - ph->duration_us.value) / half_width95(1, ph->agreeing_runs);
+    return ph->kind == PHASE_THROTTLE && ph->n_modes < 2 && sd > RANDOM_LEAST_US + RANDOM * ph->duration_us.value;
+}
+
+static const char at_random[] = "it lasts differently in each repetition: another thread on the core?";
 static const char one_half[] = "not shown by the first and the last half of the repetitions alike";
 static const char not_alone[] = "the two kernels running alone do not differ by it";
 
@@ -315,9 +349,9 @@ static size_t judge(const struct phases half[2], const struct steady_seen *from,
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
         if (ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW && ph->kind != PHASE_UNKNOWN &&
-            !(shows_phase(&half[0], p, ph) && shows_phase(&half[1], p, ph))) {
-            take_back_phase(ph, one_half);
-            *why = one_half;
+            (lasts_at_random(ph) || !(shows_phase(&half[0], p, ph) && shows_phase(&half[1], p, ph)))) {
+            *why = lasts_at_random(ph) ? at_random : one_half;
+            take_back_phase(ph, *why);
             gone++;
         }
     }
@@ -333,6 +367,12 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
         return claims(p) ? warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
                                 CONFIRM_RUNS_LEAST)
                          : 0;
+    if (p->n_phases > PHASES_MOST) {
+        char text[160];
+        snprintf(text, sizeof text, "%zu phases: more than any switch is known to have; another thread on the core "
+                 "that keeps step with the repetitions looks like that", p->n_phases);
+        phases_collapse(p, text);
+    }
     p->detectable_freq *= HARDER;
     p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));
     if (!claims(p))

@@ -37,6 +37,9 @@ int confirm_again(const struct trace *t, struct phases *p);
  * is left at go. */
 void phases_settle(struct phases *p);
 
+/* One unknown phase before the switch and one after it, in place of all: no levels and no transitions. */
+void phases_collapse(struct phases *p, const char *why);
+
 /* A warning ahead of the others. 0, or -1: out of memory. */
 int phases_warn_first(struct phases *p, const char *text);
 

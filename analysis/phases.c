@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/confirm.h"
 #include "analysis/findings.h"
 #include "analysis/neighbour.h"
 
@@ -148,13 +149,17 @@ static int leave_out_neighbour(const struct trace *t, struct runs *r, struct tra
 {
     if (neighbour_find(r, switch_of(out), n) || neighbour_tell(n, r, out))
         return -1;
+    r->chain_doubt = n->doubt;
     if (!n->ipc)
         return 0;
     *masked = *t;
     masked->channel[TRACE_IPC] = n->ipc;
+    if (n->freq)
+        masked->channel[TRACE_FREQ] = n->freq;
     runs_free(r);
     int bad = runs_prepare(masked, r);
     r->disturbed = out->disturbed = true;
+    r->chain_doubt = n->doubt;
     return bad;
 }
 
@@ -198,11 +203,14 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
         bad = find_ramps(&r, &outline, out) || find_slow_runs(&r, &outline, out);
     if (!bad)
         bad = find_transitions(&r, &outline, out) || hint_short_throttle(&r, &outline, out) || find_volts(t, out);
+    if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
+        phases_collapse(out, "a thread that keeps step with the repetitions slows the kernel, and may slow the chains "
+                             "that tell the frequency");
     if (!bad)
         find_limits(&r, out);
     outline_free(&outline);
     runs_free(&r);
-    free(neighbour.ipc);
+    neighbour_free(&neighbour);
     if (bad)
         phases_free(out);
     else

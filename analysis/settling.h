@@ -26,10 +26,10 @@ int steady_seen_add(struct steady_seen *s, const struct trace *t);
 
 /*
  * Marks the repetitions that begin below the first kernel's own frequency, since the core has not come back from what
- * ran before: off[i] for run i, i < n; runs that have no samples before time 0 are not marked, nor are those that are as
- * far below the others when they end: they ran at a lower frequency throughout, which the analysis tells of. A machine
- * that floats by several per cent by itself is allowed that. Returns how many, or -1: out of memory. Nothing is marked where the
- * frequency was not measured.
+ * ran before: off[i] for run i, i < n; runs that have no samples before time 0 are not marked, nor are those that are
+ * as far below the others when they end: they ran at a lower frequency throughout, which the analysis tells of. A
+ * machine that floats by several per cent by itself is allowed that. Returns how many, or -1: out of memory. Nothing is
+ * marked where the frequency was not measured.
  */
 int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n);
 

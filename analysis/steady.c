@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/clock.h"
+#include "analysis/neighbour.h"
 #include "analysis/robust.h"
 
 /* As in mean_estimate: what lies so far off was disturbed. */
@@ -20,8 +21,10 @@ static size_t end_of_run(const struct trace *t, size_t i)
     return end;
 }
 
-/* The mean of each repetition that has one; returns how many. `values`, `scratch`, `means`: room for t->n. */
-static size_t means_of_runs(const struct trace *t, enum trace_channel c, double *values, double *scratch, double *means)
+/* The mean of each repetition that has one, but for what is marked; returns how many. `values`, `scratch`, `means`:
+ * room for t->n. */
+static size_t means_of_runs(const struct trace *t, enum trace_channel c, const bool *marked, double *values,
+                            double *scratch, double *means)
 {
     size_t runs = 0;
     struct clock_reading clock = clock_reading_of(t);
@@ -29,7 +32,7 @@ static size_t means_of_runs(const struct trace *t, enum trace_channel c, double 
         size_t n = 0;
         end = end_of_run(t, i);
         for (size_t k = i; k < end; k++)
-            if (isfinite(t->channel[c][k]))
+            if (isfinite(t->channel[c][k]) && !marked[k])
                 values[n++] = (double)t->channel[c][k];
         if (n)
             means[runs++] = clock_centre(&clock, c, values, n, scratch);
@@ -43,10 +46,16 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     if (!t->channel[c] || !t->n)
         return 0;
     double *room = calloc(3 * t->n, sizeof *room);
-    if (!room)
+    bool *marked = calloc(t->n, sizeof *marked);
+    double doubt = 0;
+    if (!room || !marked || (c == TRACE_FREQ && neighbour_mark(t, marked, &doubt))) {
+        free(room);
+        free(marked);
         return -1;
+    }
     double *means = room + 2 * t->n;
-    out->runs = means_of_runs(t, c, room, room + t->n, means);
+    out->runs = means_of_runs(t, c, marked, room, room + t->n, means);
+    free(marked);
     if (out->runs)
         out->mean = mean_estimate(means, out->runs, REJECT_SIGMAS, slack, &out->used);
     if (out->runs - out->used > out->runs / REJECT_ONE_IN)
@@ -56,6 +65,7 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
         double value = out->mean.value, half = hypot(value - out->mean.lo, 1.96 * common * value);
         out->mean = (struct estimate){value, value - half, value + half};
     }
+    out->mean.hi += doubt * out->mean.value;
     free(room);
     return 0;
 }

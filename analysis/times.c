@@ -186,7 +186,22 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 
-/* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. */
+/* Where another thread leaves little of many repetitions, those of which little is left scatter by steps of the clock:
+ * only those count of which at least a quarter of the most is left. x, count: of m repetitions. Returns how many. */
+static size_t well_read(double *x, const double *count, size_t m)
+{
+    double most = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < m; i++)
+        most = fmax(most, count[i]);
+    for (size_t i = 0; i < m; i++)
+        if (4 * count[i] >= most)
+            x[kept++] = x[i];
+    return kept;
+}
+
+/* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. x: scratch of twice
+ * as many. */
 static int phase_frequency(const struct runs *r, const struct outline *o, size_t p, struct phase *ph, double *x)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
@@ -218,18 +233,21 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
         if (count) {
             one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
             double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
+            x[o->n_runs + m] = (double)count;
             x[m++] = 1 / ghz; /* times have a mean without bias (clock.h) */
         }
     }
     free(values);
     if (!m)
         return 0;
+    if (r->disturbed && r->clock.instant)
+        m = well_read(x, x + o->n_runs, m);
     struct estimate e = mean_estimate(x, m, REJECT, 0, NULL);
     e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
     double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
     half = hypot(half, 1.96 * r->clock.error * e.value);
-    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value + half};
+    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_doubt) + half};
     return 0;
 }
 

@@ -166,30 +166,54 @@ static const double SLOW_LEAST_US = 4, THROTTLED_LEAST = 0.1;
 /* Of samples of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
 static const double SLOW_MOST_US = 3;
 
-/* Time (us) in which the wide kernel ran slowly, and cycles of throttling counted after the switch: medians of the
- * repetitions, of which some may have been interrupted. */
-static void after_switch(const struct self_test_readings *r, const struct self_test_stretch *s, double *slow_us,
-                         double *throttled)
+enum { SWITCH_US_MOST = 1024, ALL_BUT_ONE_OF = 6 };
+
+/* What the wide kernel did after the switch. */
+struct throttling {
+    double slow_us;    /* ran slowly in nearly all repetitions at the same time: what else runs on the core does not */
+    double late_us;    /* of it in the last quarter: that is not the switch's doing */
+    double throttled;  /* cycles of throttling counted: the median of the repetitions */
+};
+
+/* Adds one repetition: which microseconds of it were slow. Returns when its last quarter begins, us. */
+static double add_slow(const struct self_test_readings *r, const struct self_test_stretch *s,
+                       const struct self_test_recording *rec, unsigned slow[SWITCH_US_MOST])
 {
-    double slow[SELF_TEST_RECORDINGS_MAX], count[SELF_TEST_RECORDINGS_MAX], us = 1e6 / r->tsc_hz;
+    double us = 1e6 / r->tsc_hz;
+    bool seen[SWITCH_US_MOST] = {false};
+    size_t last_quarter = rec->zero + (rec->n - rec->zero) * 3 / 4;
+    double usual = self_test_grown(s, rec, 1, last_quarter, 0) / self_test_grown(s, rec, 0, last_quarter, 0);
+    for (size_t i = rec->zero; i + 1 < rec->n; i++) {
+        double ticks = self_test_grown(s, rec, 0, i, i + 1), middle = 0.5 * ticks;
+        middle += i > rec->zero ? self_test_grown(s, rec, 0, rec->zero, i) : 0;
+        bool slowly = self_test_grown(s, rec, 1, i, i + 1) < SLOW_RATE * usual * ticks && ticks * us < SLOW_MOST_US;
+        if (slowly && middle * us < SWITCH_US_MOST)
+            seen[(size_t)(middle * us)] = true;
+    }
+    for (size_t i = 0; i < SWITCH_US_MOST; i++)
+        slow[i] += seen[i];
+    return last_quarter > rec->zero ? self_test_grown(s, rec, 0, rec->zero, last_quarter) * us : INFINITY;
+}
+
+static struct throttling after_switch(const struct self_test_readings *r, const struct self_test_stretch *s)
+{
+    struct throttling t = {0, 0, 0};
+    double count[SELF_TEST_RECORDINGS_MAX], last_quarter = INFINITY;
+    unsigned slow[SWITCH_US_MOST] = {0};
     int column = self_test_column(s, COUNTER_THROTTLE);
     size_t n = 0, counted = 0;
-    for (size_t k = 0; k < s->n && n < SELF_TEST_RECORDINGS_MAX; k++) {
-        const struct self_test_recording *rec = &s->recordings[k];
-        size_t last_quarter = rec->zero + (rec->n - rec->zero) * 3 / 4;
-        double usual = self_test_grown(s, rec, 1, last_quarter, 0) / self_test_grown(s, rec, 0, last_quarter, 0);
-        slow[n] = 0;
-        for (size_t i = rec->zero; i + 1 < rec->n; i++) {
-            double ticks = self_test_grown(s, rec, 0, i, i + 1);
-            bool slowly = self_test_grown(s, rec, 1, i, i + 1) < SLOW_RATE * usual * ticks;
-            slow[n] += slowly && ticks * us < SLOW_MOST_US ? ticks * us : 0;
-        }
-        n++;
-        count[counted] = self_test_grown(s, rec, column, rec->zero, 0);
+    for (; n < s->n && n < SELF_TEST_RECORDINGS_MAX; n++) {
+        last_quarter = fmin(last_quarter, add_slow(r, s, &s->recordings[n], slow));
+        count[counted] = self_test_grown(s, &s->recordings[n], column, s->recordings[n].zero, 0);
         counted += !isnan(count[counted]);
     }
-    *slow_us = median_of(slow, n);
-    *throttled = counted > 0 ? median_of(count, counted) : 0;
+    for (size_t i = 0; n && i < SWITCH_US_MOST; i++)
+        if (slow[i] >= n - n / ALL_BUT_ONE_OF) {
+            t.slow_us++;
+            t.late_us += (double)i >= last_quarter;
+        }
+    t.throttled = counted > 0 ? median_of(count, counted) : 0;
+    return t;
 }
 
 static void judge_throttle(const struct self_test_readings *r, struct self_test_lines *out)
@@ -197,7 +221,7 @@ static void judge_throttle(const struct self_test_readings *r, struct self_test_
     struct self_test_line *l = self_test_add(out, "throttle", "cycles");
     const struct self_test_stretch *s = self_test_find(r, SELF_TEST_SWITCH, NULL);
     const struct self_test_stretch *scalar = self_test_find(r, SELF_TEST_STEADY, "64add");
-    double slow = 0, throttled = 0, idle = scalar ? share_of(scalar, COUNTER_THROTTLE, false) : NAN;
+    double idle = scalar ? share_of(scalar, COUNTER_THROTTLE, false) : NAN;
     if (r->lacks[COUNTER_THROTTLE][0]) {
         self_test_cannot(l, r->lacks[COUNTER_THROTTLE], r->lacks_remedy[COUNTER_THROTTLE]);
         return;
@@ -206,15 +230,19 @@ static void judge_throttle(const struct self_test_readings *r, struct self_test_
         self_test_no_stretch(l, r, s ? SELF_TEST_STEADY : SELF_TEST_SWITCH);
         return;
     }
-    after_switch(r, s, &slow, &throttled);
+    const struct throttling t = after_switch(r, s);
     snprintf(l->text, sizeof l->text, "%.0f cycles after %s to %s, which ran slowly for %.1f us; %.2f %% of the ticks "
-             "in scalar code", throttled, s->from, s->kernel, slow, 100 * idle);
+             "in scalar code", t.throttled, s->from, s->kernel, t.slow_us, 100 * idle);
     if (idle > SCALAR_THROTTLED)
         self_test_bound(l, NAN, NAN, NAN, "it counts in scalar code, which is never throttled");
-    else if (slow < SLOW_LEAST_US && throttled <= 0)
+    else if (t.slow_us < SLOW_LEAST_US && t.throttled <= 0)
         self_test_cannot(l, "the switch to wide code throttles nothing here", "");
+    else if (t.late_us > 0 && t.throttled <= 0)
+        self_test_cannot(l, "wide code runs slowly long after the switch, too: another thread on the core?",
+                         "leave the core's other hyper-thread idle");
     else
-        self_test_bound(l, throttled, slow < SLOW_LEAST_US ? NAN : THROTTLED_LEAST * slow * r->tsc_hz * 1e-6, NAN,
+        self_test_bound(l, t.throttled,
+                        t.slow_us < SLOW_LEAST_US ? NAN : THROTTLED_LEAST * t.slow_us * r->tsc_hz * 1e-6, NAN,
                         "the code ran slowly, and hardly any throttled cycles were counted");
 }
 
