@@ -496,8 +496,9 @@ static int tell_ramps(const struct outline *o, struct phases *out)
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
-        else if (p + 1 == out->n_phases && warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
-                           "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
+        else if (p + 1 == out->n_phases &&
+                 warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
+                      "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
             return -1;
     }
     return 0;

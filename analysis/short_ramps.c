@@ -189,8 +189,8 @@ static void guess(const struct staircase *s, double tau, bool alike, struct ramp
     f->spread = SPREAD * s->period;
 }
 
-/* Fits it from the best of some time constants. own: what steps leave; where they leave less than the shortest ramp, and
- * that less than longer ones, or far less than all, there is none. 0; 1: there is none; -1: out of memory. */
+/* Fits it from the best of some time constants. own: what steps leave; where they leave less than the shortest ramp,
+ * and that less than longer ones, or far less than all, there is none. 0; 1: there is none; -1: out of memory. */
 static int fit_all(struct staircase *s, double own, struct ramp_own *f)
 {
     double best = INFINITY, tau = NAN, shortest = SHORTEST * s->period;
@@ -347,7 +347,8 @@ static int put(const struct runs *r, struct outline *o, struct phases *out, cons
     if (!s->at_edge)
         part[n++] = (struct ramp_part){.piece = o->piece[s->first], .phase = out->phases[s->first]};
     at = n++;
-    part[at] = (struct ramp_part){.piece = ramp_joined(o, s->first + !s->at_edge, s->last, 0.5 * (f->from.value + f->to.value))};
+    double middle = 0.5 * (f->from.value + f->to.value);
+    part[at] = (struct ramp_part){.piece = ramp_joined(o, s->first + !s->at_edge, s->last, middle)};
     part[at].piece.ramp_runs = s->readings.n_runs;
     part[at].phase = throttled ? out->phases[s->first] : ramp_phase(&part[at].piece, PHASE_RAMP);
     if (over < end - REST * s->period)

@@ -150,8 +150,8 @@ static struct score score_all(bool up, double step_ns, unsigned cases)
                           .throttle_us = i % 2 ? 15 : 0, .seed = i + 1};
         score(&w, &s);
     }
-    print_message("%s, TSC %3g ns: %u worlds, one ramp in %u, false levels in %u; limits hold: begin %u, from %u, to %u, "
-                  "time constant %u, frequency after it %u\n", up ? "up  " : "down", step_ns, s.cases, s.ramps,
+    print_message("%s, TSC %3g ns: %u worlds, one ramp in %u, false levels in %u; limits hold: begin %u, from %u, to "
+                  "%u, time constant %u, frequency after it %u\n", up ? "up  " : "down", step_ns, s.cases, s.ramps,
                   s.false_levels, s.times, s.from, s.to, s.tau, s.ends);
     return s;
 }
