@@ -227,6 +227,7 @@ static void take_back_phase(struct phase *ph, const char *why)
 {
     ph->kind = PHASE_UNKNOWN;
     ph->ipc_ratio = NAN;
+    ph->tau_us.value = 0;
     snprintf(ph->why, sizeof ph->why, "%s", why);
 }
 

@@ -46,8 +46,8 @@ struct phase {
     size_t agreeing_runs;
     size_t n_modes;    /* 0 or 1: unimodal */
     struct phase_mode modes[PHASE_MODES_MAX];
-    /* of a ramp: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is within 0.1 % of `to`, or with the
-     * recording */
+    /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
+     * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
     struct estimate from_ghz, to_ghz, tau_us;
     char why[160];     /* for unknown: the reason */
     enum of_switch of_switch; /* of unknown */

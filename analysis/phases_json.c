@@ -108,7 +108,7 @@ static json_t *phase_object(const struct phase *p, int *failed)
     for (size_t i = 0; i < sizeof(share_keys) / sizeof(share_keys[0]); i++) {
         put(o, share_keys[i], number(p->share[i]), failed);
     }
-    if (p->kind == PHASE_RAMP) {
+    if (p->tau_us.value > 0) {
         put(o, "from_ghz", number(p->from_ghz.value), failed);
         put(o, "from_ci95_ghz", limits(&p->from_ghz, number), failed);
         put(o, "to_ghz", number(p->to_ghz.value), failed);

@@ -31,7 +31,8 @@ struct ramp_own {
  * Fits to + (from - to) exp(-(t - begin) / tau) by least squares (Levenberg-Marquardt); beginnings are normally
  * distributed about their mean, with a deviation that is found, too (Laird and Ware's random effects, by expectation
  * and maximisation). begin[k]: of each repetition, us, from where it is sought; `fixed`: known. fit->fit: from where
- * the others are sought. rss[k]: sum of squares that each leaves. Returns 0; 1: it does not converge; -1: out of memory.
+ * the others are sought. rss[k]: sum of squares that each leaves. Returns 0; 1: it does not converge; -1: out of
+ * memory.
  */
 int ramp_own_fit(struct ramp_readings *s, bool fixed, struct ramp_own *fit, double *begin, double *rss);
 /* The sum of squares that such a ramp leaves, by repetition in rss[], and in all. */

@@ -32,8 +32,9 @@ bool ramp_only_frequency(const struct outline *o, size_t e);
 /*
  * short_ramps.c: the first ramp of a time constant of a few samples within pieces p to q, between which nothing but the
  * frequency changes; it begins at a time of its own in each repetition. *past: behind what was made of it, or 0: there
- * is none. 0, or -1: out of memory.
+ * is none. *doubt: some steps may be one, and say so now. 0, or -1: out of memory.
  */
-int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past);
+int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past,
+                    bool *doubt);
 
 #endif

@@ -435,12 +435,13 @@ static int put_ramp(const struct runs *r, struct outline *o, struct phases *out,
 {
     struct ramp_part part[RAMP_PARTS];
     size_t n = make_parts(r, o, p, q, s, f, runs, part);
+    bool doubt = false;
     *past = 0;
     if (part[0].phase.kind == PHASE_STEADY) {
         struct ramp_part both[] = {part[0], {.begin = part[1].begin, .piece = ramp_joined(o, p, q, f->to.value)}};
         both[1].phase = ramp_phase(&both[1].piece, PHASE_STEADY);
         if (ramp_splice(o, out, p, q, both, 2, NULL) || find_times(r, o, out) ||
-            find_short_ramp(r, o, out, p, p + 1, past))
+            find_short_ramp(r, o, out, p, p + 1, past, &doubt))
             return -1;
         q = p + 1;
     }
@@ -495,8 +496,9 @@ static int tell_ramps(const struct outline *o, struct phases *out)
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
-        else if (p + 1 == out->n_phases && warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
-                           "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
+        else if (p + 1 == out->n_phases &&
+                 warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
+                      "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
             return -1;
     }
     return 0;
@@ -511,7 +513,7 @@ int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
         bool base = eligible(o, out, p);
         if (base || out->phases[p].kind == PHASE_THROTTLE) {
             q = stretch_end(o, out, p);
-            bad = find_short_ramp(r, o, out, p, q, &past);
+            bad = find_short_ramp(r, o, out, p, q, &past, &any);
         }
         if (base && !past && !bad)
             bad = try_stretch(r, o, out, p, q, &past);

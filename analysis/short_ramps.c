@@ -7,6 +7,7 @@
  * steps, be they at the same distances in all repetitions or where each of them shows them.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +27,13 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 #define AFTER 200.0           /* ... and behind the last */
 #define AT_EDGE 0.3           /* periods: what is so near to an edge may be of both sides */
 #define SHIFT 0.5             /* periods: by so much steps are moved in search of better places */
+#define AGAIN 8.0             /* shortest time constants: where a fit that went astray begins anew */
 #define SPREAD 3.0            /* periods: that beginnings are sought with at first */
 #define AT_SWITCH 5.0         /* periods: what begins so soon behind the switch may begin with it */
 #define REST 3.0              /* periods: a shorter rest belongs to the ramp */
 #define CLEARLY 20.0          /* by which Schwarz's criterion must be better */
 #define FAR 4.0               /* times the sum of squares about the ramp */
+#define FAR_LESS 20.0         /* ... by which no fit betters the guess that it begins with */
 #define APART 5.0             /* times the usual mean square: a repetition does something else */
 #define Z_95 1.96
 #define DISTORTED 2.718       /* as in ramps.c */
@@ -141,8 +144,18 @@ static double late_by(const struct ramp_reading *x, size_t n, double since, doub
     return us;
 }
 
-/* From where the fit is sought for a time constant: the mean lateness of an exponential is its time constant. */
-static void guess(const struct staircase *s, double tau, struct ramp_own *f)
+/* Whether it begins where there are readings. */
+static bool is_inside(const struct staircase *s)
+{
+    size_t outside = 0;
+    for (size_t k = 0; k < s->readings.n_runs; k++)
+        outside += s->begin[k] < s->readings.x[s->readings.first[k]].from;
+    return s->at_edge || 2 * outside <= s->readings.n_runs;
+}
+
+/* From where the fit is sought for a time constant: the mean lateness of an exponential is its time constant. alike: of
+ * all repetitions together, noise allows no more, each as late against its own first step. */
+static void guess(const struct staircase *s, double tau, bool alike, struct ramp_own *f)
 {
     const struct ramp_readings *all = &s->readings;
     double to = s->o->piece[s->last].value[TRACE_FREQ], from = s->o->piece[s->first].value[TRACE_FREQ];
@@ -165,28 +178,39 @@ static void guess(const struct staircase *s, double tau, struct ramp_own *f)
         s->begin[k] = s->at_edge ? first_step(s, s->run[k])
                                  : x->from + late_by(x, n, x->from, from, to) - tau;
     }
+    double late = 0;
+    for (size_t k = 0; k < all->n_runs; k++)
+        late += (s->begin[k] - first_step(s, s->run[k])) / (double)all->n_runs;
+    for (size_t k = 0; alike && k < all->n_runs; k++)
+        s->begin[k] = first_step(s, s->run[k]) + late;
     f->fit.to.value = to;
     f->fit.from.value = from;
     f->fit.tau.value = tau;
     f->spread = SPREAD * s->period;
 }
 
-/* Fits it from the best of some time constants. own: what steps leave; where they leave less than the shortest ramp, and
- * that less than longer ones, there is none. 0; 1: there is none; -1: out of memory. */
+/* Fits it from the best of some time constants. own: what steps leave; where they leave less than the shortest ramp,
+ * and that less than longer ones, or far less than all, there is none. 0; 1: there is none; -1: out of memory. */
 static int fit_all(struct staircase *s, double own, struct ramp_own *f)
 {
     double best = INFINITY, tau = NAN, shortest = SHORTEST * s->period;
-    for (int i = 0; i < TAUS; i++) {
-        guess(s, shortest * pow(LONGEST / SHORTEST, (double)i / (TAUS - 1)), f);
+    bool alike = false;
+    for (int i = 0; i < 2 * TAUS; i++) {
+        guess(s, shortest * pow(LONGEST / SHORTEST, (double)(i / 2) / (TAUS - 1)), i % 2, f);
         double rss = ramp_own_rss(&s->readings, f, s->begin, s->rss);
-        if (rss < best) {
+        if (rss < best && is_inside(s)) {
             best = rss;
             tau = f->fit.tau.value;
+            alike = i % 2;
         }
     }
-    if (isnan(tau) || (tau == shortest && own < best))
+    if (isnan(tau) || (tau == shortest && own < best) || FAR_LESS * own < best)
         return 1;
-    guess(s, tau, f);
+    guess(s, tau, alike, f);
+    int status = ramp_own_fit(&s->readings, s->at_edge, f, s->begin, s->rss);
+    if (status || is_inside(s))
+        return status;
+    guess(s, shortest * AGAIN, true, f); /* noise has led it astray */
     return ramp_own_fit(&s->readings, s->at_edge, f, s->begin, s->rss);
 }
 
@@ -280,18 +304,20 @@ static void even_out(const struct staircase *s, double *edge)
     }
 }
 
-/* Whether the ramp describes the readings better than steps. edge: own_steps(), spoilt; own: what they leave. */
-static bool describes_better(const struct staircase *s, const struct ramp_own *f, double own, double *edge)
+enum account { STEPS, EITHER, RAMP };
+
+/* What describes the readings better. edge: own_steps(), spoilt; own: what they leave. */
+static enum account better_account(const struct staircase *s, const struct ramp_own *f, double own, double *edge)
 {
     size_t steps = s->last - s->first, runs = s->readings.n_runs;
     double as_ramp = criterion(s, f->fit.rss, f->parameters), levels = (double)(steps + 1), ghz[LEVELS_MOST];
-    if (!(as_ramp + CLEARLY < criterion(s, own, levels + (double)(runs * steps))))
-        return false;
-    if (own > FAR * f->fit.rss) /* no step is so far from its best place */
-        return true;
-    even_out(s, edge);
-    double beginnings = f->parameters - (s->at_edge ? 3 : 4), common = common_steps(s, steps, edge, ghz);
-    return as_ramp + CLEARLY < criterion(s, common, levels + (double)steps + beginnings);
+    double as_steps = criterion(s, own, levels + (double)(runs * steps));
+    if (as_ramp < as_steps + CLEARLY && own < FAR * f->fit.rss) { /* else no step is so far from its best place */
+        even_out(s, edge);
+        double beginnings = f->parameters - (s->at_edge ? 3 : 4), common = common_steps(s, steps, edge, ghz);
+        as_steps = fmin(as_steps, criterion(s, common, levels + (double)steps + beginnings));
+    }
+    return as_ramp + CLEARLY < as_steps ? RAMP : as_ramp < as_steps + CLEARLY ? EITHER : STEPS;
 }
 
 /* ---- into the outline ---- */
@@ -321,7 +347,8 @@ static int put(const struct runs *r, struct outline *o, struct phases *out, cons
     if (!s->at_edge)
         part[n++] = (struct ramp_part){.piece = o->piece[s->first], .phase = out->phases[s->first]};
     at = n++;
-    part[at] = (struct ramp_part){.piece = ramp_joined(o, s->first + !s->at_edge, s->last, 0.5 * (f->from.value + f->to.value))};
+    double middle = 0.5 * (f->from.value + f->to.value);
+    part[at] = (struct ramp_part){.piece = ramp_joined(o, s->first + !s->at_edge, s->last, middle)};
     part[at].piece.ramp_runs = s->readings.n_runs;
     part[at].phase = throttled ? out->phases[s->first] : ramp_phase(&part[at].piece, PHASE_RAMP);
     if (over < end - REST * s->period)
@@ -360,8 +387,8 @@ static bool is_known(const struct staircase *s, const struct ramp_fit *f)
            f->to.hi - f->to.value < END_KNOWN * step;
 }
 
-/* Fits a ramp. 0: it describes the staircase; 1: it does not; -1: out of memory. */
-static int find_ramp(struct staircase *s, struct ramp_own *f)
+/* Fits a ramp. 0, and what describes the staircase; -1: out of memory. */
+static int find_ramp(struct staircase *s, struct ramp_own *f, enum account *account)
 {
     double *edge = calloc(s->o->n_runs * (s->last - s->first) + 1, sizeof *edge), ghz[LEVELS_MOST], own = NAN;
     int status = edge ? 0 : -1;
@@ -370,10 +397,30 @@ static int find_ramp(struct staircase *s, struct ramp_own *f)
         own = ramp_steps_rss(&s->readings, s->last - s->first + 1, edge, ghz);
         status = s->readings.n_runs ? fit_all(s, own, f) : 1;
     }
-    if (!status)
-        status = is_known(s, &f->fit) && describes_better(s, f, own, edge) ? 0 : 1;
+    *account = STEPS;
+    if (!status && is_inside(s) && 2 * s->readings.n_runs > s->o->n_runs)
+        *account = better_account(s, f, own, edge);
+    if (*account == RAMP && !is_known(s, &f->fit))
+        *account = EITHER;
     free(edge);
-    return status;
+    return status < 0 ? -1 : 0;
+}
+
+/* What is before it may end as soon as the ramp would begin, and what is between is no level for certain. */
+static void doubt_steps(struct outline *o, struct phases *out, const struct staircase *s, const struct ramp_fit *f)
+{
+    double sooner = 0;
+    for (size_t k = 0; k < s->readings.n_runs; k++)
+        sooner += (first_step(s, s->run[k]) - s->begin[k]) / (double)s->readings.n_runs;
+    if (!s->at_edge)
+        o->piece[s->first].sooner_us = fmax(0, sooner) + fmin(f->begin.hi - f->begin.value, f->tau.value);
+    for (size_t p = s->first + !s->at_edge; p < s->last; p++) {
+        if (!is_base(&out->phases[p]))
+            continue;
+        out->phases[p].kind = PHASE_UNKNOWN;
+        snprintf(out->phases[p].why, sizeof out->phases[p].why, "the frequency goes by steps, or by a ramp of some "
+                 "%.0f us: the data do not tell which", f->tau.value);
+    }
 }
 
 static double ghz_of(const struct outline *o, size_t p)
@@ -403,18 +450,25 @@ static bool is_placed(const struct outline *o, size_t e)
     return o->edge[e].forced || o->edge[e].change[TRACE_IPC];
 }
 
-/* One staircase. *past: behind what was made of it. 0, or -1: out of memory. */
-static int try_staircase(const struct runs *r, struct outline *o, struct phases *out, struct staircase s, size_t *past)
+/* One staircase. *past: behind what was made of it; *doubt: that of steps. 0, or -1: out of memory. */
+static int try_staircase(const struct runs *r, struct outline *o, struct phases *out, struct staircase s, size_t *past,
+                         bool *doubt)
 {
     struct ramp_own f = {.parameters = 0};
-    int status = open_readings(&s) ? -1 : find_ramp(&s, &f);
-    if (!status)
-        status = put(r, o, out, &s, &f, past);
+    enum account account = STEPS;
+    int bad = open_readings(&s) || find_ramp(&s, &f, &account) ? -1 : 0;
+    if (!bad && account == RAMP)
+        bad = put(r, o, out, &s, &f, past);
+    if (!bad && account == EITHER && f.fit.tau.value > SHORTEST * s.period && s.first < s.last) {
+        doubt_steps(o, out, &s, &f.fit);
+        *doubt = true;
+    }
     close_readings(&s);
-    return status < 0 ? -1 : 0;
+    return bad;
 }
 
-int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past)
+int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past,
+                    bool *doubt)
 {
     int bad = 0;
     *past = 0;
@@ -433,17 +487,17 @@ int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out,
             s.at_edge = !flat || is_placed(o, p - 1);
             s.flat = flat && s.at_edge;
             s.first -= !s.at_edge;
-            bad = try_staircase(r, o, out, s, past);
+            bad = try_staircase(r, o, out, s, past, doubt);
             continue;
         }
         if (flat && is_placed(o, p - 1) && i < j) { /* so soon behind it that the change was not told to begin there */
             s.at_edge = s.flat = true;
             if (out->phases[i].duration_us.value < AT_SWITCH * r->period)
-                bad = try_staircase(r, o, out, s, past);
+                bad = try_staircase(r, o, out, s, past, doubt);
             s.at_edge = s.flat = false;
         }
         if (!bad && !*past && i < j)
-            bad = try_staircase(r, o, out, s, past);
+            bad = try_staircase(r, o, out, s, past, doubt);
     }
     return bad;
 }

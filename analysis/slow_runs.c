@@ -232,7 +232,7 @@ static void widen(struct phases *out, double factor)
 {
     for (size_t p = 0; p < out->n_phases; p++) {
         hold(&out->phases[p].freq_ghz, factor);
-        if (out->phases[p].kind == PHASE_RAMP) {
+        if (out->phases[p].tau_us.value > 0) {
             hold(&out->phases[p].from_ghz, factor);
             hold(&out->phases[p].to_ghz, factor);
         }

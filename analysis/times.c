@@ -278,6 +278,7 @@ static void find_starts(const struct runs *r, const struct outline *o, struct ph
         ph->duration_us = time_between(r, o, p, p, s->main_mode, last ? fmax(0, o->end - s->start[p]) : NAN);
         if (isnan(ph->duration_us.value)) /* no repetition shows both ends */
             ph->duration_us.value = fmax(0, outline_edge_time(o, p) - s->start[p]);
+        ph->duration_us.lo = fmax(0, ph->duration_us.lo - o->piece[p].sooner_us);
         s->start[p + 1] = fmin(s->start[p] + ph->duration_us.value, o->end);
     }
 }

@@ -321,7 +321,7 @@ static void print_phase_remarks(const struct screen *s, const struct phase *ph)
         }
         paragraph(s, "", text);
     }
-    if (ph->kind == PHASE_RAMP) {
+    if (ph->tau_us.value > 0) {
         char from[40], to[130], tau[130];
         number(from, sizeof(from), ph->from_ghz.value, 3);
         with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
