@@ -20,6 +20,8 @@ enum { PLACES_MAX = 12, PHASES_MOST = 20 };
 #define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
 #define RANDOM 0.45        /* of the length: known throttling scatters by less than a third, bouts by all of it */
 #define RANDOM_LEAST_US 1.0
+#define RECURS 0.05        /* relative: rates, and lengths beyond RECURS_US, are the same */
+#define RECURS_US 1.0
 #define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
 #define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
 
@@ -328,6 +330,60 @@ static bool lasts_at_random(const struct phase *ph)
     return ph->kind == PHASE_THROTTLE && ph->n_modes < 2 && sd > RANDOM_LEAST_US + RANDOM * ph->duration_us.value;
 }
 
+/* A throttle with nothing else: the same frequency at full rate before it and after it. */
+static bool is_lone(const struct phases *p, size_t i)
+{
+    const struct phase *ph = &p->phases[i];
+    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && is_base(ph - 1) && is_base(ph + 1) &&
+           ph[-1].level == ph[1].level;
+}
+
+/* Marks throttles at the rate of one that comes back: of one switch no processor throttles twice alike, without a
+ * change of the frequency in between; a thread that keeps step with the repetitions does. */
+static void find_recurring(const struct phases *p, bool *marked)
+{
+    for (size_t i = 0; i < p->n_phases; i++)
+        for (size_t k = i + 1; k < p->n_phases && is_lone(p, i); k++) {
+            double us = p->phases[i].duration_us.value, ratio = p->phases[i].ipc_ratio;
+            bool again = is_lone(p, k) && fabs(p->phases[k].ipc_ratio - ratio) < RECURS * ratio &&
+                         fabs(p->phases[k].duration_us.value - us) < RECURS_US + RECURS * us;
+            for (size_t m = 0; again && m < p->n_phases; m++)
+                marked[m] |= p->phases[m].kind == PHASE_THROTTLE &&
+                             fabs(p->phases[m].ipc_ratio - ratio) < RECURS * ratio;
+        }
+}
+
+/* What is no transition without the throttle that it begins with. */
+static void drop_throttle(struct phases *p, const struct phase *ph)
+{
+    for (size_t i = p->n_transitions; i-- > 0;) {
+        const struct transition *tr = &p->transitions[i];
+        bool steps = tr->halts || !(fabs(change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
+        if (near(tr->at_us, ph->start_us, NEAR_US) && !steps) {
+            memmove(&p->transitions[i], &p->transitions[i + 1], (p->n_transitions - i - 1) * sizeof *tr);
+            p->n_transitions--;
+        }
+    }
+}
+
+/* 0, or -1: out of memory. */
+static int take_back_recurring(struct phases *p)
+{
+    bool marked[PHASES_MOST] = {false};
+    size_t gone = 0;
+    find_recurring(p, marked);
+    for (size_t i = 0; i < p->n_phases; i++)
+        if (marked[i]) {
+            take_back_phase(&p->phases[i], "throttling like it comes back without a switch: another thread on the core "
+                            "that keeps step with the repetitions?");
+            drop_throttle(p, &p->phases[i]);
+            gone++;
+        }
+    return gone ? warn(p, "%zu phases at one rate come and go without a switch, which no throttling is known to do: "
+                       "another thread on the core that keeps step with the repetitions looks like that", gone)
+                : 0;
+}
+
 static const char at_random[] = "it lasts differently in each repetition: another thread on the core?";
 static const char one_half[] = "not shown by the first and the last half of the repetitions alike";
 static const char not_alone[] = "the two kernels running alone do not differ by it";
@@ -374,6 +430,8 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
                  "that keeps step with the repetitions looks like that", p->n_phases);
         phases_collapse(p, text);
     }
+    if (take_back_recurring(p))
+        return -1;
     p->detectable_freq *= HARDER;
     p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));
     if (!claims(p))

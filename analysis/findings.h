@@ -28,6 +28,8 @@ int find_times(const struct runs *r, const struct outline *o, struct phases *out
  * 0, or -1: out of memory.
  */
 int find_levels(struct outline *o, struct phases *out, bool *merged);
+/* Then, once: limits of phases and levels hold all the frequencies that were taken for one. */
+void hold_levels(const struct outline *o, struct phases *out);
 
 /*
  * ramps.c: steady phases in a row that are one exponential approach of the frequency become a ramp, and what is steady

@@ -137,7 +137,13 @@ static bool only_the_clock_changes(const struct outline *o, size_t e)
     return !o->edge[e].forced;
 }
 
-/* Steps that the limits over repetitions do not bear out. */
+/* Whether limits over repetitions tell two frequencies apart. */
+static bool apart(double a_ghz, double a_half, double b_ghz, double b_half, double limits)
+{
+    return fabs(a_ghz - b_ghz) > limits * hypot(a_half, b_half);
+}
+
+/* Steps that the limits over repetitions do not bear out, or that are too small. */
 static bool merge_one(struct outline *o, struct phases *out)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
@@ -145,6 +151,9 @@ static bool merge_one(struct outline *o, struct phases *out)
         if (!is_base(a) || !is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
             !only_the_clock_changes(o, e))
             continue;
+        if (apart(a->freq_ghz.value, half_of(a), b->freq_ghz.value, half_of(b), limits_for(out->n_phases)))
+            o->piece[e].spread_ghz = fmax(fmax(o->piece[e].spread_ghz, o->piece[e + 1].spread_ghz),
+                                          fabs(a->freq_ghz.value - b->freq_ghz.value));
         outline_forget_edge(o, e);
         for (size_t p = e + 1; p + 1 < out->n_phases; p++)
             out->phases[p] = out->phases[p + 1];
@@ -194,4 +203,23 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
     find_slow(out);
     *merged = merge_one(o, out);
     return 0;
+}
+
+void hold_levels(const struct outline *o, struct phases *out)
+{
+    double limits = limits_for(out->n_phases);
+    for (size_t p = 0; p < out->n_phases; p++) {
+        struct phase *ph = &out->phases[p];
+        double half = half_of(ph);
+        ph->freq_ghz.lo -= o->piece[p].spread_ghz;
+        ph->freq_ghz.hi += o->piece[p].spread_ghz;
+        if (!is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
+            continue;
+        struct estimate *level = &out->levels[ph->level];
+        if (o->piece[p].spread_ghz > 0 ||
+            apart(ph->freq_ghz.value, half, level->value, 0.5 * (level->hi - level->lo), limits)) {
+            level->lo = fmin(level->lo, ph->freq_ghz.lo);
+            level->hi = fmax(level->hi, ph->freq_ghz.hi);
+        }
+    }
 }

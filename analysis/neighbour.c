@@ -485,6 +485,10 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
         return warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all "
                     "repetitions, where nothing should change: another thread on the core that keeps step with them, "
                     "or a kernel that had not settled; rates after the switch may be its doing, too", n->factor);
+    if (!n->runs)
+        return warn(out, "another thread ran on the core, as on its other hyper-thread: %.0f %% of the time before the "
+                    "switch the kernel ran at %.2f of its rate, in bouts too short to be left out", 100 * n->share,
+                    n->factor);
     return warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and "
                 "%.0f %% of the time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate",
                 n->runs, r->n, 100 * n->share, n->factor);

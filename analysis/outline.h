@@ -18,6 +18,7 @@ struct piece {
     double value[TRACE_CHANNELS]; /* means of what is not wild, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
     size_t ramp_runs;             /* of a ramp: the repetitions that show it; 0: it is none */
+    double spread_ghz;            /* its frequency moves within so much: by steps too small to be told */
     double sooner_us;             /* by how much it may end sooner than it seems: a ramp may begin there */
 };
 

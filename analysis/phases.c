@@ -200,6 +200,8 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     for (again = true; again && !bad;)
         bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);
     if (!bad)
+        hold_levels(&outline, out);
+    if (!bad)
         bad = find_ramps(&r, &outline, out) || find_slow_runs(&r, &outline, out);
     if (!bad)
         bad = find_transitions(&r, &outline, out) || hint_short_throttle(&r, &outline, out) || find_volts(t, out);

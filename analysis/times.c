@@ -146,7 +146,7 @@ static void find_duration_modes(const struct runs *r, const struct outline *o, s
         return;
     ph->n_modes = n;
     for (size_t i = 0; i < n; i++)
-        ph->modes[i] = (struct phase_mode){mode[i].mean, (double)mode[i].n / (double)m};
+        ph->modes[i] = (struct phase_mode){fmax(mode[i].mean, 0), (double)mode[i].n / (double)m};
     for (size_t k = 0; k < o->n_runs; k++) {
         double d = end_in(o, p, k) - begin_in(o, p, k);
         s->main_mode[k] &= d >= mode[0].lo && d <= mode[0].hi;

@@ -287,10 +287,23 @@ static struct estimate at_most(const struct search *s)
     return (struct estimate){most, 1, most};
 }
 
-static int level_rows(struct search *s, struct table *rows, struct trigger_row r, int from, int to,
-                      struct machine_error *err)
+/* What throttles is asked for by fewer instructions than a level, or it is the level that throttles. `first`: of the
+ * lowest level; NULL: none is asked for. */
+static void throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
+                         const struct estimate *instructions, const struct estimate *first)
 {
+    if (!first || instructions->hi < first->lo)
+        count_row(s, rows, &r, *instructions, 0, REFERENCES);
+}
+
+/* throttle: the instructions at which throttling begins, or NULL. */
+static int level_rows(struct search *s, struct table *rows, struct trigger_row r, int from, int to,
+                      const struct estimate *throttle, struct machine_error *err)
+{
+    const struct trigger_row plain = r;
     int status = MACHINE_OK;
+    if (throttle && from >= to)
+        throttle_row(s, rows, plain, throttle, NULL);
     if (from > r.plain_grade) {
         r.grade = from;
         r.freq = bench_freq(s->b, SHORT, REFERENCES, KINDS);
@@ -301,6 +314,9 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
         if (isnan(s->grades.freq[s->grade]))
             continue; /* a level that was only passed over */
         status = find_count(s, &t, err);
+        if (throttle && status == MACHINE_OK)
+            throttle_row(s, rows, plain, throttle, isnan(t.at.value) ? NULL : &t.at);
+        throttle = NULL;
         r.grade = s->grade;
         r.freq = s->grade == to ? bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
         if (status == MACHINE_OK && !isnan(t.at.value))
@@ -344,9 +360,9 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
                             .freq = bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
     /* what the shortest burst asks for already hides what throttling alone would take */
-    if (at_short <= plain && (throttle.throttled || at_long <= plain))
-        count_row(s, rows, &r, throttle.instructions, 0, REFERENCES);
-    return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, err);
+    bool hidden = at_short > plain || !(throttle.throttled || at_long <= plain);
+    return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, hidden ? NULL : &throttle.instructions,
+                      err);
 }
 
 /* The pilot, and the windows that follow from it. */
