@@ -179,6 +179,18 @@ static double chain_doubt(const struct phases *phases, size_t p, const struct ph
     return least < CHAIN_SLOWED ? least : 0;
 }
 
+/* Limits of a ratio of rates over time, as that of instructions per cycle, where chains did not tell two frequencies
+ * apart: by so much they may still differ. */
+static void allow_step(const struct phase *slow, const struct phase *full, struct estimate *e)
+{
+    double step = full->freq_ghz.value / slow->freq_ghz.value;
+    double half = hypot(full->freq_half_ghz / full->freq_ghz.value, slow->freq_half_ghz / slow->freq_ghz.value);
+    if (isfinite(step * half)) {
+        e->lo *= fmin(1, step - half);
+        e->hi *= fmax(1, step + half);
+    }
+}
+
 struct estimate throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
 {
     const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_behind(phases, p)];
@@ -214,7 +226,10 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
     if (phases->disturbed && isfinite(slow->ipc_ratio))
         e.value = slow->ipc_ratio;
     double doubt = other ? chain_doubt(phases, p, full) * e.value : 0;
-    return n < 2 ? fallback : (struct estimate){e.value, e.value - half - doubt, e.value + half};
+    e = (struct estimate){e.value, e.value - half - doubt, e.value + half};
+    if (instant && !other)
+        allow_step(slow, full, &e);
+    return n < 2 ? fallback : e;
 }
 
 /* ---- sums over the phases ---- */
