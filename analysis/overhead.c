@@ -9,6 +9,7 @@
 #include "analysis/robust.h"
 
 const char overhead_no_rise[] = "the frequency did not rise while it was observed";
+const char overhead_gradual[] = "the frequency rose gradually";
 const char overhead_assumption[] = "performance proportional to frequency";
 
 /* Sections on either side of the slowest one that tell the rate there, and the fewest that do. */
@@ -156,6 +157,13 @@ static bool examine(const struct work_curve *c, const struct place *p, double le
     return true;
 }
 
+/* Whether the last sections are faster than the first ones. */
+static bool rose(const struct work_curve *c, size_t begin, double least_gain)
+{
+    size_t some = c->n > begin + 2 * NEIGHBOURS ? NEIGHBOURS : (c->n - begin) / 2;
+    return some && cost(c, begin, begin + some - 1) / cost(c, c->n - some, c->n - 1) - 1 >= least_gain;
+}
+
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out)
 {
     struct overhead_up here;
@@ -176,7 +184,9 @@ const char *overhead_up(const struct work_curve *c, double least_gain, struct ov
             *out = here;
         }
     }
-    return isinf(most_us) && isinf(most_gain) ? overhead_no_rise : NULL;
+    if (!isinf(most_us) || !isinf(most_gain))
+        return NULL;
+    return rose(c, begin, least_gain) ? overhead_gradual : overhead_no_rise;
 }
 
 void overhead_up_choose(const struct overhead_up *up, size_t n, double *us)

@@ -96,6 +96,8 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
                                    const struct estimate *low);
 /* Why overhead_up() finds nothing in a curve whose frequency stays where it is. */
 extern const char overhead_no_rise[];
+/* ... or rises in no section by itself, but over many, as the end of a ramp. */
+extern const char overhead_gradual[];
 /* The assumption in one line. */
 extern const char overhead_assumption[];
 

@@ -222,6 +222,9 @@ static void tell_missing(struct table *t, const struct cell *c, const struct ove
         tell(t, c, "the frequency was not measured: no cost up and no break-even time");
     else if (!o->levels_differ)
         tell_no_step(t, c, o);
+    else if (!o->up.spread.n && o->up_gradual)
+        tell(t, c, "the core comes back up gradually, not in one step: what that costs is not told, no cost up and no "
+             "break-even time (the wait and the ramp are in the table relaxation)");
     else if (!o->up.spread.n)
         tell(t, c, "the core did not come back up while it was observed: no cost up and no break-even time; a longer "
              "--observe would help");

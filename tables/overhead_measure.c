@@ -373,13 +373,19 @@ static int measure_down(const struct tables_context *x, const struct cell *c, co
     return status;
 }
 
-/* Where most repetitions end at the low frequency, what rose in the others was something else, or noise. */
-static bool rarely_rises(const struct overhead_costs *c)
+static size_t dropped_as(const struct overhead_costs *c, const char *why)
 {
     for (size_t i = 0; i < c->n_dropped; i++)
-        if (strcmp(c->dropped[i].why, overhead_no_rise) == 0)
-            return c->dropped[i].n >= c->n;
-    return false;
+        if (strcmp(c->dropped[i].why, why) == 0)
+            return c->dropped[i].n;
+    return 0;
+}
+
+/* Where most repetitions do not rise at one place, what rose in the others was something else, or noise. */
+static bool rarely_rises(const struct overhead_costs *c)
+{
+    size_t others = dropped_as(c, overhead_no_rise) + dropped_as(c, overhead_gradual);
+    return others && others >= c->n;
 }
 
 static int measure_up(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
@@ -402,6 +408,7 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
         status = repeat(&s, how->runs, take_up, &t, err);
     if (status == MACHINE_OK) {
         overhead_up_choose(t.ups, out->up.n, out->up.us);
+        out->up_gradual = dropped_as(&out->up, overhead_gradual) > dropped_as(&out->up, overhead_no_rise);
         if (rarely_rises(&out->up))
             out->up.n = 0;
         summarise_up(&out->up, t.scratch);

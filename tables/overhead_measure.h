@@ -34,6 +34,7 @@ struct overhead_cell {
     char moves[120];     /* what shows that the frequency moves by itself, so that there are no costs; "": nothing */
     bool levels_differ;
     bool down_gains, up_gains; /* the mean is below 0 by its limits: no cost */
+    bool up_gradual;           /* it rises over many sections: a ramp */
     bool second_faster;  /* the frequency rises in the switch "down" */
     double reading_us;   /* what a reading takes from the code; 0: the machine tells with each, or it is not known */
 };
