@@ -239,17 +239,28 @@ static void check_transitions(struct check *c, size_t row)
     cell(c, row, "overhead_us", lost);
 }
 
-/* The number-th throttled phase; where the voltage alone changes the rate goes on. */
-static bool throttled_phase(const struct model_truth *t, double number, double *us, double *ratio)
+/* The rate of a phase against the same code that is as cold. */
+static double ratio_of(const struct model *m, const struct model_phase *p)
+{
+    return p->start_us < m->world.cold_us ? p->ipc_ratio / m->world.cold_factor : p->ipc_ratio;
+}
+
+/* The number-th throttled phase; where the voltage alone changes, or what was cold no longer is, the rate goes on.
+ * *cold_us: of it, with cold code besides. */
+static bool throttled_phase(const struct model *m, const struct model_truth *t, double number, double *us,
+                            double *cold_us, double *ratio)
 {
     double seen = 0;
     for (size_t i = 0; i < t->n; i++) {
-        *us = t->phases[i].duration_us;
-        *ratio = t->phases[i].ipc_ratio;
-        if (t->phases[i].kind != MODEL_THROTTLED)
+        const struct model_phase *first = &t->phases[i];
+        *us = first->duration_us;
+        *ratio = ratio_of(m, first);
+        if (first->kind != MODEL_THROTTLED)
             continue;
-        for (; i + 1 < t->n && t->phases[i + 1].kind == MODEL_THROTTLED && t->phases[i + 1].ipc_ratio == *ratio; i++)
-            *us += t->phases[i + 1].duration_us;
+        for (const struct model_phase *p = first + 1; i + 1 < t->n && p->kind == MODEL_THROTTLED &&
+                                                      fabs(ratio_of(m, p) - *ratio) < 1e-9; p++, i++)
+            *us += p->duration_us;
+        *cold_us = fmax(0, fmin(m->world.cold_us - first->start_us, *us));
         if (++seen == number)
             return true;
     }
@@ -268,7 +279,7 @@ static bool would_be_found(const char *detectable, double us, double ratio)
 static void check_throttle(struct check *c, size_t row)
 {
     struct model_truth t;
-    double phase = table_number(c->table, row, "phase"), us, ratio;
+    double phase = table_number(c->table, row, "phase"), us, cold_us, ratio;
     if (strcmp(text(c, row, "part"), "reach") == 0) {
         if (!isnan(table_number(c->table, row, "distance")) && c->model->throttle_distance > 0)
             cell(c, row, "distance", c->model->throttle_distance);
@@ -281,13 +292,15 @@ static void check_throttle(struct check *c, size_t row)
         c->out->skipped++;
         return;
     }
-    bool there = throttled_phase(&t, phase > 0 ? phase : 1, &us, &ratio);
+    bool there = throttled_phase(c->model, &t, phase > 0 ? phase : 1, &us, &cold_us, &ratio);
     if (!(phase > 0) && there && !would_be_found(text(c, row, "detectable"), us, ratio))
         return;
     verdict(c, row, "phase", !isnan(phase), (phase > 0) == there, phase > 0 ? "is too many" : "is missed");
     if (!(phase > 0) || !there)
         return;
-    cell(c, row, "duration_us", us);
+    /* cold code hides it: seen is what comes behind, but it must not be denied */
+    bool within = us <= table_number(c->table, row, "duration_us_hi");
+    cell_between(c, row, "duration_us", within ? us - cold_us : us, us, MICROSECONDS);
     cell(c, row, "ipc_ratio", ratio);
 }
 
