@@ -15,6 +15,7 @@
 #include "tables/kinds.h"
 #include "tests/unit/model_rig.h"
 #include "tests/unit/overhead_truth.h"
+#include "tests/unit/voltage_truth.h"
 
 static const double RELATIVE = 0.01, MICROSECONDS = 1;
 #define SHORT_US 4.0   /* a phase that is shorter than about four samples of 1 us is not told from what surrounds it */
@@ -473,7 +474,7 @@ static void check_trigger(struct check *c, size_t row)
 /* Edges are where one of the readings that a value is the median of may lie on either side of it. */
 static void check_voltage(struct check *c, size_t row)
 {
-    enum { NEIGHBOURS = 21, STEPS = 400 };
+    enum { NEIGHBOURS = 21 };
     static const double LONGER_MOST = 0.35; /* part of the waits: the median is not theirs */
     struct model_truth t;
     double time = table_number(c->table, row, "time_us");
@@ -481,7 +482,7 @@ static void check_voltage(struct check *c, size_t row)
     size_t next = row + 1 < c->table->n_rows && table_number(c->table, row + 1, "time_us") > time ? row + 1 : row - 1;
     double spacing = fabs(table_number(c->table, next, "time_us") - time);
     /* 10 on either side, of readings that are at least as dense as the rows, and what the phases scatter by */
-    double reach = NEIGHBOURS * spacing + 10, lo = INFINITY, hi = -INFINITY;
+    double reach = NEIGHBOURS * spacing + 10, lo, hi;
     /* where waits are of different lengths nobody knows which side of the rise most readings are of */
     double twice = c->model->classes[class_of(c, text(c, row, "from"))].wait_double;
     if (t.phases[0].kind == MODEL_SLOW && time > t.phases[0].duration_us - reach &&
@@ -489,11 +490,7 @@ static void check_voltage(struct check *c, size_t row)
         c->out->skipped++;
         return;
     }
-    for (int i = -STEPS; i <= STEPS; i++) {
-        double volts = model_truth_volts(&t, time + reach * i / STEPS);
-        lo = fmin(lo, volts);
-        hi = fmax(hi, volts);
-    }
+    voltage_range(c->model, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), &t, time, reach, &lo, &hi);
     cell_between(c, row, "volts", lo, hi, 0);
 }
 

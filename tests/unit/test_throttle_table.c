@@ -264,8 +264,8 @@ static void throttling_that_begins_in_cold_code(void **state)
             if (table_number(&t, row, "phase") == 1 && lo <= us && us <= hi && fabs(seen / ratio - 1) < 0.03)
                 continue;
             denied++;
-            print_message("%.1f us at %.3f, cold %.1f us at %.2f: phase %.0f, %.1f [%.1f, %.1f] us at %.3f\n", us, ratio,
-                          m.world.cold_us, m.world.cold_factor, table_number(&t, row, "phase"),
+            print_message("%.1f us at %.3f, cold %.1f us at %.2f: phase %.0f, %.1f [%.1f, %.1f] us at %.3f\n", us,
+                          ratio, m.world.cold_us, m.world.cold_factor, table_number(&t, row, "phase"),
                           table_number(&t, row, "duration_us"), lo, hi, seen);
         }
         table_free(&t);
