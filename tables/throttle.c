@@ -122,13 +122,32 @@ static void start_row(struct table *rows, const struct cell *c, const struct swi
         table_put_text(rows, "note", s->phases.warnings[0]);
 }
 
+/* How long the switch itself slowed the code right before phase `p`, us, at most: meanwhile it may have been throttled
+ * already, which cold code hides. */
+static double hidden_us(const struct phases *p, size_t phase)
+{
+    double us = 0;
+    for (; phase > 0 && p->phases[phase - 1].of_switch != OF_SWITCH_NOT; phase--)
+        us += fmax(p->phases[phase - 1].duration_us.value, p->phases[phase - 1].duration_us.hi);
+    return us;
+}
+
 static void put_phase(struct table *rows, const struct cell *c, const struct switches_seen *s, size_t p,
                       unsigned number)
 {
     const struct phase *phase = &s->phases.phases[p];
     struct estimate ratio = throttle_ratio(&s->result.trace, &s->phases, p);
+    double hidden = hidden_us(&s->phases, p);
     start_row(rows, c, s, number);
-    table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo, phase->duration_us.hi);
+    table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo,
+                     phase->duration_us.hi + hidden);
+    if (hidden > 0) {
+        char note[400];
+        const char *warning = s->phases.n_warnings ? s->phases.warnings[0] : "";
+        snprintf(note, sizeof note, "may have begun up to %.1f us earlier, as the upper limit has it: until then the "
+                 "switch itself (cold code) slowed the kernel, too%s%.250s", hidden, warning[0] ? "; " : "", warning);
+        table_put_text(rows, "note", note);
+    }
     table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
     table_put_number(rows, "n", (double)phase->agreeing_runs);
 }

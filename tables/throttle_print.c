@@ -42,7 +42,13 @@ static void part_text(double ratio, char *out, size_t size)
         snprintf(out, size, "-");
 }
 
-/* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1". */
+static bool same_duration(double a, double b)
+{
+    return fabs(a - b) <= fmax(SAME_US, SAME_DURATION * fmax(a, b));
+}
+
+/* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1"; "0.21 32.3-39.9" where it may well have
+ * lasted for longer. */
 static void phases_text(const struct table *t, size_t pair, unsigned cores, char *out, size_t size)
 {
     out[0] = '\0';
@@ -60,8 +66,11 @@ static void phases_text(const struct table *t, size_t pair, unsigned cores, char
             return;
         }
         part_text(table_number(t, row, "ipc_ratio"), ratio, sizeof ratio);
-        snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", ratio,
-                 switches_tenths(table_number(t, row, "duration_us")));
+        double us = table_number(t, row, "duration_us"), most = table_number(t, row, "duration_us_hi");
+        snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", ratio, switches_tenths(us));
+        used = strlen(out);
+        if (most > us && !same_duration(us, most))
+            snprintf(out + used, size - used, "-%.1f", most);
     }
 }
 
@@ -197,11 +206,6 @@ static bool is_first_at(const struct table *t, size_t row, unsigned cores)
     struct estimate us = table_estimate(t, row, "duration_us");
     return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores &&
            estimate_known(&us) && us.lo > 0;
-}
-
-static bool same_duration(double a, double b)
-{
-    return fabs(a - b) <= fmax(SAME_US, SAME_DURATION * fmax(a, b));
 }
 
 /* Pairs whose first throttled phases run at about one part of the rate. */

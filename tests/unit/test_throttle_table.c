@@ -215,6 +215,67 @@ static void no_reach_where_rates_are_not_of_one(void **state)
     assert_true(undecided > 0 && undecided < TRIALS);
 }
 
+/* A model that throttles once, for as long as `us`, and whose code is cold as drawn at the same time. */
+static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
+{
+    rig_load_plain("xeon-gold-6130", m);
+    *ratio = rng_range(r, 0.15, 0.6);
+    *us = rng_range(r, 14, 45);
+    for (size_t from = 0; from < m->n_classes; from++)
+        for (size_t to = from + 1; to < m->n_classes; to++)
+            m->transitions[from][to] = (struct model_transition){
+                .n_steps = 2, .steps = {{.kind = MODEL_STEP_THROTTLE, .ratio = *ratio, .us = *us},
+                                        {.kind = MODEL_STEP_GRANT, .grant = (unsigned)to}}};
+    m->halt_us = rng_chance(r, 0.5) ? m->halt_us : 0;
+    m->world.cold_us = rng_range(r, 5, 0.6 * *us);
+    m->world.cold_factor = rng_range(r, 0.2, 0.6);
+    m->counts_throttle = rng_chance(r, 0.2); /* what is counted is known to be throttled */
+}
+
+/* Cold code hides when throttling begins, which may have lasted for all of that: the limits do not deny it. */
+static void throttling_that_begins_in_cold_code(void **state)
+{
+    (void)state;
+    unsigned told = 0, denied = 0, hidden = 0, trials = rng_rounds(36);
+    struct rng r;
+    rng_init(&r, 23, 0);
+    for (unsigned k = 0; k < trials; k++) {
+        struct model m;
+        struct table t;
+        struct tables_options o;
+        double ratio, us;
+        draw_cold(&m, &r, &ratio, &us);
+        tables_options_default(&o);
+        o.runs = 20;
+        o.seed = k;
+        o.kernels[o.n_kernels++] = rig_payload("128fma");
+        o.kernels[o.n_kernels++] = rig_payload("512or");
+        o.n_active = 1;
+        rig_measure(&table_throttle, &m, &o, &t);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            if (!is_part(&t, row, "phase") || strcmp(table_text(&t, row, "to"), "512or") != 0 ||
+                isnan(table_number(&t, row, "phase")))
+                continue;
+            const char *note = table_text(&t, row, "note");
+            double lo = table_number(&t, row, "duration_us_lo"), hi = table_number(&t, row, "duration_us_hi");
+            double seen = table_number(&t, row, "ipc_ratio");
+            told++;
+            hidden += note && strstr(note, "may have begun up to") != NULL;
+            if (table_number(&t, row, "phase") == 1 && lo <= us && us <= hi && fabs(seen / ratio - 1) < 0.03)
+                continue;
+            denied++;
+            print_message("%.1f us at %.3f, cold %.1f us at %.2f: phase %.0f, %.1f [%.1f, %.1f] us at %.3f\n", us,
+                          ratio, m.world.cold_us, m.world.cold_factor, table_number(&t, row, "phase"),
+                          table_number(&t, row, "duration_us"), lo, hi, seen);
+        }
+        table_free(&t);
+    }
+    print_message("of %u throttled phases %u told, %u of them open to the switch, %u denied\n", trials, told, hidden,
+                  denied);
+    assert_int_equal(denied, 0);
+    assert_true(hidden >= trials / 6);
+}
+
 static void nothing_where_there_is_nothing(void **state)
 {
     (void)state;
@@ -406,6 +467,7 @@ int main(void)
         cmocka_unit_test(exact_points_give_the_reach), cmocka_unit_test(bounds_are_bounds),
         cmocka_unit_test(limits_hold),                 cmocka_unit_test(every_pair_of_the_6130),
         cmocka_unit_test(no_reach_where_rates_are_not_of_one),
+        cmocka_unit_test(throttling_that_begins_in_cold_code),
         cmocka_unit_test(every_shipped_model),         cmocka_unit_test(other_reaches),
         cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(unlike_pairs_are_not_mixed),

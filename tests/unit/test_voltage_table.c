@@ -20,6 +20,7 @@
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
 #include "tests/unit/table_rig.h"
+#include "tests/unit/voltage_truth.h"
 
 #define VOLTS 0.002   /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
 #define RELATIVE 0.01
@@ -111,6 +112,53 @@ static void every_shipped_model(void **state)
         table_free(&t);
     }
     model_list_free(names, n);
+}
+
+/* Where repetitions carry over, the first kernel comes from the second one's class, and without the boost that it has
+ * from rest: that is what it runs at, and what is told; and nothing else passes. */
+static void a_voltage_may_depend_on_what_ran_before(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 31, 0);
+    for (unsigned k = 0; k < rng_rounds(6); k++) {
+        struct model m;
+        struct model_truth truth;
+        struct machine_error err;
+        struct table t;
+        struct tables_options o;
+        struct payload a = rig_payload("512fma"), b = rig_payload("256fma");
+        bool carried = k % 2 == 0;
+        double lo, hi, boost = rng_range(&r, 0.01, 0.03);
+        rig_load_plain("xeon-gold-6130", &m);
+        m.n_boosts = 1;
+        m.boosts[0] = (struct model_boost){.from = 0, .to = (unsigned)m.n_classes - 1, .cores = {1, m.cores},
+                                           .volts = boost};
+        m.world.carries = true;
+        m.world.gap_us = carried ? rng_range(&r, 1, 0.5 * m.wait_us) : rng_range(&r, 2, 5) * m.wait_us;
+        tables_options_default(&o);
+        o.brief = true;
+        o.seed = k;
+        o.kernels[o.n_kernels++] = a;
+        o.kernels[o.n_kernels++] = b;
+        rig_measure(&table_voltage, &m, &o, &t);
+        assert_int_equal(model_truth(&m, &a, &b, 0, &truth, &err), MACHINE_OK);
+        size_t row = 0, looked_at = 0;
+        for (; row < t.n_rows; row++) {
+            if (strcmp(table_text(&t, row, "from"), "512fma") != 0 || table_number(&t, row, "time_us") > 300)
+                continue; /* until then its class is held */
+            double volts = table_number(&t, row, "volts"), rest = truth.from_volts;
+            voltage_range(&m, "512fma", "256fma", m.cores, &truth, table_number(&t, row, "time_us"), 1, &lo,
+                          &hi);
+            looked_at++;
+            if (fabs(volts - (carried ? rest - boost : rest)) > VOLTS || volts < lo - VOLTS || volts > hi + VOLTS)
+                fail_msg("gap %.0f us, boost %.3f V: %.4f V, from rest %.4f V, passes %.4f to %.4f V", m.world.gap_us,
+                         boost, volts, rest, lo, hi);
+            assert_true(fabs(hi - rest) < 1e-9 && fabs(lo - (carried ? rest - boost : rest)) < 1e-9);
+        }
+        assert_true(looked_at > 3);
+        table_free(&t);
+    }
 }
 
 static void told_to_a_person(void **state)
@@ -270,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_median_keeps_steps_sharp), cmocka_unit_test(few_readings),
         cmocka_unit_test(a_level_is_that_of_the_phase), cmocka_unit_test(every_shipped_model),
+        cmocka_unit_test(a_voltage_may_depend_on_what_ran_before),
         cmocka_unit_test(told_to_a_person),             cmocka_unit_test(what_cannot_be_read_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
