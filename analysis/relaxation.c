@@ -418,7 +418,8 @@ static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
 
 /*
  * The repetitions that nothing interrupted until the first wait was over. What of the longer ones is of two waits is
- * told by those that nothing interrupted later either.
+ * told by those that nothing interrupted later either. What is of neither mode may have been of it but for something
+ * that nobody noticed: the upper limits leave these out.
  */
 static void fill_shares(const struct relaxation_rise *r, size_t n, const struct shape *s, struct relaxation_waits *out)
 {
@@ -435,7 +436,12 @@ static void fill_shares(const struct relaxation_rise *r, size_t n, const struct 
     }
     double part = longer_alone ? (double)out->mode[1].n / (double)longer_alone : 0;
     out->mode[0].share = share_estimate(once, all);
-    out->mode[1].share = share_estimate((size_t)lround(fmin(part, 1) * (double)longer), all);
+    size_t twice = (size_t)lround(fmin(part, 1) * (double)longer);
+    out->mode[1].share = share_estimate(twice, all);
+    if (once + twice > 0 && once + twice < all) {
+        out->mode[0].share.hi = share_estimate(once, once + twice).hi;
+        out->mode[1].share.hi = share_estimate(twice, once + twice).hi;
+    }
 }
 
 static void fill_interrupts(const struct relaxation_rise *r, size_t n, double once, double *x,

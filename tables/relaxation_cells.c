@@ -474,29 +474,35 @@ static double slope_of(const double *x, const double *y, size_t n)
 }
 
 /*
- * Where, after `expected`, the next kernel began: at a switch of kernels a reading is taken. A machine may count the
- * segment's time from its planned start or from its actual one; a switch that came late (a halt) is taken for planned.
+ * Where, `length_us` after `begin`, the next kernel began: at a switch of kernels a reading is taken. A machine may
+ * count the segment's time from its planned start or from its actual one; a switch that came late (a halt) is taken for
+ * planned. *planned goes along: each switch is a little late, and many of them are not one that is.
  */
-static double switch_time(const struct rig *r, size_t run, double expected, double planned)
+static double switch_time(const struct rig *r, size_t run, double begin, double length_us, double *planned)
 {
-    double from = expected > planned + LATE_US ? planned : expected;
-    for (size_t i = r->span[run].first; i < r->span[run].last; i++)
-        if (r->trace.time_us[i] > from - READ_US)
-            return r->trace.time_us[i];
-    return from;
+    double expected = begin + length_us, from = fmin(expected, *planned + length_us);
+    if (expected <= *planned + length_us + LATE_US)
+        from = expected;
+    size_t i = r->span[run].first;
+    while (i < r->span[run].last && r->trace.time_us[i] <= from - READ_US)
+        i++;
+    double at = i < r->span[run].last ? r->trace.time_us[i] : from;
+    *planned += length_us;
+    if (at < *planned + LATE_US)
+        *planned = at;
+    return at;
 }
 
 static int look_at_run(const struct rig *r, size_t run, double duty_us, struct toggles *t)
 {
     double number[TOGGLES], wait[TOGGLES];
-    double begin = 0;
+    double begin = 0, planned = 0;
     size_t m = 0;
     for (int k = 0; k < TOGGLES; k++) {
         struct relaxation_rise rise;
         if (k > 0) {
-            double planned = k * (duty_us + RELAXATION_AGAIN_US), again = planned - RELAXATION_AGAIN_US;
-            begin = switch_time(r, run, begin + duty_us, again);
-            begin = switch_time(r, run, begin + RELAXATION_AGAIN_US, planned);
+            begin = switch_time(r, run, begin, duty_us, &planned);
+            begin = switch_time(r, run, begin, RELAXATION_AGAIN_US, &planned);
         }
         if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
             return -1;
