@@ -23,6 +23,7 @@
 #define SURE_SIGMAS 5.0     /* of the mean of the samples after a rise */
 #define LOST_LEAST_US 0.6   /* the shortest interrupts take about 1 us */
 #define LOST_SIGMAS 6.0
+#define COLD_PART 0.3       /* of that: a sample of code that has not yet got going */
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
 #define OWN_US 40.0         /* waits that are shorter are not measured */
@@ -162,12 +163,16 @@ double relaxation_lost(const struct relaxation_window *w, size_t i, double slow)
     return length - length * w->rate[i] / slow;
 }
 
-/* The standard deviation of one sample's frequency, from one sample to the next; NaN: too few. */
-static double sample_noise(const struct relaxation_window *w)
+/* The standard deviation of one sample's frequency, from one sample to the next; NaN: too few. Readings by a clock in
+ * steps are mostly equal, so that their median difference does not tell it: it is no less than the steps make it. */
+static double sample_noise(const struct trace *t, const struct relaxation_window *w, double slow)
 {
+    struct clock_reading clock = clock_reading_of(t);
+
     for (size_t i = 1; i < w->n; i++)
         w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
-    return w->n > 1 ? MAD_TO_SIGMA * median_of(w->scratch, w->n - 1) / sqrt(2) : NAN;
+    double differ = w->n > 1 ? median_of(w->scratch, w->n - 1) : NAN;
+    return w->n > 1 ? fmax(MAD_TO_SIGMA * differ / sqrt(2), slow * clock_noise(&clock)) : NAN;
 }
 
 /*
@@ -200,7 +205,9 @@ static bool rises_at(const struct relaxation_window *w, size_t k, const struct r
         sum += w->weight[i] * (w->freq[i] - l->slow);
         n += w->weight[i];
     }
-    return sum > fmax(SURE_SIGMAS * noise * sqrt(n), RISE_PART * (l->fast - l->slow) * n);
+    /* a clock's jitter moves the frequency of a short sample by more, as much as its weight is less */
+    double sure = SURE_SIGMAS * noise * sqrt((double)(w->n - k));
+    return sum > fmax(sure, RISE_PART * (l->fast - l->slow) * n);
 }
 
 static double median_rate(const struct relaxation_window *w, size_t first, size_t last)
@@ -231,7 +238,10 @@ static double place(const struct relaxation_window *w, size_t k, double slow, si
     return at;
 }
 
-/* Time lost in the slow samples before number `last`; what is lost in two in a row may be one interrupt. */
+/*
+ * Time lost in the slow samples before number `last`; what is lost in two in a row may be one interrupt. What is lost
+ * without a break from the start on is not: code that has just begun to run is slow at first.
+ */
 static void find_interruptions(const struct relaxation_window *w, size_t last, double slow, struct relaxation_rise *out)
 {
     for (size_t i = 0; i < last; i++)
@@ -239,12 +249,14 @@ static void find_interruptions(const struct relaxation_window *w, size_t last, d
     double *rest = malloc((last + 1) * sizeof *rest), before = 0;
     double noise = rest ? mad_sigma(w->scratch, last, slow, rest) / slow : 0;
     free(rest);
+    bool cold = true;
     for (size_t i = 0; i < last; i++) {
         double length = w->end[i] - w->begin[i], lost = relaxation_lost(w, i, slow);
         double least = fmax(LOST_LEAST_US, LOST_SIGMAS * noise * length);
         double both = lost + before, least_of_both = fmax(LOST_LEAST_US, sqrt(2) * LOST_SIGMAS * noise * length);
         before = 0;
-        if (w->end[i] < SETTLE_US)
+        cold = cold && (w->end[i] < SETTLE_US || (w->end[i] < EARLY_US && lost > COLD_PART * least));
+        if (w->end[i] < SETTLE_US || cold)
             continue;
         if (lost < least && both < least_of_both) {
             before = fmax(lost, 0);
@@ -281,11 +293,12 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
                     const struct relaxation_levels *levels, struct relaxation_rise *out)
 {
     struct relaxation_window w;
-    *out = (struct relaxation_rise){NAN, 0, NAN, NAN, false};
+    *out = (struct relaxation_rise){NAN, 0, NAN, NAN, false, NAN, NAN};
     if (relaxation_window_open(&w, t, s, from_us, to_us))
         return -1;
-    double noise = sample_noise(&w), ratio = noise / (levels->fast - levels->slow);
+    double noise = sample_noise(t, &w, levels->slow), ratio = noise / (levels->fast - levels->slow);
     struct relaxation_levels own = own_levels(t, &w, levels, noise);
+    out->noise = ratio;
     size_t k = best_split(&w, &own, noise);
     if (k > 0 && k < w.n && !rises_at(&w, k, &own, noise))
         k = w.n;
@@ -294,7 +307,8 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
     if (rises && levels->ramp.tau_us.value > 0) {
         double left;
         out->at_us = relaxation_ramp_begin(&w, w.begin[k], &levels->ramp, &left);
-        out->other_shape = left > RELAXATION_APART * levels->ramp.left;
+        out->left = left / levels->ramp.left;
+        out->other_shape = out->left > RELAXATION_APART;
     } else if (rises)
         out->at_us = place(&w, k, slow, (size_t)fmin(UNSURE_MOST, UNSURE * ratio * ratio));
     if (k > 0)
@@ -404,7 +418,8 @@ static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
 
 /*
  * The repetitions that nothing interrupted until the first wait was over. What of the longer ones is of two waits is
- * told by those that nothing interrupted later either.
+ * told by those that nothing interrupted later either. What is of neither mode may have been of it but for something
+ * that nobody noticed: the upper limits leave these out.
  */
 static void fill_shares(const struct relaxation_rise *r, size_t n, const struct shape *s, struct relaxation_waits *out)
 {
@@ -421,7 +436,12 @@ static void fill_shares(const struct relaxation_rise *r, size_t n, const struct 
     }
     double part = longer_alone ? (double)out->mode[1].n / (double)longer_alone : 0;
     out->mode[0].share = share_estimate(once, all);
-    out->mode[1].share = share_estimate((size_t)lround(fmin(part, 1) * (double)longer), all);
+    size_t twice = (size_t)lround(fmin(part, 1) * (double)longer);
+    out->mode[1].share = share_estimate(twice, all);
+    if (once + twice > 0 && once + twice < all) {
+        out->mode[0].share.hi = share_estimate(once, once + twice).hi;
+        out->mode[1].share.hi = share_estimate(twice, once + twice).hi;
+    }
 }
 
 static void fill_interrupts(const struct relaxation_rise *r, size_t n, double once, double *x,

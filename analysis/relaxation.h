@@ -50,6 +50,8 @@ struct relaxation_rise {
     size_t interruptions;  /* before that: time lost to something else */
     double first_us, last_us; /* when the first and the last of them began; NaN: none */
     bool other_shape;      /* it rises, but not as the ramp does: when it began is not told */
+    double left;           /* mean square that the ramp leaves of it, in those that it usually leaves; NaN: no ramp */
+    double noise;          /* standard deviation of one sample's frequency, in steps from slow to fast */
 };
 /*
  * The place that splits the samples of the window best (least squares) into slow ones and faster ones; a rise by a

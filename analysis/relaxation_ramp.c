@@ -31,7 +31,8 @@
 #define SCATTER_TAUS 0.1
 #define UNSURE 10.0
 #define SETTLED 0.1         /* of the limits of the beginning: turns go on until it moves by less */
-enum { BINS_PER_PERIOD = 8, BINS_MOST = 800, BEFORE = 50, REPETITIONS_LEAST = 3, FEW = 12, TURNS = 10, GRID = 16 };
+enum { BINS_PER_PERIOD = 8, BINS_MOST = 800, BEFORE = 50, REPETITIONS_LEAST = 3, FEW = 12, TURNS = 10, STEPS = 5,
+       GRID = 16 };
 
 /* A repetition that rises. */
 struct view {
@@ -274,7 +275,13 @@ double relaxation_ramp_begin(const struct relaxation_window *w, double split, co
 {
     struct left both;
     double tau = ramp->tau_us.value, off = unsure(w, ramp);
-    double at = begin_near(w, split, off + EARLIER_TAUS * tau, off + LATER_TAUS * tau, ramp, &both);
+    double earlier = off + EARLIER_TAUS * tau, later = off + LATER_TAUS * tau, at = split, moved = INFINITY;
+    /* frequencies that scatter more than the rates do (ramp->noise) take the split farther off than that */
+    for (int i = 0; i < STEPS && !(moved > -0.5 * earlier && moved < 0.5 * later); i++) {
+        double next = begin_near(w, at, earlier, later, ramp, &both);
+        moved = next - at;
+        at = next;
+    }
     *left = both.behind;
     return at;
 }

@@ -21,7 +21,9 @@
 #define BELOW 0.9        /* of the wait: duty periods of toggling ... */
 #define ABOVE 1.15       /* ... long enough for the halt and the rise to show */
 #define ABOVE_LEAST_US 40.0
-#define ABOVE_TAUS 1.5   /* ... or a ramp */
+#define ABOVE_TAUS 1.5   /* ... or a ramp, ... */
+#define ABOVE_SIGMAS 9.0 /* ... and for noise not to hide it: the five that a rise takes, and four */
+#define ABOVE_MOST 0.8   /* of the wait: less than another one */
 #define SHORTEST_US 40.0 /* of the waits that are measured: there must be samples before the rise */
 #define ROOM_US (4 * RELAXATION_BURST_US) /* a shorter wait has no room for a burst in its middle */
 #define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
@@ -30,6 +32,7 @@
 #define REJECT 6.0
 #define AGREE 0.6
 #define NEARLY_ALL 0.9
+#define LEFT_MOST 2.0    /* of what a ramp usually leaves: when most of them leave more, they are no such ramp */
 #define PILOT_WITHIN 0.15 /* of the wait, as modes of one and of two are told apart */
 #define REMEDY "stop other programs, or choose another CPU with --cpu"
 enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, SPOILT_MOST = 3,
@@ -52,6 +55,7 @@ struct rig {
     struct relaxation_levels levels;
     struct relaxation_step step; /* by which the core is slower after the wide code than without it */
     double wait_us;              /* by the pilot */
+    double noise;                /* by the pilot: of a sample, in steps from slow to fast */
     bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
 
@@ -236,6 +240,22 @@ static bool judge(const struct rig *r, const struct relaxation_rise *rise, const
     return why[0] && !short_wait;
 }
 
+static double usual_noise(const struct relaxation_rise *rise, size_t n, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = rise[i].noise;
+    return median_of(scratch, n);
+}
+
+/* Whether some waits were half as long: where waits are often double, few repetitions may hide the single ones. */
+static bool may_be_double(const struct relaxation_rise *rise, size_t n, double wait_us)
+{
+    size_t half = 0;
+    for (size_t i = 0; i < n; i++)
+        half += fabs(rise[i].at_us / wait_us - 0.5) < 0.5 * PILOT_WITHIN;
+    return half > 0;
+}
+
 /* Looks at so many repetitions. */
 static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine_error *err)
 {
@@ -259,9 +279,14 @@ static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine
         return MACHINE_OK;
     }
     struct relaxation_rise *rise = rises_by_ramp(r, RELAXATION_PILOT_US);
-    bool bad = !rise || relaxation_waits(rise, r->n, &waits);
-    if (!bad)
-        p->again = judge(r, rise, &waits, p->why, sizeof p->why);
+    double *scratch = malloc((r->n + 1) * sizeof *scratch);
+    bool bad = !rise || !scratch || relaxation_waits(rise, r->n, &waits);
+    if (!bad) {
+        p->again = judge(r, rise, &waits, p->why, sizeof p->why) ||
+                   may_be_double(rise, r->n, waits.mode[0].wait_us.value);
+        r->noise = usual_noise(rise, r->n, scratch);
+    }
+    free(scratch);
     free(rise);
     if (bad)
         return out_of_memory(err);
@@ -368,13 +393,13 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
     struct estimate share = share_estimate(yes, yes + no);
     const char *verdict = relaxation_verdict(&share);
     bool decided = strcmp(verdict, "undecided") != 0, mostly = strcmp(verdict, "yes") == 0;
-    size_t m = 0, others = 0; /* a burst that needs less lets the frequency rise halfway, and later again */
+    size_t m = 0, others = 0;
     for (size_t i = 0; x && decided && i < r->n; i++)
         if (anew_of(r, &rise[i]) == (mostly ? 1 : 0) && rise[i].at_us < 1.25 * r->wait_us) {
-            others += rise[i].other_shape;
+            others += rise[i].left > LEFT_MOST;
             x[m++] = rise[i].at_us;
         }
-    m = 2 * others > m ? 0 : m;
+    m = 2 * others > m ? 0 : m; /* a burst that needs less lets the frequency rise halfway, and later again */
     if (!decided && !last) {
         free(x);
         return false;
@@ -449,29 +474,35 @@ static double slope_of(const double *x, const double *y, size_t n)
 }
 
 /*
- * Where, after `expected`, the next kernel began: at a switch of kernels a reading is taken. A machine may count the
- * segment's time from its planned start or from its actual one; a switch that came late (a halt) is taken for planned.
+ * Where, `length_us` after `begin`, the next kernel began: at a switch of kernels a reading is taken. A machine may
+ * count the segment's time from its planned start or from its actual one; a switch that came late (a halt) is taken for
+ * planned. *planned goes along: each switch is a little late, and many of them are not one that is.
  */
-static double switch_time(const struct rig *r, size_t run, double expected, double planned)
+static double switch_time(const struct rig *r, size_t run, double begin, double length_us, double *planned)
 {
-    double from = expected > planned + LATE_US ? planned : expected;
-    for (size_t i = r->span[run].first; i < r->span[run].last; i++)
-        if (r->trace.time_us[i] > from - READ_US)
-            return r->trace.time_us[i];
-    return from;
+    double expected = begin + length_us, from = fmin(expected, *planned + length_us);
+    if (expected <= *planned + length_us + LATE_US)
+        from = expected;
+    size_t i = r->span[run].first;
+    while (i < r->span[run].last && r->trace.time_us[i] <= from - READ_US)
+        i++;
+    double at = i < r->span[run].last ? r->trace.time_us[i] : from;
+    *planned += length_us;
+    if (at < *planned + LATE_US)
+        *planned = at;
+    return at;
 }
 
 static int look_at_run(const struct rig *r, size_t run, double duty_us, struct toggles *t)
 {
     double number[TOGGLES], wait[TOGGLES];
-    double begin = 0;
+    double begin = 0, planned = 0;
     size_t m = 0;
     for (int k = 0; k < TOGGLES; k++) {
         struct relaxation_rise rise;
         if (k > 0) {
-            double planned = k * (duty_us + RELAXATION_AGAIN_US), again = planned - RELAXATION_AGAIN_US;
-            begin = switch_time(r, run, begin + duty_us, again);
-            begin = switch_time(r, run, begin + RELAXATION_AGAIN_US, planned);
+            begin = switch_time(r, run, begin, duty_us, &planned);
+            begin = switch_time(r, run, begin, RELAXATION_AGAIN_US, &planned);
         }
         if (relaxation_find(&r->trace, r->span[run], begin, begin + duty_us, &r->levels, &rise))
             return -1;
@@ -559,6 +590,8 @@ static int after_pilot(struct rig *r, const struct payload *by, struct machine_e
         return measure_rearm(r, by, runs, err);
     int status = measure_toggle(r, BELOW * r->wait_us, runs, err);
     double room = fmax(fmax((ABOVE - 1) * r->wait_us, ABOVE_LEAST_US), ABOVE_TAUS * r->levels.ramp.tau_us.value);
+    double seen = relaxation_period(r->context->options) * pow(ABOVE_SIGMAS * r->noise, 2);
+    room = fmax(room, fmin(seen, ABOVE_MOST * r->wait_us));
     return status == MACHINE_OK ? measure_toggle(r, r->wait_us + room, runs, err) : status;
 }
 

@@ -352,10 +352,10 @@ static void check_relaxation(struct check *c, size_t row)
         return;
     }
     if (strcmp(what, "toggle") == 0) {
-        double duty = table_number(c->table, row, "duty_us");
-        if (fabs(duty - wait) < 4 * c->model->wait_sigma_us)
+        double duty = table_number(c->table, row, "duty_us"), two = wait + c->model->wait_us;
+        if (fabs(duty - wait) < 4 * c->model->wait_sigma_us || fabs(duty - two) < 6 * c->model->wait_sigma_us)
             return; /* some of the waits are shorter than the pause, some are longer */
-        cell(c, row, "share", duty < wait ? 0 : 1 - twice);
+        cell(c, row, "share", duty < wait ? 0 : duty < two ? 1 - twice : 1);
         if (duty > wait) {
             cell(c, row, "wait_us", wait);
             cell(c, row, "trend_us", 0);
