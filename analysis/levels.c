@@ -216,8 +216,8 @@ void hold_levels(const struct outline *o, struct phases *out)
         if (!is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
             continue;
         struct estimate *level = &out->levels[ph->level];
-        if (o->piece[p].spread_ghz > 0 ||
-            apart(ph->freq_ghz.value, half, level->value, 0.5 * (level->hi - level->lo), limits)) {
+        double own = fmin(level->hi - level->value, level->value - level->lo); /* one side may be wider by now */
+        if (o->piece[p].spread_ghz > 0 || apart(ph->freq_ghz.value, half, level->value, own, limits)) {
             level->lo = fmin(level->lo, ph->freq_ghz.lo);
             level->hi = fmax(level->hi, ph->freq_ghz.hi);
         }

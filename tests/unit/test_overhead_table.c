@@ -246,6 +246,15 @@ static void what_does_not_come_back_is_missing(void **state)
     assert_int_equal(count_missing(&t, "did not come back up"), 1);
     assert_true(table_number(&t, 0, "dropped") == 16);
     table_free(&t);
+    /* where it comes back over many sections that is what is told, and not that it did not */
+    for (double tau = 20; tau < 400; tau *= 4) {
+        rig_load("xeon-gold-6130", &m);
+        m.release_tau_us = tau;
+        rig_measure(&table_overhead, &m, o, &t);
+        assert_true(isnan(table_number(&t, 0, "up_us")));
+        assert_int_equal(count_missing(&t, "comes back up gradually"), 1);
+        table_free(&t);
+    }
     /* with noise a few repetitions seem to rise, which is no cost up either */
     rig_load("xeon-gold-6130", &m);
     m.wait_us = 20000;

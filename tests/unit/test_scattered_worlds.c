@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/findings.h"
 #include "analysis/transition_summary.h"
 #include "tables/guarded.h"
 #include "tests/unit/model_rig.h"
@@ -527,6 +528,62 @@ static void late_readings_tell_voltages(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Steps of 0.1 to 0.3 % were told as one level, within limits that held neither. */
+static void small_steps_widen_the_limits(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.001, 0.002, 0.003};
+    for (unsigned i = 0; i < 6; i++) {
+        struct model m;
+        struct switches_seen seen;
+        double step = steps[i % 3];
+        model_of(&m, 0);
+        for (size_t t = 0; t < m.n_turbo; t++)
+            for (size_t l = 1; l < m.n_levels; l++)
+                m.turbo[t].ghz[l] = m.turbo[t].ghz[0] * (1 - step);
+        measure(&m, "128fma", "512fma", 0, 60, false, 200 + i, &seen);
+        const struct phases *p = &seen.phases;
+        for (size_t k = 0; k < p->n_phases; k++) {
+            const struct phase *ph = &p->phases[k];
+            double truth = 2.8 * (ph->start_us > 40 ? 1 - step : 1);
+            if (!is_base(ph) || (ph->start_us <= 40 && ph->start_us > -1))
+                continue;
+            bool level = ph->level < 0 || (p->levels[ph->level].lo < truth && p->levels[ph->level].hi > truth);
+            if (!level || !(ph->freq_ghz.lo < truth && ph->freq_ghz.hi > truth)) {
+                show(p);
+                fail_msg("world %u: %.5f GHz is not within [%.5f, %.5f], or level %d", i, truth, ph->freq_ghz.lo,
+                         ph->freq_ghz.hi, ph->level);
+            }
+        }
+        switches_free(&seen);
+    }
+}
+
+/* A thread that keeps step with the repetitions made a throttle, and a transition, of each of its bouts. */
+static void bouts_in_step_are_no_throttling(void **state)
+{
+    (void)state;
+    static const double periods[] = {40, 60, 90}, shares[] = {0.3, 0.2, 0.4}, factors[] = {0.4, 0.7, 0.9};
+    unsigned decided = 0, n = worlds();
+    for (unsigned i = 0; i < n; i++) {
+        struct model m;
+        struct switches_seen seen;
+        model_of(&m, 0);
+        m.world.sibling = (struct model_sibling){.share = shares[i / 3 % 3], .period_us = periods[i % 3], .lockstep = true,
+                                                 .factor = factors[(i + i / 3) % 3]};
+        measure(&m, "64add", "128or", 300, 60, false, 300 + i, &seen);
+        size_t throttles = 0;
+        for (size_t k = 0; k < seen.phases.n_phases; k++)
+            throttles += seen.phases.phases[k].kind == PHASE_THROTTLE;
+        decided += throttles > 0 || seen.phases.n_transitions > 0;
+        if (throttles || seen.phases.n_transitions)
+            show(&seen.phases);
+        switches_free(&seen);
+    }
+    print_message("%u of %u with throttling\n", decided, n);
+    assert_int_equal(decided, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +597,8 @@ int main(void)
         cmocka_unit_test(ratios_of_tables_leave_a_thread_out),
         cmocka_unit_test(mixed_readings_tell_no_voltage),
         cmocka_unit_test(waits_of_two_lengths_need_no_halt),
+        cmocka_unit_test(small_steps_widen_the_limits),
+        cmocka_unit_test(bouts_in_step_are_no_throttling),
         cmocka_unit_test(late_readings_tell_voltages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,6 +345,30 @@ static void nothing_is_invented(void **state)
     table_free(&t);
 }
 
+/* Where nothing is asked for below a count what throttles is the level: a count of throttling above that of the level
+ * was told beside it. */
+static void what_a_level_throttles_is_no_row_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"256fma"};
+    static const double counts[] = {500, 3000, 13000};
+    for (size_t i = 0; i < 3; i++) {
+        struct model m;
+        struct table t;
+        rig_load("xeon-gold-6130", &m);
+        for (size_t d = 0; d < m.n_demands; d++)
+            if (m.demands[d].width == 256 && m.demands[d].weight == KERNEL_HEAVY) {
+                m.demands[d].count = counts[i];
+                m.demands[d].count_sigma = 0;
+                m.demands[d].below = 0;
+            }
+        measure(&m, kernels, 1, true, &t);
+        assert_false(has_row(&t, "count", "throttle only"));
+        assert_near(table_number(&t, row(&t, "count", "256fma", NULL, "level 1"), "count"), counts[i], 0.2);
+        table_free(&t);
+    }
+}
+
 /* A throttle to 0.88 of the rate, which passed for the full one; and where nothing is asked for, what would have been
  * found. */
 static void mild_throttling_is_found(void **state)
@@ -451,6 +475,7 @@ int main(void)
         cmocka_unit_test(the_published_triggers_come_back),
         cmocka_unit_test(random_triggers_come_back),
         cmocka_unit_test(nothing_is_invented),
+        cmocka_unit_test(what_a_level_throttles_is_no_row_of_its_own),
         cmocka_unit_test(mild_throttling_is_found),
         cmocka_unit_test(the_same_seed_gives_the_same_rows),
         cmocka_unit_test(limits_are_around_the_value),
