@@ -22,6 +22,7 @@ enum { PLACES_MAX = 12, PHASES_MOST = 20 };
 #define RANDOM_LEAST_US 1.0
 #define RECURS 0.05        /* relative: rates, and lengths beyond RECURS_US, are the same */
 #define RECURS_US 1.0
+#define FASTER 0.02        /* relative: no processor is so much faster while it throttles than before and after */
 #define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
 #define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
 
@@ -366,19 +367,31 @@ static void drop_throttle(struct phases *p, const struct phase *ph)
     }
 }
 
+/* Chains that a thread next door slows before and after, and not in between, where it slows the code. */
+static bool is_faster(const struct phases *p, size_t i)
+{
+    const struct phase *ph = &p->phases[i];
+    return is_lone(p, i) && ph->freq_ghz.value > (1 + FASTER) * fmax(ph[-1].freq_ghz.value, ph[1].freq_ghz.value);
+}
+
 /* 0, or -1: out of memory. */
-static int take_back_recurring(struct phases *p)
+static int take_back_bouts(struct phases *p)
 {
     bool marked[PHASES_MOST] = {false};
     size_t gone = 0;
     find_recurring(p, marked);
-    for (size_t i = 0; i < p->n_phases; i++)
-        if (marked[i]) {
-            take_back_phase(&p->phases[i], "throttling like it comes back without a switch: another thread on the core "
-                            "that keeps step with the repetitions?");
-            drop_throttle(p, &p->phases[i]);
-            gone++;
-        }
+    for (size_t i = 0; i < p->n_phases; i++) {
+        bool faster = is_faster(p, i);
+        gone += marked[i];
+        if (!marked[i] && !faster)
+            continue;
+        take_back_phase(&p->phases[i], faster ? "code is slower and chains of adds are faster than before and after: "
+                                                "another thread on the core?"
+                                              : "throttling like it comes back without a switch: another thread on the "
+                                                "core that keeps step with the repetitions?");
+        drop_throttle(p, &p->phases[i]);
+        phases_settle(p);
+    }
     return gone ? warn(p, "%zu phases at one rate come and go without a switch, which no throttling is known to do: "
                        "another thread on the core that keeps step with the repetitions looks like that", gone)
                 : 0;
@@ -430,7 +443,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
                  "that keeps step with the repetitions looks like that", p->n_phases);
         phases_collapse(p, text);
     }
-    if (take_back_recurring(p))
+    if (take_back_bouts(p))
         return -1;
     p->detectable_freq *= HARDER;
     p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));

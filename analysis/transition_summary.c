@@ -23,6 +23,7 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no m
 #define BORNE_OUT 0.4
 /* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
 #define CHAIN_SLOWED 0.05 /* relative */
+#define CHAIN_SLOWED_ALONE 0.25 /* ... where nothing shows another frequency: a quarter of the chain at half the rate */
 #define RATIO_KNOWN 0.0005
 
 static const struct estimate unknown = {NAN, NAN, NAN};
@@ -161,22 +162,27 @@ static size_t fastest_behind(const struct phases *phases, size_t p)
 }
 
 /*
- * By how much less a chain tells in a throttled phase than before it or at full rate after it, relative, where that may
- * be the throttling, which slows the first of its adds: at most CHAIN_SLOWED. 0: one of both is at the same frequency,
- * or neither so near.
+ * By how much less a chain tells in a throttled phase than at the frequency that it may be of, relative, where that may
+ * be the throttling, which slows the first of its adds. Until the core halts that frequency is the one before all
+ * throttling (at most CHAIN_SLOWED_ALONE less). Behind a halt it is that before, or at full rate after it (at most
+ * CHAIN_SLOWED): 0 if one of both is the same, or neither so near.
  */
 static double chain_doubt(const struct phases *phases, size_t p, const struct phase *full)
 {
-    double own = phases->phases[p].freq_ghz.value, before = NAN, least = INFINITY;
-    for (size_t i = p; i-- > 0 && isnan(before);)
-        before = phases->phases[i].kind == PHASE_HALT ? NAN : phases->phases[i].freq_ghz.value;
-    const double near[2] = {before, full->freq_ghz.value};
-    for (size_t i = 0; i < 2; i++) {
-        double less = 1 - own / near[i];
-        if (less > 0 && less < least)
-            least = less;
+    double own = phases->phases[p].freq_ghz.value, before = NAN, doubt = INFINITY;
+    bool halted = false;
+    for (size_t i = p; i-- > 0 && isnan(before);) {
+        halted |= phases->phases[i].kind == PHASE_HALT;
+        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !is_base(&phases->phases[i]));
+        before = passes ? NAN : phases->phases[i].freq_ghz.value;
     }
-    return least < CHAIN_SLOWED ? least : 0;
+    const double near[2] = {before, full->freq_ghz.value}, most = halted ? CHAIN_SLOWED : CHAIN_SLOWED_ALONE;
+    for (size_t i = 0; i < (halted ? 2 : 1); i++) {
+        double less = 1 - own / near[i];
+        if (less > 0 && less < most && less < doubt)
+            doubt = less;
+    }
+    return isfinite(doubt) ? doubt : 0;
 }
 
 /* Limits of a ratio of rates over time, as that of instructions per cycle, where chains did not tell two frequencies
@@ -225,7 +231,7 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
     /* a thread next door is in all means of the long phase, and in few of the short one, which are taken for wild */
     if (phases->disturbed && isfinite(slow->ipc_ratio))
         e.value = slow->ipc_ratio;
-    double doubt = other ? chain_doubt(phases, p, full) * e.value : 0;
+    double doubt = instant ? chain_doubt(phases, p, full) * e.value : 0;
     e = (struct estimate){e.value, e.value - half - doubt, e.value + half};
     if (instant && !other)
         allow_step(slow, full, &e);

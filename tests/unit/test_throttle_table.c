@@ -215,17 +215,43 @@ static void no_reach_where_rates_are_not_of_one(void **state)
     assert_true(undecided > 0 && undecided < TRIALS);
 }
 
-/* A model that throttles once, for as long as `us`, and whose code is cold as drawn at the same time. */
-static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
+/* A model that throttles once in each transition. */
+static void throttle_once(struct model *m, double ratio, double us)
 {
     rig_load_plain("xeon-gold-6130", m);
-    *ratio = rng_range(r, 0.15, 0.6);
-    *us = rng_range(r, 14, 45);
     for (size_t from = 0; from < m->n_classes; from++)
         for (size_t to = from + 1; to < m->n_classes; to++)
             m->transitions[from][to] = (struct model_transition){
-                .n_steps = 2, .steps = {{.kind = MODEL_STEP_THROTTLE, .ratio = *ratio, .us = *us},
+                .n_steps = 2, .steps = {{.kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = us},
                                         {.kind = MODEL_STEP_GRANT, .grant = (unsigned)to}}};
+}
+
+/* The table of the switch from 128fma to 512or on all cores. */
+static void measure_512or(const struct model *m, unsigned seed, struct table *t)
+{
+    struct tables_options o;
+    tables_options_default(&o);
+    o.runs = 20;
+    o.seed = seed;
+    o.kernels[o.n_kernels++] = rig_payload("128fma");
+    o.kernels[o.n_kernels++] = rig_payload("512or");
+    o.n_active = 1;
+    rig_measure(&table_throttle, m, &o, t);
+}
+
+/* Whether a row is a decided one of that switch. */
+static bool of_512or(const struct table *t, size_t row)
+{
+    return is_part(t, row, "phase") && strcmp(table_text(t, row, "to"), "512or") == 0 &&
+           !isnan(table_number(t, row, "phase"));
+}
+
+/* One that throttles for as long as `us`, and whose code is cold as drawn at the same time. */
+static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
+{
+    *ratio = rng_range(r, 0.15, 0.6);
+    *us = rng_range(r, 14, 45);
+    throttle_once(m, *ratio, *us);
     m->halt_us = rng_chance(r, 0.5) ? m->halt_us : 0;
     m->world.cold_us = rng_range(r, 5, 0.6 * *us);
     m->world.cold_factor = rng_range(r, 0.2, 0.6);
@@ -242,19 +268,11 @@ static void throttling_that_begins_in_cold_code(void **state)
     for (unsigned k = 0; k < trials; k++) {
         struct model m;
         struct table t;
-        struct tables_options o;
         double ratio, us;
         draw_cold(&m, &r, &ratio, &us);
-        tables_options_default(&o);
-        o.runs = 20;
-        o.seed = k;
-        o.kernels[o.n_kernels++] = rig_payload("128fma");
-        o.kernels[o.n_kernels++] = rig_payload("512or");
-        o.n_active = 1;
-        rig_measure(&table_throttle, &m, &o, &t);
+        measure_512or(&m, k, &t);
         for (size_t row = 0; row < t.n_rows; row++) {
-            if (!is_part(&t, row, "phase") || strcmp(table_text(&t, row, "to"), "512or") != 0 ||
-                isnan(table_number(&t, row, "phase")))
+            if (!of_512or(&t, row))
                 continue;
             const char *note = table_text(&t, row, "note");
             double lo = table_number(&t, row, "duration_us_lo"), hi = table_number(&t, row, "duration_us_hi");
@@ -274,6 +292,43 @@ static void throttling_that_begins_in_cold_code(void **state)
                   denied);
     assert_int_equal(denied, 0);
     assert_true(hidden >= trials / 6);
+}
+
+/* Chains whose first adds are throttled tell a lower frequency: the ratio may be lower by as much, and its limits have
+ * it, where the core stays at its frequency until then and changes it without a halt. */
+static void chains_that_are_throttled_are_in_the_limits(void **state)
+{
+    (void)state;
+    unsigned told = 0, denied = 0, apart = 0, trials = rng_rounds(30);
+    struct rng r;
+    rng_init(&r, 29, 0);
+    for (unsigned k = 0; k < trials; k++) {
+        struct model m;
+        struct table t;
+        double ratio = rng_range(&r, 0.45, 0.75);
+        throttle_once(&m, ratio, rng_range(&r, 8, 25));
+        m.throttle_distance = floor(rng_range(&r, 90, 170));
+        m.no_counters = true;
+        m.counts_licences = m.counts_throttle = false;
+        m.halt_us = m.halt_sigma_us = 0;
+        measure_512or(&m, k, &t);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            if (!of_512or(&t, row) || table_number(&t, row, "phase") != 1)
+                continue;
+            double seen = table_number(&t, row, "ipc_ratio"), lo = table_number(&t, row, "ipc_ratio_lo");
+            double hi = table_number(&t, row, "ipc_ratio_hi");
+            told++;
+            apart += fabs(seen / ratio - 1) > 0.05;
+            if (lo <= 1.01 * ratio && hi >= 0.99 * ratio)
+                continue;
+            denied++;
+            print_message("reach %.0f: %.3f [%.3f, %.3f], not %.3f\n", m.throttle_distance, seen, lo, hi, ratio);
+        }
+        table_free(&t);
+    }
+    print_message("of %u ratios %u told, %u of them off by 5 %%, %u denied\n", trials, told, apart, denied);
+    assert_true(apart >= trials / 5);
+    assert_true(denied * 20 <= trials);
 }
 
 static void nothing_where_there_is_nothing(void **state)
@@ -468,6 +523,7 @@ int main(void)
         cmocka_unit_test(limits_hold),                 cmocka_unit_test(every_pair_of_the_6130),
         cmocka_unit_test(no_reach_where_rates_are_not_of_one),
         cmocka_unit_test(throttling_that_begins_in_cold_code),
+        cmocka_unit_test(chains_that_are_throttled_are_in_the_limits),
         cmocka_unit_test(every_shipped_model),         cmocka_unit_test(other_reaches),
         cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(unlike_pairs_are_not_mixed),
