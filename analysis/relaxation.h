@@ -97,8 +97,8 @@ struct relaxation_waits {
  * least three repetitions lie there, and more than waits that went unnoticed begun anew at random times would bring
  * there once in 1000 tables. The share of a mode is that among the repetitions that nothing interrupted until the first
  * wait was over, whatever came later: longer waits are interrupted more often, and leaving those out would make them
- * look rarer than they are. Limits: means by Student's t, shares by Clopper and Pearson. Returns 0, or -1: out of
- * memory. O(n^2).
+ * look rarer than they are. Limits: means by Student's t, shares by Clopper and Pearson, the upper one
+ * without what is of neither mode. Returns 0, or -1: out of memory. O(n^2).
  */
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
 

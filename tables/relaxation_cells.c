@@ -283,7 +283,7 @@ static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine
     bool bad = !rise || !scratch || relaxation_waits(rise, r->n, &waits);
     if (!bad) {
         p->again = judge(r, rise, &waits, p->why, sizeof p->why) ||
-                   may_be_double(rise, r->n, waits.mode[0].wait_us.value);
+                   may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept; /* few agree by chance */
         r->noise = usual_noise(rise, r->n, scratch);
     }
     free(scratch);
