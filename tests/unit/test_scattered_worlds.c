@@ -569,8 +569,8 @@ static void bouts_in_step_are_no_throttling(void **state)
         struct model m;
         struct switches_seen seen;
         model_of(&m, 0);
-        m.world.sibling = (struct model_sibling){.share = shares[i / 3 % 3], .period_us = periods[i % 3], .lockstep = true,
-                                                 .factor = factors[(i + i / 3) % 3]};
+        m.world.sibling = (struct model_sibling){.share = shares[i / 3 % 3], .period_us = periods[i % 3],
+                                                 .lockstep = true, .factor = factors[(i + i / 3) % 3]};
         measure(&m, "64add", "128or", 300, 60, false, 300 + i, &seen);
         size_t throttles = 0;
         for (size_t k = 0; k < seen.phases.n_phases; k++)

@@ -20,7 +20,7 @@
 #include "tests/unit/model_rig.h"
 #include "tests/unit/random_numbers.h"
 
-enum { WORLDS = 24 };
+enum { WORLDS = 14 };
 
 /* The 6130 without counters, by a clock of its own and with a thread of its own. */
 static void draw(struct model *m, uint64_t seed, bool lockstep)
