@@ -162,7 +162,7 @@ static void ramps_of_some_samples(void **state)
     (void)state;
     static const double steps[] = {-1, 1, 10, 25};
     static const unsigned found[] = {10, 9, 8, 6}; /* of a dozen */
-    unsigned cases = rng_rounds(5);
+    unsigned cases = rng_rounds(3);
     for (int up = 0; up < 2; up++)
         for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
             struct score s = score_all(up, steps[k], cases);

@@ -262,7 +262,7 @@ static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
 static void throttling_that_begins_in_cold_code(void **state)
 {
     (void)state;
-    unsigned told = 0, denied = 0, hidden = 0, trials = rng_rounds(36);
+    unsigned told = 0, denied = 0, hidden = 0, trials = rng_rounds(24);
     struct rng r;
     rng_init(&r, 23, 0);
     for (unsigned k = 0; k < trials; k++) {
@@ -299,7 +299,7 @@ static void throttling_that_begins_in_cold_code(void **state)
 static void chains_that_are_throttled_are_in_the_limits(void **state)
 {
     (void)state;
-    unsigned told = 0, denied = 0, apart = 0, trials = rng_rounds(30);
+    unsigned told = 0, denied = 0, apart = 0, trials = rng_rounds(20);
     struct rng r;
     rng_init(&r, 29, 0);
     for (unsigned k = 0; k < trials; k++) {
