@@ -7,8 +7,8 @@
 # reason of each skipped test, and ends with the line 'N passed, N failed, N skipped'. A program that crashes, hangs,
 # leaves before its last test or runs no test at all counts as failed, whatever it printed.
 # UNIT_TIMEOUT: seconds a program may take (300). UNIT_LOGS: folder for the programs' outputs (a temporary one).
-# UNIT_JOBS: so many at a time (1: those that look at the clock want the machine for themselves). Those that only compute
-# models run as many at a time as there are CPUs, ahead of the others.
+# UNIT_JOBS: so many at a time (1: those that look at the clock want the machine for themselves). Those that only
+# compute models run as many at a time as there are CPUs, ahead of the others.
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
 
