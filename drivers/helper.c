@@ -123,7 +123,7 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                         struct machine_error *err)
 {
     const double period = h->silicon.setup.period_us;
-    double us = 0;
+    double us = 0, readings = 1;
     bool sampled = false;
 
     *out = (struct characterize_run){ .version = CHARACTERIZE_VERSION, .n_segments = (uint32_t)r->n_segments,
@@ -138,6 +138,7 @@ static int make_request(const struct helper *h, const struct run_request *r, str
         }
         us += s->duration_us;
         sampled = sampled || s->sampled;
+        readings += s->sampled ? floor(s->duration_us / period) + PACE_EXTRA : 0;
         out->segment[i] = (struct characterize_segment){ .ticks = helper_ticks(h, s->duration_us),
                                                          .payload = helper_payload(&s->payload),
                                                          .sampled = s->sampled };
@@ -146,6 +147,11 @@ static int make_request(const struct helper *h, const struct run_request *r, str
         return machine_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
                             "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks "
                             "interrupts", us / 1000);
+    }
+    if (readings > (double)h->silicon.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or less to --observe", "a repetition needs room "
+                            "for %.0f readings, but %zu were prepared for, and %d are the most", readings,
+                            h->silicon.setup.max_samples, CHARACTERIZE_READINGS_MAX);
     }
     if (!sampled && h->volts) { /* a repetition for the voltage at its end */
         out->last_register = REGISTER_PERF_STATUS;
@@ -164,10 +170,29 @@ static void remark(struct helper *h)
                  h->nmis, h->smis, h->tried);
         silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
     }
+    if (h->stolen > 0) {
+        snprintf(text, sizeof text, "a hypervisor or firmware held the CPU in %u of %u repetitions, so that interrupts "
+                 "waited for up to %.1f ms", h->stolen, h->tried, h->stolen_ms);
+        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    }
+}
+
+/* Whether interrupts were masked for longer than the module itself ever masks them: by more than the last of what it runs
+ * without a look at the clock. */
+static bool held(struct helper *h, const struct characterize_run *run)
+{
+    double ms = (double)(run->end_tsc - run->begin_tsc) / h->silicon.tsc.hz * 1e3;
+
+    if (ms <= CHARACTERIZE_MASKED_US_MAX / 1000 * 1.05) {
+        return false;
+    }
+    h->stolen++;
+    h->stolen_ms = fmax(h->stolen_ms, ms);
+    return true;
 }
 
 /* Where something that cannot be masked came in, the repetition is done again, a few times; and so it is where a
- * hypervisor took the CPU away until the 10 ms were over, which leaves no whole repetition. */
+ * hypervisor took the CPU away until the 10 ms were over or the buffer was full, which leaves no whole repetition. */
 static int run_undisturbed(struct helper *h, const struct characterize_run *request, struct characterize_run *run,
                            struct machine_error *err)
 {
@@ -179,13 +204,16 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
         h->tried++;
         h->nmis += run->nmis;
         h->smis += run->smis;
-        if (!run->cut && (run->nmis + run->smis == 0 || attempt >= ATTEMPTS)) {
+        bool disturbed = held(h, run) || run->nmis + run->smis > 0;
+        if (!run->cut && (!disturbed || attempt >= ATTEMPTS)) {
             return MACHINE_OK;
         }
     }
     return machine_fail(err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
-                        "%d attempts at a repetition reached the 10 ms for which the kernel helper masks interrupts",
-                        CUT_ATTEMPTS);
+                        run->cut & CHARACTERIZE_CUT_ROOM
+                            ? "%d attempts at a repetition filled the kernel helper's buffer before their time"
+                            : "%d attempts at a repetition reached the 10 ms for which the kernel helper masks "
+                              "interrupts", CUT_ATTEMPTS);
 }
 
 static void convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)

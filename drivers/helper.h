@@ -57,6 +57,8 @@ struct helper {
     uint64_t *words;
     size_t notes_length;     /* of what the notes say before anything has run */
     unsigned nmis, smis, tried;
+    unsigned stolen;    /* repetitions for which interrupts were masked beyond the limit */
+    double stolen_ms;   /* the longest of them */
     bool at_end_valid;       /* the register was read at the end of the last repetition */
     uint64_t at_end;
 };

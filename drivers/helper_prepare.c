@@ -308,7 +308,8 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     }
     h->silicon.prepared = true;
     h->notes_length = strlen(h->silicon.notes);
-    h->nmis = h->smis = h->tried = 0;
+    h->nmis = h->smis = h->tried = h->stolen = 0;
+    h->stolen_ms = 0;
     h->at_end_valid = false;
     return MACHINE_OK;
 }

@@ -32,8 +32,8 @@ struct pace_lane {
     uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
     uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
     uint64_t rate;         /* blocks a tick, in units of 2^-PACE_RATE_BITS; follows what is seen */
-    uint64_t most;         /* blocks in one go without a look at the clock; 0 = no bound. The kernel module, which runs
-                              with interrupts masked, sets one, so that no wrong rate can hold the CPU */
+    uint64_t most;         /* blocks without a look at the clock; 0 = no bound. The kernel module, which runs with
+                              interrupts masked, sets one, so that no wrong rate can hold the CPU */
     int64_t lead[2];       /* ticks from the end of the payload to the reading, of the usual kind and of the one at
                               turn 0; follows what is seen */
 };
@@ -45,9 +45,10 @@ struct pace_grid {
     uint64_t next;   /* TSC of the next point */
     uint64_t period; /* ticks */
     unsigned turn;   /* one reading in so many is of another kind: that of turn 0 */
+    bool cut;        /* the room ended before the time */
 };
 
-/* A stretch of `ticks` yields at most ticks / period + PACE_EXTRA readings. */
+/* A stretch of `ticks` yields at most ticks / period + PACE_EXTRA readings, unless the CPU was taken away meanwhile. */
 enum { PACE_SPARE = 14, PACE_EXTRA = PACE_SPARE + 2 };
 
 /*
@@ -82,10 +83,12 @@ static inline uint64_t pace_blocks_in(int64_t ticks, uint64_t rate)
     return ticks > 0 ? (uint64_t)ticks * rate >> PACE_RATE_BITS : 0;
 }
 
-/* `blocks`, at least 1, or the lane's bound where that is less. */
-static inline uint64_t pace_bounded(const struct pace_lane *lane, uint64_t blocks)
+/* Runs `blocks`, at least 1; more than the lane's bound by the clock instead, until `until`. Returns the blocks. */
+static inline uint64_t pace_run_blocks(const struct pace_lane *lane, uint64_t blocks, uint64_t until)
 {
-    return blocks - 1 > lane->most - 1 ? lane->most : blocks;
+    const bool many = blocks - 1 > lane->most - 1;
+
+    return lane->run(many ? lane->most : blocks, many ? until : 0, NULL, lane->dirty);
 }
 
 /* Runs the payload from `now` to about `until` where its rate may have changed: looks at the clock after a quarter of
@@ -95,14 +98,14 @@ uint64_t pace_run_carefully(const struct pace_lane *lane, uint64_t rate, uint64_
 {
     int64_t quarter = (int64_t)(until - now) / 4;
     uint64_t first = pace_blocks_in(quarter, rate);
-    uint64_t blocks = lane->run(pace_bounded(lane, first > 0 ? first : 1), 0, NULL, lane->dirty);
+    uint64_t blocks = pace_run_blocks(lane, first > 0 ? first : 1, now + (uint64_t)quarter);
     uint64_t glance = pace_glance();
 
     if ((int64_t)(glance - now) > quarter + quarter / 2) {
         return blocks + lane->run(lane->fine, until, NULL, lane->dirty);
     }
     uint64_t rest = pace_blocks_in((int64_t)(until - glance), rate);
-    return rest > 0 ? blocks + lane->run(pace_bounded(lane, rest), 0, NULL, lane->dirty) : blocks;
+    return rest > 0 ? blocks + pace_run_blocks(lane, rest, until) : blocks;
 }
 
 /* Long periods: there is time to look at the clock until shortly before the end. */
@@ -112,7 +115,7 @@ uint64_t pace_run_long(const struct pace_lane *lane, uint64_t rate, uint64_t unt
     uint64_t blocks = lane->run(lane->coarse, until - lane->early, NULL, lane->dirty);
     uint64_t rest = pace_blocks_in((int64_t)(until - pace_glance()), rate);
 
-    return rest > 0 ? blocks + lane->run(pace_bounded(lane, rest), 0, NULL, lane->dirty) : blocks;
+    return rest > 0 ? blocks + pace_run_blocks(lane, rest, until) : blocks;
 }
 
 /* Runs the payload from `now` to about `until`, at what was its rate. Returns the blocks. */
@@ -127,7 +130,7 @@ uint64_t pace_run_until(const struct pace_lane *lane, uint64_t rate, uint64_t no
         return pace_run_carefully(lane, rate, now, until);
     }
     uint64_t blocks = pace_blocks_in((int64_t)(until - now), rate);
-    return lane->run(pace_bounded(lane, blocks > 0 ? blocks : 1), 0, NULL, lane->dirty);
+    return pace_run_blocks(lane, blocks > 0 ? blocks : 1, until);
 }
 
 /* Blocks a tick in the last sample. Integer arithmetic: vector registers are the payload's. */
@@ -178,13 +181,14 @@ typedef uint64_t pace_take(void *reader, size_t i, const struct pace_lane *lane,
                            uint64_t until, unsigned kind, uint64_t *begin, uint64_t *blocks);
 
 /*
- * Runs the payload until the TSC is `end`, with a reading at every grid point and one at the end. Grid points that have
- * passed unseen are left out. `take` is a constant, so that it is inlined; one reading in `turns` is of kind 1. Returns
- * the number of readings, at most (end - now) / period + PACE_EXTRA.
+ * Runs the payload until the TSC is `end`, with a reading at every grid point and one at the end, or until `room`
+ * readings were taken: no more are stored, whatever happens to the clock or to the CPU; then grid->cut is set. Grid
+ * points that have passed unseen are left out. `take` is a constant, so that it is inlined; one reading in `turns` is of
+ * kind 1. Returns the number of readings.
  */
 static inline __attribute__((always_inline))
-size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, unsigned turns, pace_take *take,
-                   void *reader)
+size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, size_t room, unsigned turns,
+                   pace_take *take, void *reader)
 {
     const uint64_t period = grid->period;
     uint64_t next = grid->next, now = grid->now, target;
@@ -192,6 +196,10 @@ size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
     struct pace pace = { .rate = lane->rate, .careful = true };
     size_t i = 0;
 
+    grid->cut = room == 0;
+    if (grid->cut) {
+        return 0;
+    }
     do {
         unsigned kind = turn == 0;
         target = next + period / 4 < end ? next : end;
@@ -209,7 +217,8 @@ size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
         next = pace_next_point(next, period, now, &spare);
         i++;
         turn = (turn + 1) % turns;
-    } while (target != end);
+    } while (target != end && i < room);
+    grid->cut = target != end;
     lane->rate = pace.rate;
     grid->now = now;
     grid->next = next;

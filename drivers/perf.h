@@ -35,8 +35,9 @@ struct perf_reader {
 };
 
 /* pace_sample() with n counters read at the end of each sample: one function for each n, with nothing in its loop that
- * depends on n. Returns the readings. */
-typedef size_t perf_sampler(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end);
+ * depends on n. Returns the readings, at most `room`. */
+typedef size_t perf_sampler(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
+                            size_t room);
 struct perf_samplers {
     perf_sampler *sample[PERF_COUNTERS_MAX + 1]; /* by n */
     void (*read)(struct perf_reader *reader, uint64_t *words); /* one reading, of any n, now */

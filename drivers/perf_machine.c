@@ -157,14 +157,14 @@ static int measure_lane(void *context, const struct payload *p, struct pace_lane
     return 0;
 }
 
-static size_t sample(void *context, bool probe, size_t at, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
-                     uint64_t *blocks)
+static size_t sample(void *context, bool probe, size_t at, size_t room, struct pace_lane *lane, struct pace_grid *grid,
+                     uint64_t end, uint64_t *blocks)
 {
     struct perf *t = context;
 
     t->reader.out = probe ? t->probe : t->raw + at * (2 + t->reader.n);
     t->reader.blocks = 0;
-    size_t n = t->system.samplers->sample[t->reader.n](&t->reader, lane, grid, end);
+    size_t n = t->system.samplers->sample[t->reader.n](&t->reader, lane, grid, end, room);
     *blocks = t->reader.blocks;
     return n;
 }
@@ -244,7 +244,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);
     plan_record(&plan, &reader, &log);
-    silicon_end(&t->common, &watch, out);
+    silicon_end(&t->common, &watch, &log, out);
     convert(t, r, &log);
     remark_missing(t);
     out->n = log.n;

@@ -56,9 +56,10 @@ uint64_t take(struct perf_reader *c, size_t i, const struct pace_lane *lane, con
         (void)kind;                                                                                                   \
         return take(reader, i, lane, pace, now, until, begin, blocks, N);                                             \
     }                                                                                                                 \
-    static size_t sample_##N(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end) \
+    static size_t sample_##N(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end, \
+                             size_t room)                                                                             \
     {                                                                                                                 \
-        return pace_sample(lane, grid, end, 1, take_##N, reader);                                                     \
+        return pace_sample(lane, grid, end, room, 1, take_##N, reader);                                               \
     }
 SAMPLER(0)
 SAMPLER(1)

@@ -78,7 +78,7 @@ static uint64_t run_up(const struct plan *p, const struct plan_reader *r, struct
     }
     struct pace_grid grid = { .next = end - (end - now - 1) / p->probe_period * p->probe_period,
                                 .period = p->probe_period, .turn = p->turn, .now = now };
-    log->n_probe = r->sample(r->context, true, 0, lane, &grid, end, &probed_blocks);
+    log->n_probe = r->sample(r->context, true, 0, PLAN_PROBE_ROOM, lane, &grid, end, &probed_blocks);
     return blocks + probed_blocks;
 }
 
@@ -91,6 +91,7 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
 
     log->n = 0;
     log->n_probe = 0;
+    log->cut = false;
     log->zero_reading = SIZE_MAX;
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_stretch *s = &p->stretch[i];
@@ -106,7 +107,8 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
         end += s->ticks;
         log->first[i] = log->n;
         if (s->sampled) {
-            log->n += r->sample(r->context, false, log->n, s->lane, &grid, end, &log->blocks[i]);
+            log->n += r->sample(r->context, false, log->n, p->room - log->n, s->lane, &grid, end, &log->blocks[i]);
+            log->cut |= grid.cut;
         } else {
             bool probed = i + 1 < p->n && p->stretch[i + 1].sampled;
             log->blocks[i] = probed ? run_up(p, r, s->lane, end, log)

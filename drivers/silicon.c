@@ -433,6 +433,7 @@ int silicon_plan(struct silicon *s, const struct run_request *r, unsigned turns,
             .sampled = segment->sampled,
         };
     }
+    plan->room = s->setup.max_samples;
     size_t needed = plan_readings_needed(plan);
     if (needed > s->setup.max_samples) {
         return machine_fail(err, MACHINE_BAD_INPUT, "", "a repetition needs room for %zu readings, but %zu were "
@@ -461,14 +462,14 @@ void silicon_begin(struct silicon *s, const struct run_request *r, struct silico
     getrusage(RUSAGE_THREAD, &w->before);
 }
 
-void silicon_end(struct silicon *s, const struct silicon_watch *w, struct recording *out)
+void silicon_end(struct silicon *s, const struct silicon_watch *w, const struct plan_log *log, struct recording *out)
 {
     struct rusage after;
     int cpu = sched_getcpu();
 
     getrusage(RUSAGE_THREAD, &after);
     place_end(&s->place, w->us);
-    out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw);
+    out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut;
     out->page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt);
     out->migrated = cpu != s->cpu;
 }

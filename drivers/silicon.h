@@ -101,8 +101,8 @@ struct silicon_watch {
     struct rusage before;
 };
 void silicon_begin(struct silicon *s, const struct run_request *r, struct silicon_watch *w);
-/* Fills what *out says of the thread. */
-void silicon_end(struct silicon *s, const struct silicon_watch *w, struct recording *out);
+/* Fills what *out says of the thread. A plan that was cut counts as one that was taken off its CPU. */
+void silicon_end(struct silicon *s, const struct silicon_watch *w, const struct plan_log *log, struct recording *out);
 
 /* As machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
 int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err);

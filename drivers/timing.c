@@ -231,7 +231,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     log.chains = &t->clock.chains;
     silicon_begin(&t->common, r, &watch);
     timing_record(&plan, &log);
-    silicon_end(&t->common, &watch, out);
+    silicon_end(&t->common, &watch, &log.at, out);
     timing_round(&t->clock, log.probe, log.at.n_probe);
     timing_round(&t->clock, log.raw, log.at.n);
     log.at.zero_tsc -= t->clock.round > 1 ? log.at.zero_tsc % t->clock.round : 0;

@@ -58,9 +58,9 @@ struct timing_chains timing_choose_chains(double step, double tsc_hz);
 /* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
 
-/* pace_sample() with these chains for readings. */
+/* pace_sample() with these chains for readings: at most `room`. */
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
-                     struct timing_raw *out);
+                     struct timing_raw *out, size_t room);
 
 /* Where a recording goes, and what came of it. */
 struct timing_log {

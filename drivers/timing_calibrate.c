@@ -217,7 +217,8 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
     struct pace_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
     grid.now = tsc_now();
     grid.next = grid.now + grid.period;
-    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw);
+    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw,
+                             wanted + PACE_EXTRA);
     timing_round(clock, raw, n);
     int status = timing_chain_cost(raw, n, &clock->chains, clock->step, cost);
     free(raw);

@@ -60,24 +60,24 @@ uint64_t take_coarse(void *reader, size_t i, const struct pace_lane *lane, const
 }
 
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
-                     struct timing_raw *out)
+                     struct timing_raw *out, size_t room)
 {
     struct chain_reader reader = { .out = out, .dither_range = chains->dither };
 
     chain_dither_seed(&reader.dither, (uint32_t)pace_glance());
-    return timing_chains_coarse(chains) ? pace_sample(lane, grid, end, chains->turns, take_coarse, &reader)
-                                        : pace_sample(lane, grid, end, chains->turns, take_fine, &reader);
+    return timing_chains_coarse(chains) ? pace_sample(lane, grid, end, room, chains->turns, take_coarse, &reader)
+                                        : pace_sample(lane, grid, end, room, chains->turns, take_fine, &reader);
 }
 
 /* The log is the context: where chains go. */
-static size_t sample_chains(void *context, bool probe, size_t at, struct pace_lane *lane, struct pace_grid *grid,
-                            uint64_t end, uint64_t *blocks)
+static size_t sample_chains(void *context, bool probe, size_t at, size_t room, struct pace_lane *lane,
+                            struct pace_grid *grid, uint64_t end, uint64_t *blocks)
 {
     const struct timing_log *log = context;
     struct timing_raw *out = probe ? log->probe : log->raw + at;
-    size_t n = timing_sample(log->chains, lane, grid, end, out);
+    size_t n = timing_sample(log->chains, lane, grid, end, out, room);
 
-    *blocks = timing_blocks(&out[n - 1]);
+    *blocks = n > 0 ? timing_blocks(&out[n - 1]) : 0;
     return n;
 }
 

@@ -80,6 +80,7 @@ void timer_unmask(const struct timer_mask *m);
 
 struct reader {
 	u64 *out;          /* of the next reading */
+	u64 *end;          /* nothing is stored from here on */
 	u64 blocks;        /* of this segment so far */
 	u64 limit;         /* no deadline lies behind this TSC */
 	u32 stride;        /* words */
@@ -89,9 +90,9 @@ struct reader {
 	u32 dither_range;
 	u32 index[CHARACTERIZE_COUNTERS];
 };
-/* pace_sample() with the readings that the reader asks for. */
+/* pace_sample() with the readings that the reader asks for, as long as there is room for another one. */
 size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
-/* One reading without payload. Returns its TSC. */
+/* One reading without payload, where there is room. Returns its TSC. */
 u64 sample_origin(struct reader *reader);
 
 /* ---- neighbours.c: the other hyper-threads of the core, and other cores ---- */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One repetition. It runs in a worker on the CPU that is measured, which need not be that of the caller. All that is
- * run with interrupts masked ends by the TSC: after the segments asked for, and after 10 ms at the latest.
+ * run with interrupts masked ends by the TSC: after the segments asked for, and after 10 ms at the latest. Between two
+ * looks at it lie 20 us of a kernel at its full rate, or one reading. A hypervisor or firmware that takes the CPU away
+ * in between keeps interrupts waiting for as long as it likes: what was measured before it is still returned, and what
+ * is stored never depends on how much time has passed, only on the room that is left.
  */
 #include <linux/delay.h>
 #include <linux/hardirq.h>
-#include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 #include <asm/cpufeature.h>
@@ -90,8 +92,8 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 		return refuse(run, CHARACTERIZE_REASON_KERNEL_FPU, -EAGAIN);
 	kernel_fpu_begin();
 	local_irq_save(flags);
-	timer_mask(&timer);
 	run->begin_tsc = now();
+	timer_mask(&timer);
 	w->limit = run->begin_tsc + support_ticks(CHARACTERIZE_MASKED_US_MAX);
 	w->reader.limit = w->limit;
 	run->parked = w->fresh ? 0 : neighbours_park(w->s->neighbours);
@@ -103,8 +105,8 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 	run->smis = smis_taken() - smis;
 	clear_vectors(features);
 	neighbours_unpark(w->s->neighbours);
-	run->end_tsc = now();
 	timer_unmask(&timer);
+	run->end_tsc = now();
 	local_irq_restore(flags);
 	kernel_fpu_end();
 	run->masked = CHARACTERIZE_MASKED_CLI | (timer.masked ? CHARACTERIZE_MASKED_TIMER : 0);
@@ -113,12 +115,22 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 
 /* ---- what must be known of a kernel before it is sampled ---- */
 
+/* Readings go to the `room` from number `at` of the buffer on. */
+static void store_at(struct work *w, size_t at, size_t room)
+{
+	w->reader.out = w->s->buffer + at * w->s->stride;
+	w->reader.end = w->reader.out + room * w->s->stride;
+}
+
 static u64 at_least_one(u64 n)
 {
 	return n ? n : 1;
 }
 
-/* As timing_calibrate() of user space does it, in integers. */
+/*
+ * As timing_calibrate() of user space does it, in integers. Where the CPU was taken away in the first 2 ms the blocks of a
+ * stretch are too few; the rate is then still that of the fastest stretch, and all else follows from it.
+ */
 static void calibrate(struct work *w)
 {
 	struct pace_lane *p = &w->fresh->pace;
@@ -136,15 +148,15 @@ static void calibrate(struct work *w)
 		best = min(best, at_least_one(now() - begin));
 	}
 	p->rate = (blocks << PACE_RATE_BITS) / best;
+	p->most = at_least_one(blocks * support_ticks(STRETCH_US) / best);
 	p->coarse = at_least_one(blocks * support_ticks(1) / 2 / best);
 	p->fine = at_least_one(min(blocks * period / 25 / best, p->coarse));
-	p->most = blocks;
 	p->early = 0;
 	p->lead[0] = p->lead[1] = support_ticks(1) / 20;
 	grid = (struct pace_grid){ .period = min(period, support_ticks(1)), .now = now() };
 	grid.next = grid.now + grid.period;
 	w->reader.blocks = 0;
-	w->reader.out = w->s->buffer;
+	store_at(w, 0, CHARACTERIZE_PROBE_ROOM);
 	sample(p, &grid, min(grid.now + SETTLE_READINGS * grid.period, end), &w->reader);
 	if (period > support_ticks(LONG_PERIOD_US))
 		p->early = support_ticks(EARLY_US);
@@ -169,8 +181,10 @@ static struct lane *find_lane(struct session *s, const struct characterize_paylo
 
 static void origin_reading(struct work *w, struct pace_grid *grid)
 {
+	const u64 *out = w->reader.out;
+
 	grid->now = sample_origin(&w->reader);
-	w->run->n++;
+	w->run->n += w->reader.out != out;
 }
 
 /* The TSC of the last reading. */
@@ -216,7 +230,7 @@ static u64 run_plainly(struct work *w, struct pace_lane *p, u64 end)
 static u64 run_up(struct work *w, struct pace_lane *p, u64 end)
 {
 	const u64 period = min(w->s->period, support_ticks(1)), probed = CHARACTERIZE_PROBES * period;
-	u64 *out = w->reader.out, at = now(), blocks = 0;
+	u64 at = now(), blocks = 0;
 	struct pace_grid grid;
 
 	end = min(end, w->limit);
@@ -224,15 +238,14 @@ static u64 run_up(struct work *w, struct pace_lane *p, u64 end)
 		blocks = p->run(p->coarse, end - probed, NULL, p->dirty);
 		at = now();
 	}
-	/* the rest must not hold more readings than there is room for */
-	if (end <= at || end - at > probed)
+	if (end <= at)
 		return blocks + p->run(1, 0, NULL, p->dirty);
 	grid = (struct pace_grid){ .next = end - (end - at - 1) / period * period, .period = period,
 				   .turn = w->run->turn, .now = at };
-	w->reader.out = w->s->buffer;
+	store_at(w, 0, CHARACTERIZE_PROBE_ROOM);
 	w->reader.blocks = 0;
 	w->run->n_probe = sample(p, &grid, end, &w->reader);
-	w->reader.out = out;
+	store_at(w, CHARACTERIZE_PROBE_ROOM, w->s->readings);
 	return blocks + w->reader.blocks;
 }
 
@@ -245,6 +258,7 @@ static void record_segment(struct work *w, unsigned int i, u64 end, struct pace_
 	w->reader.blocks = 0;
 	if (run->segment[i].sampled) {
 		run->n += sample(p, grid, min(end, w->limit), &w->reader);
+		run->cut |= grid->cut ? CHARACTERIZE_CUT_ROOM : 0;
 		run->blocks[i] = w->reader.blocks;
 	} else if (i + 1 < run->n_segments && run->segment[i + 1].sampled) {
 		run->blocks[i] = run_up(w, p, end);
@@ -254,34 +268,38 @@ static void record_segment(struct work *w, unsigned int i, u64 end, struct pace_
 	run->last[i] = run->n;
 }
 
+/* When time 0 will be, if segment i begins at `begin`. */
+static u64 time_of_zero(const struct characterize_run *run, unsigned int i, u64 begin)
+{
+	for (; i < run->zero; i++)
+		begin += run->segment[i].ticks;
+	return begin;
+}
+
 static void record(struct work *w)
 {
 	struct characterize_run *run = w->run;
 	struct pace_grid grid = { .period = w->s->period, .turn = run->turn };
-	u64 end, zero;
+	u64 end = now();
 	unsigned int i;
 
-	end = now();
-	zero = end;
-	for (i = 0; i < run->zero; i++)
-		zero += run->segment[i].ticks;
 	run->zero_reading = U32_MAX;
-	for (i = 0; i < run->n_segments; i++) {
+	for (i = 0; i < run->n_segments && !run->cut; i++) {
 		const struct characterize_segment *s = &run->segment[i];
 
-		if (now() >= w->limit) {
-			run->cut = 1;
-			break;
-		}
 		if (i == run->zero) {
 			end = start_of_time(w, &grid, i > 0 && run->segment[i - 1].sampled, s->sampled);
 			grid.next = end + run->offset;
 		} else if (s->sampled && !run->n) {
 			origin_reading(w, &grid);
-			grid.next = i < run->zero ? grid_before(zero, grid.now, grid.period) : grid.now + grid.period;
+			/* whatever came before: a run-up that was taken off its CPU ends when it likes */
+			end = grid.now;
+			grid.next = i < run->zero ? grid_before(time_of_zero(run, i, end), end, grid.period) :
+						    end + grid.period;
 		}
 		end += s->ticks;
 		record_segment(w, i, end, &grid);
+		run->cut |= end > w->limit ? CHARACTERIZE_CUT_TIME : 0;
 	}
 	for (; i < run->n_segments; i++)
 		run->first[i] = run->last[i] = run->n;
@@ -328,7 +346,7 @@ static void set_up_reader(struct work *w)
 	const struct session *s = w->s;
 	struct reader *r = &w->reader;
 
-	r->out = s->buffer + CHARACTERIZE_PROBE_ROOM * s->stride;
+	store_at(w, CHARACTERIZE_PROBE_ROOM, s->readings);
 	r->stride = s->stride;
 	r->chain = s->flags & CHARACTERIZE_CHAIN;
 	r->coarse = s->flags & CHARACTERIZE_COARSE;
@@ -403,10 +421,10 @@ static long on_cpu(void *arg)
 	return error;
 }
 
-/* The segments make one recording that fits, and end in time. */
+/* The segments make one recording, and end in time. */
 static long check(const struct session *s, struct characterize_run *run)
 {
-	u64 ticks = 0, readings = 1;
+	u64 ticks = 0;
 	unsigned int i, recordings = 0;
 
 	if (!run->n_segments || run->n_segments > CHARACTERIZE_SEGMENTS || run->zero >= run->n_segments ||
@@ -427,15 +445,12 @@ static long check(const struct session *s, struct characterize_run *run)
 		if (g->ticks > support_ticks(CHARACTERIZE_MASKED_US_MAX))
 			return refuse(run, CHARACTERIZE_REASON_TOO_LONG, -EINVAL);
 		ticks += g->ticks;
-		readings += g->sampled ? div64_u64(g->ticks, s->period) + PACE_EXTRA : 0;
 		recordings += g->sampled && (!i || !run->segment[i - 1].sampled);
 	}
 	if (ticks > support_ticks(CHARACTERIZE_MASKED_US_MAX))
 		return refuse(run, CHARACTERIZE_REASON_TOO_LONG, -EINVAL);
 	if (recordings > 1)
 		return refuse(run, CHARACTERIZE_REASON_SEGMENTS, -EINVAL);
-	if (readings > s->readings)
-		return refuse(run, CHARACTERIZE_REASON_READINGS, -EINVAL);
 	return 0;
 }
 

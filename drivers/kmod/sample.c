@@ -77,9 +77,9 @@ static __always_inline u64 run_payload(struct reader *r, const struct pace_lane 
 		return *begin; \
 	} \
 	static noinline size_t sample_##name(struct pace_lane *lane, struct pace_grid *grid, u64 end, \
-					     struct reader *reader) \
+					     size_t room, struct reader *reader) \
 	{ \
-		return pace_sample(lane, grid, end, CHAIN_TURNS, take_##name, reader); \
+		return pace_sample(lane, grid, end, room, CHAIN_TURNS, take_##name, reader); \
 	}
 #define SAMPLERS(n) SAMPLER(plain_##n, n, false) SAMPLER(msr_##n, n, true)
 
@@ -132,14 +132,16 @@ static __always_inline u64 take_coarse(void *r, size_t i, const struct pace_lane
 			 take(r, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
 }
 
-static noinline size_t sample_fine(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
+static noinline size_t sample_fine(struct pace_lane *lane, struct pace_grid *grid, u64 end, size_t room,
+				   struct reader *reader)
 {
-	return pace_sample(lane, grid, end, CHAIN_TURNS, take_fine, reader);
+	return pace_sample(lane, grid, end, room, CHAIN_TURNS, take_fine, reader);
 }
 
-static noinline size_t sample_coarse(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
+static noinline size_t sample_coarse(struct pace_lane *lane, struct pace_grid *grid, u64 end, size_t room,
+				     struct reader *reader)
 {
-	return pace_sample(lane, grid, end, CHAIN_COARSE_TURNS, take_coarse, reader);
+	return pace_sample(lane, grid, end, room, CHAIN_COARSE_TURNS, take_coarse, reader);
 }
 
 /* Without payload and wait. */
@@ -154,7 +156,7 @@ static u64 first_chain(struct reader *r)
 	return out[0];
 }
 
-typedef size_t sampler(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
+typedef size_t sampler(struct pace_lane *lane, struct pace_grid *grid, u64 end, size_t room, struct reader *reader);
 
 #define ENTRY(n) { sample_plain_##n, sample_msr_##n }
 
@@ -163,11 +165,17 @@ static sampler *const samplers[CHARACTERIZE_COUNTERS + 1][2] = {
 	ENTRY(7), ENTRY(8), ENTRY(9), ENTRY(10), ENTRY(11), ENTRY(12),
 };
 
-size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader)
+/* Readings that can still be stored. */
+static size_t room(const struct reader *r)
 {
-	if (reader->chain)
-		return reader->coarse ? sample_coarse(lane, grid, end, reader) : sample_fine(lane, grid, end, reader);
-	return samplers[reader->n][reader->aperf_mperf](lane, grid, end, reader);
+	return (r->end - r->out) / r->stride;
+}
+
+size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *r)
+{
+	if (r->chain)
+		return r->coarse ? sample_coarse(lane, grid, end, room(r), r) : sample_fine(lane, grid, end, room(r), r);
+	return samplers[r->n][r->aperf_mperf](lane, grid, end, room(r), r);
 }
 
 u64 sample_origin(struct reader *r)
@@ -176,6 +184,8 @@ u64 sample_origin(struct reader *r)
 	unsigned int i;
 
 	r->blocks = 0;
+	if (!room(r))
+		return read_tsc();
 	if (r->chain)
 		return first_chain(r);
 	at = read_all(r, 0, false);

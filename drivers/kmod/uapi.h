@@ -15,7 +15,7 @@
 #define CHARACTERIZE_DEVICE "characterize" /* in /dev */
 
 /* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
-#define CHARACTERIZE_VERSION 2
+#define CHARACTERIZE_VERSION 3
 
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
@@ -169,6 +169,10 @@ enum {
 	CHARACTERIZE_MASKED_CLI = 1u << 0,   /* the interrupt flag was cleared */
 	CHARACTERIZE_MASKED_TIMER = 1u << 1, /* and the local APIC's timer masked, so that none became pending either */
 };
+enum {
+	CHARACTERIZE_CUT_TIME = 1u << 0,     /* the 10 ms were over first */
+	CHARACTERIZE_CUT_ROOM = 1u << 1,     /* the buffer was full first */
+};
 struct characterize_run {
 	__u32 version;
 	__u32 reason;
@@ -187,11 +191,11 @@ struct characterize_run {
 	__u32 parked;           /* hyper-threads that waited in MWAIT */
 	__u32 missing;          /* bit per counter that was not on the hardware */
 	__u64 zero_tsc;
-	__u64 begin_tsc;        /* between these two interrupts were masked */
-	__u64 end_tsc;
+	__u64 begin_tsc;        /* between these two interrupts were masked: 10 ms and a few us at most, and for as long */
+	__u64 end_tsc;          /* as a hypervisor, or firmware, took the CPU away */
 	__u64 register_value;
 	__u32 register_valid;
-	__u32 cut;              /* 1: the limit was reached and segments were left out */
+	__u32 cut;              /* 0, or why there is less than was asked for */
 	__u32 first[CHARACTERIZE_SEGMENTS]; /* number of the first reading of each segment */
 	__u32 last[CHARACTERIZE_SEGMENTS];  /* and one past its last */
 	__u64 blocks[CHARACTERIZE_SEGMENTS];

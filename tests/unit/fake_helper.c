@@ -174,6 +174,9 @@ static int run(struct characterize_run *r)
     r->zero_tsc = 5000000 + (uint64_t)r->zero_reading * TICKS;
     r->masked = CHARACTERIZE_MASKED_CLI | CHARACTERIZE_MASKED_TIMER;
     r->nmis = (unsigned)fake_helper.runs <= fake_helper.nmis_in_first;
+    r->begin_tsc = 1;
+    r->end_tsc = 1 + fake_helper.masked_ticks;
+    fake_helper.masked_ticks = 0;
     r->parked = 1;
     r->missing = missing_counters();
     r->cut = fake_helper.cut;

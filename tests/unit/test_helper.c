@@ -488,9 +488,50 @@ static void test_disturbed_repetitions(void **state)
     assert_int_equal(fake_helper.runs, 3);
     machine.ops->info(&machine, &info);
     assert_non_null(strstr(info.notes, "1 NMIs and 0 SMIs came nevertheless in 2 repetitions"));
-    fake_helper.cut = 1;
+    fake_helper.cut = CHARACTERIZE_CUT_TIME;
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
     refused_with(MACHINE_FAILED, "reached the 10 ms");
+    fake_helper.cut = CHARACTERIZE_CUT_ROOM;
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    refused_with(MACHINE_FAILED, "filled the kernel helper's buffer");
+}
+
+/* What a hypervisor does to a promise of 10 ms is told, and the repetition done again. */
+static void test_a_stolen_cpu(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    struct machine_info info;
+    struct recording rec;
+    assert_int_equal(open_it(), MACHINE_OK);
+    prepare_with(wanted, 1);
+    machine.ops->info(&machine, &info);
+    int before = fake_helper.runs;
+    fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0329);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(fake_helper.runs, before + 2);
+    machine.ops->info(&machine, &info);
+    if (strstr(info.notes, "held the CPU in 1 of 2 repetitions, so that interrupts waited for up to 32.9 ms") == NULL) {
+        fail_msg("%s", info.notes);
+    }
+    fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0101);
+    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(fake_helper.runs, before + 3);
+}
+
+static void test_more_readings_than_were_prepared_for(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    struct recording rec;
+    assert_int_equal(open_it(), MACHINE_OK);
+    prepare_with(wanted, 1);
+    struct segment segment = { payload("64or"), 9000, true };
+    struct run_request r = { .segments = &segment, .n_segments = 1 };
+    int before = fake_helper.runs;
+    assert_int_equal(machine.ops->run(&machine, &r, &rec, &error), MACHINE_BAD_INPUT);
+    refused_with(MACHINE_BAD_INPUT, "needs room for");
+    assert_int_equal(fake_helper.runs, before);
 }
 
 static void test_voltage(void **state)
@@ -547,6 +588,8 @@ int main(void)
         HELPER_TEST(test_what_cannot_be_run),
         HELPER_TEST(test_preparing_can_fail),
         HELPER_TEST(test_disturbed_repetitions),
+        HELPER_TEST(test_a_stolen_cpu),
+        HELPER_TEST(test_more_readings_than_were_prepared_for),
         HELPER_TEST(test_voltage),
         HELPER_TEST(test_no_voltage),
     };

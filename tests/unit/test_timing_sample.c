@@ -80,7 +80,7 @@ static void test_readings_are_counted_ordered_and_complete(void **state)
     struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
     uint64_t begin = grid.now, end = begin + (uint64_t)READINGS * PERIOD;
     grid.next = begin + PERIOD;
-    size_t n = timing_sample(&fine, &lane, &grid, end, raw);
+    size_t n = timing_sample(&fine, &lane, &grid, end, raw, READINGS + PACE_EXTRA);
     assert_in_range(n, 2, READINGS + PACE_EXTRA);
     assert_true(raw[n - 1].end >= end - PERIOD / 8);
     assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
@@ -109,7 +109,8 @@ static void test_readings_are_on_the_grid(void **state)
         struct pace_lane lane = lane_of(PERIOD);
         struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
         uint64_t first = grid.next = grid.now + PERIOD / 2;
-        n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw);
+        n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw,
+                          READINGS + PACE_EXTRA);
         for (size_t i = 1; i < n; i++) {
             distance[i - 1] = (double)(raw[i].end - raw[i - 1].end);
             uint64_t phase = (raw[i].end + PERIOD - first % PERIOD) % PERIOD;
@@ -139,7 +140,7 @@ static void test_a_payload_that_starts_slowly_is_noticed_in_time(void **state)
         made.slow_until = grid.now + 10 * PERIOD;
         grid.next = grid.now + PERIOD;
         uint64_t begin = grid.now;
-        size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)16 * PERIOD, raw);
+        size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)16 * PERIOD, raw, 64 + PACE_EXTRA);
         if (n > 5) { /* else it was interrupted for most of the time */
             first[kept] = (double)(raw[0].end - begin);
             later[kept++] = (double)(raw[3].end - raw[2].end);
@@ -165,7 +166,8 @@ static void test_a_payload_that_becomes_faster_stays_within_the_room(void **stat
         made.slow_ticks = 4 * BLOCK;
         made.slow_until = grid.now + (uint64_t)(4 + i % 8) * PERIOD;
         grid.next = grid.now + PERIOD;
-        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw);
+        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw,
+                                 16 + PACE_EXTRA);
         assert_in_range(n, 2, 16 + PACE_EXTRA);
         assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
     }
@@ -181,7 +183,7 @@ static void test_points_that_have_passed_are_left_out(void **state)
     made.slow_until = grid.now + 20 * PERIOD;
     grid.next = grid.now - 5 * PERIOD; /* and the grid begins in the past */
     uint64_t begin = grid.now;
-    size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)30 * PERIOD, raw);
+    size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)30 * PERIOD, raw, 64 + PACE_EXTRA);
     assert_true(n <= 30 + 2);
     for (size_t i = 1; i < n; i++) {
         assert_true(raw[i].end > raw[i - 1].end);
@@ -198,11 +200,49 @@ static void test_long_periods_end_on_time(void **state)
     struct pace_grid grid = { .now = tsc_now(), .period = LONG };
     grid.next = grid.now + LONG;
     uint64_t begin = grid.now;
-    size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)8 * LONG, raw);
+    size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)8 * LONG, raw, 8 + PACE_EXTRA);
     assert_in_range(n, 2, 8 + PACE_EXTRA);
     assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
     /* it stops looking so long before the end, and then runs what it takes for the rest */
     assert_true(raw[n - 1].end >= begin + (uint64_t)8 * LONG - lane.early - (uint64_t)lane.lead[1]);
+}
+
+/* However little room there is, nothing is stored behind it. */
+static void test_no_more_readings_than_there_is_room_for(void **state)
+{
+    (void)state;
+    for (size_t room = 0; room < 20; room++) {
+        static struct timing_raw raw[20 + 1];
+        struct pace_lane lane = lane_of(PERIOD);
+        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        memset(raw, 0x5a, sizeof raw);
+        grid.next = grid.now + PERIOD;
+        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw, room);
+        assert_true(grid.cut || n < room); /* interrupted for all the time */
+        assert_in_range(n, 0, room);
+        for (size_t i = n; i < sizeof raw / sizeof *raw; i++) {
+            assert_int_equal(raw[i].end, 0x5a5a5a5a5a5a5a5a);
+        }
+    }
+}
+
+/* A bound on what is run without a look at the clock changes nothing about when readings are taken. */
+static void test_readings_come_in_time_whatever_may_be_run_in_one_go(void **state)
+{
+    (void)state;
+    static struct timing_raw raw[READINGS + PACE_EXTRA];
+    size_t n = 0;
+    for (int attempt = 0; attempt < 20 && n < READINGS * 9 / 10; attempt++) {
+        struct pace_lane lane = lane_of(PERIOD);
+        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        lane.most = 1; /* a period has more blocks */
+        uint64_t end = grid.now + (uint64_t)READINGS * PERIOD;
+        grid.next = grid.now + PERIOD;
+        n = timing_sample(&fine, &lane, &grid, end, raw, READINGS + PACE_EXTRA);
+        assert_false(grid.cut);
+        assert_true(raw[n - 1].end >= end - PERIOD / 8);
+        assert_in_range(n, 2, READINGS + 2);
+    }
 }
 
 /* ---- plans ---- */
@@ -210,7 +250,7 @@ static void test_long_periods_end_on_time(void **state)
 static struct timing_log log_for(const struct plan *p)
 {
     struct timing_log log = { .chains = &fine };
-    log.raw = calloc(plan_readings_needed(p), sizeof *log.raw);
+    log.raw = calloc(p->room, sizeof *log.raw);
     log.probe = calloc(PLAN_PROBE_ROOM, sizeof *log.probe);
     assert_true(log.raw != NULL && log.probe != NULL);
     return log;
@@ -226,8 +266,8 @@ static void test_a_recording_has_its_origin_and_time_0(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD), b = a;
-    struct plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD,
-                             .stretch = { { &a, 20 * PERIOD, false }, { &a, 10 * PERIOD, true },
+    struct plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD, .room = 1000,
+                      .stretch = { { &a, 20 * PERIOD, false }, { &a, 10 * PERIOD, true },
                                           { &b, 15 * PERIOD, true } } };
     struct timing_log log = log_for(&p);
     uint64_t begin = tsc_now();
@@ -251,8 +291,8 @@ static void test_time_0_at_the_first_reading_and_without_any(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD);
-    struct plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD,
-                             .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true } } };
+    struct plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD, .room = 1000,
+                      .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true } } };
     struct timing_log log = log_for(&p);
     timing_record(&p, &log);
     assert_int_equal(log.at.zero_reading, 0);
@@ -268,6 +308,26 @@ static void test_time_0_at_the_first_reading_and_without_any(void **state)
     free_log(&log);
 }
 
+static void test_a_plan_that_is_cut_says_so(void **state)
+{
+    (void)state;
+    struct pace_lane a = lane_of(PERIOD);
+    struct plan p = { .n = 3, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD, .room = 1000,
+                      .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true }, { &a, 10 * PERIOD, true } } };
+    struct timing_log log = log_for(&p);
+    timing_record(&p, &log);
+    assert_false(log.at.cut);
+    for (p.room = 1; p.room < 5; p.room++) { /* log.raw has room for more: a write behind it would be seen */
+        memset(log.raw, 0, 8 * sizeof *log.raw);
+        timing_record(&p, &log);
+        assert_true(log.at.cut);
+        assert_int_equal(log.at.n, p.room);
+        assert_int_equal(log.raw[p.room].end, 0);
+        assert_int_equal(log.at.last[2], p.room);
+    }
+    free_log(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,7 +337,10 @@ int main(void)
         cmocka_unit_test(test_a_payload_that_becomes_faster_stays_within_the_room),
         cmocka_unit_test(test_points_that_have_passed_are_left_out),
         cmocka_unit_test(test_long_periods_end_on_time),
+        cmocka_unit_test(test_no_more_readings_than_there_is_room_for),
+        cmocka_unit_test(test_readings_come_in_time_whatever_may_be_run_in_one_go),
         cmocka_unit_test(test_a_recording_has_its_origin_and_time_0),
+        cmocka_unit_test(test_a_plan_that_is_cut_says_so),
         cmocka_unit_test(test_time_0_at_the_first_reading_and_without_any),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

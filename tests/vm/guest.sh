@@ -58,6 +58,10 @@ memory() {
     sed -n "s/^$1: *\([0-9]*\) kB/\1/p" /proc/meminfo
 }
 
+seconds() {
+    cut -d . -f 1 /proc/uptime
+}
+
 settle() {
     sync
     echo 3 >/proc/sys/vm/drop_caches
@@ -90,6 +94,30 @@ if [ -x /bin/rdmsr ]; then
 else
     echo "skip: rdmsr reads the same registers: msr-tools are not installed where this guest was made"
 fi
+
+# Repetitions and random ioctls in turn while the host stops and continues this machine. What is measured then is not
+# the point: the kernel is.
+soak() {
+    end=$(($(seconds) + STOPS)) round=0 measured=0
+    while [ "$(seconds)" -lt "$end" ]; do
+        round=$((round + 1))
+        for pair in 64or:64mul 128or:256fma; do
+            characterize --machine helper --transition $pair --runs 4 --warmup 3000 --observe 4000 --period 2 \
+                --active-cores 1 >/tmp/out 2>&1
+            status=$?
+            case $status in
+            0) measured=$((measured + 1)) ;;
+            1 | 3) ;; # no repetition was left
+            *) echo "FAIL: $pair under stops: status $status"; head -c 2000 /tmp/out ;;
+            esac
+        done
+        ioctl_fuzz /dev/characterize $((SEED + round)) 1000 20 >/tmp/out 2>&1 ||
+            { echo "FAIL: random ioctls under stops, seed $((SEED + round))"; cat /tmp/out; }
+        tail -n 1 /tmp/out
+        grep -h '^ioctl_fuzz: repeat' /tmp/out
+    done
+    echo "ok: $round rounds of repetitions and 1000 random ioctls in $STOPS s; $measured of $((2 * round)) measured"
+}
 
 settle
 free_before=$(memory MemFree) slab_before=$(memory SUnreclaim)
@@ -139,6 +167,12 @@ if ioctl_fuzz /dev/characterize "$SEED" "$FUZZ"; then
     echo "ok: $FUZZ random ioctls, seed $SEED"
 else
     echo "FAIL: random ioctls, seed $SEED"
+fi
+
+if [ "${STOPS:-0}" -gt 0 ]; then
+    echo "== stops begin"
+    soak
+    echo "== stops end"
 fi
 
 echo "== unloading"

@@ -6,7 +6,9 @@
 # the kernel of the machine that this runs on. Ends with 'N passed, N failed, N skipped'.
 #
 # Environment: OUT, where the program is; VM_KERNEL (6.1.0-56-amd64: default the newest whose headers are here);
-# VM_FUZZ, random ioctls (100000); VM_SEED; VM_CPUS.
+# VM_FUZZ, random ioctls (100000); VM_SEED; VM_CPUS; VM_STOPS, seconds (0) for which, after the rest, the whole virtual
+# machine is stopped and continued at random while repetitions and random ioctls go on in it: a hypervisor that takes the
+# CPU away.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,12 +29,13 @@ FUZZ=${VM_FUZZ:-100000}
 SEED=${VM_SEED:-20261122}
 TRANSITION='128or:256fma 256fma:64add'
 REFUSED=128fma:512fma
+STOPS=${VM_STOPS:-0}
 SETTINGS
 
 # oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
 boot() {
     rm -f "$work/serial.log"
-    timeout -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -display none \
+    timeout -k 5 "${VM_TIMEOUT:-$((300 + ${VM_STOPS:-0}))}" qemu-system-x86_64 -nodefaults -no-user-config -display none \
         -serial "file:$work/serial.log" -no-reboot -m 512 -machine q35 -accel tcg,thread=multi \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
@@ -51,6 +54,26 @@ starts() {
     return 1
 }
 
+# Stops all CPUs of the guest for 40 to 150 ms, 50 to 350 ms apart, while it asks for that.
+stop_and_continue() {
+    machine=$(pgrep -P "$qemu")
+    until grep -q '^== stops begin' "$work/serial.log"; do
+        sleep 1
+        kill -0 "$machine" 2>/dev/null || return
+    done
+    awk -v seed="${VM_SEED:-20261122}" 'BEGIN {
+        srand(seed)
+        for (;;) printf "%.3f %.3f\n", 0.05 + 0.3 * rand(), 0.04 + 0.11 * rand()
+    }' | while read -r running stopped; do
+        sleep "$running"
+        grep -q '^== stops end' "$work/serial.log" && break
+        kill -STOP "$machine" 2>/dev/null || break
+        sleep "$stopped"
+        kill -CONT "$machine"
+        echo "$stopped"
+    done >"$work/stops"
+}
+
 trap 'kill "$qemu" 2>/dev/null' EXIT
 trap 'exit 130' INT TERM
 for try in 1 2 3; do
@@ -60,8 +83,10 @@ for try in 1 2 3; do
     kill "$qemu"
     wait "$qemu"
 done
+[ "${VM_STOPS:-0}" -eq 0 ] || stop_and_continue
 wait "$qemu"
 status=$?
+[ "${VM_STOPS:-0}" -eq 0 ] || ok "the machine was stopped and continued $(wc -l <"$work/stops") times"
 [ "$status" -eq 0 ] || fail "QEMU's exit status $status (124: out of time)" "$work/qemu.log"
 judge
 echo "kernel $kernel, $(($(date +%s) - begin)) s"
