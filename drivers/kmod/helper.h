@@ -11,6 +11,7 @@
 #include <linux/types.h>
 #include <asm/msr.h>
 
+#include "compat.h"
 #include "drivers/chain_wait.h"
 #include "drivers/pace.h"
 #include "uapi.h"

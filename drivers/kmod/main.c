@@ -11,7 +11,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/version.h>
 #include <linux/vmalloc.h>
 #include <asm/tsc.h>
 
@@ -271,11 +270,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	error = s->buffer && !vma->vm_pgoff ? remap_vmalloc_range(vma, s->buffer, 0) : -EINVAL;
 	if (!error) {
 		/* nor may mprotect() make it writable later */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-		vm_flags_clear(vma, VM_MAYWRITE | VM_MAYEXEC);
-#else
-		vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
-#endif
+		compat_vm_flags_clear(vma, VM_MAYWRITE | VM_MAYEXEC);
 		vma->vm_ops = &mapping_ops;
 		count_mapping(vma);
 	}

@@ -46,7 +46,7 @@ static int apic_get(bool x2apic, u32 reg, u32 *value)
 
 	if (!x2apic)
 		return copy_from_kernel_nofault(value, mmio(reg), sizeof(*value));
-	error = rdmsrl_safe(x2apic_msr(reg), &wide);
+	error = rdmsrq_safe(x2apic_msr(reg), &wide);
 	*value = wide;
 	return error;
 }
@@ -54,7 +54,7 @@ static int apic_get(bool x2apic, u32 reg, u32 *value)
 static void apic_set(bool x2apic, u32 reg, u32 value)
 {
 	if (x2apic)
-		wrmsrl_safe(x2apic_msr(reg), value);
+		wrmsrq_safe(x2apic_msr(reg), value);
 	else
 		*(volatile u32 *)mmio(reg) = value;
 	/* the write to the deadline register must not overtake the one to the APIC (SDM volume 3A, 11.5.4.1) */
@@ -68,7 +68,7 @@ static bool find_timer(struct timer_mask *m)
 	u32 mode;
 
 	*m = (struct timer_mask){ 0 };
-	if (!boot_cpu_has(X86_FEATURE_APIC) || rdmsrl_safe(MSR_IA32_APICBASE, &base) ||
+	if (!boot_cpu_has(X86_FEATURE_APIC) || rdmsrq_safe(MSR_IA32_APICBASE, &base) ||
 	    !(base & MSR_IA32_APICBASE_ENABLE))
 		return false;
 	m->x2apic = base & X2APIC_ENABLED;
@@ -84,7 +84,7 @@ static bool find_timer(struct timer_mask *m)
 static bool timer_runs(struct timer_mask *m)
 {
 	if (m->deadline_mode)
-		return !rdmsrl_safe(MSR_IA32_TSC_DEADLINE, &m->deadline) && m->deadline;
+		return !rdmsrq_safe(MSR_IA32_TSC_DEADLINE, &m->deadline) && m->deadline;
 	return !apic_get(m->x2apic, APIC_TMCCT, &m->count) && m->count;
 }
 
@@ -111,7 +111,7 @@ void timer_unmask(const struct timer_mask *m)
 		return;
 	apic_set(m->x2apic, APIC_LVTT, m->lvtt);
 	if (m->deadline_mode) {
-		wrmsrl_safe(MSR_IA32_TSC_DEADLINE, m->deadline);
+		wrmsrq_safe(MSR_IA32_TSC_DEADLINE, m->deadline);
 	} else if (!apic_get(m->x2apic, APIC_TMCCT, &count) && !count) {
 		apic_set(m->x2apic, APIC_TMICT, 1);
 	}

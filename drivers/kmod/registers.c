@@ -46,7 +46,7 @@ long register_read(struct characterize_msr *m)
 		return refuse(m, CHARACTERIZE_REASON_MSR_NOT_LISTED, -EPERM);
 	if (m->cpu >= nr_cpu_ids)
 		return refuse(m, CHARACTERIZE_REASON_CPU_NUMBER, -EINVAL);
-	error = rdmsrl_safe_on_cpu(m->cpu, m->number, &value);
+	error = rdmsrq_safe_on_cpu(m->cpu, m->number, &value);
 	if (error == -ENXIO)
 		return refuse(m, CHARACTERIZE_REASON_CPU_NUMBER, -EINVAL);
 	if (error)

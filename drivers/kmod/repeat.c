@@ -70,14 +70,14 @@ static u32 smis_taken(void)
 {
 	u64 value;
 
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || rdmsrl_safe(MSR_SMI_COUNT, &value))
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || rdmsrq_safe(MSR_SMI_COUNT, &value))
 		return 0;
 	return value;
 }
 
 static u32 nmis_taken(void)
 {
-	return this_cpu_read(irq_stat.__nmi_count);
+	return compat_nmi_count();
 }
 
 /* Runs `inside` with vector registers usable, preemption off and interrupts masked. */
@@ -306,7 +306,7 @@ static void record(struct work *w)
 	if (run->zero_reading == U32_MAX)
 		run->zero_reading = run->n;
 	if (run->last_register)
-		run->register_valid = !rdmsrl_safe(run->last_register, &run->register_value);
+		run->register_valid = !rdmsrq_safe(run->last_register, &run->register_value);
 }
 
 /* ---- around it ---- */
@@ -468,7 +468,7 @@ long repeat(struct session *s, struct characterize_run *run)
 	clear_results(run);
 	error = check(s, run);
 	if (!error)
-		error = work_on_cpu_safe(s->cpu, on_cpu, &w);
+		error = compat_work_on_cpu(s->cpu, on_cpu, &w);
 	if (error == -ENODEV) /* taken offline meanwhile */
 		return refuse(run, CHARACTERIZE_REASON_CPU_NUMBER, error);
 	return error;

@@ -110,10 +110,10 @@ bool support_aperf_mperf(unsigned int cpu)
 
 	if (!boot_cpu_has(X86_FEATURE_APERFMPERF))
 		return false;
-	if (rdmsrl_safe_on_cpu(cpu, MSR_IA32_APERF, &before[0]) || rdmsrl_safe_on_cpu(cpu, MSR_IA32_MPERF, &before[1]))
+	if (rdmsrq_safe_on_cpu(cpu, MSR_IA32_APERF, &before[0]) || rdmsrq_safe_on_cpu(cpu, MSR_IA32_MPERF, &before[1]))
 		return false;
 	udelay(20);
-	if (rdmsrl_safe_on_cpu(cpu, MSR_IA32_APERF, &after[0]) || rdmsrl_safe_on_cpu(cpu, MSR_IA32_MPERF, &after[1]))
+	if (rdmsrq_safe_on_cpu(cpu, MSR_IA32_APERF, &after[0]) || rdmsrq_safe_on_cpu(cpu, MSR_IA32_MPERF, &after[1]))
 		return false;
 	return after[0] != before[0] && after[1] != before[1];
 }
