@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/cpu.h"
+#include "drivers/event_code.h"
 
 /* Seconds between two updates of the line: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
@@ -36,7 +37,7 @@ void measuring_options(const struct options *o, struct tables_options *out)
     out->observe_us = o->observe_us.given ? o->observe_us.value : 0;
     out->seed = o->seed;
     out->fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0;
-    out->event = o->n_events > 0 ? o->events[0].code & 0xff : 0;
+    out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
     out->brief = o->brief;
 }
 

@@ -194,8 +194,8 @@ static int take_event(const char *text, struct options *o)
         return EINVAL;
     }
     uint64_t select = 0;
-    e.select_only = !name && value_byte(text, &select) == NULL;
-    e.code = (uint32_t)select;
+    e.select_only = !name && value_select(text, &select) == NULL;
+    e.code = event_code_make((unsigned)select, 0);
     const char *wrong = name || e.select_only ? NULL : event_code_parse(text, &e.code);
     if (wrong != NULL) {
         return bad_value("--event", text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");

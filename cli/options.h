@@ -19,7 +19,7 @@ struct given_event {
     const char *text;
     bool is_code;
     bool select_only; /* an event without umask: what --table umask takes */
-    uint32_t code; /* drivers/event_code.h */
+    uint64_t code; /* drivers/event_code.h */
 };
 enum { EVENTS_GIVEN_MAX = 4 };
 

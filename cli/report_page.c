@@ -12,6 +12,7 @@
 #include "cli/measuring.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
+#include "drivers/event_code.h"
 
 enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 24, NOTE_SIZE = 700, COMMAND_SIZE = 2000 };
 
@@ -106,7 +107,7 @@ static void command_line(struct page *p, const struct options *o, const char *ma
         add(p, " --turbo %s", o->turbo_on ? "on" : "off");
     }
     if (o->n_events > 0) {
-        add(p, " --event 0x%02x", o->events[0].code & 0xff);
+        add(p, " --event 0x%02x", event_code_select(o->events[0].code));
     }
     if (o->seed_given) {
         add(p, " --seed %llu", (unsigned long long)o->seed);

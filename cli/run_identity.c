@@ -10,6 +10,7 @@
 #include "analysis/sha256.h"
 #include "cli/files.h"
 #include "drivers/cpu.h"
+#include "drivers/event_code.h"
 #include "drivers/model.h"
 
 /* Files like /etc/machine-id are confidential and are not copied. */
@@ -104,7 +105,7 @@ static json_t *options_object(const struct options *o)
     const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
-    int event = o->n_events > 0 ? (int)(o->events[0].code & 0xff) : 0;
+    int event = o->n_events > 0 ? (int)event_code_select(o->events[0].code) : 0;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}",
                      "--kernels", kernels, "--cpus", number_list(o->cpus, o->n_cpus),
                      "--active-cores", number_list(o->active, o->n_active), "--cpu", number(&o->cpu),

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/event_code.h"
+
 static const char out_of_range[] = "is out of range";
 
 const char *value_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
@@ -67,15 +69,15 @@ const char *value_number(const char *text, double lo, double hi, double *out)
     return NULL;
 }
 
-const char *value_byte(const char *text, uint64_t *out)
+const char *value_select(const char *text, uint64_t *out)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     if (!hex) {
-        return value_whole(text, 0, 255, out);
+        return value_whole(text, 0, EVENT_SELECT_MAX_AMD, out);
     }
     size_t digits = strspn(text + 2, "0123456789abcdefABCDEF");
-    if (digits == 0 || digits > 2 || text[2 + digits] != '\0') {
-        return "is not a number of two hexadecimal digits";
+    if (digits == 0 || digits > 3 || text[2 + digits] != '\0') {
+        return "is not a number of up to three hexadecimal digits";
     }
     *out = strtoull(text + 2, NULL, 16);
     return NULL;

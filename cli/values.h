@@ -10,8 +10,8 @@
  * "nan" and "inf" are not numbers here; value_whole also refuses signs, fractions and exponents.
  */
 const char *value_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
-/* 0 to 255, decimal or hexadecimal with 0x; as the others. */
-const char *value_byte(const char *text, uint64_t *out);
+/* An event select: 0 to 4095, decimal or hexadecimal with 0x; as the others. */
+const char *value_select(const char *text, uint64_t *out);
 const char *value_number(const char *text, double lo, double hi, double *out);
 
 #endif

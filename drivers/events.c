@@ -278,6 +278,24 @@ static int read_line(struct events_reader *r, char *text)
 }
 
 /* What only the whole file can tell. */
+/* Selects of twelve bits are AMD's alone. */
+static int check_selects(struct events_reader *r)
+{
+    const struct events_table *t = r->out;
+    bool intel = false;
+
+    for (size_t i = 0; i < t->n_parts; i++) {
+        intel = intel || strcmp(t->parts[i].vendor, "AuthenticAMD") != 0;
+    }
+    for (size_t i = 0; i < t->n_entries && intel; i++) {
+        if (event_code_select(t->entries[i].code) > EVENT_SELECT_MAX) {
+            return fail(r, t->entries[i].line, "%s: event select 0x%x: 0x00 to 0xff (only AMD's processors have more)",
+                        t->entries[i].name, event_code_select(t->entries[i].code));
+        }
+    }
+    return MACHINE_OK;
+}
+
 static int check_whole(struct events_reader *r)
 {
     struct events_table *t = r->out;
@@ -296,7 +314,10 @@ static int check_whole(struct events_reader *r)
     }
     bool all = t->licence[0] >= 0 && t->licence[1] >= 0 && t->licence[2] >= 0;
     bool any = t->licence[0] >= 0 || t->licence[1] >= 0 || t->licence[2] >= 0 || t->licence[3] >= 0;
-    return any && !all ? fail(r, r->line, "[licence] needs lvl0, lvl1 and lvl2, or none of them") : MACHINE_OK;
+    if (any && !all) {
+        return fail(r, r->line, "[licence] needs lvl0, lvl1 and lvl2, or none of them");
+    }
+    return check_selects(r);
 }
 
 int events_parse(const char *text, size_t length, const char *file, struct events_table *out,

@@ -21,7 +21,7 @@ enum events_licence { EVENTS_LVL0, EVENTS_LVL1, EVENTS_LVL2, EVENTS_THROTTLE, EV
 
 struct events_entry {
     char name[EVENTS_NAME_MAX];
-    uint32_t code;     /* drivers/event_code.h */
+    uint64_t code;     /* drivers/event_code.h */
     uint32_t counters; /* programmable counters that can count it: bit n = counter n */
     unsigned line;     /* of the file */
 };
@@ -67,7 +67,7 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
  */
 const struct events_entry *events_by_name(const struct events_table *t, const char *name, struct machine_error *err);
 
-/* The events of a table with this event select (7:0 of the code): at most `max`. Returns how many were written. */
+/* The events of a table with this event select (event_code_select()): at most `max`. Returns how many were written. */
 size_t events_by_select(const struct events_table *t, uint32_t select, struct machine_event *out, size_t max);
 
 #endif

@@ -130,7 +130,7 @@ size_t events_by_select(const struct events_table *t, uint32_t select, struct ma
     size_t n = 0;
 
     for (size_t i = 0; i < t->n_entries && n < max; i++) {
-        if ((t->entries[i].code & 0xff) == select) {
+        if (event_code_select(t->entries[i].code) == select) {
             snprintf(out[n].name, sizeof out[n].name, "%s", t->entries[i].name);
             out[n++].code = t->entries[i].code;
         }

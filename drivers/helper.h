@@ -83,7 +83,7 @@ void helper_finish(struct machine *m);
 
 /* The part's events, and which of its licence events pass the test on `cpu`; 60 ms or so where there are any. */
 void helper_find_events(struct machine *m, int cpu, const char *data_dir);
-int helper_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
+int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
 int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                         struct machine_error *err);
 

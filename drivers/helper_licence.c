@@ -111,7 +111,7 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
     snprintf(h->silicon.notes, sizeof h->silicon.notes, "%s", h->silicon.machine_notes);
 }
 
-int helper_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err)
+int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
 {
     struct helper *h = m->state;
 

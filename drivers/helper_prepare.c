@@ -64,8 +64,8 @@ static void place_counters(struct helper *h, const struct machine_setup *s, stru
         }
         if (h->clock == HELPER_COUNTERS) {
             h->slot[i] = (struct helper_slot){ 2 + (int)p->n_counters, h->hello.counter_bits };
-            p->counter[p->n_counters++] = (struct characterize_counter){ sources[c->id],
-                                                                         part_events_code(&h->events, c) };
+            p->counter[p->n_counters++] = (struct characterize_counter){ .source = sources[c->id],
+                                                                         .config = part_events_code(&h->events, c) };
         } else if (h->clock == HELPER_APERF) {
             h->slot[i] = (struct helper_slot){ c->id == COUNTER_CYCLES ? 2 : 3, APERF_BITS };
             p->flags |= CHARACTERIZE_APERF_MPERF;
@@ -291,6 +291,9 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     if (status == MACHINE_OK) {
         perf_find_pmu(h->silicon.sys, h->silicon.cpu, &pmu);
         status = part_events_check_pmu(&h->events, &pmu, h->silicon.cpu, err);
+    }
+    if (status == MACHINE_OK) {
+        status = part_events_check_selects(&h->silicon, s, err);
     }
     if (h->clock == HELPER_CHAIN) {
         h->silicon.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());

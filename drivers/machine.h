@@ -46,7 +46,7 @@ enum { CHAIN_CYCLE_UNIT = 1024 };
 
 struct counter_spec {
     enum counter_id id;
-    uint32_t event; /* COUNTER_EVENT: umask << 8 | event select, and what else drivers/event_code.h allows */
+    uint64_t event; /* COUNTER_EVENT: as drivers/event_code.h lays it out */
 };
 
 /* A stretch of time in which one kernel runs without pause. */
@@ -114,7 +114,7 @@ struct machine_core_kind {
 /* An event as the table of events of the machine's CPU names it. */
 struct machine_event {
     char name[64];
-    uint32_t code; /* as in counter_spec */
+    uint64_t code; /* as in counter_spec */
 };
 
 struct machine;
@@ -157,7 +157,7 @@ struct machine_ops {
     /* the TSC when read_register last read; NULL: it reads exactly at the end of the last segment, as models do */
     uint64_t (*register_tsc)(const struct machine *m);
     /* the code (counter_spec.event) of an event by its name; NULL: the machine knows no names */
-    int (*find_event)(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err);
+    int (*find_event)(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
     /* the events with this event select that the table of the machine's CPU names: at most `max`; *n receives how many
      * were written, 0 when it names none. MACHINE_CANNOT: no table for this CPU. NULL: the machine knows no names */
     int (*named_events)(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,

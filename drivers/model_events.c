@@ -22,7 +22,7 @@ static struct events_table *find_table(const struct model *m, const char *data_d
     return table;
 }
 
-int model_event_by_name(const struct model *m, const char *data_dir, const char *name, uint32_t *code,
+int model_event_by_name(const struct model *m, const char *data_dir, const char *name, uint64_t *code,
                         struct machine_error *err)
 {
     struct events_table *table = find_table(m, data_dir, err);

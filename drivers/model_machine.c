@@ -3,11 +3,13 @@
  * The machine of a modelled CPU: what the timing loop of real machines does, on the simulated core. A chunk of blocks
  * is run, then the clock is looked at; the first look at or after a deadline takes a reading.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/event_code.h"
 #include "drivers/model.h"
 #include "drivers/model_core.h"
 #include "drivers/model_events.h"
@@ -99,13 +101,13 @@ static int check_counters(struct model_state *s, const struct machine *m, const 
         if (why)
             return machine_fail(err, MACHINE_CANNOT,
                                 remedy ? remedy : "choose another model, or do without this counter", "%s", why);
-        if (c->id == COUNTER_EVENT && (c->event & 0xff) != 0x28)
+        if (c->id == COUNTER_EVENT && event_code_select(c->event) != 0x28)
             return machine_fail(err, MACHINE_CANNOT, "of raw events, models count 28H with any umask",
-                                "the modelled CPU does not count event %02XH/%02XH", c->event & 0xff,
-                                c->event >> 8 & 0xff);
+                                "the modelled CPU does not count event %02XH/%02XH", event_code_select(c->event),
+                                event_code_umask(c->event));
         if (c->id == COUNTER_EVENT && c->event > 0xffff)
             return machine_fail(err, MACHINE_CANNOT, "leave the bits above the umask 0",
-                                "the modelled CPU has no cmask, edge or inversion (event code %XH)", c->event);
+                                "the modelled CPU has no cmask, edge or inversion (event code %" PRIX64 "H)", c->event);
         s->counters[i] = *c;
     }
     return MACHINE_OK;
@@ -431,7 +433,7 @@ static const char *data_dir(const struct model_state *s)
     return s->data_dir[0] ? s->data_dir : NULL;
 }
 
-static int model_find_event(const struct machine *machine, const char *name, uint32_t *code, struct machine_error *err)
+static int model_find_event(const struct machine *machine, const char *name, uint64_t *code, struct machine_error *err)
 {
     const struct model_state *s = machine->state;
     return model_event_by_name(&s->model, data_dir(s), name, code, err);

@@ -169,7 +169,7 @@ static uint64_t msr_read_tsc(const struct machine *m)
     return w->read_tsc;
 }
 
-static int msr_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err)
+static int msr_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
 {
     const struct with_registers *w = m->state;
 

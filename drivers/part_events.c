@@ -60,7 +60,7 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
     }
 }
 
-int part_events_by_name(struct part_events *p, const char *name, uint32_t *code, struct machine_error *err)
+int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err)
 {
     if (!p->has_table) {
         return machine_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
@@ -93,7 +93,27 @@ int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pm
     return MACHINE_OK;
 }
 
-uint32_t part_events_code(const struct part_events *p, const struct counter_spec *c)
+/* Of other processors Linux takes 35:32 of a code for nothing, and would count another event. Hygon's are AMD's. */
+int part_events_check_selects(const struct silicon *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    char text[EVENT_COLUMN_MAX];
+
+    if (strcmp(s->id.vendor, "AuthenticAMD") == 0 || strcmp(s->id.vendor, "HygonGenuine") == 0) {
+        return MACHINE_OK;
+    }
+    for (size_t i = 0; i < setup->n_counters; i++) {
+        const struct counter_spec *c = &setup->counters[i];
+        if (c->id == COUNTER_EVENT && event_code_select(c->event) > EVENT_SELECT_MAX) {
+            event_code_format(c->event, text, sizeof text);
+            return machine_fail(err, MACHINE_CANNOT, "give an event select of 0x00 to 0xff", "event %s cannot be "
+                                "counted: only AMD's processors have event selects above 0xff, and this one is of "
+                                "%.12s", text, s->id.vendor);
+        }
+    }
+    return MACHINE_OK;
+}
+
+uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c)
 {
     if (c->id == COUNTER_EVENT) {
         return c->event;

@@ -41,7 +41,7 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
                         const struct perf_licence_counts *counts);
 
 /* As machine_ops.find_event. */
-int part_events_by_name(struct part_events *p, const char *name, uint32_t *code, struct machine_error *err);
+int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err);
 
 /* As machine_ops.named_events. */
 int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
@@ -54,8 +54,11 @@ static inline bool part_events_is_licence(enum counter_id id)
 {
     return id >= COUNTER_LVL0 && id <= COUNTER_THROTTLE;
 }
+/* Whether this part can have the events that are asked for by their codes: MACHINE_OK, or MACHINE_CANNOT. */
+int part_events_check_selects(const struct silicon *s, const struct machine_setup *setup, struct machine_error *err);
+
 /* The code of an event given by its code or of a licence event that is offered; 0 for the fixed ones. */
-uint32_t part_events_code(const struct part_events *p, const struct counter_spec *c);
+uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c);
 /* Counters come by in this order, because hardware counters are given out in the order in which they are asked for:
  * what the frequency needs (0), what was asked for by name (1), and what is left goes to the licence events (2). */
 enum { PART_EVENTS_TURNS = 3 };

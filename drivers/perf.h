@@ -77,7 +77,7 @@ struct perf_pmu {
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out);
 
 /* What perf_event_open() is asked for: pinned, user space only. `code`: as in counter_spec, for what is not fixed. */
-void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint32_t code, struct perf_event_attr *out);
+void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out);
 
 struct perf_counter {
     int fd;
@@ -88,13 +88,13 @@ struct perf_counter {
  * MACHINE_CANNOT. Whether it counts is then for perf_counter_check() to say, once the thread runs on that CPU.
  */
 int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,
-                      uint32_t code, struct perf_counter *out, struct machine_error *err);
+                      uint64_t code, struct perf_counter *out, struct machine_error *err);
 void perf_counter_close(const struct perf_system *system, struct perf_counter *c);
 /* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. */
-int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint32_t code, struct machine_error *err);
+int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint64_t code, struct machine_error *err);
 
 /* "cycles", "licence level 1", "event 0x28:0x08". */
-void perf_counter_name(enum counter_id id, uint32_t code, char *out, size_t size);
+void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size);
 
 /* ---- perf_licence.c: whether the licence events count what their names say ---- */
 

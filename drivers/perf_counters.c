@@ -91,7 +91,7 @@ void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out)
     out->hybrid = false;
 }
 
-void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint32_t code, struct perf_event_attr *out)
+void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out)
 {
     uint64_t generic = id == COUNTER_CYCLES       ? PERF_COUNT_HW_CPU_CYCLES
                        : id == COUNTER_REF_CYCLES ? PERF_COUNT_HW_REF_CPU_CYCLES
@@ -112,7 +112,7 @@ void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint32_t cod
 
 /* ---- counters ---- */
 
-void perf_counter_name(enum counter_id id, uint32_t code, char *out, size_t size)
+void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size)
 {
     char text[EVENT_COLUMN_MAX];
 
@@ -141,7 +141,7 @@ void perf_counter_name(enum counter_id id, uint32_t code, char *out, size_t size
 }
 
 int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,
-                      uint32_t code, struct perf_counter *out, struct machine_error *err)
+                      uint64_t code, struct perf_counter *out, struct machine_error *err)
 {
     struct perf_event_attr attr;
     char name[60];
@@ -176,7 +176,7 @@ void perf_counter_close(const struct perf_system *system, struct perf_counter *c
     c->page = NULL;
 }
 
-int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint32_t code, struct machine_error *err)
+int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint64_t code, struct machine_error *err)
 {
     char name[60];
 

@@ -125,7 +125,7 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
 {
     for (r->n = 0; r->n < 5; r->n++) {
         int event = r->n == 0 ? -1 : table->licence[r->n - 1];
-        uint32_t code = event < 0 ? 0 : table->entries[event].code;
+        uint64_t code = event < 0 ? 0 : table->entries[event].code;
         if (r->n > 0 && event < 0) {
             return MACHINE_OK; /* no throttle event */
         }

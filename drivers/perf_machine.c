@@ -65,7 +65,7 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
 {
     const struct counter_spec *c = &t->common.counters[i];
     unsigned slot = t->reader.n;
-    uint32_t code = part_events_code(&t->events, c);
+    uint64_t code = part_events_code(&t->events, c);
 
     if (slot == PERF_COUNTERS_MAX) {
         return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
@@ -132,6 +132,9 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
     }
     perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
     status = part_events_check_pmu(&t->events, &t->pmu, t->common.cpu, err);
+    if (status == MACHINE_OK) {
+        status = part_events_check_selects(&t->common, &t->common.setup, err);
+    }
     if (status == MACHINE_OK) {
         status = open_counters(m, err);
     }
@@ -256,7 +259,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     return MACHINE_OK;
 }
 
-static int perf_find_event(const struct machine *m, const char *name, uint32_t *code, struct machine_error *err)
+static int perf_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
 {
     struct perf *t = m->state;
 

@@ -15,7 +15,7 @@ struct plan {
     const char *from, *kernel; /* `from` may be NULL */
     double before_us, from_us, observe_us, period_us;
     unsigned runs;
-    uint32_t event; /* beside, or 0 */
+    uint64_t event; /* beside, or 0 */
 };
 
 /*
@@ -95,7 +95,7 @@ static void copy_lacks(const struct machine *m, struct self_test_readings *out)
 }
 
 /* All counters that are offered. With an event only those that it is held against: real counters are few. */
-static size_t choose_counters(const struct self_test_readings *r, uint32_t event, struct counter_spec *out)
+static size_t choose_counters(const struct self_test_readings *r, uint64_t event, struct counter_spec *out)
 {
     size_t n = 0;
     for (int id = 0; id < COUNTER_EVENT && n < MACHINE_COUNTERS_MAX - 1; id++)
@@ -291,7 +291,7 @@ static int run_kernels(struct machine *m, const struct self_test_setup *s, struc
 static int run_event(struct machine *m, const struct self_test_setup *s, struct self_test_readings *out,
                      struct machine_error *err)
 {
-    static const uint32_t events[] = {SELF_TEST_EVENT_INSTRUCTIONS, SELF_TEST_EVENT_LEVEL_0};
+    static const uint64_t events[] = {SELF_TEST_EVENT_INSTRUCTIONS, SELF_TEST_EVENT_LEVEL_0};
     int status = MACHINE_OK;
     bool counted = out->lacks[COUNTER_EVENT][0] != '\0';
     for (size_t i = 0; i < 2 && !counted && !status; i++) {

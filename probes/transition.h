@@ -13,7 +13,7 @@
 /* Raw events beside what is always counted. */
 enum { TRANSITION_EVENTS_MAX = 4 };
 struct transition_event {
-    uint32_t code; /* as in counter_spec */
+    uint64_t code; /* as in counter_spec */
     char name[64]; /* as it was asked for: a name, or "" */
 };
 

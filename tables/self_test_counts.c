@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/robust.h"
+#include "drivers/event_code.h"
 #include "drivers/tsc.h"
 #include "tables/self_test_parts.h"
 
@@ -262,13 +263,13 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
     } else if (kept < TSC_STEP_READINGS) {
         self_test_cannot(l, "the event was not counted all the time", "free the counters: stop other profilers");
     } else {
-        uint32_t code = 0;
+        uint64_t code = 0;
         for (size_t i = 0; i < s->n_counters; i++)
             code = s->counters[i].id == COUNTER_EVENT ? s->counters[i].event : code;
         bool instructions = code == SELF_TEST_EVENT_INSTRUCTIONS;
         double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1, value = median_of(ratio, kept);
-        snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f for each add", code & 0xff, code >> 8 & 0xff,
-                 instructions ? "instructions" : "cycles at level 0", value);
+        snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f for each add", event_code_select(code),
+                 event_code_umask(code), instructions ? "instructions" : "cycles at level 0", value);
         self_test_bound(l, value, expected * (1 - EVENT_UNDER), expected * (1 + EVENT_OVER),
                         "the event does not count what its code stands for");
     }

@@ -11,6 +11,7 @@
 
 #include "analysis/readings.h"
 #include "analysis/shares.h"
+#include "drivers/event_code.h"
 #include "probes/umask.h"
 #include "tables/kinds.h"
 
@@ -61,7 +62,7 @@ static void choose_umasks(struct event *e)
     for (unsigned bit = 0; bit < BITS; bit++)
         add_umask(e, 1u << bit);
     for (size_t i = 0; i < e->n_named; i++)
-        add_umask(e, e->named[i].code >> 8 & 0xff);
+        add_umask(e, event_code_umask(e->named[i].code));
     if (e->select == DEFAULT_EVENT && e->n_umasks == BITS) {
         add_umask(e, 0x07);
         add_umask(e, 0x18);
@@ -71,7 +72,7 @@ static void choose_umasks(struct event *e)
 static const char *documented_name(const struct event *e, unsigned umask)
 {
     for (size_t i = 0; i < e->n_named; i++)
-        if ((e->named[i].code >> 8 & 0xff) == umask)
+        if ((event_code_umask(e->named[i].code)) == umask)
             return e->named[i].name;
     return NULL;
 }
@@ -111,7 +112,7 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
     struct machine_event all[NAMED_MAX];
     size_t n = 0;
     memset(e, 0, sizeof *e);
-    e->select = x->options->event ? x->options->event & 0xff : DEFAULT_EVENT;
+    e->select = x->options->event ? x->options->event : DEFAULT_EVENT;
     if (!lack)
         lack = ops->lacks(x->machine, COUNTER_CYCLES, &remedy);
     if (lack) {
@@ -124,7 +125,7 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
     for (size_t i = 0; i < n; i++) {
         if (!about_licences(all[i].name))
             memcpy(e->other, all[i].name, sizeof e->other);
-        if (all[i].code <= 0xffff)
+        if (all[i].code == event_code_make(e->select, event_code_umask(all[i].code)))
             e->named[e->n_named++] = all[i];
     }
     choose_umasks(e);
@@ -262,7 +263,7 @@ static void write_row(const struct event *e, const struct umask_setup *s, size_t
 {
     char when[40], text[200];
     size_t runs, unused;
-    unsigned umask = s->events[i].code >> 8 & 0xff;
+    unsigned umask = event_code_umask(s->events[i].code);
     const char *name = documented_name(e, umask);
     struct estimate share = event_share(&seen[w], i, &runs);
     when_name(w, s->base.name, when, sizeof when);
@@ -297,7 +298,7 @@ static void write_rows(const struct event *e, const struct umask_setup *s, const
                        struct table *rows)
 {
     double full[UMASK_WHENS];
-    bool combination = !single_bit(s->events[0].code >> 8 & 0xff);
+    bool combination = !single_bit(event_code_umask(s->events[0].code));
     full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
     /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
     double settled = SETTLED * s->observe_us[UMASK_FROM_BASE];
@@ -329,7 +330,7 @@ static void note_discarded(const struct cell *c, const struct transition_result 
 
 static void add_event(struct umask_setup *s, const struct event *e, unsigned umask)
 {
-    s->events[s->n_events++].code = umask << 8 | e->select;
+    s->events[s->n_events++].code = event_code_make(e->select, umask);
 }
 
 /* From the cell's i-th umask on, what goes on the counters: single bits, or a combination with its bits where all fit.

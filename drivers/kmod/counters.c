@@ -9,10 +9,20 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
+#include <asm/processor.h>
+
 #include "helper.h"
 
-/* Event select, umask, edge, inv, cmask: IA32_PERFEVTSELx without enable, interrupt and rings (SDM volume 3B). */
-#define RAW_MASK 0xff84ffffu
+/* Event select, umask, edge, inv, cmask: IA32_PERFEVTSELx without enable, interrupt and rings (SDM volume 3B). AMD's
+ * select is four bits longer (APM volume 2); of other processors perf would drop them and count something else. */
+#define RAW_MASK 0xff84ffffull
+#define RAW_MASK_AMD (RAW_MASK | 0xfull << 32)
+
+static u64 raw_mask(void)
+{
+	return boot_cpu_data.x86_vendor == X86_VENDOR_AMD || boot_cpu_data.x86_vendor == X86_VENDOR_HYGON ?
+	       RAW_MASK_AMD : RAW_MASK;
+}
 
 static int fill(struct perf_event_attr *attr, const struct characterize_counter *spec)
 {
@@ -22,6 +32,8 @@ static int fill(struct perf_event_attr *attr, const struct characterize_counter 
 		[CHARACTERIZE_INSTRUCTIONS] = PERF_COUNT_HW_INSTRUCTIONS,
 	};
 
+	if (spec->reserved)
+		return -EINVAL;
 	attr->size = sizeof(*attr);
 	attr->pinned = 1;
 	switch (spec->source) {
@@ -34,7 +46,7 @@ static int fill(struct perf_event_attr *attr, const struct characterize_counter 
 	case CHARACTERIZE_RAW:
 		attr->type = PERF_TYPE_RAW;
 		attr->config = spec->config;
-		return spec->config & ~RAW_MASK ? -EINVAL : 0;
+		return spec->config & ~raw_mask() ? -EINVAL : 0;
 	}
 	return -EINVAL;
 }

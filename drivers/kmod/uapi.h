@@ -100,11 +100,13 @@ enum {
 	CHARACTERIZE_CYCLES = 1,     /* perf's generic events: unhalted core cycles, cycles at the TSC's rate, */
 	CHARACTERIZE_REF_CYCLES = 2, /* retired instructions */
 	CHARACTERIZE_INSTRUCTIONS = 3,
-	CHARACTERIZE_RAW = 4,        /* config: umask << 8 | event select, with cmask, inv and edge as in IA32_PERFEVTSELx */
+	CHARACTERIZE_RAW = 4,        /* config: as in IA32_PERFEVTSELx, and AMD's PERF_CTLx: event select 7:0 (of AMD also */
+				     /* 35:32), umask 15:8, edge 18, inv 23, cmask 31:24 */
 };
 struct characterize_counter {
 	__u32 source;
-	__u32 config;
+	__u32 reserved;         /* 0 */
+	__u64 config;
 };
 
 /* Whether a counter can be had on a CPU: it is made and released again. */

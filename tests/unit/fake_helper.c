@@ -128,7 +128,7 @@ static void write_licences(uint64_t *out, uint64_t i, uint64_t blocks, const str
     out[0] = 5000000 + i * s->period;
     out[1] = blocks;
     for (unsigned c = 0; c < s->n_counters; c++) {
-        uint32_t code = s->counter[c].config;
+        uint64_t code = s->counter[c].config;
         bool raw = s->counter[c].source == CHARACTERIZE_RAW;
         out[2 + c] = !raw || code == level_events[fake_helper.level_of[kind]] ? cycles
                      : code == 0x4028 && kind > 0 && i > 0                    ? fake_helper.throttled

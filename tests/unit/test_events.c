@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Codes of events, tables of events: what is read, what is refused, which CPU gets which, and the shipped encodings. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ static void test_codes_that_are_read(void **state)
     (void)state;
     static const struct {
         const char *text;
-        uint32_t code;
+        uint64_t code;
         const char *format, *column;
     } cases[] = {
         { "0x28:0x08", 0x0828, "0x28:0x08", "event_28_08" },
@@ -32,9 +33,14 @@ static void test_codes_that_are_read(void **state)
         { "0xc3:1:edge:cmask=1", 0x010401c3, "0xc3:0x01:cmask=1:edge", "event_c3_01_cmask1_edge" },
         { "0xff:0xff:cmask=255:inv:edge", 0xff84ffff, "0xff:0xff:cmask=255:inv:edge",
           "event_ff_ff_cmask255_inv_edge" },
+        { "0x1c7:0x08", 0x1000008c7, "0x1c7:0x08", "event_1c7_08" },
+        { "666:0xff", 0x20000ff9a, "0x29a:0xff", "event_29a_ff" },
+        { "0x100:0", 0x100000000, "0x100:0x00", "event_100_00" },
+        { "0xfff:0xff:cmask=255:inv:edge", 0xfff84ffff, "0xfff:0xff:cmask=255:inv:edge",
+          "event_fff_ff_cmask255_inv_edge" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint32_t code = 1;
+        uint64_t code = 1;
         char text[EVENT_COLUMN_MAX];
         assert_null(event_code_parse(cases[i].text, &code));
         assert_int_equal(code, cases[i].code);
@@ -52,7 +58,7 @@ static void test_codes_that_are_refused(void **state)
     (void)state;
     static const char *const cases[][2] = {
         { "", "EVENT:UMASK" },          { "0x28", "EVENT:UMASK" },       { ":", "event select" },
-        { "0x100:0", "event select" },  { "256:0", "event select" },     { "-1:0", "event select" },
+        { "0x1000:0", "event select" }, { "4096:0", "event select" },     { "-1:0", "event select" },
         { "0x:0", "event select" },     { " 1:0", "event select" },      { "0x28:", "umask" },
         { "0x28:0x100", "umask" },      { "0x28:8 ", "umask" },          { "0x28:0x08,", "umask" },
         { "1:1:", "unknown word" },     { "1:1:any", "unknown word" },   { "1:1:invx", "unknown word" },
@@ -61,10 +67,25 @@ static void test_codes_that_are_refused(void **state)
         { "0x28:99999999999999999999", "umask" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint32_t code;
+        uint64_t code;
         const char *wrong = event_code_parse(cases[i][0], &code);
         if (wrong == NULL || strstr(wrong, cases[i][1]) == NULL) {
             fail_msg("'%s': %s instead of %s", cases[i][0], wrong != NULL ? wrong : "accepted", cases[i][1]);
+        }
+    }
+}
+
+/* All selects and umasks: what a code is made of is what it holds, and no two are the same. */
+static void test_codes_are_what_they_are_made_of(void **state)
+{
+    (void)state;
+    for (unsigned select = 0; select <= EVENT_SELECT_MAX_AMD; select++) {
+        for (unsigned umask = 0; umask <= 0xff; umask++) {
+            uint64_t code = event_code_make(select, umask);
+            assert_int_equal(event_code_select(code), select);
+            assert_int_equal(event_code_umask(code), umask);
+            assert_int_equal(code & ~UINT64_C(0xf0000ffff), 0);
+            assert_true(select > EVENT_SELECT_MAX || code == (umask << 8 | select)); /* as they always were */
         }
     }
 }
@@ -136,6 +157,8 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         { HEAD "title = U # s\n", "5: title: given twice" },
         { HEAD "pmu = cpu # s\n", "5: pmu: 'cpu'" },
         { HEAD "name = x # s\n", "5: unknown key 'name'" },
+        { HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: 0x00 to 0xff" },
+        { HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select" },
         { HEAD "cpu = GenuineIntel 6 0x55 # s\n", "5: cpu: four words" },
         { HEAD "cpu = GenuineIntel 6 0x55 0-4 5 # s\n", "5: cpu: four words" },
         { HEAD "cpu = Intel 6 0x55 * # s\n", "5: cpu: vendor 'Intel'" },
@@ -272,7 +295,8 @@ static void test_encodings(void **state)
     static const struct {
         unsigned model, stepping;
         const char *pmu, *name;
-        uint32_t code, counters;
+        uint64_t code;
+        uint32_t counters;
     } pinned[] = {
         /* skylakex_core.json v1.37; libpfm4 intel_skl_events.h (counters 0-3); pcm pcm-power.cpp */
         { 0x55, 4, "cpu", "CORE_POWER.LVL0_TURBO_LICENSE", 0x0728, 0xf },
@@ -311,10 +335,24 @@ static void test_encodings(void **state)
         assert_true(title_of(pinned[i].model, pinned[i].stepping, pinned[i].pmu)[0] != '\0');
         const struct events_entry *e = events_by_name(&table, pinned[i].name, &err);
         if (e == NULL || e->code != pinned[i].code || e->counters != pinned[i].counters) {
-            fail_msg("%s of %s: %08x, counters %x", pinned[i].name, table.title, e != NULL ? e->code : 0,
+            fail_msg("%s of %s: %08" PRIx64 ", counters %x", pinned[i].name, table.title, e != NULL ? e->code : 0,
                      e != NULL ? e->counters : 0);
         }
     }
+}
+
+static void test_zen_4s_selects_of_twelve_bits(void **state)
+{
+    (void)state;
+    const struct cpu_identity zen4 = { .vendor = "AuthenticAMD", .family = 0x19, .model = 0x11, .stepping = 1 };
+    struct machine_error err;
+    struct machine_event found[4];
+    assert_int_equal(events_find("data", &zen4, "cpu", &table, &err), MACHINE_OK);
+    /* Linux, tools/perf/pmu-events/arch/x86/amdzen4/core.json, other.json */
+    assert_int_equal(events_by_name(&table, "ls_not_halted_p0_cyc.p0_freq_cyc", &err)->code, 0x100000120);
+    assert_int_equal(events_by_name(&table, "de_no_dispatch_per_slot.smt_contention", &err)->code, 0x1000060a0);
+    assert_int_equal(events_by_select(&table, 0x1a0, found, 4), 3);
+    assert_int_equal(events_by_select(&table, 0xa0, found, 4), 0);
 }
 
 static void test_who_has_licence_events(void **state)
@@ -351,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_codes_that_are_read),
         cmocka_unit_test(test_codes_that_are_refused),
+        cmocka_unit_test(test_codes_are_what_they_are_made_of),
         cmocka_unit_test(test_a_table),
         cmocka_unit_test(test_bad_lines_are_refused_with_file_and_line),
         cmocka_unit_test(test_06_55H_is_three_products),
@@ -358,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_no_cpu_fits_two_tables),
         cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_who_has_licence_events),
+        cmocka_unit_test(test_zen_4s_selects_of_twelve_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,7 +311,7 @@ static void test_licences_without_a_free_counter(void **state)
 static void test_parts_and_names(void **state)
 {
     (void)state;
-    uint32_t code = 0;
+    uint64_t code = 0;
     skylake_sp();
     open_that();
     assert_int_equal(machine.ops->find_event(&machine, "core_power.lvl1_turbo_license", &code, &error), MACHINE_OK);
@@ -337,6 +337,16 @@ static void test_parts_and_names(void **state)
     open_that();
     expect_no_licences("AMD processors have no licence levels");
     assert_int_equal(machine.ops->find_event(&machine, "ex_ret_ops", &code, &error), MACHINE_OK);
+    const struct counter_spec twelve_bits = { COUNTER_EVENT, event_code_make(0x1c7, 8) };
+    prepare_with(&twelve_bits, 1);
+    assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_RAW);
+    assert_int_equal(fake_helper.setup.counter[0].config, 0x1000008c7);
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 4);
+    open_that();
+    const struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = &twelve_bits,
+                                     .n_counters = 1, .max_samples = 200 };
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+    refused_with(MACHINE_CANNOT, "event 0x1c7:0x08 cannot be counted: only AMD's");
     /* without counters a table is of no use */
     skylake_sp();
     fake_helper.try_errno = EOPNOTSUPP;

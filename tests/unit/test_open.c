@@ -219,7 +219,7 @@ static void test_counters_and_voltage(void **state)
     struct machine_error err;
     struct transition_setup s = setup_of();
     struct transition_result r;
-    uint32_t code = 0;
+    uint64_t code = 0;
     size_t volts = 0, samples = 0;
     open_both(&m);
     assert_int_equal(m.ops->find_event(&m, "core_power.lvl1_turbo_license", &code, &err), MACHINE_OK);

@@ -25,6 +25,8 @@ static void test_attributes(void **state)
     perf_fill_attr(&plain, COUNTER_EVENT, 0x0c000ca3, &a);
     assert_int_equal(a.type, PERF_TYPE_RAW);
     assert_int_equal(a.config, 0x0c000ca3);
+    perf_fill_attr(&plain, COUNTER_EVENT, event_code_make(0x1c7, 8), &a);
+    assert_int_equal(a.config, 0x1000008c7);
     perf_fill_attr(&plain, COUNTER_LVL1, 0x1828, &a);
     assert_int_equal(a.config, 0x1828);
     perf_fill_attr(&core, COUNTER_INSTRUCTIONS, 0, &a);
@@ -41,7 +43,7 @@ static void test_names(void **state)
     (void)state;
     static const struct {
         enum counter_id id;
-        uint32_t code;
+        uint64_t code;
         const char *name;
     } cases[] = { { COUNTER_CYCLES, 0, "cycles" }, { COUNTER_REF_CYCLES, 0, "reference cycles" },
                   { COUNTER_INSTRUCTIONS, 0, "instructions" }, { COUNTER_LVL0, 0, "licence level 0" },

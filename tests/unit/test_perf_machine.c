@@ -209,7 +209,7 @@ static void test_amd(void **state)
 {
     (void)state;
     struct rig r;
-    uint32_t code = 0;
+    uint64_t code = 0;
     set_up(&r);
     fake_pmu_identity(&r.leaves, "AuthenticAMD", 0x19, 0x11, 1);
     fake_pmu.refuse = no_reference_cycles; /* Zen 1 to 3 */
@@ -222,6 +222,30 @@ static void test_amd(void **state)
     assert_int_equal(r.m.ops->find_event(&r.m, "ex_ret_ops", &code, &r.err), MACHINE_OK);
     assert_int_equal(code, 0x00c1);
     close_machine(&r);
+}
+
+/* Linux drops bits 35:32 of the codes of other processors' events, and would count another event: C7H for 1C7H. */
+static void test_selects_of_twelve_bits_are_amds(void **state)
+{
+    (void)state;
+    static const unsigned selects[] = { 0x100, 0x120, 0x1a0, 0x1c7, 0x29a, 0xfff };
+    struct rig r;
+    for (size_t i = 0; i < sizeof selects / sizeof *selects; i++) {
+        const struct counter_spec two[2] = { { COUNTER_CYCLES, 0 }, { COUNTER_EVENT, event_code_make(selects[i], 8) } };
+        char name[EVENT_COLUMN_MAX];
+        event_code_format(two[1].event, name, sizeof name);
+        set_up(&r);
+        open_machine(&r);
+        refuses(&r, two, 2, name, "0x00 to 0xff");
+        refuses(&r, two, 2, "only AMD's processors have event selects above 0xff", "");
+        close_machine(&r);
+        set_up(&r);
+        fake_pmu_identity(&r.leaves, "AuthenticAMD", 0x19, 0x11, 1);
+        open_machine(&r);
+        prepare(&r, two, 2);
+        assert_non_null(fake_pmu_find((uint64_t)(selects[i] >> 8) << 32 | 0x800 | (selects[i] & 0xff)));
+        close_machine(&r);
+    }
 }
 
 static int nothing(const struct perf_event_attr *a)
@@ -249,7 +273,7 @@ static void test_names_of_events(void **state)
 {
     (void)state;
     struct rig r;
-    uint32_t code = 0;
+    uint64_t code = 0;
     set_up(&r);
     open_machine(&r);
     assert_int_equal(r.m.ops->find_event(&r.m, "core_power.lvl1_turbo_license", &code, &r.err), MACHINE_OK);
@@ -279,7 +303,7 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     (void)state;
     char root[] = "/tmp/characterize-perf-XXXXXX", command[100];
     struct rig r;
-    uint32_t code;
+    uint64_t code;
     assert_non_null(mkdtemp(root));
     /* all CPUs of this machine as efficiency cores: no table, and the counters are those of cpu_atom */
     put(root, "bus/event_source/devices/cpu_core/type", "4\\n");
@@ -587,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_licences_without_a_free_counter),
         cmocka_unit_test(test_parts_without_licence_events),
         cmocka_unit_test(test_amd),
+        cmocka_unit_test(test_selects_of_twelve_bits_are_amds),
         cmocka_unit_test(test_without_a_pmu_it_cannot_be_opened),
         cmocka_unit_test(test_names_of_events),
         cmocka_unit_test(test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu),

@@ -120,7 +120,7 @@ static void test_a_model_counts_28H_by_umask(void **state)
     struct transition_result r;
     struct machine m;
     struct machine_error err;
-    uint32_t code = 0;
+    uint64_t code = 0;
     assert_int_equal(machine_open_model("xeon-gold-6130", "data", &m, &err), MACHINE_OK);
     assert_int_equal(m.ops->find_event(&m, "CORE_POWER.LVL1_TURBO_LICENSE", &code, &err), MACHINE_OK);
     assert_int_equal(code, 0x1828);

@@ -5,6 +5,7 @@
  * What the kernel helper does, refuses and says, asked through its ioctls: one line 'ok: NAME' or 'FAIL: NAME' each.
  * Runs in a virtual machine without performance counters.
  */
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -53,6 +54,12 @@ static void expect(const char *name, unsigned long command, void *arg, int error
     } else {
         check(false, "%s: wanted errno %d, reason %u; got %d, %u", name, error, reason, got, said);
     }
+}
+
+static bool is_amd(void)
+{
+    unsigned eax, ebx, ecx, edx;
+    return __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ebx == signature_AMD_ebx;
 }
 
 static int number_of(const char *name)
@@ -146,15 +153,25 @@ static void test_setup_refusals(void)
     s.n_counters = 1;
     s.counter[0].source = CHARACTERIZE_CYCLES;
     expect("a counter without PMU", CHARACTERIZE_IOC_PREPARE, &s, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
-    s.counter[0] = (struct characterize_counter){ CHARACTERIZE_RAW, 1u << 22 };
+    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 1u << 22 };
     expect("a raw event with its enable bit", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
+    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 0xc0, .reserved = 1 };
+    expect("a counter with something reserved", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
+    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 1ull << 36 };
+    expect("a raw event of 13 bits", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
+    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 1ull << 32 | 0xc7 };
+    if (is_amd()) {
+        expect("AMD's event 1C7H", CHARACTERIZE_IOC_PREPARE, &s, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
+    } else {
+        expect("an event select of 12 bits", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
+    }
     s = chains();
     s.n_companions = 1;
     s.companion = payload("64add");
     s.companion_cpu[0] = (uint16_t)measured;
     expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
     struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = 0,
-                                  .counter = { CHARACTERIZE_REF_CYCLES, 0 } };
+                                  .counter = { .source = CHARACTERIZE_REF_CYCLES } };
     expect("trying a counter without PMU", CHARACTERIZE_IOC_TRY, &t, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
 }
 

@@ -97,7 +97,8 @@ static struct characterize_payload payload(struct fuzz *f)
 
 static struct characterize_counter counter(struct fuzz *f)
 {
-    return (struct characterize_counter){ (uint32_t)number(f, 6), one_in(f, 2) ? 0 : (uint32_t)next(f) };
+    return (struct characterize_counter){ .source = (uint32_t)number(f, 6), .reserved = one_in(f, 20),
+                                          .config = one_in(f, 2) ? 0 : one_in(f, 2) ? (uint32_t)next(f) : next(f) };
 }
 
 /* Calls; every error must be one that the module gives. */
