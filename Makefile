@@ -5,6 +5,7 @@
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck (lint-deep)
 # make accuracy   analysis on random traces, tables on random models  make fuzz  readers, FUZZ_SECONDS for each target
 # make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
+# make test-vm-stops  the same, stopped and continued at random for 10 minutes
 # make test-resume   --all killed at 100 random moments and resumed
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
 
@@ -80,6 +81,10 @@ test: all unit
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
 test-vm: all
 	OUT='$(OUT)' tests/vm/run-qemu.sh
+
+# The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
+test-vm-stops: all
+	OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-qemu.sh
 
 test-vm-avx512: all
 	OUT='$(OUT)' tests/vm/run-bochs.sh
@@ -160,6 +165,6 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-resume test-vm test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
+.PHONY: all unit test test-resume test-vm test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
         lint lint-deep install uninstall clean
 .SECONDARY:
