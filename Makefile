@@ -4,7 +4,7 @@
 # make test       unit and command-line tests          make sanitize   the same under ASan and UBSan
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck (lint-deep)
 # make accuracy   analysis on random traces, tables on random models  make fuzz  readers, FUZZ_SECONDS for each target
-# make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
+# make test-vm    the kernel helper on three kernels in QEMU  make test-vm-avx512  the same with 512 bits (Bochs, minutes)
 # make test-vm-stops  the same, stopped and continued at random for 10 minutes
 # make test-resume   --all killed at 100 random moments and resumed
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
@@ -80,11 +80,11 @@ test: all unit
 
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
 test-vm: all
-	OUT='$(OUT)' tests/vm/run-qemu.sh
+	OUT='$(OUT)' tests/vm/run-kernels.sh
 
 # The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
 test-vm-stops: all
-	OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-qemu.sh
+	OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
 
 test-vm-avx512: all
 	OUT='$(OUT)' tests/vm/run-bochs.sh

@@ -5,6 +5,9 @@
 # Sourced by the tests in virtual machines: what is needed, the kernel's image, the module, the guest's file system.
 # The caller is at the repository's root; $work is the folder for all of it, $OUT the build of the program.
 
+# shellcheck source=tests/vm/fetch.sh
+. tests/vm/fetch.sh
+
 n_passed=0 n_failed=0 n_skipped=0
 
 ok() {
@@ -40,35 +43,64 @@ need_commands() {
     done
 }
 
-# Sets $kernel to the newest Debian kernel whose headers are here, or VM_KERNEL.
+# Sets $kernel: VM_KERNEL, a version or a suite of Debian (fetch.sh) whose newest it is to be; without it the newest
+# whose headers are here. Sets $builder where the headers are not.
 choose_kernel() {
-    kernel=${VM_KERNEL:-}
-    if [ -z "$kernel" ]; then
-        for headers in /usr/src/linux-headers-*-amd64; do
-            [ -e "$headers/Makefile" ] && echo "${headers#/usr/src/linux-headers-}"
-        done | sort -V >"$work/kernels"
-        kernel=$(tail -n 1 "$work/kernels")
+    kernel=${VM_KERNEL:-} builder=
+    for headers in /usr/src/linux-headers-*-amd64; do
+        [ -e "$headers/Makefile" ] && echo "${headers#/usr/src/linux-headers-}"
+    done | sort -V >"$work/kernels"
+    case $kernel in
+    '') kernel=$(tail -n 1 "$work/kernels") ;;
+    # what is here serves as well as what the archive has
+    bookworm) kernel=$(grep '^6\.1\.0-' "$work/kernels" | tail -n 1) ;;
+    esac
+    if is_suite "${kernel:-${VM_KERNEL:-}}"; then
+        open_release "$(release_of "$VM_KERNEL")"
+        kernel=$(newest_of "$VM_KERNEL")
+        [ -n "$kernel" ] || skip_all "no kernel in $VM_KERNEL"
     fi
     [ -n "$kernel" ] || skip_all "no kernel headers in /usr/src (package linux-headers-amd64)"
-    [ -e "/usr/src/linux-headers-$kernel/Makefile" ] || skip_all "no headers of $kernel in /usr/src"
+    if [ ! -e "/usr/src/linux-headers-$kernel/Makefile" ]; then
+        [ -n "$(release_of "$kernel")" ] || skip_all "no headers of $kernel in /usr/src, and it is not of a known Debian"
+        fetch_builder
+    fi
 }
 
-# Fetches and unpacks that kernel's image, without installing it. Sets $image to the folder.
+# Fetches and unpacks that kernel's image and its modules, without installing them. Sets $image to the folder.
 fetch_image() {
     image=$work/image-$kernel
     if [ -e "$image/boot/vmlinuz-$kernel" ]; then
         return
     fi
-    need_commands apt-get dpkg
-    rm -rf "$image" "$work/download"
-    mkdir -p "$work/download"
-    (cd "$work/download" && timeout 300 apt-get -q download "linux-image-$kernel") >"$work/download.log" 2>&1 ||
-        skip_all "cannot download linux-image-$kernel: $(grep '^E: ' "$work/download.log" | head -n 1)"
-    for package in "$work/download"/*.deb; do
-        dpkg -x "$package" "$image.part" || skip_all "cannot unpack $package"
+    need_commands apt-get apt-cache dpkg
+    apt=$work/download
+    if [ -n "$builder" ]; then
+        open_release "$(release_of "$kernel")"
+    fi
+    rm -rf "$image" "$apt/archives"
+    mkdir -p "$apt/archives"
+    # since Linux 6.19 the image and the modules are packages of their own
+    for package in image binary modules; do
+        with_apt apt-cache show "linux-$package-$kernel" >/dev/null 2>&1 || continue
+        (cd "$apt/archives" && with_apt timeout 300 apt-get -q download "linux-$package-$kernel") \
+            >"$work/download.log" 2>&1 ||
+            skip_all "cannot download linux-$package-$kernel: $(grep '^E: ' "$work/download.log" | head -n 1)"
     done
-    mv "$image.part" "$image"
-    rm -rf "$work/download"
+    unpack_into "$image"
+    # where it lies since Linux 7.2
+    mkdir -p "$image/boot"
+    ln "$image/usr/lib/modules/$kernel/vmlinuz" "$image/boot/vmlinuz-$kernel" 2>/dev/null
+    [ -e "$image/boot/vmlinuz-$kernel" ] || skip_all "no image of $kernel can be had"
+}
+
+# with_apt COMMAND...: this system's apt for this system's kernels
+with_apt() {
+    if [ -n "$builder" ]; then
+        of_release "$@"
+    else
+        "$@"
+    fi
 }
 
 # Builds the module from the sources that DKMS would get, so that these are complete. Sets $module.
@@ -80,8 +112,10 @@ build_module() {
         { fail "the module's sources for DKMS" "$work/module.log"; finish; }
     tree=$(echo "$tree"/usr/src/characterize-*)
     module=$tree/drivers/kmod/characterize.ko
-    if ! make -j"$(nproc)" -C "$tree/drivers/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel" \
-        >"$work/module.log" 2>&1; then
+    if [ -n "$builder" ] && ! in_builder "$tree" true >"$work/module.log" 2>&1; then
+        skip_all "no name space for the compiler of $kernel: $(head -n 1 "$work/module.log")"
+    fi
+    if ! make_module >"$work/module.log" 2>&1; then
         fail "the module builds for $kernel" "$work/module.log"
         finish
     fi
@@ -92,6 +126,14 @@ build_module() {
         ok "the module builds for $kernel without a warning"
     fi
     strip --strip-debug "$module"
+}
+
+make_module() {
+    if [ -z "$builder" ]; then
+        make -j"$(nproc)" -C "$tree/drivers/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
+        return
+    fi
+    in_builder "$tree" make -j"$(nproc)" -C /mnt/drivers/kmod KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
 }
 
 build_programs() {
@@ -120,12 +162,12 @@ make_initramfs() {
         cp -L "$library" "$root$library"
     done
     cp "$module" "$root/characterize.ko"
-    msr=$image/lib/modules/$kernel/kernel/arch/x86/kernel/msr.ko
-    if [ -e "$msr" ]; then
-        cp "$msr" "$root/msr.ko"
-    else # packed, since Linux 6.6 or so
-        busybox xzcat <"$msr.xz" >"$root/msr.ko"
-    fi
+    msr=$(find "$image" -name 'msr.ko*' | head -n 1)
+    case $msr in
+    *.xz) busybox xzcat <"$msr" >"$root/msr.ko" ;;
+    *.zst) zstd -dcq <"$msr" >"$root/msr.ko" ;;
+    *) cp "$msr" "$root/msr.ko" ;;
+    esac
     install -m 755 tests/vm/guest.sh "$root/init"
     cat >"$root/settings"
     (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initramfs.gz"
