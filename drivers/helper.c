@@ -149,8 +149,8 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                             "interrupts", us / 1000);
     }
     if (readings > (double)h->silicon.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or less to --observe", "a repetition needs room "
-                            "for %.0f readings, but %zu were prepared for, and %d are the most", readings,
+        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or a shorter --observe", "a repetition needs "
+                            "room for %.0f readings, but %zu were prepared for, and %d are the most", readings,
                             h->silicon.setup.max_samples, CHARACTERIZE_READINGS_MAX);
     }
     if (!sampled && h->volts) { /* a repetition for the voltage at its end */
@@ -177,8 +177,8 @@ static void remark(struct helper *h)
     }
 }
 
-/* Whether interrupts were masked for longer than the module itself ever masks them: by more than the last of what it runs
- * without a look at the clock. */
+/* Whether interrupts were masked for longer than the module itself ever masks them, which may look at the clock late by
+ * a few microseconds. */
 static bool held(struct helper *h, const struct characterize_run *run)
 {
     double ms = (double)(run->end_tsc - run->begin_tsc) / h->silicon.tsc.hz * 1e3;

@@ -183,8 +183,8 @@ typedef uint64_t pace_take(void *reader, size_t i, const struct pace_lane *lane,
 /*
  * Runs the payload until the TSC is `end`, with a reading at every grid point and one at the end, or until `room`
  * readings were taken: no more are stored, whatever happens to the clock or to the CPU; then grid->cut is set. Grid
- * points that have passed unseen are left out. `take` is a constant, so that it is inlined; one reading in `turns` is of
- * kind 1. Returns the number of readings.
+ * points that have passed unseen are left out. `take` is a constant, so that it is inlined; one reading in `turns` is
+ * of kind 1. Returns the number of readings.
  */
 static inline __attribute__((always_inline))
 size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, size_t room, unsigned turns,

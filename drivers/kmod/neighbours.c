@@ -6,8 +6,8 @@
  * Each is a kernel thread bound to its CPU, at ordinary priority. Companions run slices of 0.1 ms, between which others
  * get their turn, and fall asleep half a second after the last repetition. A parked hyper-thread has its interrupts
  * masked, but only while the measured one has: it is told to park when that one has masked its own, and released before
- * these come on again. It leaves after 10 ms in any case where something wakes it; from MWAIT with interrupts masked only
- * a store, an NMI or an SMI does, so that a hypervisor that holds the measured one holds both.
+ * these come on again. It leaves after 10 ms in any case if something wakes it. With interrupts masked only a store, an
+ * NMI or an SMI ends MWAIT, so that a hypervisor that holds the measured one holds both.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>

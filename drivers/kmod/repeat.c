@@ -128,8 +128,8 @@ static u64 at_least_one(u64 n)
 }
 
 /*
- * As timing_calibrate() of user space does it, in integers. Where the CPU was taken away in the first 2 ms the blocks of a
- * stretch are too few; the rate is then still that of the fastest stretch, and all else follows from it.
+ * As timing_calibrate() of user space does it, in integers. Where the CPU was taken away in the first 2 ms, the blocks
+ * of a stretch are too few; the rate is then still that of the fastest stretch, and all else follows from it.
  */
 static void calibrate(struct work *w)
 {

@@ -289,8 +289,8 @@ static void test_room(void)
         }
         check(good && written == 0 && r.n == s.readings && r.n_probe <= CHARACTERIZE_PROBE_ROOM &&
                   (r.cut & CHARACTERIZE_CUT_ROOM) != 0,
-              "room for %u readings, flags %u: %u taken, cut %u, %zu words behind them", s.readings, s.flags, r.n, r.cut,
-              written);
+              "room for %u readings, flags %u: %u taken, cut %u, %zu words behind them", s.readings, s.flags, r.n,
+              r.cut, written);
         if (map != MAP_FAILED) {
             munmap((void *)(uintptr_t)map, s.bytes);
         }

@@ -38,7 +38,7 @@ struct fuzz {
     unsigned long wrong;
     unsigned long answers[COMMANDS][ERRNOS];
     uint64_t longest; /* ticks with interrupts masked */
-    unsigned long over, cut, full; /* repetitions beyond the limit by a millisecond; that it cut; that filled the buffer */
+    unsigned long over, cut, full; /* repetitions: beyond the limit by 1 ms; cut by it; cut by a full buffer */
     unsigned percent;
 };
 
