@@ -149,8 +149,8 @@ static void check_rest(struct fuzz *f, uint32_t n)
 }
 
 /*
- * A hypervisor may hold the CPU for any time, and the interrupts wait as long: such a repetition is done again. What the
- * module itself makes too long is too long each time.
+ * A hypervisor may hold the CPU for any time, and the interrupts wait as long: such a repetition is done again. What
+ * the module itself makes too long is too long each time.
  */
 static void repeat_within_limit(struct fuzz *f, const struct characterize_run *request)
 {

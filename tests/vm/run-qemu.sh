@@ -7,8 +7,8 @@
 #
 # Environment: OUT, where the program is; VM_KERNEL (6.1.0-56-amd64: default the newest whose headers are here);
 # VM_FUZZ, random ioctls (100000); VM_SEED; VM_CPUS; VM_STOPS, seconds (0) for which, after the rest, the whole virtual
-# machine is stopped and continued at random while repetitions and random ioctls go on in it: a hypervisor that takes the
-# CPU away.
+# machine is stopped and continued at random while repetitions and random ioctls go on in it: a hypervisor that takes
+# the CPU away.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -35,8 +35,8 @@ SETTINGS
 # oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
 boot() {
     rm -f "$work/serial.log"
-    timeout -k 5 "${VM_TIMEOUT:-$((300 + ${VM_STOPS:-0}))}" qemu-system-x86_64 -nodefaults -no-user-config -display none \
-        -serial "file:$work/serial.log" -no-reboot -m 512 -machine q35 -accel tcg,thread=multi \
+    timeout -k 5 "${VM_TIMEOUT:-$((300 + ${VM_STOPS:-0}))}" \
+        qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot -m 512 -machine q35 -accel tcg,thread=multi \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
         -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable" </dev/null >"$work/qemu.log" 2>&1 &
