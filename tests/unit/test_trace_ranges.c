@@ -321,6 +321,26 @@ static void nonsense(struct rng *r, char *out, size_t size, double *number)
     snprintf(out, size, rng_chance(r, 0.5) ? "%.9g" : "%.6f", *number);
 }
 
+/* Nothing in the answer is what no core can be. */
+static void answer_within(const struct trace *t)
+{
+    struct phases p;
+    char why[300];
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    for (size_t i = 0; i < p.n_levels; i++)
+        assert_true(p.levels_ghz[i] > 0 && p.levels_ghz[i] <= 100);
+    for (size_t i = 0; i < p.n_phases; i++) {
+        const struct phase *h = &p.phases[i];
+        assert_true(trace_within(trace_channel_range(TRACE_FREQ), h->freq_ghz.value));
+        assert_true(trace_within(trace_channel_range(TRACE_IPC), h->ipc));
+        assert_true(trace_within(trace_channel_range(TRACE_VOLTS), h->volts));
+        for (int k = 0; k < 4; k++)
+            assert_true(trace_within(&trace_levels_range, h->share[k]));
+        assert_true(h->duration_us.value >= 0);
+    }
+    phases_free(&p);
+}
+
 /* Whatever stands there, the file is refused, with a place and one line, or all that was read lies within. */
 static void nonsense_in_one_cell(void **state)
 {
@@ -355,6 +375,8 @@ static void nonsense_in_one_cell(void **state)
             if (!trace_sample_within(&t, i, why, sizeof why) || !trace_within(&trace_time_range, t.time_us[i]))
                 fail_msg("%s in column %d: %s", cell, column, why);
         }
+        if (k % 5 == 0)
+            answer_within(&t);
         trace_free(&t);
     }
     print_message("%zu of 5000 refused, %zu read\n", refusals, answers);
