@@ -151,3 +151,45 @@ int discarded_take(const struct trace *t, struct phases *p)
     }
     return status;
 }
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The runs that a list names, to be freed, in order; NULL: out of memory. */
+static uint32_t *runs_named(const char *list, size_t *n)
+{
+    uint32_t *runs = malloc((strlen(list) / 2 + 1) * sizeof(*runs)); /* each takes a digit and what is before it */
+    *n = 0;
+    for (const char *at = list; runs != NULL && (at = strstr(at, " = ")) != NULL;) {
+        at += 2;
+        do {
+            char *end;
+            runs[(*n)++] = (uint32_t)strtoul(at + 1, &end, 10);
+            at = end;
+        } while (*at == ',');
+    }
+    if (runs != NULL) {
+        qsort(runs, *n, sizeof(*runs), by_number);
+    }
+    return runs;
+}
+
+int discarded_contradicts(const struct trace *t, uint32_t *run)
+{
+    const char *list = trace_get(t, key);
+    const uint32_t alone = 0; /* all samples are one repetition where there is no such column */
+    size_t n = 0;
+    uint32_t *named = list == NULL ? NULL : runs_named(list, &n);
+    int wrong = list != NULL && named == NULL ? -1 : 0;
+    for (size_t i = 0; i < n && wrong == 0; i++) {
+        bool there = bsearch(&named[i], t->run != NULL ? t->run : &alone, t->run != NULL ? t->n : 1, sizeof(*named),
+                             by_number) != NULL;
+        wrong = there ? 1 : i > 0 && named[i] == named[i - 1] ? 2 : 0;
+        *run = named[i];
+    }
+    free(named);
+    return wrong;
+}

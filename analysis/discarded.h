@@ -23,4 +23,10 @@ int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
  */
 int discarded_take(const struct trace *t, struct phases *p);
 
+/*
+ * Whether the metadata's list of a trace whose samples are in the order of their repetitions contradicts it: 0 it does
+ * not; 1 it names a repetition of which there are samples, *run; 2 it names one twice; -1 out of memory.
+ */
+int discarded_contradicts(const struct trace *t, uint32_t *run);
+
 #endif

@@ -138,6 +138,10 @@ static void describe(const struct trace *t, struct phases *out)
     out->from = copy_meta(t, "from");
     out->to = copy_meta(t, "to");
     out->modelled = is_modelled(t);
+    if (!trace_samples_discarded(trace_get(t, trace_discarded_key), &out->samples_discarded, &out->samples)) {
+        out->samples_discarded = 0;
+        out->samples = t->n;
+    }
     out->detectable_freq = out->detectable_throttle = out->detectable_halt_us = NAN;
     out->detectable_freq_us = out->detectable_throttle_us = NAN;
 }

@@ -77,6 +77,7 @@ struct phases {
     char *cpu, *machine, *from, *to; /* from the trace's metadata; NULL = not stated */
     bool modelled;
     size_t runs, runs_used;
+    uint64_t samples, samples_discarded; /* recorded; of these, left out: outside what their columns may hold */
     double *levels_ghz;   /* distinct steady frequencies, highest first */
     struct estimate *levels; /* the same with limits */
     size_t n_levels;

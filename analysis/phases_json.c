@@ -167,6 +167,8 @@ static void put_head(json_t *root, const struct phases *p, int *failed)
     put(root, "to", text(p->to), failed);
     put(root, "runs", count(p->runs), failed);
     put(root, "runs_used", count(p->runs_used), failed);
+    put(root, "samples", count(p->samples), failed);
+    put(root, "samples_discarded", count(p->samples_discarded), failed);
     json_t *levels = json_array(), *level_limits = json_array();
     for (size_t i = 0; i < p->n_levels; i++) {
         push(levels, number(p->levels_ghz[i]), failed);

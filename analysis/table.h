@@ -30,6 +30,12 @@ struct table_column {
 /* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
 bool table_is_code(const struct table_column *c);
 
+/*
+ * analysis/table_ranges.c: NULL where a column may hold this number (NaN, absent, always), else what it may hold, for a
+ * person: by its name and unit. Limits (NAME_lo, NAME_hi) may lie outside of NAME's range by as much as it is wide.
+ */
+const char *table_value_refused(const struct table_column *c, double value);
+
 /* One field. Text is absent when NULL, a number when NaN. */
 struct table_value {
     char *text;

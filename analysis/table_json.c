@@ -242,20 +242,23 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
     return 0;
 }
 
-/* One field into the last row or entry. */
-static int read_field(struct table *t, const struct table_column *c, const json_t *v)
+/* One field into the last row or entry, of which `where` and `i` tell. */
+static int read_field(const struct reader *r, struct table *t, const struct table_column *c, const json_t *v,
+                      const char *where, size_t i)
 {
     if (json_is_null(v))
         return 0;
+    if (c->type == TABLE_TEXT ? !json_is_string(v) : !json_is_number(v))
+        return refuse(r, "%s %zu: %.60s is not of type %s", where, i + 1, c->name, type_names[c->type]);
     if (c->type == TABLE_TEXT) {
-        if (!json_is_string(v))
-            return -1;
         table_put_text(t, c->name, json_string_value(v));
-    } else {
-        if (!json_is_number(v))
-            return -1;
-        table_put_number(t, c->name, json_number_value(v));
+        return 0;
     }
+    const char *range = table_value_refused(c, json_number_value(v));
+    if (range)
+        return refuse(r, "%s %zu: %.60s '%.9g' is outside its range, %s", where, i + 1, c->name, json_number_value(v),
+                      range);
+    table_put_number(t, c->name, json_number_value(v));
     return 0;
 }
 
@@ -270,9 +273,8 @@ static int read_rows(const struct reader *r, const json_t *root, struct table *t
             return refuse(r, "row %zu has %zu fields, not %zu", i + 1, json_array_size(row), t->n_columns);
         table_add_row(t);
         for (size_t c = 0; c < t->n_columns; c++)
-            if (read_field(t, &t->columns[c], json_array_get(row, c)))
-                return refuse(r, "row %zu: %s is not of type %s", i + 1, t->columns[c].name,
-                              type_names[t->columns[c].type]);
+            if (read_field(r, t, &t->columns[c], json_array_get(row, c), "row", i))
+                return -1;
     }
     return 0;
 }
@@ -291,9 +293,8 @@ static int read_missing(const struct reader *r, const json_t *root, struct table
         table_add_missing(t, why);
         for (size_t c = 0; c < t->n_columns; c++) {
             const json_t *v = json_object_get(row, t->columns[c].name);
-            if (v && read_field(t, &t->columns[c], v))
-                return refuse(r, "missing entry %zu: %s is not of type %s", i + 1, t->columns[c].name,
-                              type_names[t->columns[c].type]);
+            if (v && read_field(r, t, &t->columns[c], v, "missing entry", i))
+                return -1;
         }
     }
     return 0;

@@ -6,12 +6,80 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const channel_names[TRACE_CHANNELS] = {"freq_ghz", "ipc",  "volts",   "lvl0",
-                                                          "lvl1",     "lvl2", "throttle"};
+/* Counters are read one after the other: what they miss each other by is a large part of a short sample. */
+#define SHARE {-0.5, 1.5, false, "-0.5 to 1.5"}
+
+static const struct {
+    const char *name;
+    struct trace_range range;
+} columns[TRACE_CHANNELS] = {
+    [TRACE_FREQ] = {"freq_ghz", {0, 100, true, "above 0, up to 100 GHz"}},
+    [TRACE_IPC] = {"ipc", {0, 64, false, "0 to 64 a cycle"}},
+    [TRACE_VOLTS] = {"volts", {0.1, 3, false, "0.1 to 3 V"}},
+    [TRACE_LVL0] = {"lvl0", SHARE},
+    [TRACE_LVL1] = {"lvl1", SHARE},
+    [TRACE_LVL2] = {"lvl2", SHARE},
+    [TRACE_THROTTLE] = {"throttle", SHARE},
+};
+/* Eleven days, in steps of 0.1 ns, which a double tells apart up to about there (2^53 of them). */
+const struct trace_range trace_time_range = {-1e12, 1e12, false, "-1e12 to 1e12 us from time 0"};
+const struct trace_range trace_levels_range = SHARE;
+const char trace_discarded_key[] = "samples_discarded";
 
 const char *trace_channel_name(enum trace_channel c)
 {
-    return channel_names[c];
+    return columns[c].name;
+}
+
+const struct trace_range *trace_channel_range(enum trace_channel c)
+{
+    return &columns[c].range;
+}
+
+bool trace_within(const struct trace_range *r, double value)
+{
+    return isnan(value) || ((r->open ? value > r->lo : value >= r->lo) && value <= r->hi);
+}
+
+bool trace_sample_within(const struct trace *t, size_t i, char *why, size_t size)
+{
+    double levels = 0;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double value = t->channel[c] ? (double)t->channel[c][i] : NAN;
+        if (!trace_within(&columns[c].range, value)) {
+            snprintf(why, size, "%s '%.9g' is outside its range, %s", columns[c].name, value, columns[c].range.text);
+            return false;
+        }
+        levels += c >= TRACE_LVL0 && c <= TRACE_LVL2 ? value : 0;
+    }
+    if (!trace_within(&trace_levels_range, levels)) {
+        snprintf(why, size, "lvl0 + lvl1 + lvl2 '%.9g' is outside its range, %s", levels, trace_levels_range.text);
+        return false;
+    }
+    return true;
+}
+
+void trace_blank_sample(struct trace *t, size_t i)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c])
+            t->channel[c][i] = NAN;
+}
+
+bool trace_samples_discarded(const char *value, uint64_t *n, uint64_t *of)
+{
+    static const char digits[] = "0123456789";
+    enum { DIGITS_MAX = 15 }; /* times 1000 without an overflow */
+    size_t first = value ? strspn(value, digits) : 0;
+    if (first < 1 || first > DIGITS_MAX || strncmp(value + first, " of ", 4) != 0)
+        return false;
+    const char *all = value + first + 4;
+    size_t second = strspn(all, digits);
+    if (second < 1 || second > DIGITS_MAX || all[second])
+        return false;
+    *n = strtoull(value, NULL, 10);
+    *of = strtoull(all, NULL, 10);
+    return *n > 0 && *n * TRACE_OUTSIDE_ONE_IN < *of;
 }
 
 void trace_init(struct trace *t)

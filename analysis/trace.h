@@ -6,6 +6,7 @@
 #ifndef CHARACTERIZE_TRACE_H
 #define CHARACTERIZE_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,6 +56,34 @@ struct trace_error {
 /* The name of a channel's column, as in the CSV. */
 const char *trace_channel_name(enum trace_channel c);
 
+/*
+ * What a column may hold: lo to hi, above lo where `open`. What lies outside was not measured on any core, whatever
+ * noise the measurement had (doc/formats.md says why each is what it is). A missing value (NaN) is always within.
+ */
+struct trace_range {
+    double lo, hi;
+    bool open;
+    const char *text; /* for a person, with the unit */
+};
+const struct trace_range *trace_channel_range(enum trace_channel c);
+extern const struct trace_range trace_time_range; /* of time_us */
+/* Of lvl0 + lvl1 + lvl2, where all three are there: a core is at one level at a time. */
+extern const struct trace_range trace_levels_range;
+bool trace_within(const struct trace_range *r, double value);
+/*
+ * Whether the values of sample i lie within their ranges; where not, says in one line what does not: "ipc '-1' ...".
+ * Times are not looked at.
+ */
+bool trace_sample_within(const struct trace *t, size_t i, char *why, size_t size);
+/* Makes all values of sample i missing; its time stays. */
+void trace_blank_sample(struct trace *t, size_t i);
+/* Samples outside are left out only where they are fewer than one in this many, so in long recordings alone. */
+enum { TRACE_OUTSIDE_ONE_IN = 1000 };
+/* The key of the metadata that counts them: `samples_discarded: N of M`. */
+extern const char trace_discarded_key[];
+/* Reads it. Returns whether there is such a count: then 0 < *n, TRACE_OUTSIDE_ONE_IN * *n < *of. */
+bool trace_samples_discarded(const char *value, uint64_t *n, uint64_t *of);
+
 /* An empty trace; channels are added with trace_add_channel before samples are appended. */
 void trace_init(struct trace *t);
 void trace_free(struct trace *t);
@@ -76,7 +105,11 @@ int trace_put_extra(struct trace *t, size_t extra, const char *text);
 const char *trace_get(const struct trace *t, const char *key);
 int trace_set(struct trace *t, const char *key, const char *value);
 
-/* Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. */
+/*
+ * Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. Where fewer than one sample in
+ * TRACE_OUTSIDE_ONE_IN holds a value outside its column's range the values of these are missing, or, where it is the
+ * time or the run, the sample is; the metadata count them (trace_discarded_key).
+ */
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err);
 /* Writes it. Returns 0, or -1 when the stream reports an error (errno as it left it). */
 int trace_write_csv(FILE *out, const struct trace *t);

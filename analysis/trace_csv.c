@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/discarded.h"
 #include "analysis/trace.h"
 #include "analysis/trace_keys.h"
 
@@ -25,6 +26,11 @@ struct reader {
     int column[COLUMNS_MAX];
     size_t n_columns;
     bool have_channel;
+    size_t discarded_line;      /* of the metadata's list of repetitions */
+    size_t samples;             /* lines of them */
+    size_t outside;             /* of these, with a value outside its column's range */
+    bool is_outside, misplaced; /* this one; and it is the run or the time */
+    struct trace_error first;   /* the first of them */
     struct trace_error *err;
 };
 
@@ -38,6 +44,21 @@ static int fail(struct reader *r, size_t column, const char *format, ...)
     r->err->line = r->number;
     r->err->column = column;
     return -1;
+}
+
+/* A value outside its column's range: may be borne, see settle_outside(). */
+static void outside(struct reader *r, size_t column, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void outside(struct reader *r, size_t column, const char *format, ...)
+{
+    va_list ap;
+    if (!r->outside && !r->is_outside) {
+        va_start(ap, format);
+        vsnprintf(r->first.text, sizeof r->first.text, format, ap);
+        va_end(ap);
+        r->first.line = r->number;
+        r->first.column = column;
+    }
+    r->is_outside = true;
 }
 
 /* Printable form of file content for messages: at most 40 bytes, control bytes shown as '?'. */
@@ -236,6 +257,8 @@ static int read_comment(struct reader *r, struct trace *t)
     char text[48];
     if (allowed)
         return fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, shown(value, text), allowed);
+    if (!strcmp(key, "discarded"))
+        r->discarded_line = r->number;
     return trace_set(t, key, value) ? fail(r, 0, "out of memory") : 0;
 }
 
@@ -252,26 +275,46 @@ static int read_field(struct reader *r, struct trace *t, size_t number, const ch
             return fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
         return 0; /* missing: NaN already */
     }
-    if (!parse_number(field, &value))
+    if (!parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
         return fail(r, number, "'%s' is not a number", shown(field, text));
-    if (column == COLUMN_RUN) {
-        if (!(value >= 0 && value <= UINT32_MAX && value == floor(value)))
-            return fail(r, number, "run '%s' is not a whole number from 0 to %" PRIu32, shown(field, text), UINT32_MAX);
+    const struct trace_range *range = column < TRACE_CHANNELS ? trace_channel_range((enum trace_channel)column) : NULL;
+    if (column == COLUMN_RUN && !(value >= 0 && value <= UINT32_MAX && value == floor(value))) {
+        outside(r, number, "run '%s' is outside its range, whole numbers from 0 to %" PRIu32, shown(field, text),
+                UINT32_MAX);
+        r->misplaced = true;
+    } else if (column == COLUMN_TIME && !trace_within(&trace_time_range, value)) {
+        outside(r, number, "time_us '%s' is outside its range, %s", shown(field, text), trace_time_range.text);
+        r->misplaced = true;
+    } else if (range && !trace_within(range, value)) {
+        outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
+                shown(field, text), range->text);
+    } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;
     } else if (column == COLUMN_TIME) {
-        if (!(fabs(value) <= 1e12))
-            return fail(r, number, "time_us '%s' is not a time within 1e12 us of 0", shown(field, text));
         t->time_us[i] = value;
     } else {
-        if (isinf(value) || fabs(value) > 1e30)
-            return fail(r, number, "'%s' is out of range", shown(field, text));
         t->channel[column][i] = (float)value;
     }
     return 0;
 }
 
+/* The sample that has been read: kept, or what it holds is not. */
+static void take_sample(struct reader *r, struct trace *t)
+{
+    char why[sizeof r->first.text];
+    if (!r->is_outside && !trace_sample_within(t, t->n - 1, why, sizeof why))
+        outside(r, 0, "%s", why);
+    r->outside += r->is_outside;
+    if (r->is_outside)
+        trace_blank_sample(t, t->n - 1);
+    if (r->misplaced)
+        t->n--;
+}
+
 static int read_sample(struct reader *r, struct trace *t)
 {
+    r->samples++;
+    r->is_outside = r->misplaced = false;
     if (trace_append(t, 0, 0))
         return fail(r, 0, "out of memory after %zu samples", t->n);
     char *at = r->line;
@@ -290,6 +333,9 @@ static int read_sample(struct reader *r, struct trace *t)
     if (number < r->n_columns)
         return fail(r, number, "the line ends after %zu of %zu fields%s", number, r->n_columns,
                     feof(r->in) ? ": the file is truncated" : "");
+    take_sample(r, t);
+    if (r->misplaced)
+        return 0;
     size_t i = t->n - 1;
     if (i && t->time_us[i] < t->time_us[i - 1] && (!t->run || t->run[i] == t->run[i - 1]))
         return fail(r, 0, "time_us goes back from %.10g to %.10g (repetitions need a column 'run')", t->time_us[i - 1],
@@ -355,6 +401,54 @@ static int group_runs(struct reader *r, struct trace *t)
     return 0;
 }
 
+/* A few values outside their ranges among very many are glitches of the recorder, to be counted; more are nonsense. */
+static int settle_outside(struct reader *r, struct trace *t)
+{
+    uint64_t before = 0, of = 0; /* those of whoever wrote the file */
+    char text[60];
+    if (!r->outside)
+        return 0;
+    if (!trace_samples_discarded(trace_get(t, trace_discarded_key), &before, &of))
+        before = of = 0;
+    of = of > r->samples ? of : r->samples;
+    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64, before + r->outside, of);
+    if (!trace_samples_discarded(text, &before, &of)) {
+        *r->err = r->first;
+        size_t used = strlen(r->err->text);
+        snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples hold such values",
+                 text);
+        return -1;
+    }
+    return trace_set(t, trace_discarded_key, text) ? fail(r, 0, "out of memory") : 0;
+}
+
+/* Samples in which no time passes have no frequency and no rate, nor has a recording most of whose samples are such. */
+static int check_times(struct reader *r, const struct trace *t)
+{
+    size_t all = 0, still = 0;
+    for (size_t i = 1; i < t->n; i++) {
+        if (t->run && t->run[i] != t->run[i - 1])
+            continue;
+        all++;
+        still += t->time_us[i] <= t->time_us[i - 1];
+    }
+    r->number = 0;
+    return still * 2 > all ? fail(r, 0, "time_us stands still from sample to sample, %zu times of %zu: samples must be "
+                                  "told apart by their times, in us", still, all)
+                           : 0;
+}
+
+static int check_discarded(struct reader *r, const struct trace *t)
+{
+    uint32_t run;
+    int wrong = discarded_contradicts(t, &run);
+    r->number = r->discarded_line;
+    return wrong < 0   ? fail(r, 0, "out of memory")
+           : wrong > 0 ? fail(r, 0, "discarded: run %" PRIu32 " %s", run, wrong > 1 ? "is listed twice"
+                              : "is not discarded: the file holds samples of it")
+                       : 0;
+}
+
 static int read_all(struct reader *r, struct trace *t)
 {
     int got;
@@ -377,11 +471,11 @@ static int read_all(struct reader *r, struct trace *t)
         r->number = 0;
         return fail(r, 0, "the file has no header line (expected one that names time_us and freq_ghz, ipc or volts)");
     }
-    if (!t->n) {
+    if (!r->samples) {
         r->number = 0;
         return fail(r, 0, "the file has a header line and no samples");
     }
-    return group_runs(r, t);
+    return settle_outside(r, t) || group_runs(r, t) || check_times(r, t) || check_discarded(r, t) ? -1 : 0;
 }
 
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)

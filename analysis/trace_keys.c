@@ -11,6 +11,7 @@
 
 #include "analysis/held.h"
 #include "analysis/settling.h"
+#include "analysis/trace.h"
 
 enum form {
     FORM_TEXT,   /* anything */
@@ -18,7 +19,8 @@ enum form {
     FORM_NUMBER, /* lo to hi; above lo where `open` */
     FORM_WHOLE,  /* lo to most */
     FORM_LIST,   /* up to `most` numbers as above, blanks between them; with `holes` also nan */
-    FORM_RUNS    /* REASON = 3,17; REASON = 4 */
+    FORM_RUNS,   /* REASON = 3,17; REASON = 4 */
+    FORM_SAMPLES /* 3 of 20000 */
 };
 
 struct trace_key {
@@ -76,9 +78,11 @@ static const struct trace_key keys[] = {
     TEXT("volts_missing"),
     {.name = "volts_late_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .hi = 1000},
     {.name = "discarded", .form = FORM_RUNS, .allowed = "REASON = RUN,RUN; REASON = RUN, runs from 0 to 4294967295"},
+    {.name = "samples_discarded", .form = FORM_SAMPLES, .allowed = "N of M, above 0 and fewer than one in 1000"},
     TEXT("date"),
     TEXT("version"),
 };
+_Static_assert(TRACE_OUTSIDE_ONE_IN == 1000, "the text above says so");
 _Static_assert(SETTLING_SEEN_MAX == 64 && HELD_BINS_MAX == 96, "the texts above say so");
 
 static bool is_word(const char *value, const char *words)
@@ -167,6 +171,8 @@ static bool may_be(const struct trace_key *k, const char *value)
         return is_list(k, value);
     case FORM_RUNS:
         return are_runs(value);
+    case FORM_SAMPLES:
+        return trace_samples_discarded(value, &(uint64_t){0}, &(uint64_t){0});
     default:
         return true;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -252,6 +253,10 @@ static void print_runs(const struct screen *s, const struct phases *p)
     }
     if (groups > OTHERS_SHOWN) {
         add(text, " and %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
+    }
+    if (p->samples_discarded > 0) {
+        add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded", p->samples_discarded,
+            p->samples);
     }
     paragraph(s, "Repetitions", text);
     free(reasons);

@@ -110,6 +110,11 @@ static int column(const struct fields *f, const char *name)
     return -1;
 }
 
+static bool is_frequency(double ghz)
+{
+    return ghz > 0 && ghz <= 100;
+}
+
 int other_turbostat(const char *text, int cpu, struct other_counts *out, char *why, size_t size)
 {
     struct fields names, f;
@@ -130,7 +135,7 @@ int other_turbostat(const char *text, int cpu, struct other_counts *out, char *w
         }
         out->ghz *= 1e-3;
         out->tsc_ghz *= 1e-3;
-        return 0;
+        return is_frequency(out->ghz) && is_frequency(out->tsc_ghz) ? 0 : refuse(why, size, "turbostat", f.text[busy]);
     }
     return refuse(why, size, "turbostat", "no line of this CPU");
 }

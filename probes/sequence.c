@@ -92,7 +92,7 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
         out->cycles = (double)(at_zero[2 + cycles] - first[2 + cycles]);
     struct machine_info info;
     s->machine->ops->info(s->machine, &info);
-    if (t && (transition_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY) ||
+    if (t && (transition_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, out->spoilt) ||
               transition_note_clock(t, &info)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;

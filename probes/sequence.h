@@ -9,6 +9,7 @@
 
 #include "analysis/trace.h"
 #include "drivers/machine.h"
+#include "probes/transition.h"
 
 /* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/plan.h). */
 enum { SEQUENCE_SEGMENTS_MAX = 16, SEQUENCE_COUNTERS_MAX = 8 };
@@ -27,7 +28,7 @@ struct sequence_run {
     double begin_us;     /* when the recording began: 0 or before it */
     double instructions; /* of the payload, executed between then and time 0; exact */
     double cycles;       /* of the core, likewise; NaN where they are not counted */
-    char spoilt[120];    /* why the machine knows it to be spoilt; "" if it does not */
+    char spoilt[TRANSITION_WHY_MAX]; /* why the machine knows it to be spoilt; "" if it does not */
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,9 +182,11 @@ static double sample_hz(const struct clock_slots *s, const uint64_t *now, const 
 }
 
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
-                      size_t n_counters, double tsc_hz, double from_us)
+                      size_t n_counters, double tsc_hz, double from_us, char why[TRANSITION_WHY_MAX])
 {
     const struct clock_slots slots = clock_slots(counters, n_counters);
+    const size_t before_it = t->n;
+    why[0] = '\0';
     double usual = usual_reading(rec, &slots), hz = NAN;
     if (!isnan(usual) && !trace_get(t, "reading_us") && note_number(t, "reading_us", usual / tsc_hz * 1e6))
         return -1;
@@ -209,6 +212,12 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
                 t->channel[share_channel[counters[c].id]][i] = (float)share(now[2 + c], before[2 + c], cycles);
         if (append_events(t, now, before, counters, n_counters, cycles))
             return -1;
+        char what[TRANSITION_WHY_MAX - 20];
+        if (!trace_sample_within(t, i, what, sizeof what)) {
+            snprintf(why, TRANSITION_WHY_MAX, "at %.7g us %s", time_us, what);
+            t->n = before_it;
+            return 0;
+        }
     }
     return 0;
 }
@@ -260,7 +269,9 @@ static int note(struct trace *t, const struct transition_setup *s)
            note_number(t, "observe_us", s->observe_us) | note_number(t, "repetitions", s->runs);
 }
 
-static int spoil(struct transition_result *out, unsigned run, const char *format, unsigned value)
+static int spoil(struct transition_result *out, unsigned run, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int spoil(struct transition_result *out, unsigned run, const char *format, ...)
 {
     struct spoilt_run *bigger = realloc(out->spoilt, (out->n_spoilt + 1) * sizeof *bigger);
     if (!bigger)
@@ -268,11 +279,10 @@ static int spoil(struct transition_result *out, unsigned run, const char *format
     out->spoilt = bigger;
     struct spoilt_run *s = &bigger[out->n_spoilt++];
     s->run = run;
-    /* the formats are this file's own */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(s->why, sizeof s->why, format, value);
-#pragma GCC diagnostic pop
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->why, sizeof s->why, format, args);
+    va_end(args);
     return 0;
 }
 
@@ -294,10 +304,7 @@ int transition_drop(struct transition_result *out, unsigned run, const char *why
         kept++;
     }
     t->n = kept;
-    if (spoil(out, run, "%u", 0))
-        return -1;
-    snprintf(out->spoilt[out->n_spoilt - 1].why, sizeof out->spoilt->why, "%s", why);
-    return 0;
+    return spoil(out, run, "%s", why);
 }
 
 /* The first samples of a recording run the sampling loop itself in, which costs payload: recorded, and left out. */
@@ -311,13 +318,16 @@ int transition_keep(struct transition_result *out, unsigned run, const struct re
 {
     *kept = false;
     if (rec->migrated)
-        return spoil(out, run, "the thread ended on another CPU", 0);
+        return spoil(out, run, "the thread ended on another CPU");
     if (rec->involuntary_switches)
         return spoil(out, run, "taken off its CPU %u time(s) by the scheduler", rec->involuntary_switches);
     if (rec->page_faults)
         return spoil(out, run, "%u page fault(s)", rec->page_faults);
-    *kept = true;
-    return transition_append(&out->trace, run, rec, counters, n_counters, tsc_hz, from_us);
+    char why[TRANSITION_WHY_MAX];
+    if (transition_append(&out->trace, run, rec, counters, n_counters, tsc_hz, from_us, why))
+        return -1;
+    *kept = !why[0];
+    return *kept ? 0 : spoil(out, run, "%s", why);
 }
 
 size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
@@ -436,8 +446,11 @@ static int read_voltage(struct machine *m, const struct transition_setup *s, dou
     }
     out->time_us = read_time(m, s, &rec, &request, at);
     out->late_us = out->time_us - at;
+    const struct trace_range *range = trace_channel_range(TRACE_VOLTS);
     if (!msr_volts(value, &out->volts, &reason))
         snprintf(why, size, "%s", reason);
+    else if (!trace_within(range, out->volts))
+        snprintf(why, size, "register 198H reports %.4f V, outside of %s", out->volts, range->text);
     else if (rec.migrated || rec.involuntary_switches)
         snprintf(why, size, "%s", disturbed);
     return MACHINE_OK;

@@ -45,9 +45,10 @@ struct transition_setup {
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 
 /* A repetition that the machine itself knows to be spoilt: not in the trace, but counted. */
+enum { TRANSITION_WHY_MAX = 120 };
 struct spoilt_run {
     unsigned run;
-    char why[120];
+    char why[TRANSITION_WHY_MAX];
 };
 struct transition_result {
     struct trace trace;
@@ -73,9 +74,11 @@ double transition_phase(uint64_t run);
  * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
  * the dependent chain where there is no cycle counter; IPC of the payload; licence shares; of raw events the counts per
  * cycle, in the trace's extra columns in the order of the counters. Samples that end before from_us are left out.
+ * Where a value lies outside its column's range (analysis/trace.h) the counters cannot be believed: nothing of the
+ * recording is appended, and why says what it is; else it is "". 0, or -1: out of memory.
  */
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,
-                      size_t n_counters, double tsc_hz, double from_us);
+                      size_t n_counters, double tsc_hz, double from_us, char why[TRANSITION_WHY_MAX]);
 
 /* ---- for other probes: the steps of which an experiment consists ---- */
 

@@ -13,6 +13,8 @@
 #include "tables/self_test_names.h"
 
 enum { READINGS_MAX = 20000, BLOCK_MAX = 100000 };
+/* From one reading to the next: more than any counter is wide (48 bits), or than a TSC advances in a day. */
+static const json_int_t STEP_MOST = INT64_C(1) << 52;
 static const double TSC_HZ_LEAST = 1e7, TSC_HZ_MOST = 1e11;
 
 /* What is being read, and what was wrong first. */
@@ -139,12 +141,17 @@ static void read_steps(struct reader *in, const json_t *steps, struct self_test_
                        size_t column)
 {
     uint64_t word = 0;
+    bool known = false; /* the first is the word itself */
     for (size_t i = 0; i < rec->n; i++) {
         const json_t *step = json_array_get(steps, i);
         bool missing = column >= 2 && json_is_null(step);
+        json_int_t value = json_integer_value(step);
         if (!missing && !json_is_integer(step))
             wrong(in, "steps: number %zu of column %zu is no whole number", i, column);
-        word += (uint64_t)json_integer_value(step);
+        else if (known && (value > STEP_MOST || value < -STEP_MOST))
+            wrong(in, "steps: number %zu of column %zu is not within %lld of 0", i, column, (long long)STEP_MOST);
+        known = known || !missing;
+        word += (uint64_t)value;
         rec->words[i * stride + column] = missing ? COUNTER_MISSING : word;
     }
 }

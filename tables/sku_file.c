@@ -88,6 +88,12 @@ static int check_figure(const struct sku_figure *f, char *why, size_t size)
         if (check_key(k, &f->keys[i], why, size) != 0)
             return -1;
     const struct table_column *c = column_of(k, f->column);
+    const char *range = !c || !f->published ? NULL : table_value_refused(c, f->lo);
+    range = range || !c || !f->published ? range : table_value_refused(c, f->hi);
+    if (range) {
+        snprintf(why, size, "%s of %s is outside its range, %s", f->column, f->table, range);
+        return -1;
+    }
     if (c && c->type != TABLE_TEXT)
         return 0;
     if (c)

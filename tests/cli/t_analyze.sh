@@ -123,6 +123,55 @@ seed -1 0 to 18446744073709551615
 active_cores all 1 to 65535
 discarded x REASON = RUN
 EOF
+# what no core can be: file, line and column, what it is and what it may be
+while read -r column value range; do
+    printf 'run,time_us,freq_ghz,%s\n0,1,3.2,1\n0,2,3.2,%s\n0,3,3.2,1\n' "$column" "$value" >"$here"
+    refuses "$column $value" 2 "${at}3:4: $column '$value' is outside its range, $range" --analyze "$here"
+done <<'EOF'
+ipc -1 0 to 64 a cycle
+ipc 1e30 0 to 64
+volts 0 0.1 to 3 V
+volts 952 0.1 to 3 V
+lvl0 7 -0.5 to 1.5
+lvl1 -3 -0.5 to 1.5
+throttle 1e400 -0.5 to 1.5
+EOF
+for value in -1.9 0.0000 0 2800086 1e30; do
+    printf 'time_us,freq_ghz\n1,3.2\n2,3.2\n3,%s\n' "$value" >"$here"
+    refuses "freq_ghz $value" 2 "${at}4:2: freq_ghz '$value' is outside its range, above 0, up to 100 GHz" \
+        --analyze "$here"
+done
+for value in inf -inf 0x1p3 nan0 1e; do
+    printf 'time_us,freq_ghz\n1,3.2\n2,%s\n' "$value" >"$here"
+    refuses "freq_ghz $value" 2 "${at}3:2: '$value' is not a number" --analyze "$here"
+done
+printf 'time_us,freq_ghz\n1,3.2\n1e18,3.2\n' >"$here"
+refuses "a time of 1e18" 2 "${at}3:1: time_us '1e18' is outside its range" --analyze "$here"
+printf 'run,time_us,ipc\n0,1,1\n-1,1,1\n' >"$here"
+refuses "run -1" 2 "${at}3:1: run '-1' is outside its range, whole numbers" --analyze "$here"
+printf 'time_us,ipc,lvl0,lvl1,lvl2\n1,1,1,0,0\n2,1,1,1,1\n' >"$here"
+refuses "levels that sum to 3" 2 "${at}3: lvl0 \+ lvl1 \+ lvl2 '3' is outside its range" --analyze "$here"
+printf '# cpu: x\n# discarded: disturbed = 1,2\nrun,time_us,ipc\n0,1,1\n0,2,1\n2,1,1\n2,2,1\n' >"$here"
+refuses "a discarded run that is there" 2 "${at}2: discarded: run 2 is not discarded" --analyze "$here"
+printf 'time_us,freq_ghz\n1,3.2\n1,3.2\n1,2.8\n1,2.8\n' >"$here"
+refuses "times that stand still" 2 'time_us stands still .* 3 times of 3' --analyze "$here"
+
+# glitches, fewer than one in a thousand samples of a long recording, are left out and counted
+clean
+awk 'NR == 701 { print "700,-1.9"; next } NR == 1501 { print "1500,2800086"; next } NR <= 3000' "$tmp/long.csv" >"$here"
+run --analyze "$here" --json a.json --csv copy.csv
+verdict "two glitches in 2999 samples: done, and counted" test "$status" -eq 0 -a \
+    "$(grep -c '2 of 2999 samples outside their range discarded' "$out")" -eq 1
+verdict "... in the JSON" grep -q '"samples_discarded": 2' a.json
+verdict "... and nothing of them is left" test "$(cat copy.csv a.json "$out" | grep -Ec -- '-1\.9|2800086')" -eq 0
+run --analyze copy.csv --json b.json
+verdict "... nor forgotten by the file that was written" cmp -s a.json b.json
+head -n 2000 "$here" >"$tmp/shorter.csv"
+refuses "two in 1999 are too many" 2 "701:2: freq_ghz '-1.9' .*; 2 of 1999 samples hold such values" \
+    --analyze "$tmp/shorter.csv"
+printf '# samples_discarded: 3 of 100\ntime_us,ipc\n1,1\n2,1\n' >"$here"
+refuses "a count of discarded samples that cannot be" 2 "${at}1: samples_discarded: '3 of 100'" --analyze "$here"
+
 printf '# some_tool_s_key: -1\ntime_us,freq_ghz\n1,3.2\n2,3.2\n' >"$here"
 run --analyze "$here"
 verdict "metadata that nobody knows is none of our business" test "$status" -eq 0

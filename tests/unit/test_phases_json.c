@@ -79,7 +79,8 @@ static void an_empty_answer_has_all_keys(void **state)
                        .detectable_throttle_us = NAN, .detectable_halt_us = NAN};
     (void)state;
     json_t *root = parsed(&p);
-    ASSERT_KEYS(root, "format", "cpu", "machine", "modelled", "from", "to", "runs", "runs_used", "levels_ghz",
+    ASSERT_KEYS(root, "format", "cpu", "machine", "modelled", "from", "to", "runs", "runs_used", "samples",
+                "samples_discarded", "levels_ghz",
                 "levels_ci95_ghz", "phases", "transitions", "volt_steps", "discarded", "warnings", "detectable");
     assert_string_equal(json_string_value(json_object_get(root, "format")), "characterize-phases/1");
     assert_null_member(root, "cpu");

@@ -215,6 +215,10 @@ static void test_slips(void **state)
         {"kernel=64add,512fmaa : freq_ghz = 3.7", ":7: unknown kernel '512fmaa'; nearest is '512fma'"},
         {"kernel=64add, : freq_ghz = 3.7", ":7: the kernel's name is empty"},
         {"level=2 : group = 3", ":7: the column group holds text"},
+        {"level=2 : freq_ghz = 3700", ":7: freq_ghz of frequency is outside its range, above 0, up to 100 GHz"},
+        {"level=2 : freq_ghz = -3.7", ":7: freq_ghz of frequency is outside its range"},
+        {"level=2 : freq_ghz = 3.7..1e9", ":7: `3.7..1e9` is neither a number nor a range"},
+        {"level=2 : freq_ghz = 3.7..3700", ":7: freq_ghz of frequency is outside its range"},
     };
     char path[] = "/tmp/test-validate-XXXXXX.sku", text[400];
     int file = mkstemps(path, 4);
