@@ -100,7 +100,7 @@ int bundle_read(const char *path, struct self_test_readings *out)
     char why[400];
     FILE *in;
     if (path_read_named(path, &in, why, sizeof(why)) != 0) {
-        return refuse(path, "cannot be read: ", why);
+        return refuse(path, "no such file, or no regular one: ", why);
     }
     int status = archive_read(in, members.member, &members.n, why, sizeof(why)) == 0 ? DONE : refuse(path, why, "");
     (void)fclose(in);

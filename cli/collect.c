@@ -36,7 +36,7 @@ static int read_table(const char *directory, const char *name, struct collected 
         return DONE;
     }
     if (text == NULL) {
-        complain("cannot read %s: %s", path, why);
+        complain("%s: is not a file that can be read: %s", path, why);
         status = BAD_USAGE;
     } else if (table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
         complain("%s", why);
