@@ -27,7 +27,7 @@ LDLIBS  = -lgsl -lgslcblas -ljansson -lz -lpthread -lm
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
-LIB_SRC  := $(wildcard kernels/*.c drivers/*.c probes/*.c analysis/*.c tables/*.c)
+LIB_SRC  := $(wildcard util/*.c kernels/*.c drivers/*.c probes/*.c analysis/*.c tables/*.c)
 CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 # helpers shared by unit tests: trace generators, not tests themselves
@@ -122,9 +122,9 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
              -fno-omit-frame-pointer
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
-ANALYSIS := $(wildcard analysis/*.c)
+ANALYSIS := $(wildcard util/*.c analysis/*.c)
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard analysis/*.h) Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h analysis/*.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 

@@ -12,7 +12,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { NAME_TRIES = 16 };
+#include "util/path.h"
+
+enum { NAME_TRIES = 16, WHY_SIZE = 400 };
 
 static int refuse(const char *path, const char *reason, char *why, size_t why_size)
 {
@@ -20,50 +22,35 @@ static int refuse(const char *path, const char *reason, char *why, size_t why_si
     return -1;
 }
 
-/* The directory part of a path, from malloc. */
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL) {
-        return strdup(".");
-    }
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 /* A name in the directory of `target` that hardly anything else has; from malloc. */
 static char *temporary_name(const char *target)
 {
-    const char *slash = strrchr(target, '/');
-    const char *base = slash == NULL ? target : slash + 1;
     uint64_t salt = 0;
     if (getrandom(&salt, sizeof(salt), 0) != (ssize_t)sizeof(salt)) {
         salt = (uint64_t)getpid();
     }
     char *name = NULL;
     /* a long name is shortened: together with the salt it must stay below NAME_MAX */
-    if (asprintf(&name, "%.*s.%.200s.%016" PRIx64 ".tmp", (int)(base - target), target, base, salt) < 0) {
-        return NULL;
-    }
-    return name;
+    return asprintf(&name, ".%.200s.%016" PRIx64 ".tmp", target, salt) < 0 ? NULL : name;
 }
 
-static int link_open_file(int fd, const char *name)
+static int link_open_file(int fd, int directory, const char *name)
 {
     char self[64];
     snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW);
 }
 
 /* Gives an open nameless file a temporary name, in *name (from malloc). Returns 0, or -1 with errno. */
-static int name_open_file(int fd, const char *target, char **name)
+static int name_open_file(int fd, const struct atomic_file *f, char **name)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
-        *name = temporary_name(target);
+        *name = temporary_name(f->name);
         if (*name == NULL) {
             errno = ENOMEM;
             return -1;
         }
-        if (link_open_file(fd, *name) == 0) {
+        if (link_open_file(fd, f->directory, *name) == 0) {
             return 0;
         }
         int error = errno;
@@ -77,37 +64,42 @@ static int name_open_file(int fd, const char *target, char **name)
     return -1;
 }
 
-/* Whether nameless files can be made and named here: tried, because it needs the file system's support and /proc. */
-static bool nameless_works(const char *directory, const char *target)
+static int open_nameless(const struct atomic_file *f)
 {
-    int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    return openat(f->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+}
+
+/* Whether nameless files can be made and named here: tried, because it needs the file system's support and /proc. */
+static bool nameless_works(const struct atomic_file *f)
+{
+    int fd = open_nameless(f);
     if (fd < 0) {
         return false;
     }
     char *name = NULL;
-    bool works = name_open_file(fd, target, &name) == 0;
+    bool works = name_open_file(fd, f, &name) == 0;
     if (works) {
-        unlink(name);
+        unlinkat(f->directory, name, 0);
     }
     free(name);
     close(fd);
     return works;
 }
 
-static int open_named(const char *target, char **name)
+static int open_named(struct atomic_file *f)
 {
     int fd = -1;
     for (int i = 0; i < NAME_TRIES && fd < 0; i++) {
-        *name = temporary_name(target);
-        if (*name == NULL) {
+        f->temporary = temporary_name(f->name);
+        if (f->temporary == NULL) {
             errno = ENOMEM;
             return -1;
         }
-        fd = open(*name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        fd = openat(f->directory, f->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
         int error = errno;
         if (fd < 0) {
-            free(*name);
-            *name = NULL;
+            free(f->temporary);
+            f->temporary = NULL;
             errno = error;
             if (error != EEXIST) {
                 break;
@@ -117,74 +109,34 @@ static int open_named(const char *target, char **name)
     return fd;
 }
 
-static int open_temporary(const char *target, char **name)
-{
-    char *directory = directory_of(target);
-    if (directory == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    int fd = -1;
-    if (nameless_works(directory, target)) {
-        fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-    } else {
-        fd = open_named(target, name);
-    }
-    int error = errno;
-    free(directory);
-    errno = error;
-    return fd;
-}
-
-/* What is at the path now. Fills *old (st_mode 0: nothing) and f->target, f->direct. */
-static int look_at_target(struct atomic_file *f, const char *path, struct stat *old, char *why, size_t why_size)
-{
-    size_t length = strlen(path);
-    if (length == 0) {
-        return refuse("''", "the name is empty", why, why_size);
-    }
-    if (stat(path, old) == 0) {
-        if (S_ISDIR(old->st_mode)) {
-            return refuse(path, "it is a directory", why, why_size);
-        }
-        if (access(path, W_OK) != 0) {
-            return refuse(path, strerror(errno), why, why_size);
-        }
-        f->direct = !S_ISREG(old->st_mode);
-        f->target = realpath(path, NULL);
-    } else if (errno != ENOENT) {
-        return refuse(path, strerror(errno), why, why_size);
-    } else {
-        struct stat link;
-        if (lstat(path, &link) == 0) {
-            return refuse(path, "it is a symbolic link to nothing", why, why_size);
-        }
-        if (path[length - 1] == '/') {
-            return refuse(path, "the name ends in '/'", why, why_size);
-        }
-        memset(old, 0, sizeof(*old));
-        f->target = strdup(path);
-    }
-    return f->target != NULL ? 0 : refuse(path, strerror(errno), why, why_size);
-}
-
 static void forget(struct atomic_file *f)
 {
     if (f->temporary != NULL) {
-        unlink(f->temporary);
+        unlinkat(f->directory, f->temporary, 0);
+    }
+    if (f->directory >= 0) {
+        close(f->directory);
     }
     free(f->temporary);
-    free(f->target);
+    free(f->path);
     memset(f, 0, sizeof(*f));
+    f->directory = -1;
+}
+
+/* Whether only this user can have put something into the directory. */
+static bool is_private(int directory)
+{
+    struct stat s;
+    return fstat(directory, &s) == 0 && s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* The new file takes over what the old one allowed; its owner only where we may give files away. */
-static void keep_permissions(int fd, const struct stat *old)
+static void keep_permissions(int fd, int directory, const struct stat *old)
 {
-    if (old->st_mode == 0) {
-        return;
-    }
     struct stat own;
+    if (!is_private(directory) && (old->st_uid != geteuid() || old->st_nlink != 1)) {
+        return; /* whoever has put it there is not handed what is written now */
+    }
     if (fstat(fd, &own) == 0 && (own.st_uid != old->st_uid || own.st_gid != old->st_gid) &&
         fchown(fd, old->st_uid, old->st_gid) != 0) {
         return; /* not root: the file stays ours, with our permissions */
@@ -192,28 +144,60 @@ static void keep_permissions(int fd, const struct stat *old)
     (void)fchmod(fd, old->st_mode & 0777);
 }
 
+/* The descriptor to write to, with f filled but for the stream; -1 with `why`, a clause. */
+static int open_target(struct atomic_file *f, char *why, size_t size)
+{
+    struct stat old;
+    size_t length = strlen(f->path);
+    int descriptor = path_descriptor(f->path);
+    if (descriptor >= 0) {
+        f->direct = true;
+        return path_copy_descriptor(descriptor, true, why, size);
+    }
+    f->directory = path_open_parent(f->path, f->name, why, size);
+    if (f->directory < 0) {
+        return -1;
+    }
+    int there = path_open_existing(f->directory, f->name, &old, why, size);
+    if (there < 0 && errno != ENOENT) {
+        return -1;
+    }
+    f->direct = there >= 0 && !S_ISREG(old.st_mode);
+    if (f->direct) {
+        return there;
+    }
+    if (there >= 0) {
+        close(there);
+    }
+    if (f->path[length - 1] == '/') {
+        snprintf(why, size, "the name ends in '/'");
+        return -1;
+    }
+    int fd = nameless_works(f) ? open_nameless(f) : open_named(f);
+    if (fd < 0) {
+        snprintf(why, size, "%s", strerror(errno));
+    } else if (there >= 0) {
+        keep_permissions(fd, f->directory, &old);
+    }
+    return fd;
+}
+
 int atomic_open(struct atomic_file *f, const char *path, char *why, size_t why_size)
 {
+    char reason[WHY_SIZE] = "";
     memset(f, 0, sizeof(*f));
-    struct stat old;
-    char *temporary = NULL;
-    if (look_at_target(f, path, &old, why, why_size) != 0) {
-        return -1;
+    f->directory = -1;
+    if (path[0] == '\0') {
+        return refuse("''", "the name is empty", why, why_size);
     }
-    int fd = f->direct ? open(f->target, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(f->target, &temporary);
-    f->temporary = temporary;
-    if (fd < 0) {
-        refuse(path, strerror(errno), why, why_size);
-        forget(f);
-        return -1;
-    }
-    if (!f->direct) {
-        keep_permissions(fd, &old);
-    }
-    f->stream = fdopen(fd, "w");
+    f->path = strdup(path);
+    int fd = f->path != NULL ? open_target(f, reason, sizeof(reason)) : -1;
+    f->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (f->stream == NULL) {
-        refuse(path, strerror(errno), why, why_size);
-        close(fd);
+        refuse(path, reason[0] != '\0' ? reason : strerror(errno), why, why_size);
+        if (fd >= 0) {
+            close(fd);
+        }
         forget(f);
         return -1;
     }
@@ -238,35 +222,21 @@ static int flush_and_sync(struct atomic_file *f)
 /* Moves the finished file to its name. */
 static int give_name(struct atomic_file *f)
 {
+    int fd = fileno(f->stream);
     if (f->temporary == NULL) {
-        if (link_open_file(fileno(f->stream), f->target) == 0) {
+        if (link_open_file(fd, f->directory, f->name) == 0) {
             return 0;
         }
-        if (errno != EEXIST || name_open_file(fileno(f->stream), f->target, &f->temporary) != 0) {
+        if (errno != EEXIST || name_open_file(fd, f, &f->temporary) != 0) {
             return -1;
         }
     }
-    if (rename(f->temporary, f->target) != 0) {
+    if (renameat(f->directory, f->temporary, f->directory, f->name) != 0) {
         return -1;
     }
     free(f->temporary);
     f->temporary = NULL;
     return 0;
-}
-
-/* So that the name, too, survives a crash of the system; a file system that cannot do it has nothing to lose. */
-static void sync_directory(const char *target)
-{
-    char *directory = directory_of(target);
-    if (directory == NULL) {
-        return;
-    }
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-    free(directory);
 }
 
 int atomic_commit(struct atomic_file *f, char *why, size_t why_size)
@@ -282,9 +252,10 @@ int atomic_commit(struct atomic_file *f, char *why, size_t why_size)
         error = errno;
     }
     if (status != 0) {
-        refuse(f->target, strerror(error), why, why_size);
+        refuse(f->path, strerror(error), why, why_size);
     } else if (!f->direct) {
-        sync_directory(f->target);
+        /* so that the name, too, survives a crash of the system; where that cannot be done nothing can be lost */
+        (void)fsync(f->directory);
     }
     forget(f);
     return status;
@@ -316,15 +287,14 @@ static int check_room(const struct atomic_file *f, const char *path, uint64_t by
 int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size)
 {
     struct atomic_file f;
-    struct stat there;
-    /* opening a pipe would wait for its reader, and closing it would tell the reader that all is said */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
-        return access(path, W_OK) == 0 ? 0 : refuse(path, strerror(errno), why, why_size);
-    }
+    struct stat s;
     if (atomic_open(&f, path, why, why_size) != 0) {
         return -1;
     }
     int status = check_room(&f, path, bytes, why, why_size);
+    if (f.direct && fstat(fileno(f.stream), &s) == 0 && S_ISFIFO(s.st_mode)) {
+        (void)fcntl(fileno(f.stream), F_DUPFD_CLOEXEC, 0); /* or its reader would take this for the end */
+    }
     atomic_abandon(&f);
     return status;
 }
@@ -341,15 +311,18 @@ static bool is_temporary(const char *name, const char *base)
     return base == NULL || (strncmp(name + 1, base, length - tail - 1) == 0 && strlen(base) == length - tail - 1);
 }
 
-size_t atomic_sweep(const char *directory, const char *base)
+size_t atomic_sweep(int directory, const char *base)
 {
-    DIR *d = opendir(directory);
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     size_t n = 0;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        n += is_temporary(e->d_name, base) && unlinkat(dirfd(d), e->d_name, 0) == 0;
+        n += is_temporary(e->d_name, base) && unlinkat(directory, e->d_name, 0) == 0;
     }
     if (d != NULL) {
         (void)closedir(d);
+    } else if (fd >= 0) {
+        close(fd);
     }
     return n;
 }

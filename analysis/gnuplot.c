@@ -2,7 +2,6 @@
 #include "analysis/gnuplot.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/plain_text.h"
+#include "util/child.h"
 
 const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
@@ -50,9 +50,9 @@ int gnuplot_find(char *path, size_t size)
     }
     for (;;) {
         size_t length = strcspn(from, ":");
-        int needed = length == 0 ? snprintf(path, size, "./gnuplot")
-                                 : snprintf(path, size, "%.*s/gnuplot", (int)length, from);
-        if (needed > 0 && (size_t)needed < size && is_program(path)) {
+        int needed = snprintf(path, size, "%.*s/gnuplot", (int)length, from);
+        /* absolute folders alone: what lies in the current one is not meant */
+        if (*from == '/' && needed > 0 && (size_t)needed < size && is_program(path)) {
             return 0;
         }
         if (from[length] == '\0') {
@@ -76,38 +76,6 @@ static int write_all(int fd, const char *bytes, size_t size)
         size -= (size_t)n;
     }
     return lseek(fd, 0, SEEK_SET) == 0 ? 0 : -1;
-}
-
-static int start(const char *path, int in, int out, int err, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t ordinary, none;
-    char name[] = "gnuplot", no_startup[] = "-d";
-    char *arguments[] = {name, no_startup, NULL};
-    int error = posix_spawn_file_actions_init(&files);
-    if (error != 0) {
-        return error;
-    }
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return error;
-    }
-    posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-    /* what the caller ignores or blocks is none of gnuplot's business */
-    sigemptyset(&none);
-    sigemptyset(&ordinary);
-    sigaddset(&ordinary, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &ordinary);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    error = posix_spawn(pid, path, &files, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return error;
 }
 
 /* The line of gnuplot's complaint that says what is wrong: the last that is neither empty nor a mark under a column. */
@@ -139,7 +107,9 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
 {
     pid_t pid;
     int status = 0;
-    int error = start(path, script_fd, image_fd, complaint_fd, &pid);
+    char name[] = "gnuplot", no_startup[] = "-d";
+    char *const arguments[] = {name, no_startup, NULL};
+    int error = child_start(path, arguments, environ, script_fd, image_fd, complaint_fd, false, &pid);
     if (error != 0) {
         snprintf(why, why_size, "%s cannot be started: %s", path, strerror(error));
         return -1;

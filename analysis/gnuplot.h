@@ -9,7 +9,7 @@
 /* The line that tells how to get it; without a full stop. */
 extern const char gnuplot_remedy[];
 
-/* Looks for gnuplot in PATH. Returns 0 and its path in `path`, or -1. */
+/* Looks for gnuplot in the absolute folders of PATH. Returns 0 and its path in `path`, or -1. */
 int gnuplot_find(char *path, size_t size);
 
 /*

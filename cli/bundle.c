@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bundle.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +9,14 @@
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "drivers/host_facts.h"
+#include "util/path.h"
 
 enum { BUNDLE_BYTES = 2000000, WHY_SIZE = 1000 };
 
 int bundle_check(const char *path)
 {
     char why[WHY_SIZE];
-    if (file_is_stdout(path)) {
+    if (strcmp(path, "-") == 0) {
         complain("--bundle: name a file, as in --bundle self-test.tar.gz");
         return BAD_USAGE;
     }
@@ -98,12 +98,9 @@ int bundle_read(const char *path, struct self_test_readings *out)
 {
     struct members members = {.n = 0};
     char why[400];
-    if (!file_is_regular(path)) {
-        return refuse(path, "no such file, or no regular one", "");
-    }
-    FILE *in = fopen(path, "re");
-    if (in == NULL) {
-        return refuse(path, "cannot be read: ", strerror(errno));
+    FILE *in;
+    if (path_read_named(path, &in, why, sizeof(why)) != 0) {
+        return refuse(path, "no such file, or no regular one: ", why);
     }
     int status = archive_read(in, members.member, &members.n, why, sizeof(why)) == 0 ? DONE : refuse(path, why, "");
     (void)fclose(in);

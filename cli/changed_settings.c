@@ -42,11 +42,33 @@ static int recover(bool quiet, bool tell_lives, bool *anything)
     return DONE;
 }
 
-int changed_settings_begin(const struct options *o, struct settings **out)
+/* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
+static void put_back(void *s)
+{
+    static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];
+    struct machine_error error;
+    if (settings_restore(s, &error) != MACHINE_OK) {
+        snprintf(line, sizeof(line), "interrupted; %s; %s", error.text, error.remedy);
+        stop_says(line);
+    }
+}
+
+static int apply(const struct settings_wish *wish, struct settings **out)
 {
     char state[STATE_MAX];
-    bool anything = false;
     struct machine_error error;
+    if (settings_state_file(state, sizeof(state)) != 0) {
+        complain("settings are not changed, for there is no place to write them down: XDG_RUNTIME_DIR is not set (run "
+                 "as root)");
+        return CANNOT;
+    }
+    struct settings_roots roots = roots_with(state);
+    return settings_apply(&roots, wish, out, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+int changed_settings_begin(const struct options *o, struct settings **out)
+{
+    bool anything = false;
     struct settings_wish wish = {.turbo = o->turbo_given ? o->turbo_on : -1,
                                  .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0};
     *out = NULL;
@@ -55,31 +77,34 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     }
     stop_only_asks(true);
     bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0;
+    stop_hold();
     int status = recover(o->quiet, !wishes, &anything); /* with wishes a run that lives is an error, told below */
-    if (status != DONE || !wishes) {
+    if (status == DONE && wishes) {
+        status = apply(&wish, out);
+    }
+    stop_release(*out != NULL ? put_back : NULL, *out);
+    if (*out == NULL) {
         stop_only_asks(false);
-        return status;
     }
-    if (settings_state_file(state, sizeof(state)) != 0) {
-        complain("settings are not changed, for there is no place to write them down: XDG_RUNTIME_DIR is not set (run "
-                 "as root)");
-        return CANNOT;
-    }
-    struct settings_roots roots = roots_with(state);
-    return settings_apply(&roots, &wish, out, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+    return status;
 }
 
 int changed_settings_end(struct settings *s)
 {
     struct machine_error error;
-    return settings_restore(s, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+    stop_hold();
+    int status = settings_restore(s, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+    stop_release(NULL, NULL);
+    return status;
 }
 
 int job_restore(const struct options *o)
 {
     bool anything = false;
     stop_only_asks(true);
+    stop_hold();
     int status = recover(false, true, &anything);
+    stop_release(NULL, NULL);
     if (status == DONE && !anything && !o->quiet) {
         printf("no run has left settings of this machine changed\n");
     }

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/schedule.h"
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
+
+enum { WHY_SIZE = 500 };
 
 static void keep(struct collected *c, const struct table *t)
 {
@@ -21,28 +22,21 @@ static void keep(struct collected *c, const struct table *t)
 /* DIR/tables/NAME.json, if it is there. */
 static int read_table(const char *directory, const char *name, struct collected *c)
 {
-    char *path = NULL, why[500];
+    char *path = NULL, why[WHY_SIZE];
     size_t length = 0;
     struct table t;
     if (asprintf(&path, "%s/tables/%s.json", directory, name) < 0) {
         complain("out of memory");
         return FAILED;
     }
-    errno = 0;
-    char *text = NULL;
     int status = DONE;
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
+    char *text = file_read_found(path, &length, why, sizeof(why));
+    if (text == NULL && errno == ENOENT) {
         free(path);
         return DONE;
     }
-    if (!file_is_regular(path)) {
-        complain("%s: is not a file", path);
-        free(path);
-        return BAD_USAGE;
-    }
-    text = file_read(path, &length);
     if (text == NULL) {
-        complain("cannot read %s: %s", path, strerror(errno));
+        complain("%s: is not a file that can be read: %s", path, why);
         status = BAD_USAGE;
     } else if (table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
         complain("%s", why);

@@ -2,6 +2,7 @@
 #include "cli/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,12 +11,13 @@
 #include "analysis/atomic_file.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
+#include "util/path.h"
 
 enum { WHY_SIZE = 1000 };
 
 bool file_is_stdout(const char *name)
 {
-    return name != NULL && strcmp(name, "-") == 0;
+    return name != NULL && (strcmp(name, "-") == 0 || path_descriptor(name) == STDOUT_FILENO);
 }
 
 bool file_interrupted(const char *name)
@@ -32,50 +34,45 @@ int file_print_text(FILE *stream, const void *data)
     return fputs(data, stream) == EOF ? -1 : 0;
 }
 
-int file_write(const char *name, file_printer *print, const void *data)
+int file_try_write(const char *name, file_printer *print, const void *data, char *why, size_t size)
 {
-    char why[WHY_SIZE];
     struct atomic_file file;
     if (file_is_stdout(name)) {
         if (print(stdout, data) == 0 && fflush(stdout) == 0) {
             return DONE;
         }
-        complain("cannot write to standard output: %s", strerror(errno));
+        snprintf(why, size, "cannot write to standard output: %s", strerror(errno));
         return FAILED;
     }
-    if (atomic_open(&file, name, why, sizeof(why)) != 0) {
-        complain("%s", why);
+    if (atomic_open(&file, name, why, size) != 0) {
         return FAILED;
     }
     errno = 0;
     if (print(file.stream, data) != 0) {
-        complain("cannot write %s: %s", name, strerror(errno != 0 ? errno : EIO));
+        snprintf(why, size, "cannot write %s: %s", name, strerror(errno != 0 ? errno : EIO));
         atomic_abandon(&file);
         return FAILED;
     }
-    if (atomic_commit(&file, why, sizeof(why)) != 0) {
+    return atomic_commit(&file, why, size) == 0 ? DONE : FAILED;
+}
+
+int file_write(const char *name, file_printer *print, const void *data)
+{
+    char why[WHY_SIZE];
+    int status = file_try_write(name, print, data, why, sizeof(why));
+    if (status != DONE) {
         complain("%s", why);
-        return FAILED;
     }
-    return DONE;
+    return status;
 }
 
-bool file_is_regular(const char *name)
+char *file_read(FILE *in, size_t *length)
 {
-    struct stat s;
-    return stat(name, &s) == 0 && S_ISREG(s.st_mode);
-}
-
-char *file_read(const char *name, size_t *length)
-{
-    FILE *in = fopen(name, "re");
     char *text = NULL;
     size_t size = 0;
-    FILE *out = in != NULL ? open_memstream(&text, &size) : NULL;
+    FILE *out = open_memstream(&text, &size);
     if (out == NULL) {
-        if (in != NULL) {
-            (void)fclose(in);
-        }
+        (void)fclose(in);
         return NULL;
     }
     char block[65536];
@@ -96,12 +93,40 @@ char *file_read(const char *name, size_t *length)
     return text;
 }
 
-int directories_make(const char *directory, const char *option, struct directories *made)
+char *file_read_found(const char *name, size_t *length, char *why, size_t size)
 {
-    char path[4096];
+    FILE *in;
+    if (path_read_found(name, &in, why, size) != 0) {
+        return NULL;
+    }
+    char *text = file_read(in, length);
+    if (text == NULL) {
+        snprintf(why, size, "%s", strerror(errno));
+    }
+    return text;
+}
+
+/* Makes one directory in one that is there. 0, or -1 with errno and a clause in `why`; EEXIST: something is there. */
+static int make_one(const char *path, char *why, size_t size)
+{
+    char name[NAME_MAX + 1];
+    int parent = path_open_parent(path, name, why, size);
+    if (parent < 0) {
+        return -1;
+    }
+    int status = mkdirat(parent, name, 0777), error = errno;
+    close(parent);
+    snprintf(why, size, "%s", strerror(error));
+    errno = error;
+    return status;
+}
+
+int directories_try_make(const char *directory, struct directories *made, char *why, size_t size)
+{
+    char path[PATH_MAX], reason[WHY_SIZE];
     if (strlen(directory) >= sizeof(path)) {
-        complain("%s: the name is too long", option);
-        return BAD_USAGE;
+        snprintf(why, size, "cannot make the directory %.100s...: %s", directory, strerror(ENAMETOOLONG));
+        return FAILED;
     }
     for (size_t i = 1; i <= strlen(directory); i++) {
         if (directory[i] != '/' && directory[i] != '\0') {
@@ -109,29 +134,43 @@ int directories_make(const char *directory, const char *option, struct directori
         }
         memcpy(path, directory, i);
         path[i] = '\0';
-        if (mkdir(path, 0777) == 0) {
+        if (make_one(path, reason, sizeof(reason)) == 0) {
             if (made != NULL && made->n < sizeof(made->made) / sizeof(made->made[0])) {
                 made->made[made->n++] = strdup(path);
             }
         } else if (errno != EEXIST) {
-            complain("cannot make the directory %s: %s; %s DIR names another", path, strerror(errno), option);
+            snprintf(why, size, "cannot make the directory %s: %s", path, reason);
             return FAILED;
         }
     }
-    struct stat s;
-    if (stat(directory, &s) != 0 || !S_ISDIR(s.st_mode)) {
-        complain("cannot write into %s: %s; %s DIR names another", directory, strerror(ENOTDIR), option);
+    int fd = path_open_directory(directory, reason, sizeof(reason));
+    if (fd < 0) {
+        snprintf(why, size, "cannot write into %s: %s", directory, reason);
         return FAILED;
     }
+    close(fd);
     return DONE;
+}
+
+int directories_make(const char *directory, const char *option, struct directories *made)
+{
+    char why[WHY_SIZE + PATH_MAX];
+    int status = directories_try_make(directory, made, why, sizeof(why));
+    if (status != DONE) {
+        complain("%s; %s DIR names another", why, option);
+    }
+    return status;
 }
 
 void directories_tidy(struct directories *made)
 {
     while (made->n > 0) {
         char *directory = made->made[--made->n];
-        if (directory != NULL) {
-            (void)rmdir(directory); /* refuses, as it should, when something is in it */
+        char name[NAME_MAX + 1], why[WHY_SIZE];
+        int parent = directory != NULL ? path_open_parent(directory, name, why, sizeof(why)) : -1;
+        if (parent >= 0) {
+            (void)unlinkat(parent, name, AT_REMOVEDIR); /* refuses, as it should, when something is in it */
+            close(parent);
         }
         free(directory);
     }

@@ -9,18 +9,20 @@
 /* Writes to any stream. Returns 0, or -1 with errno. */
 typedef int file_printer(FILE *stream, const void *data);
 
-/* "-" is standard output. */
+/* "-" is standard output, and so are /dev/stdout and its other names. */
 bool file_is_stdout(const char *name);
 /* Writes a file, which is there whole or not at all; "-" is standard output. DONE, or FAILED after a line. */
 int file_write(const char *name, file_printer *print, const void *data);
+/* The same, but the line goes to `why`. */
+int file_try_write(const char *name, file_printer *print, const void *data, char *why, size_t size);
 /* Before a file is written: whether the user has had enough, after a line that names it. */
 bool file_interrupted(const char *name);
 /* A printer for text: `data` is a NUL-terminated string. */
 int file_print_text(FILE *stream, const void *data);
-/* Whether there is a regular file of this name: not a directory, and not a pipe, of which nobody knows when it ends. */
-bool file_is_regular(const char *name);
-/* All of a file, NUL-terminated, malloc'ed; NULL with errno. *length may be NULL. */
-char *file_read(const char *name, size_t *length);
+/* All of a stream, which is closed, NUL-terminated, malloc'ed; NULL with errno. *length may be NULL. */
+char *file_read(FILE *in, size_t *length);
+/* All of a file that the program looks for in a directory (path_read_found): NULL with errno and a clause in `why`. */
+char *file_read_found(const char *name, size_t *length, char *why, size_t size);
 
 /* Directories that were made, outermost first, to be removed again if nothing came to be in them. */
 struct directories {
@@ -30,6 +32,8 @@ struct directories {
 /* Makes a directory with those above it; `made` may be NULL. DONE, or an exit status after a line that names `option`,
  * with which another could be chosen. */
 int directories_make(const char *directory, const char *option, struct directories *made);
+/* The same, but the line goes to `why`, and no option is named in it. */
+int directories_try_make(const char *directory, struct directories *made, char *why, size_t size);
 /* Removes those that are empty, and frees. */
 void directories_tidy(struct directories *made);
 

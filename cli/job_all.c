@@ -28,6 +28,7 @@ struct all {
     char failure[MEASURING_TABLES_MAX][700]; /* tables that failed, and why: not for what the machine is */
     const char *failures[MEASURING_TABLES_MAX + 1];
     size_t n_failures;
+    char interrupted[300]; /* the line where a signal ends the program */
 };
 
 /* DIR/tables/NAME.csv, .json and .txt */
@@ -55,6 +56,7 @@ static void note_levels(const struct all *a, struct table *t)
     }
 }
 
+/* DONE also where the table failed, which is noted; else it was measured, but not written. */
 static int measure_one(struct all *a, size_t i)
 {
     const struct table_kind *k = a->kinds[i];
@@ -62,11 +64,14 @@ static int measure_one(struct all *a, size_t i)
     struct table *t = &a->tables[a->done];
     double begin = progress_seconds();
     int status = measuring_table(&a->measuring, k, &store, t);
+    if (status != DONE && a->directory.failed) {
+        return status;
+    }
     if (status != DONE) {
         char *text = a->failure[a->n_failures];
         snprintf(text, sizeof(a->failure[0]), "the table %s failed: %s", k->name, a->measuring.failure);
         a->failures[a->n_failures++] = text;
-        return status;
+        return DONE;
     }
     a->measured[a->done++] = k;
     note_levels(a, t);
@@ -82,7 +87,7 @@ static int measure_one(struct all *a, size_t i)
     return status;
 }
 
-/* One table that fails does not keep the others from being measured. */
+/* One table that fails does not keep the others from being measured; what cannot be written does. */
 static int measure_all(struct all *a)
 {
     for (size_t i = 0; i < a->n; i++) {
@@ -92,8 +97,8 @@ static int measure_all(struct all *a)
                      a->kinds[i]->name, a->path);
             return FAILED;
         }
-        if (status != DONE && a->n_failures == 0) {
-            return status; /* measured, but not written */
+        if (status != DONE) {
+            return status;
         }
     }
     return DONE;
@@ -170,6 +175,9 @@ static int conclude(struct all *a, const struct options *o)
         n_rows += a->tables[i].n_rows;
     }
     int compared = compare(a);
+    if (compared == FAILED) {
+        return compared; /* it could not be written: neither can the report */
+    }
     const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &contents);
     if (stop_asked()) {
@@ -220,6 +228,9 @@ int job_all(const struct options *o)
             status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
         }
         if (status == DONE) {
+            snprintf(a->interrupted, sizeof(a->interrupted), "interrupted; the finished cells are kept in %.200s: "
+                     "--resume goes on with them", a->path);
+            stop_says(a->interrupted);
             status = measure_all(a);
         }
         int closed = measuring_close(&a->measuring);
@@ -232,6 +243,7 @@ int job_all(const struct options *o)
     for (size_t i = 0; i < a->done; i++) {
         table_free(&a->tables[i]);
     }
+    stop_says(NULL);
     free(a);
     return status;
 }

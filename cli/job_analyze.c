@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --analyze FILE: the answer from a recorded trace. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include "cli/outputs.h"
 #include "cli/report.h"
 #include "cli/stop.h"
+#include "util/path.h"
 
 static bool is_stdin(const char *name)
 {
@@ -46,16 +46,15 @@ static int read_stream(FILE *in, const char *name, struct trace *t)
 
 static int read_trace(const char *name, struct trace *t)
 {
-    struct stat s;
+    char why[400];
+    FILE *in;
     if (is_stdin(name)) {
         return read_stream(stdin, "standard input", t);
     }
-    FILE *in = fopen(name, "re");
-    if (in == NULL) {
-        return unreadable(name, strerror(errno));
+    if (path_read_named(name, &in, why, sizeof(why)) != 0) {
+        return unreadable(name, why);
     }
-    int status = fstat(fileno(in), &s) == 0 && S_ISDIR(s.st_mode) ? unreadable(name, "it is a directory")
-                                                                 : read_stream(in, name, t);
+    int status = read_stream(in, name, t);
     fclose(in);
     return status;
 }

@@ -13,6 +13,10 @@
 #include "analysis/atomic_file.h"
 #include "cli/messages.h"
 #include "cli/run_identity.h"
+#include "util/path.h"
+
+/* DEPTH: of cells/TABLE/ below the directory */
+enum { WHY_SIZE = 400, DEPTH = 2 };
 
 static int out_of_memory(void)
 {
@@ -20,12 +24,28 @@ static int out_of_memory(void)
     return FAILED;
 }
 
-static bool is_empty(const char *path)
+/* A directory below an open one, for reading; NULL with errno. A link is not followed. */
+static DIR *list(int from, const char *name)
 {
-    DIR *directory = opendir(path);
+    int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (directory == NULL && fd >= 0) {
+        (void)close(fd);
+    }
+    return directory;
+}
+
+static bool is_self_or_above(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static bool is_empty(int fd)
+{
+    DIR *directory = list(fd, ".");
     bool empty = true;
     for (struct dirent *e; directory != NULL && (e = readdir(directory)) != NULL;) {
-        empty = empty && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
+        empty = empty && is_self_or_above(e->d_name);
     }
     if (directory != NULL) {
         (void)closedir(directory);
@@ -36,9 +56,17 @@ static bool is_empty(const char *path)
 /* One run at a time. The lock goes with the process, however that ends. */
 static int lock(struct run_directory *d)
 {
-    d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char why[WHY_SIZE];
+    int fd = path_open_directory(d->path, why, sizeof(why));
+    if (fd < 0) {
+        complain("cannot open %s: %s", d->path, why);
+        return FAILED;
+    }
+    d->fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fd may be good for passing it only */
+    int error = errno;
+    (void)close(fd);
     if (d->fd < 0) {
-        complain("cannot open %s: %s", d->path, strerror(errno));
+        complain("cannot open %s: %s", d->path, strerror(error));
         return FAILED;
     }
     if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -74,41 +102,49 @@ static int compare(const char *path, const char *file, const char *text, size_t 
     return DONE;
 }
 
-/* What a run that was killed had begun to write goes, everywhere below the directory of that run. */
-static void sweep(const char *directory, unsigned depth)
+/*
+ * What a run that was killed had begun to write goes, everywhere below the directory of that run. What stands in the
+ * folders of its files and is no file (a link, a pipe) would be found out only after something had been measured.
+ */
+static int sweep(int fd, const char *path, unsigned depth)
 {
-    DIR *d = opendir(directory);
-    (void)atomic_sweep(directory, NULL);
-    for (struct dirent *e; depth > 0 && d != NULL && (e = readdir(d)) != NULL;) {
-        char *inner = e->d_type == DT_DIR && e->d_name[0] != '.' ? file_in(directory, e->d_name, "") : NULL;
+    DIR *directory = list(fd, ".");
+    int status = DONE;
+    (void)atomic_sweep(fd, NULL);
+    for (struct dirent *e; directory != NULL && status == DONE && (e = readdir(directory)) != NULL;) {
+        struct stat s;
+        bool known = !is_self_or_above(e->d_name) && fstatat(fd, e->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0;
+        char *name = known ? file_in(path, e->d_name, "") : NULL;
+        DIR *inner = name != NULL && S_ISDIR(s.st_mode) && depth > 0 ? list(fd, e->d_name) : NULL;
         if (inner != NULL) {
-            sweep(inner, depth - 1);
+            status = sweep(dirfd(inner), name, depth - 1);
+            (void)closedir(inner);
+        } else if (name != NULL && depth < DEPTH && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
+            complain("%s is %s, not a file of a run; remove it, or --output DIR names another directory", name,
+                     S_ISLNK(s.st_mode) ? "a symbolic link" : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)" : "a device");
+            status = BAD_USAGE;
         }
-        free(inner);
+        free(name);
     }
-    if (d != NULL) {
-        (void)closedir(d);
+    if (directory != NULL) {
+        (void)closedir(directory);
     }
+    return status;
 }
 
 static int begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
 {
+    char why[WHY_SIZE];
     size_t length = 0;
-    errno = 0;
-    bool irregular = access(file, F_OK) == 0 && !file_is_regular(file);
-    char *text = irregular ? NULL : file_read(file, &length);
-    if (irregular) {
-        complain("%s is not a file; --output DIR names another directory", file);
+    char *text = file_read_found(file, &length, why, sizeof(why));
+    if (text == NULL && errno != ENOENT) {
+        complain("cannot read %s: %s; --output DIR names another directory", file, why);
         return BAD_USAGE;
     }
-    if (text == NULL && errno != ENOENT) {
-        complain("cannot read %s: %s", file, strerror(errno));
-        return FAILED;
-    }
     if (text == NULL) {
-        (void)atomic_sweep(d->path, "run.json"); /* of a run that was killed as it began */
+        (void)atomic_sweep(d->fd, "run.json"); /* of a run that was killed as it began */
     }
-    if (text == NULL && !is_empty(d->path)) {
+    if (text == NULL && !is_empty(d->fd)) {
         complain("%s is not empty and not of --all; --output DIR names another directory", d->path);
         return BAD_USAGE;
     }
@@ -123,7 +159,7 @@ static int begin(struct run_directory *d, bool resume, const char *file, const j
         status = compare(d->path, file, text, length, identity);
     }
     if (status == DONE) {
-        sweep(d->path, 2);
+        status = sweep(d->fd, d->path, DEPTH);
     }
     free(text);
     return status;
@@ -159,10 +195,12 @@ static char *cell_file(const struct run_directory *d, const struct table_kind *k
     return asprintf(&path, "%s/cells/%s/%s.json", d->path, k->name, c->id) < 0 ? NULL : path;
 }
 
+/* What cannot be read is as good as not there. */
 static char *load(void *data, const struct table_kind *k, const struct cell *c)
 {
+    char why[WHY_SIZE];
     char *file = cell_file(data, k, c);
-    char *text = file != NULL && file_is_regular(file) ? file_read(file, NULL) : NULL;
+    char *text = file != NULL ? file_read_found(file, NULL, why, sizeof(why)) : NULL;
     free(file);
     return text;
 }
@@ -177,22 +215,26 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
     free(file);
 }
 
+/* Where one cell cannot be kept, no other can: the run ends. */
 static int store(void *data, const struct table_kind *k, const struct cell *c, const char *json,
                  struct machine_error *err)
 {
     struct run_directory *d = data;
-    char *directory = NULL, *file = cell_file(d, k, c);
+    char *directory = NULL, *file = cell_file(d, k, c), why[WHY_SIZE] = "out of memory";
     int status = FAILED;
     if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0) {
-        status = directories_make(directory, "--output", NULL);
+        status = directories_try_make(directory, NULL, why, sizeof(why));
     }
     if (status == DONE) {
-        status = file_write(file, file_print_text, json);
+        status = file_try_write(file, file_print_text, json, why, sizeof(why));
     }
     free(directory);
     free(file);
-    return status == DONE ? MACHINE_OK
-                          : machine_fail(err, MACHINE_FAILED, "", "cell %s could not be kept", c->id);
+    if (status != DONE) {
+        d->failed = true;
+        return machine_fail(err, MACHINE_FAILED, "--resume goes on when that is mended", "%s", why);
+    }
+    return MACHINE_OK;
 }
 
 struct tables_store run_directory_store(struct run_directory *d)

@@ -16,6 +16,7 @@ struct run_directory {
     const char *path;
     int fd; /* holds the lock; -1: none */
     bool quiet;
+    bool failed; /* a cell could not be kept */
     struct directories directories;
 };
 

@@ -21,19 +21,25 @@ static void put_hash(json_t *o, const char *key, const char *bytes, size_t n)
     json_object_set_new(o, key, json_string(text));
 }
 
+static char *read_system_file(const char *name, size_t *length)
+{
+    FILE *in = fopen(name, "re");
+    return in != NULL ? file_read(in, length) : NULL;
+}
+
 /* What tells one piece of silicon from another of the same brand string, as far as anybody can read it. */
 static void put_host(json_t *o)
 {
     struct utsname name;
     size_t length = 0;
-    char *id = file_read("/etc/machine-id", &length);
+    char *id = read_system_file("/etc/machine-id", &length);
     if (id != NULL && length > 0) {
         put_hash(o, "machine_id_hash", id, length);
     } else if (uname(&name) == 0) {
         put_hash(o, "host_name_hash", name.nodename, strlen(name.nodename));
     }
     free(id);
-    char *cpuinfo = file_read("/proc/cpuinfo", NULL);
+    char *cpuinfo = read_system_file("/proc/cpuinfo", NULL);
     char *microcode = cpuinfo != NULL ? strstr(cpuinfo, "microcode") : NULL;
     if (microcode != NULL && strchr(microcode, ':') != NULL) {
         microcode = strchr(microcode, ':') + 1;

@@ -1,25 +1,88 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/stop.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/messages.h"
 
+/* So long the program may take to come to an end by itself; with what is left of a second for putting back. */
+static const struct timespec stop_time = {.tv_nsec = 700000000};
+
 /* the only state that a signal handler may touch */
 static volatile sig_atomic_t asked, only_asks;
+static const char *volatile line; /* NULL: the usual one */
+static sem_t rung;
+
+/* what must be put back */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static void (*put_back_now)(void *);
+static void *put_back_data;
+
+static bool watched; /* the thread that waits for `rung` is there */
+
+/* Only system calls: also a signal handler ends here. A full pipe would keep it, and is told nothing. */
+static _Noreturn void end(void)
+{
+    const char *usual = only_asks ? "interrupted: what was not finished was not written"
+                                  : "interrupted, nothing was written";
+    const char *parts[] = {"characterize: ", line != NULL ? line : usual, "\n"};
+    char text[900];
+    size_t used = 0;
+    struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        for (const char *c = parts[i]; *c != '\0' && used < sizeof(text); c++) {
+            text[used++] = *c;
+        }
+    }
+    if (poll(&one, 1, 0) > 0) {
+        ssize_t ignored = write(STDERR_FILENO, text, used);
+        (void)ignored;
+    }
+    _exit(FAILED);
+}
 
 static void on_signal(int number)
 {
-    static const char line[] = "characterize: interrupted, nothing was written\n";
+    int error = errno;
     (void)number;
     asked = 1;
     if (!only_asks) {
-        ssize_t ignored = write(STDERR_FILENO, line, sizeof(line) - 1);
-        (void)ignored;
-        _exit(FAILED);
+        end();
     }
+    (void)sem_post(&rung);
+    errno = error;
+}
+
+/* Ends the program when it was asked to stop and does not. */
+static void *watch(void *unused)
+{
+    while (sem_wait(&rung) != 0) {
+    }
+    (void)nanosleep(&stop_time, NULL);
+    pthread_mutex_lock(&changing);
+    if (put_back_now != NULL) {
+        put_back_now(put_back_data);
+    }
+    end();
+    return unused;
+}
+
+/* Signals are for the main thread: system calls that they interrupt are there. */
+static void start_watching(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    watched = pthread_create(&thread, NULL, watch, NULL) == 0 && pthread_detach(thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void stop_install(void)
@@ -29,6 +92,7 @@ void stop_install(void)
     sigemptyset(&action.sa_mask);
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
+    (void)sem_init(&rung, 0, 0);
     const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         struct sigaction before;
@@ -44,10 +108,30 @@ void stop_install(void)
 
 void stop_only_asks(bool asks)
 {
+    if (asks && !watched) {
+        start_watching();
+    }
     only_asks = asks;
 }
 
 bool stop_asked(void)
 {
     return asked != 0;
+}
+
+void stop_says(const char *says)
+{
+    line = says;
+}
+
+void stop_hold(void)
+{
+    pthread_mutex_lock(&changing);
+}
+
+void stop_release(void (*put_back)(void *), void *data)
+{
+    put_back_now = put_back;
+    put_back_data = data;
+    pthread_mutex_unlock(&changing);
 }

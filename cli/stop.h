@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * SIGINT, SIGTERM and SIGHUP. While something must be put back or finished (a measurement, the writing of files) they
- * only ask to stop; otherwise they end the program at once, with one line and status 1. Nothing half-written is left in
- * either case: output files have no name before they are complete.
+ * only ask to stop; otherwise they end the program at once, with one line and status 1. Where the program has not come
+ * to an end by itself within STOP_SECONDS of being asked (a pipe that nobody reads, a child that hangs, a long
+ * calculation) it is ended all the same, after what must be put back. Nothing half-written is left in any case: output
+ * files have no name before they are complete.
  */
 #ifndef CHARACTERIZE_CLI_STOP_H
 #define CHARACTERIZE_CLI_STOP_H
@@ -17,5 +19,15 @@ void stop_only_asks(bool asks);
 
 /* Whether one of the signals has come. */
 bool stop_asked(void);
+
+/* What the program says when a signal ends it, instead of the usual line; valid until then. NULL: the usual one. */
+void stop_says(const char *line);
+
+/*
+ * What must be put back before the program ends. Between hold and release it changes hands: a signal that ends the
+ * program waits for that, and calls put_back(data) if it is not NULL then.
+ */
+void stop_hold(void);
+void stop_release(void (*put_back)(void *), void *data);
 
 #endif

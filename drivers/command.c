@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "util/child.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -75,31 +76,17 @@ static char **plain_environment(char *locale)
 /* A process group of its own, so that what the program starts ends with it. */
 static int start(const char *path, const char *const *argv, int out, int err, pid_t *pid)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t ordinary, none;
     char locale[] = "LC_ALL=C", **environment = plain_environment(locale);
-    if (environment == NULL || posix_spawn_file_actions_init(&files) != 0) {
-        free(environment);
-        return ENOMEM;
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), error = nothing < 0 ? errno : 0;
+    if (environment == NULL) {
+        error = ENOMEM;
     }
-    int error = posix_spawnattr_init(&attributes);
     if (error == 0) {
-        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-        sigemptyset(&none);
-        sigfillset(&ordinary);
-        sigdelset(&ordinary, SIGKILL);
-        sigdelset(&ordinary, SIGSTOP);
-        posix_spawnattr_setsigdefault(&attributes, &ordinary);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-        error = posix_spawn(pid, path, &files, &attributes, (char *const *)(uintptr_t)argv, environment);
-        posix_spawnattr_destroy(&attributes);
+        error = child_start(path, (char *const *)(uintptr_t)argv, environment, nothing, out, err, true, pid);
     }
-    posix_spawn_file_actions_destroy(&files);
+    if (nothing >= 0) {
+        close(nothing);
+    }
     free(environment);
     return error;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/path.h"
+
 enum { FILE_MAX = 1 << 20 };
 
 static int by_name(const void *a, const void *b)
@@ -142,13 +144,13 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
         data_folder(data_dir, kind->folder, folder);
         snprintf(path, DATA_FILE_PATH_SIZE, "%s/%.255s%s", folder, name_or_file, kind->suffix);
     }
-    FILE *in = fopen(path, "r");
-    if (!in && !is_path && errno == ENOENT) {
-        unknown_name(name_or_file, data_dir, kind, err);
-        return NULL;
-    }
-    if (!in) {
-        machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
+    char why[160];
+    FILE *in = NULL;
+    if (path_read_named(path, &in, why, sizeof why) != 0) {
+        if (!is_path && errno == ENOENT)
+            unknown_name(name_or_file, data_dir, kind, err);
+        else
+            machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
         return NULL;
     }
     char *text = read_file(in, path, length, err);

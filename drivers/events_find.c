@@ -9,6 +9,7 @@
 #include "drivers/data_folder.h"
 #include "drivers/events.h"
 #include "drivers/silicon.h"
+#include "util/path.h"
 
 enum { TABLE_BYTES_MAX = 1 << 18 };
 static const char SUFFIX[] = ".events";
@@ -30,10 +31,11 @@ bool events_match(const struct events_table *t, const struct cpu_identity *id, c
 
 static int read_table(const char *path, struct events_table *out, struct machine_error *err)
 {
-    FILE *in = fopen(path, "r");
+    char why[160];
+    FILE *in;
 
-    if (in == NULL) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, strerror(errno));
+    if (path_read_named(path, &in, why, sizeof why) != 0) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
     }
     char *text = malloc(TABLE_BYTES_MAX + 1);
     if (text == NULL) {

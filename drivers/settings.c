@@ -211,7 +211,7 @@ const char *settings_text(const struct settings *s)
 /* Whether root has left something behind that this user may only see. */
 static bool left_by_another(const struct settings_roots *r)
 {
-    int fd = open(r->state, O_RDONLY | O_CLOEXEC);
+    int fd = open(r->state, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     char first;
     bool left = fd >= 0 && read(fd, &first, 1) == 1 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 

@@ -144,7 +144,7 @@ static int open_locked(const char *path, bool create, int *fd, bool *lives)
 
     *lives = false;
     for (int i = 0; i < ATTEMPTS; i++) {
-        *fd = open(path, (create ? O_RDWR | O_CREAT : O_RDWR) | O_CLOEXEC | O_NOFOLLOW, 0644);
+        *fd = open(path, (create ? O_RDWR | O_CREAT : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
         if (*fd < 0) {
             return errno;
         }

@@ -132,9 +132,16 @@ chmod 640 real.json
 ln -s real.json link.json
 # shellcheck disable=SC2086
 run $t $p $few --json link.json
-verdict "a symbolic link is followed" test -L link.json -a "$(head -c 1 real.json)" = '{'
-verdict "permissions stay" test "$(stat -c %a real.json)" = 640
-verdict "no temporary file stays" test "$(left | wc -l)" -eq 2
+verdict "a symbolic link is not followed: one line" stderr_line 'link.json: it is a symbolic link'
+verdict "... status 1, and the file it leads to stays" \
+    test "$status" -eq 1 -a -L link.json -a "$(cat real.json)" = old -a "$(left | wc -l)" -eq 2
+# shellcheck disable=SC2086
+run $t $p $few --json real.json
+verdict "a file is replaced, its permissions stay" \
+    test "$(stat -c %a real.json)" = 640 -a "$(head -c 1 real.json)" = '{' -a "$(left | wc -l)" -eq 2
+# shellcheck disable=SC2086
+{ ln -s . here && run $t $p $few --json here/here/real.json; }
+verdict "own links on the way are followed" test "$status" -eq 0 -a "$(left | wc -l)" -eq 3
 
 # gnuplot missing: PATH without it
 path=$tmp/bin

@@ -139,20 +139,6 @@ static void abandoning_leaves_the_old_file(void **state)
     assert_int_equal(entries(p->directory), 1);
 }
 
-static void follows_a_symbolic_link(void **state)
-{
-    struct place *p = *state;
-    char link[160];
-    struct stat s;
-    snprintf(link, sizeof(link), "%s/link", p->directory);
-    put_file(p->file, "old", 0644);
-    assert_int_equal(symlink("target", link), 0);
-    write_whole(link, "new");
-    assert_holds(p->file, "new");
-    assert_int_equal(lstat(link, &s), 0);
-    assert_true(S_ISLNK(s.st_mode));
-}
-
 static void assert_refused(const char *name, const char *reason)
 {
     struct atomic_file f;
@@ -163,6 +149,34 @@ static void assert_refused(const char *name, const char *reason)
     why[0] = '\0';
     assert_int_equal(atomic_check(name, 0, why, sizeof(why)), -1);
     assert_non_null(strstr(why, reason));
+}
+
+static void refuses_a_symbolic_link(void **state)
+{
+    struct place *p = *state;
+    char link[160];
+    struct stat s;
+    snprintf(link, sizeof(link), "%s/link", p->directory);
+    put_file(p->file, "old", 0644);
+    assert_int_equal(symlink("target", link), 0);
+    assert_refused(link, "symbolic link");
+    assert_holds(p->file, "old");
+    assert_int_equal(lstat(link, &s), 0);
+    assert_true(S_ISLNK(s.st_mode));
+}
+
+static void follows_own_links_on_the_way(void **state)
+{
+    struct place *p = *state;
+    char link[160], name[200];
+    snprintf(link, sizeof(link), "%s/here", p->directory);
+    assert_int_equal(symlink(".", link), 0);
+    snprintf(name, sizeof(name), "%s/here/here/target", p->directory);
+    write_whole(name, "text");
+    assert_holds(p->file, "text");
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("here", link), 0);
+    assert_refused(name, strerror(ELOOP));
 }
 
 static void refuses_what_cannot_be_written(void **state)
@@ -345,6 +359,97 @@ static void checking_changes_nothing(void **state)
     assert_int_equal(entries(p->directory), 1);
 }
 
+/* Nobody reads: refused after a while, not waited for. With a reader it is told the text, and no end before that. */
+static void a_pipe_needs_a_reader(void **state)
+{
+    struct place *p = *state;
+    char text[16] = "", why[400] = "";
+    assert_int_equal(mkfifo(p->file, 0600), 0);
+    assert_refused(p->file, "no program reads");
+    int reader = open(p->file, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(atomic_check(p->file, 1000, why, sizeof(why)), 0);
+    assert_int_equal(read(reader, text, sizeof(text)), -1); /* 0 would be the end */
+    assert_int_equal(errno, EAGAIN);
+    write_whole(p->file, "text");
+    assert_int_equal(read(reader, text, sizeof(text)), 4);
+    assert_string_equal(text, "text");
+    close(reader);
+    assert_int_equal(entries(p->directory), 1);
+}
+
+static void a_descriptor_is_written_where_it_stands(void **state)
+{
+    struct place *p = *state;
+    char name[40];
+    int fd = open(p->file, O_CREAT | O_RDWR, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "before ", 7), 7);
+    snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+    write_whole(name, "within ");
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    write_whole(name, "after");
+    assert_holds(p->file, "before within after");
+    close(fd);
+    assert_refused(name, "not open");
+    fd = open(p->file, O_RDONLY);
+    snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+    assert_refused(name, "not open for writing");
+    close(fd);
+}
+
+static void assert_belongs(const char *name, uid_t user, mode_t mode)
+{
+    struct stat s;
+    assert_int_equal(stat(name, &s), 0);
+    assert_int_equal(s.st_uid, user);
+    assert_int_equal(s.st_mode & 0777, mode);
+}
+
+/* What was there belonged to another user: so does the new file only where that user cannot have put it there. */
+static void another_user_gets_nothing(void **state)
+{
+    enum { NOBODY = 65534 };
+    static const struct {
+        uid_t owner;
+        mode_t mode;
+        bool kept;
+    } directories[] = {{0, 0755, true}, {0, 01777, false}, {0, 0775, false}, {NOBODY, 0755, false}};
+    struct place *p = *state;
+    if (geteuid() != 0) {
+        print_message("skipped: files of another user need root\n");
+        skip();
+    }
+    mode_t before = umask(022);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        put_file(p->file, "old", 0666);
+        assert_int_equal(chown(p->file, NOBODY, NOBODY), 0);
+        assert_int_equal(chown(p->directory, directories[i].owner, 0), 0);
+        assert_int_equal(chmod(p->directory, directories[i].mode), 0);
+        write_whole(p->file, "new");
+        assert_holds(p->file, "new");
+        assert_belongs(p->file, directories[i].kept ? NOBODY : 0, directories[i].kept ? 0666 : 0644);
+        assert_int_equal(unlink(p->file), 0);
+    }
+    umask(before);
+}
+
+/* Where others can make names, one of them may be the second name of a file that was not meant. */
+static void a_file_with_two_names_gives_no_permissions(void **state)
+{
+    struct place *p = *state;
+    char second[160];
+    mode_t before = umask(077);
+    snprintf(second, sizeof(second), "%s/second", p->directory);
+    put_file(second, "old", 0666);
+    assert_int_equal(link(second, p->file), 0);
+    assert_int_equal(chmod(p->directory, 01777), 0);
+    write_whole(p->file, "new");
+    assert_belongs(p->file, geteuid(), 0600);
+    assert_holds(second, "old");
+    umask(before);
+}
+
 /* As another user: a file that may be read but not written stays, although the directory would allow a move. */
 static int try_as_nobody(const char *file)
 {
@@ -389,12 +494,15 @@ static void temporary_names_are_swept(void **state)
         snprintf(path[i], sizeof path[i], "%s/%s", p->directory, names[i]);
         put_file(path[i], "x", 0644);
     }
-    assert_int_equal(atomic_sweep(p->directory, "run.json"), 1);
+    int fd = open(p->directory, O_RDONLY | O_DIRECTORY);
+    assert_true(fd >= 0);
+    assert_int_equal(atomic_sweep(fd, "run.json"), 1);
     assert_int_equal(access(path[0], F_OK), 0);
     assert_int_not_equal(access(path[1], F_OK), 0);
-    assert_int_equal(atomic_sweep(p->directory, NULL), 1);
+    assert_int_equal(atomic_sweep(fd, NULL), 1);
     assert_int_not_equal(access(path[0], F_OK), 0);
-    assert_int_equal(atomic_sweep("/nonexistent", NULL), 0);
+    close(fd);
+    assert_int_equal(atomic_sweep(fd, NULL), 0);
     for (size_t i = 2; i < N; i++)
         assert_int_equal(unlink(path[i]), 0);
 }
@@ -408,7 +516,12 @@ int main(void)
         TEST_IN_PLACE(respects_umask),
         TEST_IN_PLACE(replaces_and_keeps_permissions),
         TEST_IN_PLACE(abandoning_leaves_the_old_file),
-        TEST_IN_PLACE(follows_a_symbolic_link),
+        TEST_IN_PLACE(refuses_a_symbolic_link),
+        TEST_IN_PLACE(follows_own_links_on_the_way),
+        TEST_IN_PLACE(a_pipe_needs_a_reader),
+        TEST_IN_PLACE(a_descriptor_is_written_where_it_stands),
+        TEST_IN_PLACE(another_user_gets_nothing),
+        TEST_IN_PLACE(a_file_with_two_names_gives_no_permissions),
         TEST_IN_PLACE(refuses_what_cannot_be_written),
         TEST_IN_PLACE(long_names_work),
         cmocka_unit_test(a_device_is_written_not_replaced),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* analysis/plot*.c, gnuplot.c: the script, its labels, and what gnuplot makes of it. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -399,12 +401,17 @@ static void a_full_disk_is_an_error(void **state)
 {
     struct drawing *d = *state;
     struct example e;
-    char why[400] = "", name[160];
+    char why[400] = "";
     need_gnuplot();
     make_example(&e);
-    snprintf(name, sizeof(name), "%s/full.svg", d->directory);
-    assert_int_equal(symlink("/dev/full", name), 0);
-    assert_int_equal(plot_write(&e.trace, &e.phases, name, why, sizeof(why)), -1);
+    if (mount("tmpfs", d->directory, "tmpfs", 0, "size=4k") != 0) {
+        print_message("skipped: no small file system to fill: mount: %s\n", strerror(errno));
+        trace_free(&e.trace);
+        skip();
+    }
+    int status = plot_write(&e.trace, &e.phases, d->svg, why, sizeof(why));
+    assert_int_equal(umount(d->directory), 0);
+    assert_int_equal(status, -1);
     assert_non_null(strstr(why, "No space left"));
     trace_free(&e.trace);
 }

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* LINKS_MAX: as path_resolution(7); PARTNER_MS: how long a pipe's other end is waited for */
+enum { LINKS_MAX = 40, PARTNER_MS = 1000, RETRY_MS = 10 };
+
+__attribute__((format(printf, 4, 5)))
+static int refuse(int error, char *why, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(why, size, format, arguments);
+    va_end(arguments);
+    errno = error;
+    return -1;
+}
+
+static int refuse_errno(char *why, size_t size)
+{
+    int error = errno;
+    return refuse(error, why, size, "%s", strerror(error));
+}
+
+/* ---- descriptors ---- */
+
+int path_descriptor(const char *path)
+{
+    static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(path, standard[i]) == 0) {
+            return i;
+        }
+    }
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        const char *number = path + strlen(folders[i]);
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0 && *number != '\0' && strlen(number) < 9 &&
+            number[strspn(number, "0123456789")] == '\0') {
+            return atoi(number);
+        }
+    }
+    return -1;
+}
+
+int path_copy_descriptor(int fd, int for_writing, char *why, size_t size)
+{
+    int flags = fcntl(fd, F_GETFL), wrong = for_writing ? O_RDONLY : O_WRONLY;
+    if (flags < 0) {
+        return refuse(errno, why, size, "descriptor %d is not open", fd);
+    }
+    if ((flags & O_ACCMODE) == wrong || (flags & O_PATH) != 0) {
+        return refuse(EBADF, why, size, "descriptor %d is not open for %s", fd, for_writing ? "writing" : "reading");
+    }
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return copy >= 0 ? copy : refuse_errno(why, size);
+}
+
+/* ---- the way to a directory ---- */
+
+static bool is_trusted(const struct stat *s)
+{
+    return s->st_uid == 0 || s->st_uid == geteuid();
+}
+
+/* A directory that may be passed but not listed is good enough for what is in it. */
+static int open_step(int from, const char *name)
+{
+    int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd >= 0 || errno != EACCES ? fd : openat(from, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+struct walk {
+    int directory; /* as far as it went */
+    unsigned links;
+    char *rest; /* of the way, from malloc */
+};
+
+/* `name` is no directory: if it is a link that may be followed, what it says stands in front of the rest. */
+static int follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
+{
+    char target[PATH_MAX], *longer = NULL;
+    struct stat link, directory;
+    int fd = openat(w->directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return refuse_errno(why, size);
+    }
+    bool known = fstat(fd, &link) == 0 && fstat(w->directory, &directory) == 0;
+    ssize_t length = known && S_ISLNK(link.st_mode) ? readlinkat(fd, "", target, sizeof(target) - 1) : -1;
+    close(fd);
+    if (length < 0) {
+        return refuse(ENOTDIR, why, size, "%s", strerror(ENOTDIR));
+    }
+    if (!is_trusted(&link) || !is_trusted(&directory)) {
+        return refuse(ELOOP, why, size, "'%s' on the way is a symbolic link %s, which is not followed; name the "
+                      "directory that it leads to", name,
+                      is_trusted(&link) ? "in another user's directory" : "of another user");
+    }
+    target[length] = '\0';
+    if (++w->links > LINKS_MAX) {
+        return refuse(ELOOP, why, size, "%s", strerror(ELOOP));
+    }
+    if (target[0] == '/') {
+        close(w->directory);
+        w->directory = open_step(AT_FDCWD, "/");
+    }
+    if (w->directory < 0 || asprintf(&longer, "%s/%s", target, rest) < 0) {
+        return refuse_errno(why, size);
+    }
+    free(w->rest);
+    w->rest = longer;
+    return 0;
+}
+
+/* Goes one component on; w->rest is not empty. */
+static int go_on(struct walk *w, char *why, size_t size)
+{
+    char name[NAME_MAX + 1];
+    size_t length = strcspn(w->rest, "/"), past = length + strspn(w->rest + length, "/");
+    if (length > NAME_MAX) {
+        return refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
+    }
+    memcpy(name, w->rest, length);
+    name[length] = '\0';
+    int next = length > 0 ? open_step(w->directory, name) : dup(w->directory);
+    if (next < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+        return follow(w, name, w->rest + past, why, size);
+    }
+    if (next < 0) {
+        return refuse_errno(why, size);
+    }
+    close(w->directory);
+    w->directory = next;
+    memmove(w->rest, w->rest + past, strlen(w->rest + past) + 1);
+    return 0;
+}
+
+int path_open_directory(const char *path, char *why, size_t size)
+{
+    struct walk w = {.directory = open_step(AT_FDCWD, path[0] == '/' ? "/" : "."), .rest = strdup(path)};
+    int status = w.directory < 0 || w.rest == NULL ? refuse_errno(why, size) : 0;
+    if (path[0] == '\0') {
+        status = refuse(ENOENT, why, size, "the name is empty");
+    }
+    while (status == 0 && w.rest[0] != '\0') {
+        status = go_on(&w, why, size);
+    }
+    int error = errno;
+    free(w.rest);
+    if (status != 0 && w.directory >= 0) {
+        close(w.directory);
+    }
+    errno = error;
+    return status == 0 ? w.directory : -1;
+}
+
+int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_t size)
+{
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/') {
+        end--;
+    }
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/') {
+        begin--;
+    }
+    if (path[0] == '\0') {
+        return refuse(ENOENT, why, size, "the name is empty");
+    }
+    if (end - begin > NAME_MAX) {
+        return refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
+    }
+    snprintf(name, NAME_MAX + 1, "%.*s", end > begin ? (int)(end - begin) : 1, end > begin ? path + begin : ".");
+    char *parent = begin > 0 ? strndup(path, begin) : strdup(path[0] == '/' ? "/" : ".");
+    int fd = parent != NULL ? path_open_directory(parent, why, size) : refuse_errno(why, size);
+    int error = errno;
+    free(parent);
+    errno = error;
+    return fd;
+}
+
+/* ---- files ---- */
+
+static void pause_ms(long milliseconds)
+{
+    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
+    (void)nanosleep(&time, NULL);
+}
+
+static int set_blocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 ? fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) : -1;
+}
+
+static int close_and_refuse(int fd, int error, char *why, size_t size, const char *reason)
+{
+    close(fd);
+    return refuse(error, why, size, "%s", reason);
+}
+
+/* What may not be opened at all, as far as that can be told before. */
+static int check_existing(int directory, const char *name, struct stat *s, char *why, size_t size)
+{
+    struct stat around;
+    if (fstatat(directory, name, s, AT_SYMLINK_NOFOLLOW) != 0 || fstat(directory, &around) != 0) {
+        return refuse_errno(why, size);
+    }
+    if (S_ISLNK(s->st_mode)) {
+        return refuse(ELOOP, why, size, "it is a symbolic link, which is not followed; name the file that it leads to, "
+                      "or remove it");
+    }
+    if (S_ISDIR(s->st_mode)) {
+        return refuse(EISDIR, why, size, "it is a directory");
+    }
+    if (S_ISBLK(s->st_mode) || S_ISSOCK(s->st_mode)) {
+        return refuse(ENXIO, why, size, "it is a %s", S_ISBLK(s->st_mode) ? "block device" : "socket");
+    }
+    if (S_ISFIFO(s->st_mode) && !(is_trusted(s) && is_trusted(&around))) {
+        return refuse(EPERM, why, size, "it is a pipe (FIFO) %s; remove it, or name another file",
+                      is_trusted(s) ? "in another user's directory" : "of another user");
+    }
+    return 0;
+}
+
+int path_open_existing(int directory, const char *name, struct stat *s, char *why, size_t size)
+{
+    struct stat opened;
+    int fd = -1;
+    if (check_existing(directory, name, s, why, size) != 0) {
+        return -1;
+    }
+    for (int waited = 0; fd < 0 && waited <= PARTNER_MS; waited += RETRY_MS) {
+        fd = openat(directory, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0 && (errno != ENXIO || !S_ISFIFO(s->st_mode))) {
+            return refuse_errno(why, size);
+        }
+        if (fd < 0) {
+            pause_ms(RETRY_MS);
+        }
+    }
+    if (fd < 0) {
+        return refuse(ENXIO, why, size, "no program reads from this pipe (FIFO); start the reader first");
+    }
+    if (fstat(fd, &opened) != 0 || opened.st_dev != s->st_dev || opened.st_ino != s->st_ino) {
+        return close_and_refuse(fd, EAGAIN, why, size, "it was exchanged for another while it was opened");
+    }
+    if (set_blocking(fd) != 0) {
+        int error = errno;
+        return close_and_refuse(fd, error, why, size, strerror(error));
+    }
+    return fd;
+}
+
+/*
+ * Whether anybody writes into a pipe that was opened without waiting: its end without a byte, while no writer has it
+ * open, is told from "nothing yet" by read(2) alone. What this reads stays in the stream.
+ */
+static int await_writer(FILE *in, char *why, size_t size)
+{
+    struct pollfd one = {.fd = fileno(in), .events = POLLIN};
+    (void)poll(&one, 1, PARTNER_MS);
+    errno = 0;
+    int first = getc(in);
+    if (first != EOF) {
+        return ungetc(first, in) == EOF ? refuse_errno(why, size) : 0;
+    }
+    bool nothing_yet = ferror(in) != 0 && errno == EAGAIN;
+    clearerr(in);
+    return nothing_yet ? 0 : refuse(ENXIO, why, size, "no program writes into this pipe (FIFO); start the writer first");
+}
+
+static int open_stream(int fd, FILE **in, char *why, size_t size)
+{
+    *in = fdopen(fd, "r");
+    if (*in == NULL) {
+        int error = errno;
+        return close_and_refuse(fd, error, why, size, strerror(error));
+    }
+    return 0;
+}
+
+int path_read_named(const char *path, FILE **in, char *why, size_t size)
+{
+    struct stat s;
+    int descriptor = path_descriptor(path);
+    int fd = descriptor >= 0 ? path_copy_descriptor(descriptor, 0, why, size)
+                             : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) {
+        return descriptor >= 0 ? -1 : refuse_errno(why, size);
+    }
+    if (fstat(fd, &s) != 0 || S_ISDIR(s.st_mode)) {
+        return close_and_refuse(fd, EISDIR, why, size, "it is a directory");
+    }
+    if (S_ISBLK(s.st_mode)) {
+        return close_and_refuse(fd, ENXIO, why, size, "it is a block device");
+    }
+    if (open_stream(fd, in, why, size) != 0) {
+        return -1;
+    }
+    bool fifo = S_ISFIFO(s.st_mode) && descriptor < 0;
+    if ((fifo && await_writer(*in, why, size) != 0) || (descriptor < 0 && set_blocking(fd) != 0)) {
+        int error = errno;
+        (void)fclose(*in);
+        *in = NULL;
+        errno = error;
+        return -1;
+    }
+    return 0;
+}
+
+int path_read_found(const char *path, FILE **in, char *why, size_t size)
+{
+    char name[NAME_MAX + 1];
+    struct stat s;
+    int directory = path_open_parent(path, name, why, size);
+    if (directory < 0) {
+        return -1;
+    }
+    int fd = openat(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), error = errno;
+    close(directory);
+    if (fd < 0) {
+        return refuse(error, why, size, "%s", error == ELOOP ? "it is a symbolic link, which is not followed here"
+                                                             : strerror(error));
+    }
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
+        return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
+    }
+    return open_stream(fd, in, why, size);
+}
