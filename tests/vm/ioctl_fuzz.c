@@ -104,6 +104,7 @@ static int call(struct fuzz *f, unsigned which, unsigned long command, void *arg
     f->answers[which][error < ERRNOS ? error : ERRNOS - 1]++;
     switch (error) {
     case 0: case EINVAL: case EPERM: case EIO: case EBUSY: case EOPNOTSUPP: case EPROTO: case ENOTTY: case EFAULT:
+    case ENODEV: /* the CPU went offline meanwhile */
         return error;
     default:
         complain(f, strerror(error));
