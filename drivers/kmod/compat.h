@@ -13,6 +13,7 @@
 #error "characterize: the module needs Linux 6.1 or newer"
 #endif
 
+#include <linux/compiler.h>
 #include <linux/cpu.h>
 #include <linux/hardirq.h>
 #include <linux/mm.h>
@@ -23,6 +24,18 @@
 /* cpuid_eax() moved here from <asm/cpuid.h>, and in 7.2 <asm/processor.h> does not bring it any more */
 #if __has_include(<asm/cpuid/api.h>)
 #include <asm/cpuid/api.h>
+#endif
+
+/*
+ * Whether indirect calls compare a hash in front of the function (kCFI, or FineIBT made of it), which the kernels then
+ * have from the assembler. 6.18 renamed CONFIG_CFI_CLANG. Under another name the kernels would have none, and trap.
+ */
+#if defined(CONFIG_CFI) || defined(CONFIG_CFI_CLANG)
+#define COMPAT_KCFI
+#elif defined(__has_feature)
+#if __has_feature(kcfi)
+#error "characterize: kCFI by a name of its configuration that drivers/kmod/Kbuild does not know: indirect calls would trap"
+#endif
 #endif
 
 /* 6.16 renamed the 64-bit accessors of registers from rdmsrl to rdmsrq; 7.2 has the old names no more. */

@@ -62,10 +62,24 @@ seconds() {
     cut -d . -f 1 /proc/uptime
 }
 
+# Caches give back what is not in use: without that their partly filled slabs look like a leak, above all after CPUs
+# went and came (1.6 MB after 40 000 random ioctls, no more after 280 000).
 settle() {
     sync
     echo 3 >/proc/sys/vm/drop_caches
+    for cache in /sys/kernel/slab/*; do
+        [ -L "$cache" ] || echo 1 >"$cache/shrink"
+    done 2>/dev/null
     sleep 1
+}
+
+# CPUs but the first go and come until /tmp/plugging is gone
+plug_cpus() {
+    while [ -e /tmp/plugging ]; do
+        for online in /sys/devices/system/cpu/cpu[1-9]*/online; do
+            echo 0 >"$online" && echo 1 >"$online" && echo >>/tmp/plugged
+        done
+    done
 }
 
 echo "== before the module is loaded"
@@ -169,6 +183,20 @@ else
     echo "FAIL: random ioctls, seed $SEED"
 fi
 
+echo "== random ioctls while CPUs go and come, at $(cut -d ' ' -f 1 /proc/uptime) s"
+# what the kernel says about each of them is not asked for here
+echo 4 >/proc/sys/kernel/printk
+touch /tmp/plugging /tmp/plugged
+plug_cpus &
+if ioctl_fuzz /dev/characterize "$((SEED + 1))" "$((FUZZ / 4))"; then
+    echo "ok: $((FUZZ / 4)) random ioctls, seed $((SEED + 1)), while CPUs go and come"
+else
+    echo "FAIL: random ioctls, seed $((SEED + 1)), while CPUs go and come"
+fi
+rm /tmp/plugging
+wait $!
+ok "CPUs went and came, $(wc -l </tmp/plugged) times" test -s /tmp/plugged
+
 if [ "${STOPS:-0}" -gt 0 ]; then
     echo "== stops begin"
     soak
@@ -184,7 +212,7 @@ settle
 free_after=$(memory MemFree) slab_after=$(memory SUnreclaim)
 echo "memory free $free_before -> $free_after kB, unreclaimable slab $slab_before -> $slab_after kB"
 ok "no memory is lost (within 3 MB)" test $((free_before - free_after)) -lt 3072
-ok "no slab memory is lost (within 1 MB)" test $((slab_after - slab_before)) -lt 1024
+ok "no slab memory is lost (within 0.75 MB)" test $((slab_after - slab_before)) -lt 768
 ok "it loads again" insmod /characterize.ko
 ok "and unloads" rmmod characterize
 

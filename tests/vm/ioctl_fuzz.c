@@ -110,6 +110,7 @@ static int call(struct fuzz *f, unsigned which, unsigned long command, void *arg
     f->answers[which][error < ERRNOS ? error : ERRNOS - 1]++;
     switch (error) {
     case 0: case EINVAL: case EPERM: case EIO: case EBUSY: case EOPNOTSUPP: case EPROTO: case ENOTTY: case EFAULT:
+    case ENODEV: /* the CPU went offline meanwhile */
         return error;
     default:
         complain(f, strerror(error));
@@ -181,7 +182,9 @@ static void repeat_within_limit(struct fuzz *f, const struct characterize_run *r
     for (int i = 0; i < ATTEMPTS && ticks >= most; i++) {
         struct characterize_run r = *request;
         if (call(f, 9, CHARACTERIZE_IOC_RUN, &r) != 0) {
-            complain(f, "a valid repetition was refused");
+            if (r.reason != CHARACTERIZE_REASON_CPU_NUMBER) { /* the CPU may have gone */
+                complain(f, "a valid repetition was refused");
+            }
             return;
         }
         ticks = r.end_tsc - r.begin_tsc;
