@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/files.h"
 #include "cli/messages.h"
 
 enum {
@@ -185,7 +186,8 @@ static int check_names(const struct options *o)
     const char *options[] = {"--csv", "--json", "--plot", "--bundle"};
     for (int i = 0; i < 4; i++) {
         for (int j = i + 1; j < 4; j++) {
-            if (names[i] != NULL && names[j] != NULL && strcmp(names[i], names[j]) == 0) {
+            if (names[i] != NULL && names[j] != NULL &&
+                (strcmp(names[i], names[j]) == 0 || (file_is_stdout(names[i]) && file_is_stdout(names[j])))) {
                 complain("%s and %s both name '%s'", options[i], options[j], names[i]);
                 return -1;
             }

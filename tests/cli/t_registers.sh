@@ -182,6 +182,34 @@ refuses "a frequency that is not offered" 3 '4 GHz cannot be set: cpufreq/policy
     --transition 64add:128or --turbo off --fixed-frequency 4
 verdict "... and nothing is changed" as_before
 
+# it cannot say what it wants to, for nobody reads: it is ended, but not before everything is put back
+for signal in INT TERM; do
+    fresh
+    mkfifo deaf
+    (exec sleep 60) <deaf &
+    listener=$!
+    (
+        exec 4>deaf
+        head -c 65536 /dev/zero >&4
+        exec env --default-signal=INT,TERM "$CHARACTERIZE" --transition 64add:128or --runs 100000 --observe 1000 \
+            --period 10 --active-cores 1 --turbo off --fixed-frequency 2 >"$out" 2>&4 4>&- </dev/null
+    ) &
+    program=$!
+    sleep 1
+    verdict "in force while it waits for a reader" settings 0 2000000 2000000
+    began=$(date +%s%N)
+    kill -s "$signal" "$program"
+    (sleep 10 && kill -9 "$program") 2>/dev/null &
+    limit=$!
+    wait "$program"
+    status=$?
+    verdict "SIG$signal: ended after $((($(date +%s%N) - began) / 1000000)) ms" \
+        test "$status" -eq 1 -a $((($(date +%s%N) - began) / 1000000)) -le 2000
+    verdict "... and put back" as_before
+    kill "$limit" "$listener"
+done
+: >"$err"
+
 for signal in INT TERM HUP; do
     fresh
     start

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -322,6 +323,22 @@ static void a_pipe_with_a_writer_is_read(void **state)
     }
 }
 
+static void block_devices_are_refused(void **state)
+{
+    struct place *p = *state;
+    struct stat s;
+    FILE *stream;
+    if (mknod(in(p, "disk"), S_IFBLK | 0600, makedev(7, 999)) != 0) {
+        print_message("skipped: no block device can be made: %s\n", strerror(errno));
+        skip();
+    }
+    int directory = path_open_directory(p->directory, p->why, sizeof(p->why));
+    assert_int_equal(path_open_existing(directory, "disk", &s, p->why, sizeof(p->why)), -1);
+    assert_string_equal(p->why, "it is a block device");
+    close(directory);
+    assert_int_equal(path_read_named(in(p, "disk"), &stream, p->why, sizeof(p->why)), -1);
+}
+
 /* What existed when it was looked at must be what was opened; a pipe of somebody else is not written. */
 static void pipes_of_others_are_not_written(void **state)
 {
@@ -363,6 +380,7 @@ int main(void)
         TEST_IN_PLACE(a_race_leads_nowhere_else),
         TEST_IN_PLACE(reads_what_is_named_and_what_is_found),
         TEST_IN_PLACE(a_pipe_with_a_writer_is_read),
+        TEST_IN_PLACE(block_devices_are_refused),
         TEST_IN_PLACE(pipes_of_others_are_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
