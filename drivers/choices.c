@@ -6,6 +6,7 @@
  * sysfs); those of /dev/cpu/N/msr are told in msr_device.c.
  */
 #include "drivers/choices.h"
+#include "drivers/counter_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,6 +147,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     out->guest = leaves.version.ecx >> 31 & 1;
     ask_helper(sys, dev, out);
     ask_perf(out);
+    out->nmi_watchdog = counter_room_watchdog(proc);
     out->perf_paranoid = read_int(proc, "sys/kernel/perf_event_paranoid");
     out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
     if (out->rdpmc_setting == NOT_READABLE) {
@@ -224,8 +226,9 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                  "the host" : "boot a kernel whose PMU driver allows RDPMC");
     } else if (!f->perf_counter) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
-        snprintf(remedy, sizeof c->remedy, "stop other users of the counters (perf), or as root: sysctl "
-                 "kernel.nmi_watchdog=0");
+        snprintf(remedy, sizeof c->remedy, "%sstop other users of the counters (perf)%s", f->nmi_watchdog > 0
+                 ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or " : "",
+                 f->nmi_watchdog < 0 ? ", or as root: sysctl kernel.nmi_watchdog=0" : "");
     } else if (!f->perf_counts) {
         snprintf(why, sizeof c->why, "the cycle counter opens and can be read, but does not advance%s",
                  f->guest ? ": the virtual PMU does not work" : "");

@@ -26,6 +26,7 @@ struct choice_facts {
     bool perf_counts;      /* RDPMC was tried, and the count advanced */
     bool hybrid;           /* the PMU is that of a hybrid part, cpu_core */
     int perf_paranoid;     /* /proc/sys/kernel/perf_event_paranoid; -100 = not readable */
+    int nmi_watchdog;      /* 1 on, 0 off, -1 not readable */
     int rdpmc_setting;     /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
     int msr_cpu;           /* the CPU whose msr file was tried */
     int msr_errno;         /* of opening it; 0 = it opened */

@@ -29,6 +29,7 @@ void cpu_read_leaves(struct cpu_leaves *out)
     uint32_t highest = out->basic.eax;
     read_leaf(1, highest, &out->version);
     read_leaf(7, highest, &out->structured);
+    read_leaf(0xa, highest, &out->counters);
     read_leaf(0x15, highest, &out->tsc);
     read_leaf(0x16, highest, &out->frequency);
     if (out->version.ecx >> 31 & 1) {
@@ -103,6 +104,7 @@ void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out)
         out->model |= (signature >> 16 & 0xf) << 4;
     }
     out->stepping = signature & 0xf;
+    out->general_counters = (l->counters.eax & 0xff) != 0 ? l->counters.eax >> 8 & 0xff : 0;
     snprintf(out->signature, sizeof out->signature, "%02X_%02XH-%u", out->family, out->model, out->stepping);
 }
 

@@ -21,6 +21,7 @@ struct cpu_leaves {
     struct cpuid_regs basic;        /* 0: highest leaf, vendor */
     struct cpuid_regs version;      /* 1: signature, hypervisor bit */
     struct cpuid_regs structured;   /* 7.0: AVX-512, AMX */
+    struct cpuid_regs counters;     /* 0AH: architectural performance monitoring */
     struct cpuid_regs tsc;          /* 15H: TSC and crystal */
     struct cpuid_regs frequency;    /* 16H: base frequency */
     struct cpuid_regs hypervisor;   /* 40000000H: highest leaf, name */
@@ -35,6 +36,7 @@ struct cpu_identity {
     char brand[49];            /* without the padding; the vendor where the CPU has no brand string */
     char signature[24];        /* "06_8FH-8": family, model (hex, as Intel writes them), stepping (decimal) */
     unsigned family, model, stepping;
+    unsigned general_counters; /* of a logical CPU, as hyper-threading leaves them (CPUID 0AH, EAX 15:8); 0: not told */
     bool intel;
     bool hypervisor;
     char hypervisor_name[13];  /* "KVMKVMKVM"; empty without a hypervisor */

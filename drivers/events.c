@@ -147,9 +147,31 @@ static int read_part(struct events_reader *r, const char *key, char *value)
     return fail(r, r->line, "unknown key '%.40s': [part] has title, cpu and pmu", key);
 }
 
+/* "0 1 2": the levels of 64add, 256fma, 512fma; a heavier kernel is at no lower one. */
+static int read_levels(struct events_reader *r, const char *value)
+{
+    int *level = r->out->level_of;
+
+    if (level[0] >= 0) {
+        return fail(r, r->line, "levels: given twice");
+    }
+    bool good = strlen(value) == 5 && value[1] == ' ' && value[3] == ' ';
+    for (int i = 0; i < 3 && good; i++) {
+        good = value[2 * i] >= (i > 0 ? value[2 * i - 2] : '0') && value[2 * i] <= '2';
+        level[i] = value[2 * i] - '0';
+    }
+    return good && level[0] == 0 ? MACHINE_OK
+                                 : fail(r, r->line, "levels: '%.20s': those of 64add, 256fma and 512fma, each 0 to 2, "
+                                        "the first 0 and none below the one before, as in 0 1 2", value);
+}
+
 static int read_licence(struct events_reader *r, const char *key, const char *value)
 {
     static const char *const keys[EVENTS_LICENCES] = { "lvl0", "lvl1", "lvl2", "throttle" };
+
+    if (strcmp(key, "levels") == 0) {
+        return read_levels(r, value);
+    }
 
     for (int i = 0; i < EVENTS_LICENCES; i++) {
         if (strcmp(key, keys[i]) != 0) {
@@ -162,7 +184,7 @@ static int read_licence(struct events_reader *r, const char *key, const char *va
         r->licence_lines[i] = r->line;
         return MACHINE_OK;
     }
-    return fail(r, r->line, "unknown key '%.40s': [licence] has lvl0, lvl1, lvl2 and throttle", key);
+    return fail(r, r->line, "unknown key '%.40s': [licence] has lvl0, lvl1, lvl2, throttle and levels", key);
 }
 
 static int index_of(const struct events_table *t, const char *name)
@@ -313,6 +335,9 @@ static int check_whole(struct events_reader *r)
         }
     }
     bool all = t->licence[0] >= 0 && t->licence[1] >= 0 && t->licence[2] >= 0;
+    if (t->level_of[0] >= 0 && t->licence[0] < 0) {
+        return fail(r, r->line, "[licence] has levels, and no events for them");
+    }
     bool any = t->licence[0] >= 0 || t->licence[1] >= 0 || t->licence[2] >= 0 || t->licence[3] >= 0;
     if (any && !all) {
         return fail(r, r->line, "[licence] needs lvl0, lvl1 and lvl2, or none of them");
@@ -328,6 +353,9 @@ int events_parse(const char *text, size_t length, const char *file, struct event
     memset(out, 0, sizeof *out);
     snprintf(out->file, sizeof out->file, "%s", file);
     snprintf(out->pmu, sizeof out->pmu, "cpu");
+    for (int i = 0; i < 3; i++) {
+        out->level_of[i] = -1;
+    }
     if (strlen(text) != length) {
         return fail(&r, 1, "a NUL byte: this is not a text file");
     }

@@ -41,6 +41,7 @@ struct events_table {
     struct events_entry entries[EVENTS_ENTRIES_MAX];
     size_t n_entries;
     int licence[EVENTS_LICENCES]; /* index into entries; -1 = the part has no such event */
+    int level_of[3];   /* the license levels at which 64add, 256fma, 512fma run, as published; all -1: not known */
 };
 
 /*

@@ -4,6 +4,7 @@
  * interrupts masked. Cycles come from performance counters; where there are none, as in most virtual machines, from
  * APERF and MPERF; and where these are missing as well, from the dependent chain that the timing machine uses.
  */
+#include "drivers/counter_room.h"
 #include "drivers/helper.h"
 
 #include <errno.h>
@@ -33,8 +34,11 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
         return machine_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
     }
     helper_reason(h->io, h->fd, reason, text, sizeof text);
-    return machine_fail(err, status, reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
-                                                                       : "",
+    const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
+                         : reason == CHARACTERIZE_REASON_NO_COUNTER || reason == CHARACTERIZE_REASON_COUNTER_BUSY
+                             ? counter_room_remedy(counter_room_watchdog(h->proc))
+                             : "";
+    return machine_fail(err, status, remedy,
                         "the kernel helper, %s: %s", what, text);
 }
 
@@ -446,6 +450,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
         return status;
     }
     h->io = io;
+    h->proc = place->proc;
     h->fd = fd;
     h->hello = answer.hello;
     h->silicon.features = answer.hello.features;

@@ -18,6 +18,7 @@
 struct helper_place {
     const char *device;
     const char *sys;                 /* "/sys", or a folder laid out like it */
+    const char *proc;                /* likewise; NULL = "/proc" */
     const struct helper_io *io;
     const char *data_dir;            /* holds events/; NULL = the shipped data */
     const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
@@ -39,6 +40,7 @@ enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
 struct helper {
     struct silicon silicon;  /* what this CPU is; its place, lanes and companions are the module's here */
     const struct helper_io *io;
+    const char *proc;        /* as in helper_place, whose it is */
     int fd;
     struct characterize_hello hello;
     enum helper_clock clock;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/counter_room.h"
 #include "drivers/helper.h"
 
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENCES, READINGS = 64 };
@@ -46,7 +47,8 @@ static int count_kernel(struct machine *m, const struct payload *p, int k, size_
         if (count == COUNTER_MISSING) {
             char name[60];
             perf_counter_name(counted[c], 0, name, sizeof name);
-            return machine_fail(err, MACHINE_CANNOT, "", "no hardware counter is free for %s", name);
+            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+                                "no hardware counter is free for %s", name);
         }
         *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
     }
@@ -102,8 +104,10 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
     }
     const bool throttle = h->events.table.licence[EVENTS_THROTTLE] >= 0;
     int status = count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
-    if (status != MACHINE_OK && throttle) { /* it may be the one that is too many */
+    if (throttle && (status != MACHINE_OK || !counts.has_throttle)) { /* it may be the one that is too many */
         status = count_all(m, cpu, COUNTED - 1, &counts, &err);
+        snprintf(counts.throttle_busy, sizeof counts.throttle_busy, "%s",
+                 counter_room_remedy(counter_room_watchdog(h->proc)));
     }
     part_events_tested(&h->events, status, &err, &counts);
     /* as if nothing had been prepared */

@@ -3,6 +3,7 @@
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
  * companions.
  */
+#include "drivers/counter_room.h"
 #include "drivers/helper.h"
 
 #include <errno.h>
@@ -226,7 +227,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
 /* What perf has put on no hardware counter: the licence events may do without, of the others an error is made. */
 static int check_counted(struct helper *h, uint32_t missing, struct machine_error *err)
 {
-    char name[60], text[200] = "";
+    char name[60], room[100], text[200 + COUNTER_REMEDY_SIZE] = "";
 
     for (size_t i = 0; i < h->silicon.setup.n_counters; i++) {
         const struct counter_spec *c = &h->silicon.counters[i];
@@ -236,11 +237,16 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
         }
         perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
         if (!part_events_is_licence(c->id)) {
-            return machine_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), "
-                                "or as root: sysctl kernel.nmi_watchdog=0", "no hardware counter is free for %s", name);
+            counter_room_text((unsigned)h->silicon.setup.n_counters, h->silicon.id.general_counters, room, sizeof room);
+            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+                                "no hardware counter is free for %s%s", name, room);
         }
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s", text[0] ? ", " : "no hardware counter is "
                  "free, not counted: ", name);
+    }
+    if (text[0] != '\0') {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
+                 counter_room_remedy(counter_room_watchdog(h->proc)));
     }
     silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
     return MACHINE_OK;

@@ -47,16 +47,21 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
     struct perf_licence_verdict verdict;
 
     if (status != MACHINE_OK) {
-        part_events_lack(p, err->text, "stop other users of the counters (perf), or as root: sysctl "
-                         "kernel.nmi_watchdog=0");
+        snprintf(p->remedy, sizeof p->remedy, "%s", err->remedy[0] != '\0' ? err->remedy
+                 : "stop other users of the counters (perf), or --machine model:NAME");
+        part_events_lack(p, err->text, p->remedy);
         return;
     }
-    perf_licence_judge(counts, &verdict);
+    perf_licence_judge(counts, p->table.level_of, &verdict);
     for (int i = 0; i < EVENTS_LICENCES; i++) {
         struct lack *l = &p->licence[i];
         snprintf(l->why, sizeof l->why, "%s%s", verdict.why[i][0] != '\0' ? "no licence counters: " : "",
                  verdict.why[i]);
         l->remedy = "stop what else runs on the core, or --machine model:NAME";
+    }
+    if (!counts->has_throttle && p->table.licence[EVENTS_THROTTLE] >= 0) {
+        snprintf(p->remedy, sizeof p->remedy, "%s", counts->throttle_busy);
+        p->licence[EVENTS_THROTTLE].remedy = p->remedy;
     }
 }
 

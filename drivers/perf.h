@@ -58,9 +58,11 @@ struct perf_system {
     void (*run)(void *context, const struct payload *p, uint64_t ticks);
     const struct perf_samplers *samplers;
     const char *sys;                 /* "/sys", or a folder laid out like it */
+    const char *proc;                /* likewise; NULL = "/proc" */
     const char *data_dir;            /* holds events/; NULL = the shipped data */
     const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
     unsigned licence_features;       /* kernels that `run` can run; 0 = those of this CPU */
+    unsigned general_counters;       /* of the logical CPU; 0 = not known */
 };
 /* Those of the running kernel and CPU. */
 void perf_real_system(struct perf_system *out);
@@ -90,8 +92,10 @@ struct perf_counter {
 int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,
                       uint64_t code, struct perf_counter *out, struct machine_error *err);
 void perf_counter_close(const struct perf_system *system, struct perf_counter *c);
-/* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. */
-int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint64_t code, struct machine_error *err);
+/* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. `events`: how many
+ * were asked for together. */
+int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
+                       uint64_t code, unsigned events, struct machine_error *err);
 
 /* "cycles", "licence level 1", "event 0x28:0x08". */
 void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size);
@@ -108,6 +112,7 @@ struct perf_licence_counts {
     uint64_t cycles[PERF_LICENCE_KERNELS];
     uint64_t level[PERF_LICENCE_KERNELS][3];
     bool has_throttle;
+    char throttle_busy[200]; /* where it has not because no counter was free: what to do */
     uint64_t throttle[PERF_LICENCE_KERNELS]; /* from the kernel's first instruction on */
 };
 /* For each of lvl0, lvl1, lvl2, throttle: "", or why it must not be offered. */
@@ -115,11 +120,14 @@ struct perf_licence_verdict {
     char why[EVENTS_LICENCES][200];
 };
 /*
- * Levels are offered only if each takes its turn: with scalar code, 256-bit FMA and 512-bit FMA the levels 0, 1, 2 hold
- * 90 % of the cycles each, and the three together 95 to 105 %. Where AVX-512 cannot be run, level 2 cannot take its
- * turn and is not offered. Throttling must have been seen with one of the wider kernels.
+ * Levels are offered only if they take their turns: of scalar code, 256-bit FMA and 512-bit FMA each runs at one level,
+ * which holds 90 % of its cycles, the three together 95 to 105 %. Which one that is, is published for some parts
+ * (level_of of their table of events; NULL, or -1: it is not): else scalar code runs at level 0 and none of the others
+ * at a lower level than the one before. A level that none of them asks for, as level 2 of parts that have fewer, cannot
+ * be tested and is not offered. Throttling must have been seen with one of the wider kernels.
  */
-void perf_licence_judge(const struct perf_licence_counts *c, struct perf_licence_verdict *out);
+void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[PERF_LICENCE_KERNELS],
+                        struct perf_licence_verdict *out);
 
 /*
  * Takes the counts on `cpu`, to which the calling thread is pinned meanwhile; about 30 ms. Returns MACHINE_OK, or fills

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "drivers/counter_room.h"
 #include "drivers/perf.h"
 #include "drivers/silicon.h"
 
@@ -176,9 +177,10 @@ void perf_counter_close(const struct perf_system *system, struct perf_counter *c
     c->page = NULL;
 }
 
-int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint64_t code, struct machine_error *err)
+int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
+                       uint64_t code, unsigned events, struct machine_error *err)
 {
-    char name[60];
+    char name[60], room[100];
 
     perf_counter_name(id, code, name, sizeof name);
     if (!c->page->cap_user_rdpmc) {
@@ -186,8 +188,9 @@ int perf_counter_check(const struct perf_counter *c, enum counter_id id, uint64_
                             "the kernel counts %s, but does not let user space read it by RDPMC", name);
     }
     if (c->page->index == 0) {
-        return machine_fail(err, MACHINE_CANNOT, "ask for fewer events, stop other users of the counters (perf), or as "
-                            "root: sysctl kernel.nmi_watchdog=0", "no hardware counter is free for %s", name);
+        counter_room_text(events, system->general_counters, room, sizeof room);
+        return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(system->proc)),
+                            "no hardware counter is free for %s%s", name, room);
     }
     if (c->page->pmc_width < 1 || c->page->pmc_width > 64) {
         return machine_fail(err, MACHINE_CANNOT, "", "the kernel says that the counter for %s is %u bits wide", name,

@@ -25,37 +25,40 @@ static void refuse_all(struct perf_licence_verdict *out, const char *why)
     }
 }
 
-/* One kernel, whose level is that of its number. Returns false with the reason. */
-static bool takes_its_turn(const struct perf_licence_counts *c, int k, char *why, size_t size)
+/* The level at which one kernel runs: `wanted`, or where that is not known (-1) none below `least`. -1, with the
+ * reason: at no such level. */
+static int level_taken(const struct perf_licence_counts *c, int k, int wanted, int least, char *why, size_t size)
 {
     uint64_t sum = 0;
+    int most = 0;
 
     for (int i = 0; i < 3; i++) {
         if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING) {
             snprintf(why, size, "the test of the licence events failed: with %s not everything was counted",
                      perf_licence_names[k]);
-            return false;
+            return -1;
         }
         sum += c->level[k][i];
+        most = c->level[k][i] > c->level[k][most] ? i : most;
     }
     double cycles = (double)c->cycles[k];
     if (cycles < CYCLES_LEAST) {
         snprintf(why, size, "the test of the licence events failed: %s took no more than %.0f cycles",
                  perf_licence_names[k], cycles);
-        return false;
+        return -1;
     }
     if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
         snprintf(why, size, "the test of the licence events failed: with %s the three levels sum to %.1f %% of the "
                  "cycles", perf_licence_names[k], 100 * (double)sum / cycles);
-        return false;
+        return -1;
     }
-    if ((double)c->level[k][k] < OWN_SHARE * cycles) {
+    if ((double)c->level[k][most] < OWN_SHARE * cycles || (wanted >= 0 ? most != wanted : most < least)) {
         snprintf(why, size, "the test of the licence events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of "
                  "the cycles", perf_licence_names[k], 100 * (double)c->level[k][0] / cycles,
                  100 * (double)c->level[k][1] / cycles, 100 * (double)c->level[k][2] / cycles);
-        return false;
+        return -1;
     }
-    return true;
+    return most;
 }
 
 static void judge_throttle(const struct perf_licence_counts *c, char *why, size_t size)
@@ -63,7 +66,8 @@ static void judge_throttle(const struct perf_licence_counts *c, char *why, size_
     bool seen = false;
 
     if (!c->has_throttle) {
-        snprintf(why, size, "this part has no event for throttled cycles, or no counter was free for it");
+        snprintf(why, size, c->throttle_busy[0] != '\0' ? "no hardware counter was free for throttled cycles beside the "
+                 "license levels" : "this part has no event for throttled cycles");
         return;
     }
     for (int k = PERF_256FMA; k < PERF_LICENCE_KERNELS; k++) {
@@ -82,9 +86,12 @@ static void judge_throttle(const struct perf_licence_counts *c, char *why, size_
     }
 }
 
-void perf_licence_judge(const struct perf_licence_counts *c, struct perf_licence_verdict *out)
+void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[PERF_LICENCE_KERNELS],
+                        struct perf_licence_verdict *out)
 {
+    bool seen[EVENTS_LVL2 + 1] = { false };
     char why[200];
+    int level = 0;
 
     memset(out, 0, sizeof *out);
     if (!c->ran[PERF_SCALAR] || !c->ran[PERF_256FMA]) {
@@ -92,14 +99,21 @@ void perf_licence_judge(const struct perf_licence_counts *c, struct perf_licence
         return;
     }
     for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
-        if (c->ran[k] && !takes_its_turn(c, k, why, sizeof why)) {
+        if (!c->ran[k]) {
+            continue;
+        }
+        level = level_taken(c, k, k == PERF_SCALAR ? 0 : level_of != NULL ? level_of[k] : -1, level, why, sizeof why);
+        if (level < 0) {
             refuse_all(out, why);
             return;
         }
+        seen[level] = true;
     }
-    if (!c->ran[PERF_512FMA]) {
-        snprintf(out->why[EVENTS_LVL2], sizeof out->why[EVENTS_LVL2],
-                 "licence level 2 cannot be tested here: the CPU offers no AVX-512");
+    for (int i = EVENTS_LVL0; i <= EVENTS_LVL2; i++) {
+        if (!seen[i]) {
+            snprintf(out->why[i], sizeof out->why[i], "license level %d cannot be tested here: %s", i,
+                     c->ran[PERF_512FMA] ? "neither 256fma nor 512fma asks for it" : "the CPU offers no AVX-512");
+        }
     }
     judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);
 }
@@ -109,6 +123,7 @@ void perf_licence_judge(const struct perf_licence_counts *c, struct perf_licence
 struct rig {
     const struct perf_system *system;
     struct perf_counter counters[5];
+    char throttle_busy[200]; /* no counter was free for the last one: what to do */
     size_t n;
     struct perf_reader reader;
 };
@@ -131,13 +146,17 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
         }
         int status = perf_counter_open(r->system, pmu, cpu, counted[r->n], code, &r->counters[r->n], err);
         if (status == MACHINE_OK) {
-            status = perf_counter_check(&r->counters[r->n], counted[r->n], code, err);
+            status = perf_counter_check(r->system, &r->counters[r->n], counted[r->n], code, 5, err);
             if (status != MACHINE_OK) {
                 perf_counter_close(r->system, &r->counters[r->n]);
             }
         }
+        if (status != MACHINE_OK && r->n == 4) {
+            snprintf(r->throttle_busy, sizeof r->throttle_busy, "%s", err->remedy);
+            return MACHINE_OK;
+        }
         if (status != MACHINE_OK) {
-            return r->n == 4 ? MACHINE_OK : status;
+            return status;
         }
         r->reader.slot[r->n].page = r->counters[r->n].page;
     }
@@ -176,6 +195,7 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *o
     char why[200];
 
     r->reader.n = (unsigned)r->n;
+    memcpy(out->throttle_busy, r->throttle_busy, sizeof out->throttle_busy);
     for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
         struct payload p;
         if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {

@@ -64,7 +64,7 @@ static void perf_finish(struct machine *m)
 static int add_counter(struct perf *t, size_t i, struct machine_error *err)
 {
     const struct counter_spec *c = &t->common.counters[i];
-    unsigned slot = t->reader.n;
+    unsigned slot = t->reader.n, wanted = (unsigned)t->common.setup.n_counters;
     uint64_t code = part_events_code(&t->events, c);
 
     if (slot == PERF_COUNTERS_MAX) {
@@ -72,7 +72,7 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
     }
     int status = perf_counter_open(&t->system, &t->pmu, t->common.cpu, c->id, code, &t->counters[slot], err);
     if (status == MACHINE_OK) {
-        status = perf_counter_check(&t->counters[slot], c->id, code, err);
+        status = perf_counter_check(&t->system, &t->counters[slot], c->id, code, wanted, err);
         if (status != MACHINE_OK) {
             perf_counter_close(&t->system, &t->counters[slot]);
         }
@@ -113,8 +113,9 @@ static int open_counters(const struct machine *m, struct machine_error *err)
     }
     silicon_note(t->common.notes, sizeof t->common.notes, text);
     if (text[0] != '\0') {
-        snprintf(text, sizeof text, "%.180s", err->text);
-        silicon_note(t->common.notes, sizeof t->common.notes, text);
+        char why[sizeof err->text + sizeof err->remedy + 3];
+        snprintf(why, sizeof why, "%s; %s", err->text, err->remedy);
+        silicon_note(t->common.notes, sizeof t->common.notes, why);
     }
     return MACHINE_OK;
 }
@@ -376,6 +377,7 @@ static int start(struct perf *t, struct machine_error *err)
     if (status != MACHINE_OK) {
         return status;
     }
+    t->system.general_counters = t->common.id.general_counters;
     perf_find_pmu(t->system.sys, cpu, &t->pmu);
     status = try_fixed(t, cpu, err);
     if (status == MACHINE_OK) {

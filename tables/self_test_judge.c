@@ -75,7 +75,7 @@ void self_test_no_stretch(struct self_test_line *l, const struct self_test_readi
         }
     if (self_test_find(r, kind, NULL)) {
         self_test_cannot(l, "it was not counted all the time: hardware counters are few",
-                         "stop other profilers; as root, sysctl kernel.nmi_watchdog=0 frees one");
+                         "stop other profilers; as root, sysctl kernel.nmi_watchdog=0 frees one (=1 puts it back)");
         return;
     }
     self_test_cannot(l, "too few repetitions were undisturbed: something else ran on the CPU",

@@ -191,6 +191,7 @@ void fake_pmu_system(struct perf_system *out, struct cpu_leaves *leaves)
     cpu_read_leaves(leaves); /* the TSC is that of this CPU */
     fake_pmu_identity(leaves, "GenuineIntel", 6, 0x55, 4);
     leaves->structured.edx &= ~(1u << 24); /* no AMX: a Skylake-SP has none */
+    leaves->counters = (struct cpuid_regs){ .eax = 4 << 8 | 4 }; /* version 4, four general counters */
     *out = (struct perf_system){
         .open = fake_open,
         .map = fake_map,

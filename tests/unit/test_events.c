@@ -157,6 +157,14 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         { HEAD "title = U # s\n", "5: title: given twice" },
         { HEAD "pmu = cpu # s\n", "5: pmu: 'cpu'" },
         { HEAD "name = x # s\n", "5: unknown key 'name'" },
+        { HEAD "[licence]\nlevels = 0 1 # s\n", "6: levels: '0 1': those of 64add, 256fma and 512fma" },
+        { HEAD "[licence]\nlevels = 0 2 1 # s\n", "6: levels: '0 2 1'" },
+        { HEAD "[licence]\nlevels = 1 1 2 # s\n", "6: levels: '1 1 2'" },
+        { HEAD "[licence]\nlevels = 0 1 3 # s\n", "6: levels: '0 1 3'" },
+        { HEAD "[licence]\nlevels = 0,1,2 # s\n", "6: levels: '0,1,2'" },
+        { HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice" },
+        { HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: no source" },
+        { HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, and no events for them" },
         { HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: 0x00 to 0xff" },
         { HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select" },
         { HEAD "cpu = GenuineIntel 6 0x55 # s\n", "5: cpu: four words" },
@@ -373,6 +381,10 @@ static void test_who_has_licence_events(void **state)
             assert_true((table.licence[k] >= 0) == parts[i].levels);
         }
         assert_true((table.licence[EVENTS_THROTTLE] >= 0) == parts[i].throttle);
+        bool skylake = parts[i].model == 0x55 && parts[i].stepping <= 4; /* the only one that was measured */
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(table.level_of[k], skylake ? k : -1);
+        }
         if (parts[i].levels) {
             assert_int_equal(table.entries[table.licence[EVENTS_LVL0]].code, 0x0728);
             assert_int_equal(table.entries[table.licence[EVENTS_LVL1]].code, 0x1828);

@@ -119,7 +119,7 @@ static void test_a_software_event_of_this_kernel_is_missing(void **state)
         assert_int_equal(words[2], COUNTER_MISSING);
         assert_true(words[0] > 0);
     }
-    assert_int_equal(perf_counter_check(&c, COUNTER_CYCLES, 0, &err), MACHINE_CANNOT);
+    assert_int_equal(perf_counter_check(&s, &c, COUNTER_CYCLES, 0, 1, &err), MACHINE_CANNOT);
     perf_counter_close(&s, &c);
     assert_null(c.page);
     perf_counter_close(&s, &c); /* twice is allowed */

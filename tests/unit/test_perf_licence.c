@@ -24,11 +24,11 @@ static struct perf_licence_counts skylake_sp(void)
     return c;
 }
 
-static void judged(const struct perf_licence_counts *c, const char *levels, const char *lvl2, const char *throttle)
+static void judged_by(const struct perf_licence_counts *c, const int *level_of,
+                      const char *const expected[EVENTS_LICENCES])
 {
-    const char *expected[EVENTS_LICENCES] = { levels, levels, lvl2, throttle };
     struct perf_licence_verdict v;
-    perf_licence_judge(c, &v);
+    perf_licence_judge(c, level_of, &v);
     for (int i = 0; i < EVENTS_LICENCES; i++) {
         bool good = expected[i][0] == '\0' ? v.why[i][0] == '\0' : strstr(v.why[i], expected[i]) != NULL;
         if (!good) {
@@ -36,6 +36,58 @@ static void judged(const struct perf_licence_counts *c, const char *levels, cons
         }
         assert_null(strchr(v.why[i], '\n'));
     }
+}
+
+/* By what is published of a Skylake-SP. */
+static void judged(const struct perf_licence_counts *c, const char *levels, const char *lvl2, const char *throttle)
+{
+    static const int published[] = { 0, 1, 2 };
+    const char *expected[EVENTS_LICENCES] = { levels, levels, lvl2, throttle };
+    judged_by(c, published, expected);
+}
+
+/* Of which nothing is published, with these kernels at these levels. */
+static struct perf_licence_counts part_with(unsigned fma256, unsigned fma512)
+{
+    struct perf_licence_counts c = skylake_sp();
+    const unsigned at[] = { 0, fma256, fma512 };
+    memset(c.level, 0, sizeof c.level);
+    for (int k = 0; k < 3; k++) {
+        c.level[k][at[k]] = c.cycles[k] - 100;
+    }
+    c.has_throttle = false;
+    return c;
+}
+
+/* Ice Lake client: two levels, Rocket Lake: one (Downs, by their frequencies), and all that may be. */
+static void test_parts_with_fewer_levels(void **state)
+{
+    (void)state;
+    static const int none[] = { -1, -1, -1 };
+    static const char *const asks = "neither 256fma nor 512fma asks for it";
+    for (unsigned fma256 = 0; fma256 < 3; fma256++) {
+        for (unsigned fma512 = 0; fma512 < 3; fma512++) {
+            struct perf_licence_counts c = part_with(fma256, fma512);
+            const char *expected[EVENTS_LICENCES] = { "", "", "", "no event for throttled cycles" };
+            for (unsigned level = 1; level < 3; level++) {
+                expected[level] = level == fma256 || level == fma512 ? "" : asks;
+            }
+            for (int i = 0; i < EVENTS_LICENCES && fma512 < fma256; i++) {
+                expected[i] = "the test of the licence events failed: with 512fma levels 0, 1, 2 took";
+            }
+            judged_by(&c, none, expected);
+            judged_by(&c, NULL, expected);
+        }
+    }
+    struct perf_licence_counts c = part_with(0, 1);
+    const char *failed[EVENTS_LICENCES] = { "with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add", "64add" };
+    c.level[SCALAR][1] = c.level[SCALAR][0];
+    c.level[SCALAR][0] = 0; /* scalar code at another level: the event is something else */
+    judged_by(&c, none, failed);
+    c = part_with(0, 1);
+    c.level[FMA512][1] = c.level[FMA512][2] = c.cycles[FMA512] / 2; /* at no level */
+    const char *split[EVENTS_LICENCES] = { "with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma", "512fma" };
+    judged_by(&c, none, split);
 }
 
 static void test_each_level_takes_its_turn(void **state)
@@ -146,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_levels_that_do_not_sum_to_the_cycles),
         cmocka_unit_test(test_what_was_not_counted),
         cmocka_unit_test(test_throttling),
+        cmocka_unit_test(test_parts_with_fewer_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

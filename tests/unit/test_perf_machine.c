@@ -171,7 +171,7 @@ static void test_licences_without_a_free_counter(void **state)
     fake_pmu.programmable = 3; /* enough for the levels */
     open_machine(&r);
     expect_lack(&r, COUNTER_LVL2, "");
-    expect_lack(&r, COUNTER_THROTTLE, "no counter was free for it");
+    expect_lack(&r, COUNTER_THROTTLE, "no hardware counter was free for throttled cycles");
     close_machine(&r);
     set_up(&r);
     fake_pmu.programmable = 2;
@@ -584,7 +584,7 @@ static void test_events_that_cannot_be_counted_are_refused(void **state)
     set_up(&r);
     open_machine(&r);
     assert_int_equal(r.m.ops->run(&r.m, &request, &rec, &r.err), MACHINE_FAILED);
-    refuses(&r, five, 5, "no hardware counter is free for event 0x28:0x10", "nmi_watchdog=0");
+    refuses(&r, five, 5, "no hardware counter is free for event 0x28:0x10", "count in several runs");
     fake_pmu.refuse = no_raw_events;
     refuses(&r, five, 1, "cannot count event 0x28:0x01 on CPU", "do without it");
     fake_pmu.refuse = NULL;
