@@ -34,7 +34,7 @@
 #define COMPAT_KCFI
 #elif defined(__has_feature)
 #if __has_feature(kcfi)
-#error "characterize: kCFI by a name of its configuration that drivers/kmod/Kbuild does not know: indirect calls would trap"
+#error "characterize: kCFI by an unknown name of its configuration: calls of kernels would trap"
 #endif
 #endif
 
