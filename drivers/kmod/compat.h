@@ -45,7 +45,7 @@
 #define rdmsrq_safe_on_cpu(cpu, msr, value) rdmsrl_safe_on_cpu(cpu, msr, value)
 #endif
 
-/* 6.3 made vm_flags constant outside of vm_flags_clear(). The caller is mmap(), which holds the address space's lock. */
+/* 6.3 made vm_flags constant outside of vm_flags_clear(). The caller, mmap(), holds the lock of the address space. */
 static inline void compat_vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
