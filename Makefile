@@ -62,6 +62,8 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/%.asm.o: %.asm Makefile
 	@mkdir -p $(@D)
 	$(NASM) $(NASMFLAGS) -MD $(@:.o=.d) -MT $@ -o $@ $<
+# NASM 2.16.01 does not name what a source includes
+$(ASM:%.asm=$(BUILD)/%.asm.o): $(wildcard kernels/*.inc)
 
 $(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(HELP_OBJ) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(HELP_OBJ) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)

@@ -34,7 +34,7 @@
 #define COMPAT_KCFI
 #elif defined(__has_feature)
 #if __has_feature(kcfi)
-#error "characterize: kCFI by a name of its configuration that drivers/kmod/Kbuild does not know: indirect calls would trap"
+#error "characterize: kCFI by an unknown name of its configuration: calls of kernels would trap"
 #endif
 #endif
 
@@ -45,7 +45,7 @@
 #define rdmsrq_safe_on_cpu(cpu, msr, value) rdmsrl_safe_on_cpu(cpu, msr, value)
 #endif
 
-/* 6.3 made vm_flags constant outside of vm_flags_clear(). The caller is mmap(), which holds the address space's lock. */
+/* 6.3 made vm_flags constant outside of vm_flags_clear(). The caller, mmap(), holds the lock of the address space. */
 static inline void compat_vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

@@ -4,7 +4,7 @@
 #include "../../kernels/registry.c"
 
 #ifdef COMPAT_KCFI
-/* Taking its address makes the compiler state the hash of kernel_fn, which kernels/kernel.inc puts before each kernel. */
+/* Its address makes the compiler state the hash of kernel_fn, which kernels/kernel.inc puts before each kernel. */
 extern kernel_fn kernel_pause_1;
 __ADDRESSABLE(kernel_pause_1);
 #endif

@@ -62,7 +62,8 @@ choose_kernel() {
     fi
     [ -n "$kernel" ] || skip_all "no kernel headers in /usr/src (package linux-headers-amd64)"
     if [ ! -e "/usr/src/linux-headers-$kernel/Makefile" ]; then
-        [ -n "$(release_of "$kernel")" ] || skip_all "no headers of $kernel in /usr/src, and it is not of a known Debian"
+        [ -n "$(release_of "$kernel")" ] ||
+            skip_all "no headers of $kernel in /usr/src, and it is not of a known Debian"
         fetch_builder
     fi
 }
