@@ -5,7 +5,7 @@
 # make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck (lint-deep)
 # make accuracy   analysis on random traces, tables on random models  make fuzz  readers, FUZZ_SECONDS for each target
 # make test-vm    the kernel helper in a virtual machine   make test-vm-avx512  the same with 512 bits (Bochs, minutes)
-# make test-resume   --all killed at 100 random moments and resumed
+# make test-resume   --all killed at RESUME_ROUNDS (100) random moments and resumed
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
 
 VERSION := 0.1.0
@@ -85,8 +85,9 @@ test-vm-avx512: all
 	OUT='$(OUT)' tests/vm/run-bochs.sh
 
 # Some minutes; make test does it a few times.
+RESUME_ROUNDS ?= 100
 test-resume: all
-	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh 100
+	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
 sanitize:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize \
