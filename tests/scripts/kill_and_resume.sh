@@ -99,8 +99,8 @@ awk -v n="$times" -v seed="$seed" -v took="$took_whole" 'BEGIN {
 }' >"$tmp/moments"
 while read -r signal moment; do
     rm -rf "$tmp/cut"
-    if cut_off "$signal" "$moment" && whole_so_far "$signal" && { [ -e "$tmp/cut/run.json" ] || early=$((early + 1)); } &&
-        resumed; then
+    if cut_off "$signal" "$moment" && whole_so_far "$signal" &&
+        { [ -e "$tmp/cut/run.json" ] || early=$((early + 1)); } && resumed; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
@@ -108,8 +108,8 @@ while read -r signal moment; do
         head -n 5 "$tmp/out" "$tmp/diff"
     fi
 done <"$tmp/moments"
-echo "an undisturbed run takes $took_whole ms and has $cells_whole cells; of $times runs $early ended before anything was" \
-    "kept ($early_signals of them before the program had begun), $late were done before the signal"
+echo "an undisturbed run takes $took_whole ms and has $cells_whole cells; of $times runs $early ended before anything" \
+    "was kept ($early_signals of them before the program had begun), $late were done before the signal"
 echo "$kept finished cells were taken over, $begun files that were being written were swept away; the longest time" \
     "from the signal to the end was $longest ms"
 echo "$passed passed, $failed failed, 0 skipped"
