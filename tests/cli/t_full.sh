@@ -30,7 +30,8 @@ full() {
     # shellcheck disable=SC2086
     run $options --output small
     verdict "$full_what: status 1, one line that names the file and says why" test "$status" -eq 1 -a \
-        "$(wc -l <"$err")" -eq 1 -a "$(grep -Ec 'cannot (write|make the directory) small/?.*: No space left' "$err")" -eq 1
+        "$(wc -l <"$err")" -eq 1 -a \
+        "$(grep -Ec 'cannot (write|make the directory) small/?.*: No space left' "$err")" -eq 1
     verdict "... nothing half-written" test -z "$(diff -r "$tmp/whole" small 2>&1 | grep -v "^Only in $tmp/whole")"
     mount -o remount,size=64m,nr_inodes=10000 "$work/small" || exit 1
     # shellcheck disable=SC2086
