@@ -6,7 +6,7 @@
 # make accuracy   analysis on random traces, tables on random models  make fuzz  readers, FUZZ_SECONDS for each target
 # make test-vm    the kernel helper on three kernels in QEMU  make test-vm-avx512  the same with 512 bits (Bochs, minutes)
 # make test-vm-stops  the same, stopped and continued at random for 10 minutes
-# make test-resume   --all killed at 100 random moments and resumed
+# make test-resume   --all killed at RESUME_ROUNDS (100) random moments and resumed
 # make install    PREFIX (/usr/local) and DESTDIR are honoured
 
 VERSION := 0.1.0
@@ -92,8 +92,9 @@ test-vm-avx512: all
 	OUT='$(OUT)' tests/vm/run-bochs.sh
 
 # Some minutes; make test does it a few times.
+RESUME_ROUNDS ?= 100
 test-resume: all
-	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh 100
+	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
 sanitize:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize \

@@ -276,7 +276,8 @@ static int await_writer(FILE *in, char *why, size_t size)
     }
     bool nothing_yet = ferror(in) != 0 && errno == EAGAIN;
     clearerr(in);
-    return nothing_yet ? 0 : refuse(ENXIO, why, size, "no program writes into this pipe (FIFO); start the writer first");
+    return nothing_yet ? 0 : refuse(ENXIO, why, size, "no program writes into this pipe (FIFO); start the writer "
+                                    "first");
 }
 
 static int open_stream(int fd, FILE **in, char *why, size_t size)

@@ -30,7 +30,7 @@ int path_copy_descriptor(int fd, int for_writing, char *why, size_t size);
 /* The directory of this name, for *at() calls. */
 int path_open_directory(const char *path, char *why, size_t size);
 
-/* The directory in which `path` lies, and the name it has there ("." for "/"); a '/' at the end is taken for nothing. */
+/* The directory in which `path` lies, and the name it has there ("." for "/"); a '/' at the end counts for nothing. */
 int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_t size);
 
 /*

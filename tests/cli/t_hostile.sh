@@ -190,7 +190,8 @@ resume "run.json is a link" 'run.json: .*symbolic link' ln -sf "$safe/file" run.
 resume "run.json is a pipe" 'run.json: ' sh -c 'rm run.json && mkfifo run.json'
 resume "a table is a link" 'symbolic link' ln -sf "$safe/file" tables/umask.csv
 resume "the cells are a link" "'cells' on the way is a symbolic link" sh -c "rm -r cells && ln -s $safe/folder cells"
-resume "the tables are a link" "'tables' on the way is a symbolic link" sh -c "rm -r tables && ln -s $safe/folder tables"
+resume "the tables are a link" "'tables' on the way is a symbolic link" \
+    sh -c "rm -r tables && ln -s $safe/folder tables"
 resume "the report is a link" 'report.html: it is a symbolic link' ln -sf "$safe/file" report.html
 
 # what is swept away are names in the directory itself, not behind links

@@ -117,7 +117,8 @@ for name in - /dev/stdin; do
 done
 if command -v bash >/dev/null 2>&1 && command -v gzip >/dev/null 2>&1; then
     gzip -k x.csv
-    bash -c '"$1" --analyze <(gzip -dc x.csv.gz) --json b.json && "$1" --analyze x.csv --csv >(gzip >y.csv.gz) --json z.json' \
+    bash -c '"$1" --analyze <(gzip -dc x.csv.gz) --json b.json &&
+        "$1" --analyze x.csv --csv >(gzip >y.csv.gz) --json z.json' \
         bash "$CHARACTERIZE" >"$out" 2>"$err" </dev/null
     verdict "bash's <(gzip -dc ...)" cmp -s a.json b.json
     sleep 0.5

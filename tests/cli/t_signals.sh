@@ -72,6 +72,119 @@ stop INT
 kill "$writer" 2>/dev/null
 verdict "SIGINT while reading" one_line 1 'interrupted, nothing was written'
 
+# ---- wherever it waits: ended within a second, however long the wait
+
+# ends_soon WHAT SIGNAL: sends it to $program, which must then end within a second (and what a busy machine adds), with
+# status 1 and at most one line, and must leave no child.
+ends_soon() {
+    if ! kill -0 "$program" 2>/dev/null; then
+        skip "$1: SIG$2" "it had ended before"
+        return
+    fi
+    children=$(pgrep -P "$program")
+    began=$(date +%s%N)
+    kill -s "$2" "$program"
+    (sleep 8 && kill -9 "$program") >/dev/null 2>&1 &
+    limit=$!
+    wait "$program" 2>/dev/null
+    status=$?
+    took=$((($(date +%s%N) - began) / 1000000))
+    kill "$limit" 2>/dev/null
+    sleep 0.1
+    orphans=$(for child in $children; do ps -o stat= -p "$child" | grep -v Z; done)
+    verdict "$1: SIG$2 (${took} ms)" test "$status" -eq 1 -a "$took" -le 1500 -a \
+        "$(grep -c '^characterize: ' "$err")" -eq 1 -a -z "$orphans"
+}
+
+# a pipe that somebody has open but never reads or writes, as `deaf` and `mute`
+partners() {
+    clean
+    mkfifo deaf mute
+    (exec sleep 60) <deaf >mute &
+    partner=$!
+    # neither end waits for the other here
+    (exec sleep 60) >deaf <mute &
+    partner2=$!
+}
+leave() {
+    kill "$partner" "$partner2"
+    wait "$partner" "$partner2" 2>/dev/null
+}
+
+few="128fma:512fma --machine model:xeon-gold-6130 --runs 100"
+all="--all --brief --machine model:xeon-gold-6130 --kernels 128fma,512fma --active-cores all --runs 2"
+partners
+# shellcheck disable=SC2086
+{
+    start $t $few --csv deaf --quiet
+    sleep 1
+    ends_soon "writing to a pipe that nobody reads" TERM
+    start $t $few --output files --json deaf --quiet
+    sleep 1
+    ends_soon "... with other files to come" INT
+    start $t 128fma:512fma --machine model:./mute
+    sleep 0.5
+    ends_soon "reading a model from a slow pipe" TERM
+    start --validate ./mute --machine model:xeon-gold-6130
+    sleep 0.5
+    ends_soon "reading published figures from a slow pipe" TERM
+    start --analyze mute --json x.json
+    sleep 0.5
+    ends_soon "reading a trace from a slow pipe" TERM
+    start --self-test --input mute
+    sleep 0.5
+    ends_soon "reading a bundle from a slow pipe" TERM
+}
+# standard output; the pipe is full by now
+# shellcheck disable=SC2086
+for options in "$t $few --csv - --quiet" "--table umask --brief --machine model:xeon-gold-6130 --csv -" \
+    "--export json --machine model:xeon-gold-6130"; do
+    (exec env --default-signal=INT,TERM "$CHARACTERIZE" $options >deaf 2>"$err" </dev/null) &
+    program=$!
+    sleep 1
+    ends_soon "${options%% *} to standard output that nobody reads" TERM
+done
+leave
+
+# a child that hangs, and its own children
+bin=$tmp/bin
+mkdir "$bin"
+printf '#!/bin/sh\nexec sleep 61\n' >"$bin/gnuplot"
+chmod 755 "$bin/gnuplot"
+clean
+path=$PATH
+PATH=$bin:$path
+# shellcheck disable=SC2086
+{
+    start $t $few --plot x.svg
+    sleep 1
+    ends_soon "gnuplot hangs: a transition" TERM
+    start --table frequency --kernels 128fma --active-cores 1 --machine model:xeon-gold-6130 --output files --quiet
+    sleep 1
+    ends_soon "gnuplot hangs: a table" INT
+    start $all --output all --quiet
+    sleep 3
+    ends_soon "gnuplot hangs: --all" TERM
+}
+PATH=$path
+verdict "... which says how to go on" grep -q "finished cells are kept in all: --resume" "$err"
+
+# a long calculation, after the measuring and after the reading
+clean
+# shellcheck disable=SC2086
+run $t 128fma:512fma --machine model:xeon-gold-6130 --runs 8000 --csv long.csv --quiet
+for after in 0.2 0.8; do
+    start --analyze long.csv --json x.json
+    sleep $after
+    ends_soon "analysing since $after s" TERM
+done
+for after in 0.7 1.4 2; do
+    start $t 128fma:512fma --machine model:xeon-gold-6130 --runs 8000 --csv x.csv --quiet
+    sleep $after
+    ends_soon "measuring or analysing since $after s" TERM
+done
+verdict "nothing of it was written" test "$(left)" = "$work/long.csv"
+
 # what the caller ignores stays ignored, as under nohup
 clean
 # shellcheck disable=SC2086

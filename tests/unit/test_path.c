@@ -77,7 +77,7 @@ static void descriptors_are_known_by_name(void **state)
         const char *path;
         int fd;
     } cases[] = {{"/dev/stdin", 0}, {"/dev/stdout", 1}, {"/dev/stderr", 2}, {"/dev/fd/63", 63}, {"/proc/self/fd/7", 7},
-                 {"/dev/fd/", -1}, {"/dev/fd/1x", -1}, {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1}, {"/dev/fd/99999999999", -1},
+                 {"/dev/fd/", -1}, {"/dev/fd/1x", -1}, {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1}, {"/dev/fd/9999999999", -1},
                  {"/proc/1/fd/1", -1}, {"/dev/stdoutx", -1}, {"dev/fd/1", -1}, {"-", -1}, {"", -1}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -88,7 +88,8 @@ static void descriptors_are_known_by_name(void **state)
 /* Every way of writing a directory's name leads to it. */
 static void finds_directories(void **state)
 {
-    static const char *const ways[] = {"a", "a/", "a//", "./a", "a/.", "a/b/..", "l", "l/", "l/../a", "up/a", "abs", "ll"};
+    static const char *const ways[] = {"a", "a/", "a//", "./a", "a/.", "a/b/..", "l", "l/", "l/../a", "up/a", "abs",
+                                       "ll"};
     struct place *p = *state;
     struct stat wanted, found;
     char absolute[160];
@@ -299,7 +300,7 @@ static pid_t write_later(const char *name, const char *text, unsigned before_us,
     return child;
 }
 
-/* A writer that comes soon, and one that is there but has nothing to say yet: nothing is lost, and the end is the end. */
+/* A writer that comes soon, and one that is there but has nothing to say yet: nothing is lost, the end is the end. */
 static void a_pipe_with_a_writer_is_read(void **state)
 {
     static const unsigned moments[][2] = {{0, 0}, {300000, 0}, {0, 300000}, {0, 1300000}};

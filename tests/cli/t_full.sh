@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --all where there is no room: it ends with what cannot be written first, in one line, and goes on once there is room.
+# In a mount namespace of its own.
+here=$(dirname "$0")
+if [ -z "${CHARACTERIZE_NAMESPACE:-}" ] && [ "$(id -u)" -eq 0 ] &&
+    unshare -m --propagation private true 2>/dev/null; then
+    CHARACTERIZE_NAMESPACE=1 exec unshare -m --propagation private sh "$0"
+fi
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+options="--all --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma --runs 2 --active-cores all --quiet"
+if [ -z "${CHARACTERIZE_NAMESPACE:-}" ]; then
+    skip "a full disk" "no mount namespace of one's own here (needs root and CAP_SYS_ADMIN)"
+    finish
+fi
+mkdir "$work/small"
+
+# shellcheck disable=SC2086
+run $options --output "$tmp/whole"
+verdict "where there is room" test "$status" -eq 0
+pages=$(find "$tmp/whole" -type f -printf '%s\n' | awk '{ n += int(($1 + 4095) / 4096) } END { print n }')
+nodes=$(find "$tmp/whole" | wc -l)
+
+# full WHAT OPTIONS: a file system with those options, which are not enough.
+full() {
+    full_what=$1
+    mount -t tmpfs -o "$2" tmpfs "$work/small" || exit 1
+    # shellcheck disable=SC2086
+    run $options --output small
+    verdict "$full_what: status 1, one line that names the file and says why" test "$status" -eq 1 -a \
+        "$(wc -l <"$err")" -eq 1 -a \
+        "$(grep -Ec 'cannot (write|make the directory) small/?.*: No space left' "$err")" -eq 1
+    verdict "... nothing half-written" test -z "$(diff -r "$tmp/whole" small 2>&1 | grep -v "^Only in $tmp/whole")"
+    mount -o remount,size=64m,nr_inodes=10000 "$work/small" || exit 1
+    # shellcheck disable=SC2086
+    run $options --output small --resume
+    verdict "... and --resume goes on when there is room" test "$status" -eq 0 -a -z "$(diff -r "$tmp/whole" small 2>&1)"
+    umount "$work/small"
+}
+# where each of them is reached: cells, tables, plots, the report
+for percent in 2 40 75 97; do
+    full "room for $percent %" "size=$((pages * 4 * percent / 100))k"
+done
+for percent in 3 50 95; do
+    full "names for $percent % of the files" "size=64m,nr_inodes=$((nodes * percent / 100))"
+done
+
+finish
