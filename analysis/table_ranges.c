@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a column of a table may hold. Ranges are wide: what no processor and no measurement of one can be lies outside. */
+/* What a column of a table may hold. Ranges are wide: only what no processor and no measurement of one can be lies
+ * outside. */
 #include <math.h>
 #include <string.h>
 
