@@ -2,7 +2,12 @@
 #include "analysis/core_ranges.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+#include "analysis/trace.h"
+
+enum { CORES_MAX = 65535 };
 
 const char *core_range_read(const char *text, struct frequency_group *out)
 {
@@ -14,7 +19,8 @@ const char *core_range_read(const char *text, struct frequency_group *out)
         text = end + 1;
         out->last = (unsigned)strtoul(text, &end, 10);
     }
-    return end != text ? end : NULL;
+    bool possible = out->first <= out->last && out->last <= CORES_MAX;
+    return end != text && possible ? end : NULL;
 }
 
 double core_ranges_value(const char *text, unsigned cores)
@@ -24,7 +30,7 @@ double core_ranges_value(const char *text, unsigned cores)
         char *end;
         double value = strtod(p + 1, &end);
         if (cores >= g.first && cores <= g.last)
-            return value;
+            return trace_within(trace_channel_range(TRACE_FREQ), value) ? value : NAN;
         p = *end == ',' ? end + 1 : NULL;
     }
     return NAN;

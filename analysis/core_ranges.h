@@ -9,9 +9,10 @@
 #define TURBO_LIMITS "turbo_limits_ghz"
 #define TURBO_LIMITS_OF TURBO_LIMITS " of "
 
-/* Reads "5-8", or "5" for 5-5. Returns what follows it, or NULL where there is no such thing. */
+/* Reads "5-8", or "5" for 5-5, up to 65535. Returns what follows it, or NULL where there is no such thing. */
 const char *core_range_read(const char *text, struct frequency_group *out);
-/* The value for so many cores; NAN where the text has none for them, or is NULL or something else. */
+/* The value for so many cores, GHz; NAN where the text has none for them, or none within the range of freq_ghz, or is
+ * NULL or something else. */
 double core_ranges_value(const char *text, unsigned cores);
 
 #endif

@@ -174,6 +174,8 @@ char *table_to_json(const struct table *t)
 
 /* ---- reading ---- */
 
+enum { DECIMALS_MAX = 17 }; /* more than a double holds are none */
+
 struct reader {
     const char *name;
     char *why;
@@ -232,11 +234,14 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
         const char *name = json_string_value(json_array_get(names, i)),
                    *unit = json_string_value(json_array_get(units, i));
         int type = type_of(json_string_value(json_array_get(types, i)));
+        json_int_t shown = json_integer_value(json_array_get(decimals, i));
         if (!name || !unit || type < 0)
             return refuse(r, "column %zu has no name, no unit or no known type", i + 1);
+        if (shown < 0 || shown > DECIMALS_MAX)
+            return refuse(r, "column %zu: \"decimals\" are 0 to %d", i + 1, DECIMALS_MAX);
         columns[i] = (struct table_column){.name = name, .unit = unit, .type = (enum table_type)type,
                                            .key = listed(json_object_get(root, "keys"), name),
-                                           .decimals = (int)json_integer_value(json_array_get(decimals, i))};
+                                           .decimals = (int)shown};
     }
     table_init(t, table, columns, n);
     return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a column of a table may hold. Ranges are wide: what no processor and no measurement of one can be lies outside. */
+/* What a column of a table may hold. Ranges are wide: only what no processor and no measurement of one can be lies
+ * outside. */
 #include <math.h>
 #include <string.h>
 
@@ -50,11 +51,24 @@ static bool limit_of(const char *name, size_t *length)
     return limit;
 }
 
+/* The names of columns carry their units; what a file says of the unit may be anything. */
+static const char *unit_of(const struct table_column *c, size_t length)
+{
+    static const char *const ends[][2] = {{"_ghz", "GHz"}, {"_us", "us"}, {"volts", "V"}, {"watts", "W"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i][0]);
+        if (length >= n && strncmp(c->name + length - n, ends[i][0], n) == 0)
+            return ends[i][1];
+    }
+    return strncmp(c->name, "nj_", 3) == 0 ? "nJ" : c->unit;
+}
+
 static const struct trace_range *range_of(const struct table_column *c, size_t length)
 {
-    if (strcmp(c->unit, "GHz") == 0)
+    const char *unit = unit_of(c, length);
+    if (strcmp(unit, "GHz") == 0)
         return trace_channel_range(TRACE_FREQ);
-    if (strcmp(c->unit, "V") == 0)
+    if (strcmp(unit, "V") == 0)
         return trace_channel_range(TRACE_VOLTS);
     for (int k = TRACE_LVL0; k <= TRACE_LVL2; k++)
         if (strcmp(c->name, trace_channel_name((enum trace_channel)k)) == 0)
@@ -62,7 +76,7 @@ static const struct trace_range *range_of(const struct table_column *c, size_t l
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         const struct named_range *r = &ranges[i];
         bool named = !r->name || (strlen(r->name) == length && strncmp(r->name, c->name, length) == 0);
-        if (named && strcmp(r->unit, c->unit) == 0)
+        if (named && strcmp(r->unit, unit) == 0)
             return &r->range;
     }
     return NULL;

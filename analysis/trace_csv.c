@@ -404,25 +404,29 @@ static int group_runs(struct reader *r, struct trace *t)
 /* A few values outside their ranges among very many are glitches of the recorder, to be counted; more are nonsense. */
 static int settle_outside(struct reader *r, struct trace *t)
 {
-    uint64_t before = 0, of = 0; /* those of whoever wrote the file */
+    uint64_t before = 0, of = 0, all, here; /* those of whoever wrote the file; of this file */
     char text[60];
     if (!r->outside)
         return 0;
     if (!trace_samples_discarded(trace_get(t, trace_discarded_key), &before, &of))
         before = of = 0;
-    of = of > r->samples ? of : r->samples;
-    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64, before + r->outside, of);
-    if (!trace_samples_discarded(text, &before, &of)) {
+    snprintf(text, sizeof text, "%zu of %zu", r->outside, r->samples);
+    bool few = trace_samples_discarded(text, &here, &all);
+    if (few && before) { /* both together, too */
+        snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64, before + here, of > all ? of : all);
+        few = trace_samples_discarded(text, &here, &all);
+    }
+    if (!few) {
         *r->err = r->first;
         size_t used = strlen(r->err->text);
-        snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples hold such values",
-                 text);
+        snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples hold such values", text);
         return -1;
     }
     return trace_set(t, trace_discarded_key, text) ? fail(r, 0, "out of memory") : 0;
 }
 
-/* Samples in which no time passes have no frequency and no rate, nor has a recording most of whose samples are such. */
+/* Samples in which no time passes, in the decimals that are written, have no frequency and no rate, nor has a recording
+ * most of whose samples are such. */
 static int check_times(struct reader *r, const struct trace *t)
 {
     size_t all = 0, still = 0;
@@ -430,7 +434,7 @@ static int check_times(struct reader *r, const struct trace *t)
         if (t->run && t->run[i] != t->run[i - 1])
             continue;
         all++;
-        still += t->time_us[i] <= t->time_us[i - 1];
+        still += round(t->time_us[i] * 1e4) <= round(t->time_us[i - 1] * 1e4);
     }
     r->number = 0;
     return still * 2 > all ? fail(r, 0, "time_us stands still from sample to sample, %zu times of %zu: samples must be "

@@ -227,7 +227,8 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
     } else if (!f->perf_counter) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
         snprintf(remedy, sizeof c->remedy, "%sstop other users of the counters (perf)%s", f->nmi_watchdog > 0
-                 ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or " : "",
+                 ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or "
+                 : "",
                  f->nmi_watchdog < 0 ? ", or as root: sysctl kernel.nmi_watchdog=0" : "");
     } else if (!f->perf_counts) {
         snprintf(why, sizeof c->why, "the cycle counter opens and can be read, but does not advance%s",

@@ -87,8 +87,9 @@ static void format_with(uint64_t code, const char *start, const char *number, co
         snprintf(counter_mask, sizeof counter_mask, "%scmask%s%u", separator, equals, cmask);
     }
     snprintf(out, size, "%s%s%02x%s%s%02x%s%s%s%s%s", start, number, event_code_select(code), separator, number,
-             event_code_umask(code), counter_mask, code & EVENT_CODE_INV ? separator : "", code & EVENT_CODE_INV ? "inv" : "",
-             code & EVENT_CODE_EDGE ? separator : "", code & EVENT_CODE_EDGE ? "edge" : "");
+             event_code_umask(code), counter_mask, code & EVENT_CODE_INV ? separator : "",
+             code & EVENT_CODE_INV ? "inv" : "", code & EVENT_CODE_EDGE ? separator : "",
+             code & EVENT_CODE_EDGE ? "edge" : "");
 }
 
 void event_code_format(uint64_t code, char *out, size_t size)

@@ -32,8 +32,9 @@ static inline unsigned event_code_umask(uint64_t code)
 }
 
 /*
- * Reads EVENT:UMASK[:cmask=N][:inv][:edge], as 0x28:0x08 or 0xa3:0x04:cmask=4; numbers hexadecimal with 0x,
- * otherwise decimal, 0 to 255, and EVENT up to 4095 (above 255 there is something on AMD's processors alone). Returns NULL and sets *code, or what is wrong with the text.
+ * Reads EVENT:UMASK[:cmask=N][:inv][:edge], as 0x28:0x08 or 0xa3:0x04:cmask=4; numbers hexadecimal with 0x, otherwise
+ * decimal, 0 to 255, and EVENT up to 4095 (above 255 there is something on AMD's processors alone). Returns NULL and
+ * sets *code, or what is wrong with the text.
  */
 const char *event_code_parse(const char *text, uint64_t *code);
 

@@ -106,7 +106,8 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
     int status = count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
     if (throttle && (status != MACHINE_OK || !counts.has_throttle)) { /* it may be the one that is too many */
         status = count_all(m, cpu, COUNTED - 1, &counts, &err);
-        snprintf(counts.throttle_busy, sizeof counts.throttle_busy, "%s",
+        snprintf(counts.throttle_why, sizeof counts.throttle_why, "no hardware counter is free for throttled cycles");
+        snprintf(counts.throttle_remedy, sizeof counts.throttle_remedy, "%s",
                  counter_room_remedy(counter_room_watchdog(h->proc)));
     }
     part_events_tested(&h->events, status, &err, &counts);

@@ -60,7 +60,7 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
         l->remedy = "stop what else runs on the core, or --machine model:NAME";
     }
     if (!counts->has_throttle && p->table.licence[EVENTS_THROTTLE] >= 0) {
-        snprintf(p->remedy, sizeof p->remedy, "%s", counts->throttle_busy);
+        snprintf(p->remedy, sizeof p->remedy, "%s", counts->throttle_remedy);
         p->licence[EVENTS_THROTTLE].remedy = p->remedy;
     }
 }

@@ -92,8 +92,8 @@ struct perf_counter {
 int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,
                       uint64_t code, struct perf_counter *out, struct machine_error *err);
 void perf_counter_close(const struct perf_system *system, struct perf_counter *c);
-/* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. `events`: how many
- * were asked for together. */
+/* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. `events`: how
+ * many were asked for together. */
 int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
                        uint64_t code, unsigned events, struct machine_error *err);
 
@@ -112,7 +112,7 @@ struct perf_licence_counts {
     uint64_t cycles[PERF_LICENCE_KERNELS];
     uint64_t level[PERF_LICENCE_KERNELS][3];
     bool has_throttle;
-    char throttle_busy[200]; /* where it has not because no counter was free: what to do */
+    char throttle_why[160], throttle_remedy[200]; /* where there is an event and it cannot be had with the levels */
     uint64_t throttle[PERF_LICENCE_KERNELS]; /* from the kernel's first instruction on */
 };
 /* For each of lvl0, lvl1, lvl2, throttle: "", or why it must not be offered. */

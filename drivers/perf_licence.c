@@ -66,8 +66,8 @@ static void judge_throttle(const struct perf_licence_counts *c, char *why, size_
     bool seen = false;
 
     if (!c->has_throttle) {
-        snprintf(why, size, c->throttle_busy[0] != '\0' ? "no hardware counter was free for throttled cycles beside the "
-                 "license levels" : "this part has no event for throttled cycles");
+        snprintf(why, size, "%s", c->throttle_why[0] != '\0' ? c->throttle_why
+                                                             : "this part has no event for throttled cycles");
         return;
     }
     for (int k = PERF_256FMA; k < PERF_LICENCE_KERNELS; k++) {
@@ -123,7 +123,7 @@ void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[
 struct rig {
     const struct perf_system *system;
     struct perf_counter counters[5];
-    char throttle_busy[200]; /* no counter was free for the last one: what to do */
+    struct machine_error throttle; /* why the last one cannot be had, if it cannot */
     size_t n;
     struct perf_reader reader;
 };
@@ -152,7 +152,7 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
             }
         }
         if (status != MACHINE_OK && r->n == 4) {
-            snprintf(r->throttle_busy, sizeof r->throttle_busy, "%s", err->remedy);
+            r->throttle = *err;
             return MACHINE_OK;
         }
         if (status != MACHINE_OK) {
@@ -195,7 +195,8 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *o
     char why[200];
 
     r->reader.n = (unsigned)r->n;
-    memcpy(out->throttle_busy, r->throttle_busy, sizeof out->throttle_busy);
+    snprintf(out->throttle_why, sizeof out->throttle_why, "%.150s", r->throttle.text);
+    snprintf(out->throttle_remedy, sizeof out->throttle_remedy, "%s", r->throttle.remedy);
     for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
         struct payload p;
         if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {

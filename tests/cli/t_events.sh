@@ -37,6 +37,7 @@ refuses "an event twice" 2 "--event: 0x28:0x20 and 40:32 are the same event" \
 refuses "an event that the model does not count" 3 'does not count event 2AH/08H' $t $p $model --event 0x2a:8
 # shellcheck disable=SC2086
 refuses "a select of twelve bits on a model of Intel's" 3 'does not count event 128H/08H' $t $p $model --event 0x128:8
+# shellcheck disable=SC2086
 refuses "an unknown name, with the nearest" 2 "--event: no event 'CORE_POWER.X' .*nearest: .*CORE_POWER.LVL0" \
     $t $p $model --event CORE_POWER.X
 refuses "events on a machine without counters" 3 '--event 0x28:0x08: time stamps alone cannot count this.*model:NAME' \

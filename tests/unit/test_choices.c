@@ -20,7 +20,8 @@
 static struct choice_facts guest(void)
 {
     return (struct choice_facts){ .guest = true, .helper_errno = ENOENT, .perf_errno = ENOENT, .perf_paranoid = 2,
-                                  .rdpmc_setting = -100, .nmi_watchdog = -1, .msr_cpu = 3, .msr_errno = ENOENT, .timing_usable = true };
+                                  .rdpmc_setting = -100, .nmi_watchdog = -1, .msr_cpu = 3, .msr_errno = ENOENT,
+                                  .timing_usable = true };
 }
 
 enum { HELPER, PERF, MSR, TIMING, ALL };

@@ -300,7 +300,7 @@ static void test_licences_without_a_free_counter(void **state)
     fake_helper.programmable = 3; /* enough for the levels */
     open_that();
     expect_lack(COUNTER_LVL2, "");
-    expect_lack(COUNTER_THROTTLE, "no hardware counter was free for throttled cycles");
+    expect_lack(COUNTER_THROTTLE, "no hardware counter is free for throttled cycles");
     prepare_with(wanted, 5); /* the event comes first, the last level gets none */
     machine.ops->info(&machine, &info);
     assert_non_null(strstr(info.notes, "no hardware counter is free, not counted: licence level 2"));

@@ -34,8 +34,8 @@ static const unsigned mappings[][3] = { { 0, 1, 2 }, { 0, 0, 1 }, { 0, 0, 0 }, {
                                         { 0, 1, 0 }, { 0, 2, 1 }, { 1, 1, 2 }, { 2, 1, 0 }, { 1, 0, 0 } };
 enum { MAPPINGS = sizeof mappings / sizeof *mappings };
 
-/* Each case takes a tenth of a second, to measure the TSC: all mappings of two parts, of the others those that are known
- * of some part. */
+/* Each case takes a tenth of a second, to measure the TSC: all mappings of two parts, of the others those that are
+ * known of some part. */
 enum { KNOWN_MAPPINGS = 3 };
 static bool is_tried(const struct part *p, size_t mapping)
 {

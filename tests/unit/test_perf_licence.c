@@ -80,13 +80,15 @@ static void test_parts_with_fewer_levels(void **state)
         }
     }
     struct perf_licence_counts c = part_with(0, 1);
-    const char *failed[EVENTS_LICENCES] = { "with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add", "64add" };
+    const char *failed[EVENTS_LICENCES] = { "with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add",
+                                            "64add" };
     c.level[SCALAR][1] = c.level[SCALAR][0];
     c.level[SCALAR][0] = 0; /* scalar code at another level: the event is something else */
     judged_by(&c, none, failed);
     c = part_with(0, 1);
     c.level[FMA512][1] = c.level[FMA512][2] = c.cycles[FMA512] / 2; /* at no level */
-    const char *split[EVENTS_LICENCES] = { "with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma", "512fma" };
+    const char *split[EVENTS_LICENCES] = { "with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma",
+                                           "512fma" };
     judged_by(&c, none, split);
 }
 

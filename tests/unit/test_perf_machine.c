@@ -171,7 +171,7 @@ static void test_licences_without_a_free_counter(void **state)
     fake_pmu.programmable = 3; /* enough for the levels */
     open_machine(&r);
     expect_lack(&r, COUNTER_LVL2, "");
-    expect_lack(&r, COUNTER_THROTTLE, "no hardware counter was free for throttled cycles");
+    expect_lack(&r, COUNTER_THROTTLE, "no hardware counter is free for throttled cycles");
     close_machine(&r);
     set_up(&r);
     fake_pmu.programmable = 2;

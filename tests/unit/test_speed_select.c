@@ -282,6 +282,14 @@ static void test_ranges(void **state)
     assert_true(isnan(core_ranges_value(NULL, 1)));
     assert_true(isnan(core_ranges_value("", 1)));
     assert_true(isnan(core_ranges_value("1-", 1)));
+    static const char *const nonsense[] = {"1-4294967295: 3", "1-65536: 3", "3-1: 3", "-1-2: 3", "1-2: -3.7", "1-2: 0",
+                                           "1-2: inf", "1-2: nan", "1-2: 3700", "1-2: 1e400"};
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        for (unsigned cores = 1; cores <= 3; cores++) {
+            assert_true(isnan(core_ranges_value(nonsense[i], cores)));
+        }
+    }
+    assert_true(core_ranges_value("1-65535: 3", 65535) == 3);
 }
 
 int main(void)

@@ -223,6 +223,12 @@ static void broken_files_are_refused(void **state)
          "\"types\": [\"real\"], \"rows\": [[1], [\"x\"]]}",
          "row 2: a is not of type real"},
         {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
+         "\"types\": [\"real\"], \"decimals\": [2000000000], \"rows\": [[1]]}",
+         "column 1: \"decimals\" are 0 to 17"},
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
+         "\"types\": [\"real\"], \"decimals\": [-1], \"rows\": [[1]]}",
+         "column 1: \"decimals\" are 0 to 17"},
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
          "\"types\": [\"real\"], \"rows\": [[1, 2]]}",
          "row 1 has 2 fields"},
         {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
@@ -252,6 +258,8 @@ static void numbers_out_of_range_are_refused(void **state)
 {
     static const struct range_case cases[] = {
         {"freq_ghz", "GHz", TABLE_REAL, {1e-6, 2.8, 100}, {0, -1.9, 2800086}},
+        {"freq_ghz", "furlong", TABLE_REAL, {1e-6, 2.8, 100}, {0, -1.9, 2800086}}, /* the name counts */
+        {"latency_us", "", TABLE_REAL, {0, 60, 1e6}, {-0.1, -1e9, 1e13}},
         {"low_ghz", "GHz", TABLE_REAL, {0.4, 3, 9}, {-1, 101, 1e30}},
         {"freq_ghz_lo", "GHz", TABLE_REAL, {-1, 0, 200}, {-101, 201, -1e9}},
         {"volts", "V", TABLE_REAL, {0.1, 1, 3}, {0, -1, 952}},

@@ -228,6 +228,9 @@ static void discarded_samples_are_counted(void **state)
     more[strlen("# samples_discarded: ")] = '3'; /* 9 of 9000 are one in a thousand */
     assert_int_equal(read_text(more, size + (size_t)head, &back, &err), -1);
     free(more);
+    static const char boast[] = "# samples_discarded: 1 of 999999999\ntime_us,ipc\n1,1\n2,-1\n3,-1\n4,1\n";
+    assert_int_equal(read_text(boast, strlen(boast), &back, &err), -1);
+    assert_non_null(strstr(err.text, "2 of 4 samples hold such values"));
     free(text);
     trace_free(&t);
 }
@@ -272,7 +275,7 @@ static void discarded_repetitions_are_not_there(void **state)
     (void)state;
 #define SAMPLES "run,time_us,ipc\n3,1,1\n9,1,1\n3,2,1\n9,2,1\n"
     refused("# cpu: x\n# discarded: slow = 3\n" SAMPLES, 2, "discarded: run 3 is not discarded");
-    refused("# discarded: slow = 1,2,9; other = 4\n" SAMPLES, 1, "run 9 is not discarded: the file holds samples of it");
+    refused("# discarded: slow = 1,2,9; other = 4\n" SAMPLES, 1, "run 9 is not discarded: the file holds samples");
     refused("# discarded: a = 4,5; b = 5\n" SAMPLES, 1, "run 5 is listed twice");
     refused("# discarded: a = 4,4\n" SAMPLES, 1, "run 4 is listed twice");
     refused(SAMPLES "# discarded: a = 9\n", 6, "run 9 is not discarded");
@@ -300,7 +303,8 @@ static char *good_file(size_t *size)
     fputs("run,time_us,freq_ghz,ipc,volts,lvl0,lvl1,lvl2,throttle\n", out);
     for (int i = 0; i < 400; i++)
         fprintf(out, "%d,%.4f,%.6f,%.4f,%s,%.4f,%.4f,0,0\n", i / 100, i % 100 - 50 + 0.25 * (i / 100),
-                i % 100 < 50 ? 2.8 : 2.4, 2.0, i % 10 ? "" : "0.91", i % 100 < 50 ? 1.0 : 0.0, i % 100 < 50 ? 0.0 : 1.0);
+                i % 100 < 50 ? 2.8 : 2.4, 2.0, i % 10 ? "" : "0.91", i % 100 < 50 ? 1.0 : 0.0,
+                i % 100 < 50 ? 0.0 : 1.0);
     fclose(out);
     return text;
 }
