@@ -21,7 +21,9 @@ enum {
 	WARM_US = 2000,      /* a new kernel runs so long before its rate is taken (drivers/timing_calibrate.c) */
 	STRETCH_US = 20,     /* its rate is that of the fastest of STRETCHES so long */
 	STRETCHES = 20,
+	BLOCKS_MAX = 1 << 16,
 	SETTLE_READINGS = 256,
+	CALIBRATIONS = 5,    /* tries, where the CPU was taken away until the time was over */
 	LONG_PERIOD_US = 4,  /* from here on there is time to look at the clock, until EARLY_US before a reading */
 	EARLY_US = 2,
 	RELAX_US = 4000,     /* twice the 2 ms that Intel's manual gives for a licence to lapse */
@@ -92,6 +94,7 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 		return refuse(run, CHARACTERIZE_REASON_KERNEL_FPU, -EAGAIN);
 	kernel_fpu_begin();
 	local_irq_save(flags);
+	run->cut = 0;
 	run->begin_tsc = now();
 	timer_mask(&timer);
 	w->limit = run->begin_tsc + support_ticks(CHARACTERIZE_MASKED_US_MAX);
@@ -128,28 +131,45 @@ static u64 at_least_one(u64 n)
 }
 
 /*
- * As timing_calibrate() of user space does it, in integers. Where the CPU was taken away in the first 2 ms, the blocks
- * of a stretch are too few; the rate is then still that of the fastest stretch, and all else follows from it.
+ * Blocks that take STRETCH_US / 2 to STRETCH_US: doubled until they do, three times in a row. One wrong time, of a CPU
+ * that was taken away or of a clock that was corrected, makes them neither fewer nor more than twice as many.
  */
+static u64 blocks_of_stretch(const struct pace_lane *p, u64 end)
+{
+	const u64 enough = support_ticks(STRETCH_US) / 2;
+	unsigned int slow = 0;
+	u64 blocks = 1;
+
+	while (slow < 3 && blocks < BLOCKS_MAX && now() < end) {
+		u64 begin = now();
+
+		p->run(blocks, 0, NULL, p->dirty);
+		slow = now() - begin < enough ? 0 : slow + 1;
+		blocks = slow ? blocks : blocks * 2;
+	}
+	return blocks;
+}
+
+/* As timing_calibrate() of user space does it, in integers. */
 static void calibrate(struct work *w)
 {
 	struct pace_lane *p = &w->fresh->pace;
 	const u64 period = w->s->period, end = w->limit;
-	u64 begin = now(), warm = support_ticks(WARM_US), blocks, ticks, best = U64_MAX;
+	u64 begin, blocks, best = U64_MAX;
 	struct pace_grid grid;
 	unsigned int i;
 
-	blocks = p->run(1, begin + warm, NULL, p->dirty);
-	ticks = at_least_one(now() - begin);
-	blocks = at_least_one(blocks * support_ticks(STRETCH_US) / ticks);
+	p->run(1, now() + support_ticks(WARM_US), NULL, p->dirty);
+	blocks = blocks_of_stretch(p, end);
 	for (i = 0; i < STRETCHES && now() < end; i++) {
 		begin = now();
 		p->run(blocks, 0, NULL, p->dirty);
 		best = min(best, at_least_one(now() - begin));
 	}
+	w->run->cut = i < STRETCHES ? CHARACTERIZE_CUT_TIME : 0;
+	p->most = blocks;
 	p->rate = (blocks << PACE_RATE_BITS) / best;
-	p->most = at_least_one(blocks * support_ticks(STRETCH_US) / best);
-	p->coarse = at_least_one(blocks * support_ticks(1) / 2 / best);
+	p->coarse = at_least_one(min(blocks * support_ticks(1) / 2 / best, blocks));
 	p->fine = at_least_one(min(blocks * period / 25 / best, p->coarse));
 	p->early = 0;
 	p->lead[0] = p->lead[1] = support_ticks(1) / 20;
@@ -373,7 +393,7 @@ static long calibrate_new(struct work *w)
 	struct characterize_run *run = w->run;
 	struct session *s = w->s;
 	bool ran = false;
-	unsigned int i;
+	unsigned int i, tries;
 
 	if (s->n_lanes + run->n_segments > LANES)
 		s->n_lanes = 0; /* rarely so many; they are calibrated again */
@@ -392,6 +412,8 @@ static long calibrate_new(struct work *w)
 		*lane = (struct lane){ .payload = *p, .pace = { .run = task.run, .dirty = task.dirty } };
 		w->fresh = lane;
 		error = masked(w, calibrate_inside);
+		for (tries = 1; !error && run->cut && tries < CALIBRATIONS; tries++)
+			error = masked(w, calibrate_inside);
 		w->fresh = NULL;
 		if (error)
 			return error;
