@@ -184,18 +184,20 @@ else
 fi
 
 echo "== random ioctls while CPUs go and come, at $(cut -d ' ' -f 1 /proc/uptime) s"
-# what the kernel says about each of them is not asked for here
-echo 4 >/proc/sys/kernel/printk
-touch /tmp/plugging /tmp/plugged
-plug_cpus &
-if ioctl_fuzz /dev/characterize "$((SEED + 1))" "$((FUZZ / 4))"; then
-    echo "ok: $((FUZZ / 4)) random ioctls, seed $((SEED + 1)), while CPUs go and come"
+if [ -e /sys/devices/system/cpu/cpu1/online ]; then
+    touch /tmp/plugging /tmp/plugged
+    plug_cpus &
+    if ioctl_fuzz /dev/characterize "$((SEED + 1))" "$((FUZZ / 4))"; then
+        echo "ok: $((FUZZ / 4)) random ioctls, seed $((SEED + 1)), while CPUs go and come"
+    else
+        echo "FAIL: random ioctls, seed $((SEED + 1)), while CPUs go and come"
+    fi
+    rm /tmp/plugging
+    wait $!
+    ok "CPUs went and came, $(wc -l </tmp/plugged) times" test -s /tmp/plugged
 else
-    echo "FAIL: random ioctls, seed $((SEED + 1)), while CPUs go and come"
+    echo "skip: random ioctls while CPUs go and come: this machine has one CPU"
 fi
-rm /tmp/plugging
-wait $!
-ok "CPUs went and came, $(wc -l </tmp/plugged) times" test -s /tmp/plugged
 
 if [ "${STOPS:-0}" -gt 0 ]; then
     echo "== stops begin"

@@ -17,8 +17,8 @@ mkdir -p "$work" || exit 1
 . tests/vm/lib.sh
 begin=$(date +%s)
 
-# the image may be there from the other test
-for there in build/vm/image-*; do
+# images and compilers may be there from the other test
+for there in build/vm/image-* build/vm/builder-*; do
     [ -d "$there" ] && [ ! -e "$work/${there##*/}" ] && ln -s "$(pwd)/$there" "$work/${there##*/}"
 done
 need_commands bochs xorriso busybox nasm gzip strip ldd
