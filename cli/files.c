@@ -13,7 +13,8 @@
 #include "cli/stop.h"
 #include "util/path.h"
 
-enum { WHY_SIZE = 1000 };
+/* FILE_BYTES_MAX: tables and cells have some thousand bytes; what has far more is a trap for memory */
+enum { WHY_SIZE = 1000, FILE_BYTES_MAX = 256 << 20 };
 
 bool file_is_stdout(const char *name)
 {
@@ -76,11 +77,11 @@ char *file_read(FILE *in, size_t *length)
         return NULL;
     }
     char block[65536];
-    size_t n;
-    while ((n = fread(block, 1, sizeof(block), in)) > 0) {
-        (void)fwrite(block, 1, n, out);
+    size_t n, total = 0;
+    while (total <= FILE_BYTES_MAX && (n = fread(block, 1, sizeof(block), in)) > 0) {
+        total += fwrite(block, 1, n, out);
     }
-    int error = ferror(in) != 0 ? EIO : 0;
+    int error = ferror(in) != 0 ? EIO : total > FILE_BYTES_MAX ? EFBIG : 0;
     (void)fclose(in);
     if (fclose(out) != 0 || error != 0) {
         free(text);

@@ -165,6 +165,18 @@ static int begin(struct run_directory *d, bool resume, const char *file, const j
     return status;
 }
 
+/* A model that came through a pipe cannot be read a second time, and --resume could not tell it from another. */
+static int check_model(const json_t *identity, const struct options *o)
+{
+    const json_t *machine = json_object_get(identity, "machine");
+    if (!json_is_true(json_object_get(machine, "modelled")) || json_object_get(machine, "model_file_hash") != NULL) {
+        return DONE;
+    }
+    complain("--all --machine %s: the model cannot be read again, so that --resume could not tell it from another; "
+             "put it into a file", o->machine);
+    return BAD_USAGE;
+}
+
 int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
                        struct run_directory *d)
 {
@@ -178,7 +190,8 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
     }
     json_t *identity = run_identity(o, m);
     char *file = file_in(path, "run", ".json");
-    status = identity == NULL || file == NULL ? out_of_memory() : lock(d);
+    status = identity == NULL || file == NULL ? out_of_memory() : check_model(identity, o);
+    status = status == DONE ? lock(d) : status;
     if (status == DONE) {
         status = begin(d, resume, file, identity);
     }

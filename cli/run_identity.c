@@ -66,7 +66,7 @@ static void put_model(json_t *o, const char *spec)
 {
     size_t length = 0;
     char *text = model_text(strchr(spec, ':') + 1, NULL, &length);
-    if (text != NULL) {
+    if (text != NULL && length > 0) { /* nothing is left of one that came through a pipe */
         put_hash(o, "model_file_hash", text, length);
     }
     free(text);

@@ -142,6 +142,6 @@ fi
 CHARACTERIZE=$CHARACTERIZE "$root/tests/scripts/kill_and_resume.sh" 4 >"$out" 2>&1
 status=$?
 [ $status -eq 0 ] || cat "$out"
-verdict "killed with SIGKILL at four random moments and resumed: the same to the byte" test $status -eq 0
+verdict "ended by signals at four random moments and resumed: the same to the byte" test $status -eq 0
 
 finish

@@ -194,6 +194,20 @@ resume "the tables are a link" "'tables' on the way is a symbolic link" \
     sh -c "rm -r tables && ln -s $safe/folder tables"
 resume "the report is a link" 'report.html: it is a symbolic link' ln -sf "$safe/file" report.html
 
+# a cell that would fill the memory: measured again
+begin
+cp -a "$tmp/run" "$evil/run"
+as_other truncate -s 1T "$evil/run/$cell"
+if [ -n "${SANITIZED:-}" ]; then
+    skip "--resume: a cell of 1 TB" "the sanitizers take more address space than it is given"
+else
+    # shellcheck disable=SC2086,SC3045
+    (ulimit -v 3000000 && in_time $all --resume --output "$evil/run" && exit $status)
+    status=$?
+    verdict "--resume: a cell of 1 TB" \
+        test "$status" -eq 0 -a -z "$(diff -r "$tmp/run" "$evil/run" 2>&1)"
+fi
+
 # what is swept away are names in the directory itself, not behind links
 begin
 cp -a "$tmp/run" "$evil/run"

@@ -133,6 +133,15 @@ verdict "a descriptor that is not open" test "$status" -eq 1 -a "$(grep -c 'desc
 hangs_not --analyze /dev/fd/9
 verdict "... nor for reading" test "$status" -eq 2 -a "$(grep -c 'descriptor 9 is not open' "$err")" -eq 1
 
+# --all reads a model twice, to know it again
+mkdir only && cd only || exit 1
+# shellcheck disable=SC2002
+cat "$CHARACTERIZE_DATA/models/xeon-gold-6130.model" |
+    "$CHARACTERIZE" --all --brief --machine model:/dev/stdin --output all >"$out" 2>"$err"
+status=$?
+verdict "--all with a model from a pipe" test "$status" -eq 2 -a "$(grep -c 'put it into a file' "$err")" -eq 1 -a ! -e all
+cd .. || exit 1
+
 # ---- named pipes with a partner, who may come a little later
 mkfifo pipe
 for delay in 0 0.4; do
