@@ -36,7 +36,7 @@ open_release() {
     for suite in "debian $1" "debian $1-backports" "debian-security $1-security"; do
         case $suite in *sid-*) continue ;; esac
         echo "deb [arch=amd64 signed-by=$keyring] $mirror/$suite main"
-    done | sed 's|\(/debian[a-z-]*\) |\1 |' >"$apt/sources"
+    done >"$apt/sources"
     cat >"$apt/conf" <<EOF
 Dir::Etc::sourcelist "$apt/sources";
 Dir::Etc::sourceparts "/dev/null";
@@ -73,7 +73,8 @@ newest_of() {
         sed -n 's/^Depends: .*linux-headers-\([^ ,]*\).*/\1/p' | head -n 1
 }
 
-# unpack_into FOLDER: what lies in $apt/archives
+# unpack_into FOLDER [without]: the packages in $apt/archives, which are then removed; with a second argument
+# without the images that headers of some releases depend on
 unpack_into() {
     rm -rf "$1.part"
     mkdir -p "$1.part"
@@ -96,7 +97,7 @@ fetch_builder() {
     of_release timeout 300 apt-get -q -y --download-only install "linux-headers-$kernel" base-files bash binutils \
         coreutils dash diffutils findutils grep libc6-dev make mawk nasm sed >"$work/download.log" 2>&1 ||
         skip_all "cannot download linux-headers-$kernel: $(grep '^E: ' "$work/download.log" | head -n 1)"
-    unpack_into "$builder" without-images
+    unpack_into "$builder" without
     mkdir -p "$builder/dev" "$builder/proc" "$builder/mnt" "$builder/tmp"
     ln -sf mawk "$builder/usr/bin/awk"
 }
