@@ -44,7 +44,8 @@ static void streams_signals_and_status(void **state)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     /* ignored or blocked, neither of the first two would end it, and its group is its own; nohup holds for it, too */
-    assert_int_equal(start("read -r x; echo out$x; echo err >&2; exec 2>/dev/null; sh -c 'kill -s PIPE $$'; echo $?; sh -c 'kill $$'; "
+    assert_int_equal(start("read -r x; echo out$x; echo err >&2; exec 2>/dev/null; sh -c 'kill -s PIPE $$'; "
+                           "echo $?; sh -c 'kill $$'; "
                            "echo $?; sh -c 'kill -s HUP $$'; echo $?; cut -d ' ' -f 5 /proc/self/stat; echo $$; exit 7",
                            out, &pid), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
