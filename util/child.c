@@ -16,7 +16,11 @@ static void become(const char *path, char *const argv[], char *const environment
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) {
-        (void)signal(number, SIG_DFL); /* what the caller ignores or blocks is none of the program's business */
+        struct sigaction now;
+        bool ignored = sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+        if (!ignored || number == SIGPIPE || number == SIGXFSZ) {
+            (void)signal(number, SIG_DFL); /* before one that is pending meets the caller's handler */
+        }
     }
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || (own_group && setpgid(0, 0) != 0)) {
         return;

@@ -7,9 +7,10 @@
 #include <sys/types.h>
 
 /*
- * Starts the program `path` with its standard streams on in, out and err (descriptors not below 3), signals as a shell
- * sets them, and in a process group of its own if asked. It ends with the thread that started it, also where that is
- * killed (PR_SET_PDEATHSIG). Returns 0 and *pid, which must be waited for, or an error number.
+ * Starts the program `path` with its standard streams on in, out and err (descriptors not below 3), no signal blocked,
+ * SIGPIPE and SIGXFSZ not ignored (what else is, under nohup, stays so), in a process group of its own if asked. It
+ * ends with the thread that started it, also where that is killed (PR_SET_PDEATHSIG). Returns 0 and
+ * *pid, which must be waited for, or an error number.
  */
 int child_start(const char *path, char *const argv[], char *const environment[], int in, int out, int err,
                 bool own_group, pid_t *pid);

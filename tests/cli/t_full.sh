@@ -36,7 +36,8 @@ full() {
     mount -o remount,size=64m,nr_inodes=10000 "$work/small" || exit 1
     # shellcheck disable=SC2086
     run $options --output small --resume
-    verdict "... and --resume goes on when there is room" test "$status" -eq 0 -a -z "$(diff -r "$tmp/whole" small 2>&1)"
+    verdict "... and --resume goes on when there is room" \
+        test "$status" -eq 0 -a -z "$(diff -r "$tmp/whole" small 2>&1)"
     umount "$work/small"
 }
 # where each of them is reached: cells, tables, plots, the report

@@ -139,7 +139,8 @@ mkdir only && cd only || exit 1
 cat "$CHARACTERIZE_DATA/models/xeon-gold-6130.model" |
     "$CHARACTERIZE" --all --brief --machine model:/dev/stdin --output all >"$out" 2>"$err"
 status=$?
-verdict "--all with a model from a pipe" test "$status" -eq 2 -a "$(grep -c 'put it into a file' "$err")" -eq 1 -a ! -e all
+verdict "--all with a model from a pipe" \
+    test "$status" -eq 2 -a "$(grep -c 'put it into a file' "$err")" -eq 1 -a ! -e all
 cd .. || exit 1
 
 # ---- named pipes with a partner, who may come a little later

@@ -77,7 +77,8 @@ static void descriptors_are_known_by_name(void **state)
         const char *path;
         int fd;
     } cases[] = {{"/dev/stdin", 0}, {"/dev/stdout", 1}, {"/dev/stderr", 2}, {"/dev/fd/63", 63}, {"/proc/self/fd/7", 7},
-                 {"/dev/fd/", -1}, {"/dev/fd/1x", -1}, {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1}, {"/dev/fd/9999999999", -1},
+                 {"/dev/fd/", -1}, {"/dev/fd/1x", -1}, {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1},
+                 {"/dev/fd/9999999999", -1},
                  {"/proc/1/fd/1", -1}, {"/dev/stdoutx", -1}, {"dev/fd/1", -1}, {"-", -1}, {"", -1}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
