@@ -41,14 +41,14 @@ says() {
     fi
 }
 
-# measures NAME TEXT COMMAND...: says(), status 0; again where the emulator's own pauses disturbed all repetitions
+# measures NAME STATUS TEXT COMMAND...: says(); again where the emulator's own pauses disturbed all repetitions
 measures() {
-    name=$1 text=$2
-    shift 2
+    name=$1 want=$2 text=$3 disturbed='were disturbed|attempts at a repetition'
+    shift 3
     for try in 1 2 3 4 5; do
-        says "$name" 0 "$text" "$@" >/tmp/said
-        grep -q 'repetitions .* were disturbed' /tmp/out || break
-        echo "try $try: $(grep -m 1 'were disturbed' /tmp/out)"
+        says "$name" "$want" "$text" "$@" >/tmp/said
+        grep -qE "$disturbed" /tmp/out || break
+        echo "try $try: $(grep -E -m 1 "$disturbed" /tmp/out)"
     done
     cat /tmp/said
 }
@@ -148,7 +148,7 @@ if [ -n "$TRANSITION" ]; then
     # shellcheck disable=SC2086 # a list of transitions
     for pair in $TRANSITION; do
         begin=$(cut -d ' ' -f 1 /proc/uptime)
-        measures "--transition $pair through the helper" '^Machine .*helper' characterize --machine helper \
+        measures "--transition $pair through the helper" 0 '^Machine .*helper' characterize --machine helper \
             --transition "$pair" --runs 10 --warmup 300 --observe 100 --period 5 --active-cores 1 \
             --csv /tmp/t.csv --json /tmp/t.json
         cat /tmp/out
@@ -165,10 +165,10 @@ says "AMX is refused" 3 'amx' characterize --machine helper --transition 64or:am
 says "an event by name is refused without counters" 3 'performance counters' characterize --machine helper \
     --transition 64or:64mul --runs 2 --event CORE_POWER.THROTTLE
 # the report breaks its lines
-measures "the lack of licence shares has its reason" 'no licence counters: the kernel' characterize --machine helper \
+measures "the lack of licence shares has its reason" 0 'no licence counters: the kernel' characterize --machine helper \
     --transition 64or:64mul --runs 3 --warmup 300 --observe 50 --period 5 --active-cores 1
-says "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul --warmup 20000
-measures "auto takes the helper" 'helper' characterize --transition 64or:64mul --runs 3 --warmup 300 --observe 50 \
+measures "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul --warmup 20000
+measures "auto takes the helper" 0 'helper' characterize --transition 64or:64mul --runs 3 --warmup 300 --observe 50 \
     --period 5 --active-cores 1 --csv /tmp/a.csv --json /tmp/a.json
 sleep 3 3</dev/characterize &
 sleep 0.3
