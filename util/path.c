@@ -290,14 +290,100 @@ static int open_stream(int fd, FILE **in, char *why, size_t size)
     return 0;
 }
 
+/*
+ * Somebody may have given a file of root's, or of a third user's, a second name in a directory where he can write
+ * (fs.protected_hardlinks=0): what is in it is not for messages.
+ */
+static int check_names(int directory, int fd, char *why, size_t size)
+{
+    struct stat s, around;
+    if (fstat(fd, &s) != 0 || fstat(directory, &around) != 0) {
+        return refuse_errno(why, size);
+    }
+    bool owners_alone = (around.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    if (!S_ISREG(s.st_mode) || s.st_nlink == 1 ||
+        (owners_alone && (is_trusted(&around) || s.st_uid == around.st_uid))) {
+        return 0;
+    }
+    return refuse(EPERM, why, size, "it has another name elsewhere (a hard link) that another user may have made; copy "
+                  "it and name the copy");
+}
+
+enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+
+/* What a link says whose directory is open; from malloc. NULL with `why`: it is not followed. */
+static char *target_of(int directory, const char *path, const char *name, char *why, size_t size)
+{
+    char target[PATH_MAX], *out = NULL;
+    struct stat link, around;
+    ssize_t length = readlinkat(directory, name, target, sizeof(target) - 1);
+    if (length < 0 || fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) != 0 || fstat(directory, &around) != 0) {
+        (void)refuse_errno(why, size);
+        return NULL;
+    }
+    if (!is_trusted(&link) || !is_trusted(&around)) {
+        (void)refuse(ELOOP, why, size, "it is a symbolic link %s, which is not followed; name the file that it leads "
+                     "to", is_trusted(&link) ? "in another user's directory" : "of another user");
+        return NULL;
+    }
+    target[length] = '\0';
+    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
+    if (asprintf(&out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, target) < 0) {
+        (void)refuse_errno(why, size);
+        return NULL;
+    }
+    return out;
+}
+
+/* For root, who is made to read in directories of others: links are followed as on the way to a directory. */
+static int open_as_root(const char *path, char *why, size_t size)
+{
+    char name[NAME_MAX + 1], *at = strdup(path);
+    int fd = -1;
+    for (unsigned links = 0; fd < 0 && at != NULL; links++) {
+        int directory = path_open_parent(at, name, why, size);
+        char *next = NULL;
+        fd = directory >= 0 ? openat(directory, name, READ_FLAGS | O_NOFOLLOW) : -1;
+        if (fd >= 0 && check_names(directory, fd, why, size) != 0) {
+            close(fd);
+            fd = -1;
+        } else if (fd < 0 && directory >= 0 && (errno != ELOOP || links >= LINKS_MAX)) {
+            (void)refuse_errno(why, size);
+        } else if (fd < 0 && directory >= 0) {
+            next = target_of(directory, at, name, why, size);
+        }
+        int error = errno;
+        if (directory >= 0) {
+            close(directory);
+        }
+        free(at);
+        at = next;
+        errno = error;
+    }
+    free(at);
+    return fd;
+}
+
+static int open_named(const char *path, char *why, size_t size)
+{
+    int descriptor = path_descriptor(path);
+    if (descriptor >= 0) {
+        return path_copy_descriptor(descriptor, 0, why, size);
+    }
+    if (path[0] != '\0' && geteuid() == 0) {
+        return open_as_root(path, why, size);
+    }
+    int fd = open(path, READ_FLAGS);
+    return fd >= 0 ? fd : refuse_errno(why, size);
+}
+
 int path_read_named(const char *path, FILE **in, char *why, size_t size)
 {
     struct stat s;
     int descriptor = path_descriptor(path);
-    int fd = descriptor >= 0 ? path_copy_descriptor(descriptor, 0, why, size)
-                             : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = open_named(path, why, size);
     if (fd < 0) {
-        return descriptor >= 0 ? -1 : refuse_errno(why, size);
+        return -1;
     }
     if (fstat(fd, &s) != 0 || S_ISDIR(s.st_mode)) {
         return close_and_refuse(fd, EISDIR, why, size, "it is a directory");
@@ -327,8 +413,14 @@ int path_read_found(const char *path, FILE **in, char *why, size_t size)
     if (directory < 0) {
         return -1;
     }
-    int fd = openat(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), error = errno;
+    int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW), error = errno;
+    int wrong = fd >= 0 ? check_names(directory, fd, why, size) : 0;
     close(directory);
+    if (wrong != 0) {
+        close(fd);
+        errno = EPERM;
+        return -1;
+    }
     if (fd < 0) {
         return refuse(error, why, size, "%s", error == ELOOP ? "it is a symbolic link, which is not followed here"
                                                              : strerror(error));

@@ -41,8 +41,10 @@ int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_
 int path_open_existing(int directory, const char *name, struct stat *s, char *why, size_t size);
 
 /*
- * Opens for reading what the user has named: a file, also by way of links; a descriptor as above; a character device;
- * or a pipe (FIFO) into which a program writes, for which it waits up to a second. Not a directory.
+ * Opens for reading what the user has named: a file, also by way of links (for root: those that are followed on the way
+ * to a directory, too); a descriptor as above; a character device; or a pipe (FIFO) into which a program writes, for
+ * which it waits up to a second. Not a directory. For root, and below, not a file with a second name (hard link) that
+ * somebody else may have made.
  */
 int path_read_named(const char *path, FILE **in, char *why, size_t size);
 

@@ -232,6 +232,54 @@ for job in "--export json" "--validate xeon-gold-6130"; do
     verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
 done
 
+# ---- what root names for reading, in the other user's directory
+
+# reads WHAT NAME ARGUMENT...: NAME is made a link to a secret of root's by the other user, a link by root, and a second
+# name of that file; the first and the last are refused, and nothing is told.
+reads() {
+    read_what=$1 read_name=$2
+    shift 2
+    for kind in link "root's link" "hard link"; do
+        begin
+        printf 'secret 1\n' >"$safe/file"
+        before=$(state)
+        as_other mkdir -p "$(dirname "$evil/$read_name")"
+        case $kind in
+        link) as_other ln -s "$safe/file" "$evil/$read_name" ;;
+        "root's link") ln -s "$safe/file" "$evil/$read_name" ;;
+        *) ln "$safe/file" "$evil/$read_name" && before=$(state) ;;
+        esac
+        in_time "$@"
+        verdict "$read_what is a $kind: refused" refused 'symbolic link|hard link'
+        verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
+    done
+}
+
+reads "a model" m.model --transition 128fma:512fma --machine "model:$evil/m.model"
+reads "a trace" t.csv --analyze "$evil/t.csv"
+reads "a bundle" b.tar.gz --self-test --input "$evil/b.tar.gz"
+reads "a SKU" s.sku --validate "$evil/s.sku" --input "$evil"
+CHARACTERIZE_DATA=$evil/data
+export CHARACTERIZE_DATA
+reads "a shipped model's name" data/models/m.model --transition 128fma:512fma --machine model:m
+unset CHARACTERIZE_DATA
+begin
+cp -a "$tmp/run" "$evil/run"
+printf 'secret 1\n' >"$safe/file"
+ln -f "$safe/file" "$evil/run/run.json"
+before=$(state)
+# shellcheck disable=SC2086
+in_time $all --resume --output "$evil/run"
+verdict "--resume: run.json is a second name of a file of root's" refused 'hard link'
+verdict "... nothing of root's is told" test "$(cat "$out" "$err" | grep -c secret)" -eq 0
+begin
+cp "$root/data/models/xeon-gold-6130.model" "$safe/mine.model"
+ln -s mine.model "$safe/link.model"
+ln -s "$safe" "$work/way"
+in_time --transition 128fma:512fma --machine "model:$work/way/link.model" --runs 4 --quiet
+verdict "root's own links to a model are followed" test "$status" -eq 0
+rm "$work/way"
+
 # ---- while it runs: the other user makes links of what is there, again and again
 begin
 cp -a "$tmp/run" "$evil/run"
