@@ -76,31 +76,28 @@ static int print_sku(const char *name)
     struct model model;
     struct machine_error error;
     if (model_load(name, NULL, &model, &error) != MACHINE_OK) {
-        complain_with_remedy(error.text, error.remedy);
-        return FAILED;
+        return complain_of_machine("", &error);
     }
     printf("%-20s %-42s %3u cores, %zu level%s\n", name, model.cpu_name, model.cores, model.n_levels,
            model.n_levels == 1 ? "" : "s");
     return DONE;
 }
 
-/* The SKUs with published figures. */
-static int list_published(void)
+/* The SKUs with published figures. One that cannot be read hides no other. Returns `status`, or what went wrong here. */
+static int list_published(int status)
 {
     char **names;
     size_t n;
-    int status = DONE;
     if (sku_list(NULL, &names, &n) != 0) {
         complain("out of memory");
         return FAILED;
     }
     printf("\nCPUs with published figures, for --validate NAME:\n");
-    for (size_t i = 0; i < n && status == DONE; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct sku sku;
         struct machine_error error;
         if (sku_load(names[i], NULL, &sku, &error) != MACHINE_OK) {
-            complain_with_remedy(error.text, error.remedy);
-            status = FAILED;
+            status = complain_of_machine("", &error);
             continue;
         }
         printf("%-20s %-42s %3zu figure%s\n", names[i], sku.name, sku_published(&sku),
@@ -120,16 +117,14 @@ static int list_skus(void)
         complain("out of memory");
         return FAILED;
     }
-    for (size_t i = 0; i < n && status == DONE; i++) {
-        status = print_sku(names[i]);
+    for (size_t i = 0; i < n; i++) {
+        int one = print_sku(names[i]);
+        status = one != DONE ? one : status;
     }
     model_list_free(names, n);
-    if (status == DONE) {
-        printf("\n%s: run one with --machine model:NAME.\n",
-               n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA names their directory)");
-        status = list_published();
-    }
-    return status;
+    printf("\n%s: run one with --machine model:NAME.\n",
+           n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA names their directory)");
+    return list_published(status);
 }
 
 static int list_tables(void)

@@ -29,6 +29,12 @@ verdict "--list machines: models" grep -Eq '^model:xeon-gold-6130 +yes ' "$out"
 run --list skus
 verdict "--list skus: the modelled CPUs" grep -Eq '^xeon-gold-6130 .*6130.* 16 cores, 3 levels' "$out"
 verdict "--list skus: those with published figures" grep -Eq '^xeon-gold-6130 .* 70 figures' "$out"
+mkdir -p "$tmp/data" && cp -R "$root/data/models" "$root/data/skus" "$tmp/data"
+echo x >"$tmp/data/models/core-i9-7940x.model"
+echo x >"$tmp/data/skus/core-i9-7940x.sku"
+CHARACTERIZE_DATA=$tmp/data run --list skus
+verdict "--list skus: one that cannot be read hides no other" \
+    test "$status" -eq 2 -a "$(wc -l <"$err")" -eq 2 -a "$(grep -c '^xeon-gold-6130 ' "$out")" -eq 2
 run --list tables
 verdict "--list tables: what there is, and how to measure it" \
     test "$(grep -Ec '^(frequency|umask|voltage) ' "$out")" -eq 3 -a "$(grep -c -- '--table NAME' "$out")" -eq 1
