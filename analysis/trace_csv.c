@@ -16,7 +16,7 @@
 #include "analysis/trace_keys.h"
 
 enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
-enum { COLUMNS_MAX = 256, LINE_MAX_BYTES = 1 << 20 };
+enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
 
 struct reader {
     FILE *in;
@@ -253,8 +253,10 @@ static int read_comment(struct reader *r, struct trace *t)
         *--end = '\0';
     if (!*key)
         return 0;
-    const char *allowed = trace_key_refuses(key, value);
     char text[48];
+    if (t->n_meta >= KEYS_MAX && !trace_get(t, key))
+        return fail(r, 0, "%s: more than %d keys of metadata", shown(key, text), KEYS_MAX);
+    const char *allowed = trace_key_refuses(key, value);
     if (allowed)
         return fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, shown(value, text), allowed);
     if (!strcmp(key, "discarded"))
@@ -285,7 +287,7 @@ static int read_field(struct reader *r, struct trace *t, size_t number, const ch
     } else if (column == COLUMN_TIME && !trace_within(&trace_time_range, value)) {
         outside(r, number, "time_us '%s' is outside its range, %s", shown(field, text), trace_time_range.text);
         r->misplaced = true;
-    } else if (range && !trace_within(range, value)) {
+    } else if (range && !(trace_within(range, value) && trace_within(range, (double)(float)value))) {
         outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
                 shown(field, text), range->text);
     } else if (column == COLUMN_RUN) {

@@ -21,6 +21,38 @@ bool file_is_stdout(const char *name)
     return name != NULL && (strcmp(name, "-") == 0 || path_descriptor(name) == STDOUT_FILENO);
 }
 
+/* Whether two names are one in the same directory. Where that is not there yet the spelling decides. */
+static bool same_place(const char *a, const char *b)
+{
+    char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];
+    struct stat s, t;
+    if (strcmp(a, b) == 0 || (file_is_stdout(a) && file_is_stdout(b))) {
+        return true;
+    }
+    if (file_is_stdout(a) || file_is_stdout(b)) {
+        return false;
+    }
+    int fa = path_open_parent(a, name_a, why, sizeof(why)), fb = path_open_parent(b, name_b, why, sizeof(why));
+    bool same = fa >= 0 && fb >= 0 && fstat(fa, &s) == 0 && fstat(fb, &t) == 0 && s.st_dev == t.st_dev &&
+                s.st_ino == t.st_ino && strcmp(name_a, name_b) == 0;
+    (void)(fa >= 0 && close(fa));
+    (void)(fb >= 0 && close(fb));
+    return same;
+}
+
+int files_differ(const char *const *names, const char *const *options, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i + 1; j < n; j++) {
+            if (names[i] != NULL && names[j] != NULL && same_place(names[i], names[j])) {
+                complain("%s and %s both name '%s'", options[i], options[j], names[i]);
+                return BAD_USAGE;
+            }
+        }
+    }
+    return DONE;
+}
+
 bool file_interrupted(const char *name)
 {
     if (stop_asked()) {

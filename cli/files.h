@@ -11,6 +11,9 @@ typedef int file_printer(FILE *stream, const void *data);
 
 /* "-" is standard output, and so are /dev/stdout and its other names. */
 bool file_is_stdout(const char *name);
+/* Whether outputs (NULL: none) go to different places, however they are spelled; `options` are their names. DONE, or
+ * BAD_USAGE after a line: one would overwrite the other. */
+int files_differ(const char *const *names, const char *const *options, size_t n);
 /* Writes a file, which is there whole or not at all; "-" is standard output. DONE, or FAILED after a line. */
 int file_write(const char *name, file_printer *print, const void *data);
 /* The same, but the line goes to `why`. */

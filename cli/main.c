@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,6 +40,11 @@ static int run_job(const struct options *o)
 /* Results that did not reach their reader are a failure, also when only the last bytes are missing. */
 static int close_stdout(int status)
 {
+    static bool done;
+    if (done) {
+        return status;
+    }
+    done = true;
     errno = 0;
     bool failed = ferror(stdout) != 0;
     failed = fflush(stdout) != 0 || failed;
@@ -47,6 +53,14 @@ static int close_stdout(int status)
         return FAILED;
     }
     return status;
+}
+
+/* For who exits without having asked: argp, which prints --help and --version and is not done with its options. */
+static void end_with_stdout(void)
+{
+    if (close_stdout(DONE) != DONE) {
+        _exit(FAILED);
+    }
 }
 
 /*
@@ -70,6 +84,7 @@ int main(int argc, char **argv)
         options_short_usage();
         return BAD_USAGE;
     }
+    (void)atexit(end_with_stdout);
     int status = options_parse(argc, argv, &options);
     if (status >= 0) {
         return status;

@@ -184,16 +184,7 @@ static int check_names(const struct options *o)
 {
     const char *names[] = {o->csv, o->json, o->plot, o->bundle};
     const char *options[] = {"--csv", "--json", "--plot", "--bundle"};
-    for (int i = 0; i < 4; i++) {
-        for (int j = i + 1; j < 4; j++) {
-            if (names[i] != NULL && names[j] != NULL &&
-                (strcmp(names[i], names[j]) == 0 || (file_is_stdout(names[i]) && file_is_stdout(names[j])))) {
-                complain("%s and %s both name '%s'", options[i], options[j], names[i]);
-                return -1;
-            }
-        }
-    }
-    return 0;
+    return files_differ(names, options, 4) == DONE ? 0 : -1;
 }
 
 int option_conflicts_check(const struct options *o)

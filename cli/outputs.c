@@ -63,7 +63,10 @@ int outputs_choose(const struct options *o, const char *stem, const char *direct
         complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
         return CANNOT;
     }
-    return into != NULL ? directories_make(into, "--output", &out->directories) : DONE;
+    int status = into != NULL ? directories_make(into, "--output", &out->directories) : DONE;
+    const char *names[] = {out->csv, out->json, out->plot};
+    static const char *const options[] = {"the trace", "the phases", "the plot"};
+    return status == DONE ? files_differ(names, options, 3) : status;
 }
 
 static int check_file(const char *name, uint64_t bytes)

@@ -57,6 +57,11 @@ int table_files_choose(const struct options *o, const char *name, const char *di
             return status;
         }
     }
+    const char *names[] = {f->csv, f->json, f->text, f->plot};
+    static const char *const options[] = {"the table as CSV", "as JSON", "as text", "the plot"};
+    if (files_differ(names, options, 4) != DONE) {
+        return BAD_USAGE;
+    }
     int status = check(f->csv);
     status = status == DONE ? check(f->json) : status;
     status = status == DONE ? check(f->text) : status;

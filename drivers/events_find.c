@@ -34,7 +34,7 @@ static int read_table(const char *path, struct events_table *out, struct machine
     char why[160];
     FILE *in;
 
-    if (path_read_named(path, &in, why, sizeof why) != 0) {
+    if (path_read_listed(path, &in, why, sizeof why) != 0) {
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
     }
     char *text = malloc(TABLE_BYTES_MAX + 1);

@@ -405,6 +405,19 @@ int path_read_named(const char *path, FILE **in, char *why, size_t size)
     return 0;
 }
 
+int path_read_listed(const char *path, FILE **in, char *why, size_t size)
+{
+    struct stat s;
+    int fd = path[0] != '\0' && geteuid() == 0 ? open_as_root(path, why, size) : open(path, READ_FLAGS);
+    if (fd < 0) {
+        return geteuid() == 0 ? -1 : refuse_errno(why, size);
+    }
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
+        return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
+    }
+    return open_stream(fd, in, why, size);
+}
+
 int path_read_found(const char *path, FILE **in, char *why, size_t size)
 {
     char name[NAME_MAX + 1];

@@ -48,6 +48,9 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
  */
 int path_read_named(const char *path, FILE **in, char *why, size_t size);
 
+/* The same of what the program itself finds in a folder of data: a file, also by way of links, and nothing else. */
+int path_read_listed(const char *path, FILE **in, char *why, size_t size);
+
 /* Opens for reading what the program itself looks for in a directory: a regular file, no link. ENOENT: not there. */
 int path_read_found(const char *path, FILE **in, char *why, size_t size);
 

@@ -32,9 +32,11 @@ verdict "--list skus: those with published figures" grep -Eq '^xeon-gold-6130 .*
 mkdir -p "$tmp/data" && cp -R "$root/data/models" "$root/data/skus" "$tmp/data"
 echo x >"$tmp/data/models/core-i9-7940x.model"
 echo x >"$tmp/data/skus/core-i9-7940x.sku"
+rm "$tmp/data/models/xeon-w-2104.model" && mkfifo "$tmp/data/models/xeon-w-2104.model"
 CHARACTERIZE_DATA=$tmp/data run --list skus
 verdict "--list skus: one that cannot be read hides no other" \
-    test "$status" -eq 2 -a "$(wc -l <"$err")" -eq 2 -a "$(grep -c '^xeon-gold-6130 ' "$out")" -eq 2
+    test "$status" -eq 2 -a "$(wc -l <"$err")" -eq 3 -a "$(grep -c '^xeon-gold-6130 ' "$out")" -eq 2
+verdict "--list skus: a pipe in the folder is not waited for" grep -q 'xeon-w-2104.model: .*not a regular file' "$err"
 run --list tables
 verdict "--list tables: what there is, and how to measure it" \
     test "$(grep -Ec '^(frequency|umask|voltage) ' "$out")" -eq 3 -a "$(grep -c -- '--table NAME' "$out")" -eq 1

@@ -75,6 +75,12 @@ status=$?
 verdict "a file larger than the limit: status 1, one line, no file" \
     test "$status" -eq 1 -a "$(grep -c 'large.csv: File too large' "$err")" -eq 1 -a ! -e "$work/large.csv"
 verdict "/dev/full is still a device" test -c /dev/full
+for option in --help --version; do
+    "$CHARACTERIZE" $option >/dev/full 2>"$err" </dev/null
+    status=$?
+    verdict "$option to /dev/full: status 1" test "$status" -eq 1
+    verdict "... and one line" stderr_line 'cannot write to standard output: No space left'
+done
 
 # streams that the caller has closed
 clean
@@ -195,5 +201,17 @@ if command -v gnuplot >/dev/null 2>&1; then
 else
     skip "plots" "no gnuplot"
 fi
+
+# ---- one file, two spellings
+clean
+# shellcheck disable=SC2086
+for names in "--csv x --json ./x" "--csv $work/x --json x" "--output k --json k/128fma_128or.csv"; do
+    run $t $p $few $names
+    verdict "$names: refused" test "$status" -eq 2 -a ! -e x -a ! -e k
+    verdict "... with a line" stderr_line 'both name'
+done
+# shellcheck disable=SC2086
+run --table umask $p --brief --quiet --csv x --json ./x
+verdict "--table: one file, two spellings: refused" test "$status" -eq 2 -a ! -e x
 
 finish

@@ -587,6 +587,31 @@ static void carriage_returns_around_names(void **state)
     trace_free(&back);
 }
 
+/* Each key is looked up among the others: a file of nothing but keys would take time without bound. */
+static void keys_without_end(void **state)
+{
+    (void)state;
+    enum { KEYS = 1000, ROOM = 40 * KEYS };
+    static char text[ROOM];
+    for (int more = 0; more < 2; more++) {
+        struct trace t;
+        struct trace_error err;
+        size_t used = 0;
+        for (int i = 0; i < KEYS + more; i++)
+            used += (size_t)snprintf(text + used, ROOM - used, "# k%d: v\n# k%d: w\n", i, i);
+        (void)snprintf(text + used, ROOM - used, "time_us,ipc\n0,1\n1,1\n");
+        int bad = read_bytes(text, strlen(text), &t, &err);
+        assert_int_equal(bad != 0, more);
+        if (bad) {
+            assert_int_equal(err.line, 2 * KEYS + 1);
+            assert_non_null(strstr(err.text, "more than 1000 keys"));
+        } else {
+            assert_int_equal(t.n_meta, KEYS);
+            trace_free(&t);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -603,6 +628,7 @@ int main(void)
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(carriage_returns_around_names),
         cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(keys_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
