@@ -144,6 +144,14 @@ static void keep_permissions(int fd, int directory, const struct stat *old)
     (void)fchmod(fd, old->st_mode & 0777);
 }
 
+/* A device that is not there would become a file, which is lost, and in the way of the device. */
+static bool is_for_devices(int directory)
+{
+    struct stat s, devices;
+    return fstat(directory, &s) == 0 && stat("/dev", &devices) == 0 && s.st_dev == devices.st_dev &&
+           s.st_ino == devices.st_ino;
+}
+
 /* The descriptor to write to, with f filled but for the stream; -1 with `why`, a clause. */
 static int open_target(struct atomic_file *f, char *why, size_t size)
 {
@@ -171,6 +179,10 @@ static int open_target(struct atomic_file *f, char *why, size_t size)
     }
     if (f->path[length - 1] == '/') {
         snprintf(why, size, "the name ends in '/'");
+        return -1;
+    }
+    if (is_for_devices(f->directory)) {
+        snprintf(why, size, there < 0 ? "there is no such device" : "it is a file in the place of a device");
         return -1;
     }
     int fd = nameless_works(f) ? open_nameless(f) : open_named(f);

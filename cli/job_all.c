@@ -238,6 +238,9 @@ int job_all(const struct options *o)
         if (status == DONE) {
             status = conclude(a, o);
         }
+        if (status == DONE) {
+            status = run_directory_check(&a->directory);
+        }
         run_directory_close(&a->directory);
     }
     for (size_t i = 0; i < a->done; i++) {

@@ -83,7 +83,7 @@ static int print_sku(const char *name)
     return DONE;
 }
 
-/* The SKUs with published figures. One that cannot be read hides no other. Returns `status`, or what went wrong here. */
+/* The SKUs with published figures. One that cannot be read hides no other. Returns `status`, or what went wrong. */
 static int list_published(int status)
 {
     char **names;

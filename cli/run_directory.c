@@ -228,6 +228,25 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
     free(file);
 }
 
+/* What is written by its name would be split over two places, or be lost. */
+static bool is_there(const struct run_directory *d)
+{
+    struct stat named, held;
+    return stat(d->path, &named) == 0 && fstat(d->fd, &held) == 0 && named.st_dev == held.st_dev &&
+           named.st_ino == held.st_ino;
+}
+
+static const char *const gone = "was removed or renamed while the run wrote into it";
+
+int run_directory_check(const struct run_directory *d)
+{
+    if (is_there(d)) {
+        return DONE;
+    }
+    complain("%s %s", d->path, gone);
+    return FAILED;
+}
+
 /* Where one cell cannot be kept, no other can: the run ends. */
 static int store(void *data, const struct table_kind *k, const struct cell *c, const char *json,
                  struct machine_error *err)
@@ -235,7 +254,9 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
     struct run_directory *d = data;
     char *directory = NULL, *file = cell_file(d, k, c), why[WHY_SIZE] = "out of memory";
     int status = FAILED;
-    if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0) {
+    if (!is_there(d)) {
+        snprintf(why, sizeof(why), "%s %s", d->path, gone);
+    } else if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0) {
         status = directories_try_make(directory, NULL, why, sizeof(why));
     }
     if (status == DONE) {

@@ -27,6 +27,8 @@ struct run_directory {
  */
 int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
                        struct run_directory *d);
+/* Whether it is still where it was opened. DONE, or FAILED after a line: it was removed or renamed meanwhile. */
+int run_directory_check(const struct run_directory *d);
 /* Its cells, for tables_measure(). */
 struct tables_store run_directory_store(struct run_directory *d);
 /* May be called with one that was never opened, with fd -1 and the rest zero. */

@@ -58,5 +58,5 @@ const struct model_key model_limit_keys[MODEL_LIMIT_KEYS] = {
 
 const struct model_key model_repetition_keys[MODEL_REPETITION_KEYS] = {
     YES_NO("carry", true, model, world.carries),
-    NUMBER("gap_us", true, model, world.gap_us, 0, 1e9),
+    NUMBER("gap_us", true, model, world.gap_us, 0, 1e6),
 };

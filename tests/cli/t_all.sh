@@ -144,4 +144,18 @@ status=$?
 [ $status -eq 0 ] || cat "$out"
 verdict "ended by signals at four random moments and resumed: the same to the byte" test $status -eq 0
 
+# ---- its directory is moved away meanwhile
+clean
+"$CHARACTERIZE" --all --brief --machine model:xeon-gold-6130 --output moved --quiet >"$out" 2>"$err" </dev/null &
+program=$!
+for _ in $(seq 100); do
+    [ ! -d moved/cells ] || break
+    sleep 0.05
+done
+mv moved elsewhere
+wait $program
+status=$?
+verdict "--all: its directory is renamed while it runs: status 1, one line" \
+    test "$status" -eq 1 -a "$(grep -c 'moved was removed or renamed' "$err")" -eq 1 -a "$(wc -l <"$err")" -eq 1
+
 finish

@@ -299,5 +299,13 @@ kill $attacker
 wait $attacker 2>/dev/null
 verdict "links made while it runs" untouched
 
+# ---- a device that is not there: nothing is made in its place, in a /dev of this test's own
+begin
+# shellcheck disable=SC2016,SC2086
+unshare -m sh -c 'mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && exec "$@" --json /dev/sda' sh \
+    "$CHARACTERIZE" $few >"$out" 2>"$err" </dev/null
+status=$?
+verdict "a device that is not there" refused '/dev/sda: there is no such device'
+
 cd / && umount -l "$work"
 finish

@@ -167,7 +167,8 @@ says "an event by name is refused without counters" 3 'performance counters' cha
 # the report breaks its lines
 measures "the lack of licence shares has its reason" 0 'no licence counters: the kernel' characterize --machine helper \
     --transition 64or:64mul --runs 3 --warmup 300 --observe 50 --period 5 --active-cores 1
-measures "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul --warmup 20000
+measures "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul \
+    --warmup 20000
 measures "auto takes the helper" 0 'helper' characterize --transition 64or:64mul --runs 3 --warmup 300 --observe 50 \
     --period 5 --active-cores 1 --csv /tmp/a.csv --json /tmp/a.json
 sleep 3 3</dev/characterize &
