@@ -146,7 +146,8 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
     }
     char why[160];
     FILE *in = NULL;
-    if ((is_path ? path_read_named : path_read_listed)(path, &in, why, sizeof why) != 0) {
+    int bad = is_path ? path_read_named(path, &in, why, sizeof why) : path_read_listed(path, &in, why, sizeof why);
+    if (bad) {
         if (!is_path && errno == ENOENT)
             unknown_name(name_or_file, data_dir, kind, err);
         else
