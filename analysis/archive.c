@@ -121,7 +121,7 @@ static int grow(struct unpacked *u, char *why, size_t why_size)
     size_t room = u->room * 2 + 2 * CHUNK;
     char *more = u->size > ARCHIVE_BYTES_MAX ? NULL : realloc(u->bytes, room);
     if (more == NULL) {
-        return refuse(why, why_size, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 64 MB" : "out of memory");
+        return refuse(why, why_size, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
     }
     u->bytes = more;
     u->room = room;

@@ -11,7 +11,7 @@
 
 enum { ARCHIVE_MEMBERS_MAX = 16, ARCHIVE_NAME_MAX = 64 };
 /* Of all files together, unpacked; beyond it an archive is refused. */
-#define ARCHIVE_BYTES_MAX ((size_t)64 << 20)
+#define ARCHIVE_BYTES_MAX ((size_t)16 << 20)
 
 struct archive_member {
     char name[ARCHIVE_NAME_MAX]; /* letters, digits, '-', '_' and '.', not first */

@@ -75,8 +75,9 @@ static int save_image(int image, const char *path, char *why, size_t why_size)
     if (atomic_open(&file, path, why, why_size) != 0) {
         return -1;
     }
+    errno = 0;
     if (copy(image, file.stream) != 0) {
-        snprintf(why, why_size, "cannot write %s: %s", path, errno != 0 ? strerror(errno) : "the image is empty");
+        snprintf(why, why_size, "cannot write %s: %s", path, errno != 0 ? strerror(errno) : "gnuplot drew nothing");
         atomic_abandon(&file);
         return -1;
     }

@@ -13,8 +13,8 @@
 #include "cli/stop.h"
 #include "util/path.h"
 
-/* FILE_BYTES_MAX: tables and cells have some thousand bytes; what has far more is a trap for memory */
-enum { WHY_SIZE = 1000, FILE_BYTES_MAX = 256 << 20 };
+/* FILE_BYTES_MAX: tables and cells have less than a megabyte, and JSON takes 40 bytes of memory for one of its own */
+enum { WHY_SIZE = 1000, FILE_BYTES_MAX = 16 << 20 };
 
 bool file_is_stdout(const char *name)
 {

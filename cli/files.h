@@ -22,7 +22,7 @@ int file_try_write(const char *name, file_printer *print, const void *data, char
 bool file_interrupted(const char *name);
 /* A printer for text: `data` is a NUL-terminated string. */
 int file_print_text(FILE *stream, const void *data);
-/* All of a stream, which is closed, NUL-terminated, malloc'ed; NULL with errno, EFBIG beyond 256 MiB. *length may be
+/* All of a stream, which is closed, NUL-terminated, malloc'ed; NULL with errno, EFBIG beyond 16 MiB. *length may be
  * NULL. */
 char *file_read(FILE *in, size_t *length);
 /* All of a file that the program looks for in a directory (path_read_found): NULL with errno and a clause in `why`. */

@@ -90,5 +90,11 @@ int main(int argc, char **argv)
         return status;
     }
     stop_install();
-    return close_stdout(run_job(&options));
+    status = close_stdout(run_job(&options));
+    if (status == DONE && stop_asked()) {
+        /* who interrupts a script of several commands does not want the next one */
+        complain("interrupted, when all was done but to say so");
+        return FAILED;
+    }
+    return status;
 }

@@ -89,7 +89,8 @@ static int compare(const char *path, const char *file, const char *text, size_t 
     json_error_t error;
     json_t *there = json_loadb(text, length, 0, &error);
     if (there == NULL) {
-        complain("%s:%d: %s; --output DIR names another directory", file, error.line, error.text);
+        complain("%s:%d: %s; --output DIR names another directory", file, error.line,
+                 error.text[0] != '\0' ? error.text : "out of memory");
         return BAD_USAGE;
     }
     int differs = run_identity_differs(identity, there, why, sizeof(why));

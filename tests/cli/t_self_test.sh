@@ -168,7 +168,7 @@ refuses "a bundle that is cut off" 2 'cut off' --self-test --input "$tmp/cut.tar
     echo '[[[[' >readings.json && tar czf broken.tar.gz --format=ustar readings.json)
 refuses "a path that leads out" 2 'files in no folder' --self-test --input "$tmp/up.tar.gz"
 refuses "a link" 2 'files in no folder' --self-test --input "$tmp/link.tar.gz"
-refuses "a bomb" 2 '64 MB' --self-test --input "$tmp/bomb.tar.gz"
+refuses "a bomb" 2 '16 MiB' --self-test --input "$tmp/bomb.tar.gz"
 refuses "a bundle without readings" 2 'holds no readings' --self-test --input "$tmp/empty.tar.gz"
 refuses "JSON of another kind" 2 'format is not' --self-test --input "$tmp/other.tar.gz"
 refuses "broken JSON" 2 'readings.json:[0-9]' --self-test --input "$tmp/broken.tar.gz"

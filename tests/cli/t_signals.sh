@@ -146,6 +146,25 @@ for options in "$t $few --csv - --quiet" "--table umask --brief --machine model:
 done
 leave
 
+# when all but the plot is done: who interrupts a script does not want its next command
+if gnuplot=$(command -v gnuplot); then
+    mkdir "$tmp/slow"
+    printf '#!/bin/sh\n: >"%s"\nsleep 0.3\nexec %s "$@"\n' "$tmp/drawing" "$gnuplot" >"$tmp/slow/gnuplot"
+    chmod 755 "$tmp/slow/gnuplot"
+    clean
+    # shellcheck disable=SC2086
+    PATH=$tmp/slow:$PATH start $t $few --csv x.csv --plot x.svg
+    for _ in $(seq 100); do
+        [ ! -e "$tmp/drawing" ] || break
+        sleep 0.05
+    done
+    kill -s TERM $program
+    wait $program
+    status=$?
+    verdict "SIGTERM while the plot is drawn: status 1, one line, a whole plot" \
+        test "$status" -eq 1 -a "$(grep -c interrupted "$err")" -eq 1 -a "$(wc -l <"$err")" -eq 1 -a -s x.svg
+fi
+
 # a child that hangs, and its own children
 bin=$tmp/bin
 mkdir "$bin"

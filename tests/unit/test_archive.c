@@ -177,7 +177,7 @@ static void test_bomb(void **state)
     char *zeros = calloc(1, size);
     assert_non_null(zeros);
     header(zeros, "bomb", "01400000000", '0', "");
-    refused(zeros, size, "64 MB");
+    refused(zeros, size, "16 MiB");
     free(zeros);
 }
 
