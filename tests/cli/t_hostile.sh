@@ -259,10 +259,11 @@ reads "a model" m.model --transition 128fma:512fma --machine "model:$evil/m.mode
 reads "a trace" t.csv --analyze "$evil/t.csv"
 reads "a bundle" b.tar.gz --self-test --input "$evil/b.tar.gz"
 reads "a SKU" s.sku --validate "$evil/s.sku" --input "$evil"
-CHARACTERIZE_DATA=$evil/data
-export CHARACTERIZE_DATA
+given=${CHARACTERIZE_DATA:-}
+export CHARACTERIZE_DATA="$evil/data"
 reads "a shipped model's name" data/models/m.model --transition 128fma:512fma --machine model:m
-unset CHARACTERIZE_DATA
+CHARACTERIZE_DATA=$given
+[ -n "$given" ] || unset CHARACTERIZE_DATA
 begin
 cp -a "$tmp/run" "$evil/run"
 printf 'secret 1\n' >"$safe/file"
