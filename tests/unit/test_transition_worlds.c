@@ -330,7 +330,7 @@ static void slow_repetitions_are_told(void **state)
 static void voltage_ramps_come_out(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= rng_rounds(3); seed++) {
         struct model m;
         struct phases p;
         rig_load("xeon-gold-6130", &m);
@@ -453,7 +453,7 @@ static void a_ramp_has_two_levels(void **state)
 static void what_is_no_ramp(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= rng_rounds(6); seed++) {
         struct model m;
         struct phases p;
         rig_load("xeon-gold-6130", &m);
