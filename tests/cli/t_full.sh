@@ -10,6 +10,11 @@ fi
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
+if [ -n "${SANITIZED:-}" ]; then
+    skip "full disks" "these run the same code again, and minutes here"
+    finish
+fi
+
 options="--all --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma --runs 2 --active-cores all --quiet"
 if [ -z "${CHARACTERIZE_NAMESPACE:-}" ]; then
     skip "a full disk" "no mount namespace of one's own here (needs root and CAP_SYS_ADMIN)"
