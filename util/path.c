@@ -364,12 +364,8 @@ static int open_as_root(const char *path, char *why, size_t size)
     return fd;
 }
 
-static int open_named(const char *path, char *why, size_t size)
+static int open_file(const char *path, char *why, size_t size)
 {
-    int descriptor = path_descriptor(path);
-    if (descriptor >= 0) {
-        return path_copy_descriptor(descriptor, 0, why, size);
-    }
     if (path[0] != '\0' && geteuid() == 0) {
         return open_as_root(path, why, size);
     }
@@ -381,7 +377,7 @@ int path_read_named(const char *path, FILE **in, char *why, size_t size)
 {
     struct stat s;
     int descriptor = path_descriptor(path);
-    int fd = open_named(path, why, size);
+    int fd = descriptor >= 0 ? path_copy_descriptor(descriptor, 0, why, size) : open_file(path, why, size);
     if (fd < 0) {
         return -1;
     }
@@ -408,9 +404,9 @@ int path_read_named(const char *path, FILE **in, char *why, size_t size)
 int path_read_listed(const char *path, FILE **in, char *why, size_t size)
 {
     struct stat s;
-    int fd = path[0] != '\0' && geteuid() == 0 ? open_as_root(path, why, size) : open(path, READ_FLAGS);
+    int fd = open_file(path, why, size);
     if (fd < 0) {
-        return geteuid() == 0 ? -1 : refuse_errno(why, size);
+        return -1;
     }
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
         return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
