@@ -474,7 +474,8 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
     struct machine_info info;
     prepare(m, &setup);
     m->ops->info(m, &info);
-    for (size_t k = 0, tries = 0; k < 3 && tries < TRIES; tries++) {
+    size_t k = 0;
+    for (unsigned tries = 0; k < 3 && tries < TRIES; tries++) {
         struct payload p = payload(names[k]);
         struct segment s[2] = { { p, 600, false }, { p, 200, true } };
         double cycles = 0, ticks = 0;
@@ -508,6 +509,11 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
         k++;
     }
     m->ops->finish(m);
+    if (k < 3) {
+        print_message("skipped: a neighbour slowed the long chain in bouts, %d times; %zu of 3 kernels were compared\n",
+                      TRIES, k);
+        skip();
+    }
 }
 
 int main(void)
