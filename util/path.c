@@ -85,27 +85,42 @@ struct walk {
     char *rest; /* of the way, from malloc */
 };
 
-/* `name` is no directory: if it is a link that may be followed, what it says stands in front of the rest. */
-static int follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
+/* Of what another user may have put there: where it came from. */
+static const char *whose(const struct stat *s)
 {
-    char target[PATH_MAX], *longer = NULL;
-    struct stat link, directory;
-    int fd = openat(w->directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return is_trusted(s) ? "in another user's directory" : "of another user";
+}
+
+/* What the link `name` says, if it may be followed. ENOTDIR: it is no link. */
+static int read_link(int directory, const char *name, bool on_the_way, char target[PATH_MAX], char *why, size_t size)
+{
+    struct stat link, around;
+    int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         return refuse_errno(why, size);
     }
-    bool known = fstat(fd, &link) == 0 && fstat(w->directory, &directory) == 0;
-    ssize_t length = known && S_ISLNK(link.st_mode) ? readlinkat(fd, "", target, sizeof(target) - 1) : -1;
+    bool known = fstat(fd, &link) == 0 && fstat(directory, &around) == 0;
+    ssize_t length = known && S_ISLNK(link.st_mode) ? readlinkat(fd, "", target, PATH_MAX - 1) : -1;
     close(fd);
     if (length < 0) {
         return refuse(ENOTDIR, why, size, "%s", strerror(ENOTDIR));
     }
-    if (!is_trusted(&link) || !is_trusted(&directory)) {
-        return refuse(ELOOP, why, size, "'%s' on the way is a symbolic link %s, which is not followed; name the "
-                      "directory that it leads to", name,
-                      is_trusted(&link) ? "in another user's directory" : "of another user");
+    if (!is_trusted(&link) || !is_trusted(&around)) {
+        return refuse(ELOOP, why, size, "%s%s%s is a symbolic link %s, which is not followed; name the %s that it "
+                      "leads to", on_the_way ? "'" : "", on_the_way ? name : "it", on_the_way ? "' on the way" : "",
+                      whose(&link), on_the_way ? "directory" : "file");
     }
     target[length] = '\0';
+    return 0;
+}
+
+/* `name` is no directory: if it is a link that may be followed, what it says stands in front of the rest. */
+static int follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
+{
+    char target[PATH_MAX], *longer = NULL;
+    if (read_link(w->directory, name, true, target, why, size) != 0) {
+        return -1;
+    }
     if (++w->links > LINKS_MAX) {
         return refuse(ELOOP, why, size, "%s", strerror(ELOOP));
     }
@@ -227,7 +242,7 @@ static int check_existing(int directory, const char *name, struct stat *s, char 
     }
     if (S_ISFIFO(s->st_mode) && !(is_trusted(s) && is_trusted(&around))) {
         return refuse(EPERM, why, size, "it is a pipe (FIFO) %s; remove it, or name another file",
-                      is_trusted(s) ? "in another user's directory" : "of another user");
+                      whose(s));
     }
     return 0;
 }
@@ -290,6 +305,15 @@ static int open_stream(int fd, FILE **in, char *why, size_t size)
     return 0;
 }
 
+static int open_regular(int fd, FILE **in, char *why, size_t size)
+{
+    struct stat s;
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
+        return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
+    }
+    return open_stream(fd, in, why, size);
+}
+
 /*
  * Somebody may have given a file of root's, or of a third user's, a second name in a directory where he can write
  * (fs.protected_hardlinks=0): what is in it is not for messages.
@@ -311,22 +335,29 @@ static int check_names(int directory, int fd, char *why, size_t size)
 
 enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
-/* What a link says whose directory is open; from malloc. NULL with `why`: it is not followed. */
+/* What is in an open directory and is no link (ELOOP). */
+static int open_entry(int directory, const char *name, char *why, size_t size)
+{
+    int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW);
+    if (fd < 0) {
+        return refuse_errno(why, size);
+    }
+    if (check_names(directory, fd, why, size) != 0) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+/* The path that a link stands for, which `path` names and which lies in `directory`; from malloc. NULL with `why`. */
 static char *target_of(int directory, const char *path, const char *name, char *why, size_t size)
 {
     char target[PATH_MAX], *out = NULL;
-    struct stat link, around;
-    ssize_t length = readlinkat(directory, name, target, sizeof(target) - 1);
-    if (length < 0 || fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) != 0 || fstat(directory, &around) != 0) {
-        (void)refuse_errno(why, size);
+    if (read_link(directory, name, false, target, why, size) != 0) {
         return NULL;
     }
-    if (!is_trusted(&link) || !is_trusted(&around)) {
-        (void)refuse(ELOOP, why, size, "it is a symbolic link %s, which is not followed; name the file that it leads "
-                     "to", is_trusted(&link) ? "in another user's directory" : "of another user");
-        return NULL;
-    }
-    target[length] = '\0';
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
     if (asprintf(&out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, target) < 0) {
         (void)refuse_errno(why, size);
@@ -340,16 +371,14 @@ static int open_as_root(const char *path, char *why, size_t size)
 {
     char name[NAME_MAX + 1], *at = strdup(path);
     int fd = -1;
+    if (at == NULL) {
+        return refuse_errno(why, size);
+    }
     for (unsigned links = 0; fd < 0 && at != NULL; links++) {
         int directory = path_open_parent(at, name, why, size);
         char *next = NULL;
-        fd = directory >= 0 ? openat(directory, name, READ_FLAGS | O_NOFOLLOW) : -1;
-        if (fd >= 0 && check_names(directory, fd, why, size) != 0) {
-            close(fd);
-            fd = -1;
-        } else if (fd < 0 && directory >= 0 && (errno != ELOOP || links >= LINKS_MAX)) {
-            (void)refuse_errno(why, size);
-        } else if (fd < 0 && directory >= 0) {
+        fd = directory >= 0 ? open_entry(directory, name, why, size) : -1;
+        if (fd < 0 && directory >= 0 && errno == ELOOP && links < LINKS_MAX) {
             next = target_of(directory, at, name, why, size);
         }
         int error = errno;
@@ -403,39 +432,22 @@ int path_read_named(const char *path, FILE **in, char *why, size_t size)
 
 int path_read_listed(const char *path, FILE **in, char *why, size_t size)
 {
-    struct stat s;
     int fd = open_file(path, why, size);
-    if (fd < 0) {
-        return -1;
-    }
-    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
-        return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
-    }
-    return open_stream(fd, in, why, size);
+    return fd >= 0 ? open_regular(fd, in, why, size) : -1;
 }
 
 int path_read_found(const char *path, FILE **in, char *why, size_t size)
 {
     char name[NAME_MAX + 1];
-    struct stat s;
     int directory = path_open_parent(path, name, why, size);
     if (directory < 0) {
         return -1;
     }
-    int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW), error = errno;
-    int wrong = fd >= 0 ? check_names(directory, fd, why, size) : 0;
+    int fd = open_entry(directory, name, why, size), error = errno;
     close(directory);
-    if (wrong != 0) {
-        close(fd);
-        errno = EPERM;
-        return -1;
+    if (fd < 0 && error == ELOOP) {
+        return refuse(error, why, size, "it is a symbolic link, which is not followed here");
     }
-    if (fd < 0) {
-        return refuse(error, why, size, "%s", error == ELOOP ? "it is a symbolic link, which is not followed here"
-                                                             : strerror(error));
-    }
-    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
-        return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
-    }
-    return open_stream(fd, in, why, size);
+    errno = error;
+    return fd >= 0 ? open_regular(fd, in, why, size) : -1;
 }
