@@ -2,7 +2,7 @@
 /*
  * SIGINT, SIGTERM and SIGHUP. While something must be put back or finished (a measurement, the writing of files) they
  * only ask to stop; otherwise they end the program at once, with one line and status 1. Where the program has not come
- * to an end by itself within STOP_SECONDS of being asked (a pipe that nobody reads, a child that hangs, a long
+ * to an end by itself within 0.7 s of being asked (a pipe that nobody reads, a child that hangs, a long
  * calculation) it is ended all the same, after what must be put back. Nothing half-written is left in any case: output
  * files have no name before they are complete.
  */

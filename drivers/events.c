@@ -299,7 +299,6 @@ static int read_line(struct events_reader *r, char *text)
     }
 }
 
-/* What only the whole file can tell. */
 /* Selects of twelve bits are AMD's alone. */
 static int check_selects(struct events_reader *r)
 {
@@ -318,6 +317,7 @@ static int check_selects(struct events_reader *r)
     return MACHINE_OK;
 }
 
+/* What only the whole file can tell. */
 static int check_whole(struct events_reader *r)
 {
     struct events_table *t = r->out;

@@ -72,7 +72,7 @@ static void choose_umasks(struct event *e)
 static const char *documented_name(const struct event *e, unsigned umask)
 {
     for (size_t i = 0; i < e->n_named; i++)
-        if ((event_code_umask(e->named[i].code)) == umask)
+        if (event_code_umask(e->named[i].code) == umask)
             return e->named[i].name;
     return NULL;
 }
