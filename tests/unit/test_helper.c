@@ -485,14 +485,19 @@ static void test_preparing_can_fail(void **state)
     refused_with(MACHINE_FAILED, "cannot map");
 }
 
+static void open_for_cycles(void)
+{
+    static const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    assert_int_equal(open_it(), MACHINE_OK);
+    prepare_with(wanted, 1);
+}
+
 static void test_disturbed_repetitions(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
     struct machine_info info;
     struct recording rec;
-    assert_int_equal(open_it(), MACHINE_OK);
-    prepare_with(wanted, 1);
+    open_for_cycles();
     fake_helper.nmis_in_first = 2;
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, 3);
@@ -510,11 +515,9 @@ static void test_disturbed_repetitions(void **state)
 static void test_a_stolen_cpu(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
     struct machine_info info;
     struct recording rec;
-    assert_int_equal(open_it(), MACHINE_OK);
-    prepare_with(wanted, 1);
+    open_for_cycles();
     machine.ops->info(&machine, &info);
     int before = fake_helper.runs;
     fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0329);
@@ -532,10 +535,8 @@ static void test_a_stolen_cpu(void **state)
 static void test_more_readings_than_were_prepared_for(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
     struct recording rec;
-    assert_int_equal(open_it(), MACHINE_OK);
-    prepare_with(wanted, 1);
+    open_for_cycles();
     struct segment segment = { payload("64or"), 9000, true };
     struct run_request r = { .segments = &segment, .n_segments = 1 };
     int before = fake_helper.runs;

@@ -71,59 +71,66 @@ static void check(const struct machine *m, const struct part *p, const unsigned 
     }
 }
 
+/* A machine of such a part whose kernels run at these levels. */
+typedef void open_part(const struct part *p, const unsigned *at, bool avx512, struct machine *out);
+
+static void open_perf(const struct part *p, const unsigned *at, bool avx512, struct machine *out)
+{
+    struct perf_system system;
+    static struct cpu_leaves leaves;
+    struct machine_error err;
+    fake_pmu_reset();
+    fake_pmu_system(&system, &leaves);
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
+    system.licence_features &= ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
+    memcpy(fake_pmu.level_of, at, sizeof fake_pmu.level_of);
+    assert_int_equal(perf_open_at(&system, out, &err), MACHINE_OK);
+}
+
+static void open_helper(const struct part *p, const unsigned *at, bool avx512, struct machine *out)
+{
+    struct perf_system ignored;
+    static struct cpu_leaves leaves;
+    struct machine_error err;
+    fake_helper_reset();
+    fake_pmu_system(&ignored, &leaves);
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
+    fake_helper.licences = 1;
+    fake_helper.throttled = 20000;
+    memcpy(fake_helper.level_of, at, sizeof fake_helper.level_of);
+    fake_helper.hello.features = ignored.licence_features & ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
+    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
+                                        .data_dir = "data", .leaves = &leaves };
+    assert_int_equal(helper_open_at(&place, out, &err), MACHINE_OK);
+}
+
+static void check_all(open_part *open_it, bool known_alone)
+{
+    for (size_t i = 0; i < PARTS * MAPPINGS; i++) {
+        const struct part *p = &parts[i / MAPPINGS];
+        const size_t mapping = i % MAPPINGS;
+        const bool avx512 = i % 5 != 0;
+        struct machine m;
+        if (known_alone ? mapping >= KNOWN_MAPPINGS : !is_tried(p, mapping)) {
+            continue;
+        }
+        open_it(p, mappings[mapping], avx512, &m);
+        check(&m, p, mappings[mapping], avx512);
+        m.ops->close(&m);
+    }
+}
+
 static void test_perf(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < PARTS * MAPPINGS; i++) {
-        const struct part *p = &parts[i / MAPPINGS];
-        const unsigned *at = mappings[i % MAPPINGS];
-        struct perf_system system;
-        struct cpu_leaves leaves;
-        struct machine m;
-        struct machine_error err;
-        bool avx512 = i % 5 != 0;
-        if (!is_tried(p, i % MAPPINGS)) {
-            continue;
-        }
-        fake_pmu_reset();
-        fake_pmu_system(&system, &leaves);
-        fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
-        system.licence_features &= ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
-        memcpy(fake_pmu.level_of, at, sizeof fake_pmu.level_of);
-        assert_int_equal(perf_open_at(&system, &m, &err), MACHINE_OK);
-        check(&m, p, at, avx512);
-        m.ops->close(&m);
-    }
+    check_all(open_perf, false);
 }
 
 static void test_helper(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < PARTS * MAPPINGS; i++) {
-        const struct part *p = &parts[i / MAPPINGS];
-        const unsigned *at = mappings[i % MAPPINGS];
-        struct perf_system ignored;
-        struct cpu_leaves leaves;
-        struct machine m;
-        struct machine_error err;
-        bool avx512 = i % 5 != 0;
-        if (i % MAPPINGS >= KNOWN_MAPPINGS) {
-            continue;
-        }
-        fake_helper_reset();
-        fake_pmu_system(&ignored, &leaves);
-        fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
-        fake_helper.licences = 1;
-        fake_helper.throttled = 20000;
-        memcpy(fake_helper.level_of, at, sizeof fake_helper.level_of);
-        fake_helper.hello.features = ignored.licence_features & ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
-        const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
-                                            .data_dir = "data", .leaves = &leaves };
-        assert_int_equal(helper_open_at(&place, &m, &err), MACHINE_OK);
-        check(&m, p, at, avx512);
-        m.ops->close(&m);
-        fake_helper_reset();
-    }
+    check_all(open_helper, true);
+    fake_helper_reset();
 }
 
 int main(void)
