@@ -80,6 +80,11 @@ static bool chains_agree(const struct measured *m, double best)
     return m->lo > (1 - CHAINS_AGREE) * best;
 }
 
+static bool comparable(const struct measured *m, double best)
+{
+    return chains_agree(m, best) && sure(m);
+}
+
 static void nothing_happens_and_the_frequency_is_right(void **state)
 {
     (void)state;
@@ -105,21 +110,21 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
                           chains_agree(m, best) ? "" : ", slowed themselves: repeated",
                           sure(m) ? "" : ", says that it is not sure: repeated", m->holds ? "" : ", OFF",
                           m->anything ? ", SOMETHING" : "");
-            kept += chains_agree(m, best) && sure(m);
+            kept += comparable(m, best);
             wrong += m->anything;
             runs++;
         }
         machine.ops->close(&machine);
     }
     for (const struct measured *m = all; m < all + runs; m++) {
-        judged += chains_agree(m, best) && sure(m);
-        off += chains_agree(m, best) && sure(m) && !m->holds;
+        judged += comparable(m, best);
+        off += comparable(m, best) && !m->holds;
         outside += m->limit_lo > m->hi * 1.0005 || m->limit_hi < m->lo * 0.9995;
     }
     print_message("%u of %u frequencies could be held against chains; of %u the limits do not reach theirs\n", judged,
                   runs, outside);
     /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one */
-    assert_true(wrong <= 1 && off <= 1 && outside <= 1 + runs / 10);
+    assert_true(wrong <= 1 && off <= 1 && outside <= 1 + runs / 10 && runs >= 6);
     /* where neighbours leave no measure, there is nothing to hold; test_clock_models asks the same of models */
     if (judged < JUDGED_LEAST) {
         print_message("skipped: other work on this processor slowed chains or repetitions in %u of %u runs\n",
