@@ -21,6 +21,7 @@
 
 enum { PAIRS = 4, PAIRS_MOST = 10, JUDGED_LEAST = 3 };
 #define CHAINS_AGREE 0.03 /* of the fastest: chains that a neighbour slows are slower than that, and no measure */
+#define TOP_AGREES 0.003  /* likewise: so near to it one chain in ten must come, or all of them are slowed */
 #define SURE 0.0075       /* half of the limits: wider where its repetitions differ, as it then says */
 
 static struct payload payload_of(const char *name)
@@ -74,10 +75,15 @@ static bool sure(const struct measured *m)
     return m->limit_hi - m->limit_lo <= 2 * SURE * m->ghz;
 }
 
-/* best: the fastest of all chains; where a neighbour works throughout, it slows all of a chain. */
+/* best: the fastest of all chains. Where a neighbour works throughout, it slows each of these. */
+static bool tell_the_clock(const struct measured *m, double best)
+{
+    return m->hi > (1 - TOP_AGREES) * best;
+}
+
 static bool chains_agree(const struct measured *m, double best)
 {
-    return m->lo > (1 - CHAINS_AGREE) * best;
+    return tell_the_clock(m, best) && m->lo > (1 - CHAINS_AGREE) * best;
 }
 
 static bool comparable(const struct measured *m, double best)
@@ -90,7 +96,7 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
     (void)state;
     static const double steps[] = {0, 10, 25};
     struct measured all[3 * PAIRS_MOST];
-    unsigned runs = 0, wrong = 0, off = 0, judged = 0, outside = 0;
+    unsigned runs = 0, wrong = 0, off = 0, judged = 0, clocks = 0, outside = 0;
     double best = 0;
     for (size_t s = 0; s < 3; s++) {
         struct machine machine;
@@ -119,12 +125,13 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
     for (const struct measured *m = all; m < all + runs; m++) {
         judged += comparable(m, best);
         off += comparable(m, best) && !m->holds;
-        outside += m->limit_lo > m->hi * 1.0005 || m->limit_hi < m->lo * 0.9995;
+        clocks += tell_the_clock(m, best);
+        outside += tell_the_clock(m, best) && (m->limit_lo > m->hi * 1.0005 || m->limit_hi < m->lo * 0.9995);
     }
-    print_message("%u of %u frequencies could be held against chains; of %u the limits do not reach theirs\n", judged,
-                  runs, outside);
+    print_message("%u of %u frequencies could be held against chains, %u of %u limits do not reach theirs\n", judged,
+                  runs, outside, clocks);
     /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one */
-    assert_true(wrong <= 1 && off <= 1 && outside <= 1 + runs / 10 && runs >= 6);
+    assert_true(wrong <= 1 && off <= 1 && outside <= 1 + clocks / 10 && runs >= 6);
     /* where neighbours leave no measure, there is nothing to hold; test_clock_models asks the same of models */
     if (judged < JUDGED_LEAST) {
         print_message("skipped: other work on this processor slowed chains or repetitions in %u of %u runs\n",
