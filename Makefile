@@ -27,16 +27,19 @@ LDLIBS  = -lgsl -lgslcblas -ljansson -lz -lpthread -lm
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
-LIB_SRC  := $(wildcard util/*.c kernels/*.c drivers/*.c probes/*.c analysis/*.c tables/*.c)
+# every room with those in it; what the Linux module is made of is built by the kernel
+ROOMS    := util kernels trace drivers probes analysis tables output
+sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
+LIB_SRC  := $(call sources,$(ROOMS))
 CLI_SRC  := $(wildcard cli/*.c)
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_SRC := $(call sources,tests/unit)
 # helpers shared by unit tests: trace generators, not tests themselves
-HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+HELP_SRC := $(call sources,tests/support)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_HELP := $(filter %/clock_models.c %/long_chain.c,$(HELP_SRC))
 # the analysis against generated traces, in numbers that are too large for make test
 SCORE_SRC := $(wildcard tests/bench/score_*.c)
-SCORE_HELP := $(filter %_traces.c %_score.c %_truth.c %/random_numbers.c %/recorder.c %/random_model.c %/model_rig.c, \
+SCORE_HELP := $(filter %_traces.c %_score.c %_truth.c %/random_numbers.c %/recorder.c %/random_model.c %/model_rig.c %/model_truth.c, \
                 $(HELP_SRC))
 
 LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -125,9 +128,9 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
              -fno-omit-frame-pointer
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
-ANALYSIS := $(wildcard util/*.c analysis/*.c)
+ANALYSIS := $(call sources,util trace analysis output/text)
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h analysis/*.h) Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h trace/*.h analysis/*/*.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 

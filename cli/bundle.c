@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/archive.h"
-#include "analysis/atomic_file.h"
+#include "util/archive.h"
+#include "util/atomic_file.h"
 #include "cli/files.h"
 #include "cli/messages.h"
-#include "drivers/host_facts.h"
+#include "drivers/cpu/host_facts.h"
 #include "util/path.h"
 
 enum { BUNDLE_BYTES = 2000000, WHY_SIZE = 1000 };

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "tables/self_test.h"
+#include "tables/self_test/self_test.h"
 
 /* Before anything is measured: whether it can be written. DONE, or an exit status after a line. */
 int bundle_check(const char *path);

@@ -7,7 +7,7 @@
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "drivers/cpu.h"
+#include "drivers/cpu/cpu.h"
 
 enum { STATE_MAX = 240 };
 

@@ -4,7 +4,7 @@
 #define CHARACTERIZE_CLI_CHANGED_SETTINGS_H
 
 #include "cli/options.h"
-#include "drivers/settings.h"
+#include "drivers/settings/settings.h"
 
 /*
  * Puts back what a killed run has left (a line on standard error tells of it) and changes what the options ask for,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/schedule.h"
+#include "output/export/schedule.h"
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "cli/stop.h"

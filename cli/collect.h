@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "analysis/table.h"
+#include "tables/table/table.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/atomic_file.h"
+#include "util/atomic_file.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "util/path.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/support.h"
-#include "analysis/validate.h"
+#include "tables/table/estimates.h"
+#include "output/validate/validate.h"
 #include "cli/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
@@ -13,7 +13,7 @@
 #include "cli/run_directory.h"
 #include "cli/stop.h"
 #include "cli/table_files.h"
-#include "tables/published.h"
+#include "tables/published/published.h"
 
 #define ALL_DIRECTORY "characterize-all"
 

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/confirm.h"
-#include "analysis/discarded.h"
-#include "analysis/phases.h"
-#include "analysis/trace.h"
+#include "analysis/phases/confirm.h"
+#include "trace/discarded.h"
+#include "analysis/phases/phases.h"
+#include "trace/trace.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/atomic_file.h"
-#include "analysis/export_header.h"
-#include "analysis/export_json.h"
-#include "analysis/schedule.h"
+#include "util/atomic_file.h"
+#include "output/export/export_header.h"
+#include "output/export/export_json.h"
+#include "output/export/schedule.h"
 #include "cli/collect.h"
 #include "cli/files.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
-#include "tables/kernel_class.h"
+#include "output/export/kernel_class.h"
 
 enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
 

@@ -5,12 +5,12 @@
 
 #include "cli/jobs.h"
 #include "cli/messages.h"
-#include "drivers/likwid_bridge.h"
+#include "drivers/power/likwid_bridge.h"
 #include "drivers/machine.h"
-#include "drivers/model.h"
+#include "drivers/model/model.h"
 #include "kernels/kernels.h"
-#include "tables/sku_file.h"
-#include "tables/tables.h"
+#include "tables/published/sku_file.h"
+#include "tables/table/tables.h"
 
 enum { CHOICES_MAX = 8 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/discarded.h"
-#include "analysis/phases.h"
+#include "trace/discarded.h"
+#include "analysis/phases/phases.h"
 #include "cli/changed_settings.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
@@ -15,7 +15,7 @@
 #include "cli/report.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
-#include "tables/guarded.h"
+#include "tables/switches/guarded.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
 static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate.h"
+#include "output/validate/validate.h"
 #include "cli/collect.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/report.h"
 #include "cli/table_files.h"
-#include "tables/published.h"
-#include "tables/sku_file.h"
+#include "tables/published/published.h"
+#include "tables/published/sku_file.h"
 
 /* The tables that the figures are of, each once. */
 static size_t tables_of(const struct sku *sku, const char *names[MEASURING_TABLES_MAX])

@@ -10,8 +10,8 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
-#include "drivers/cpu.h"
-#include "drivers/event_code.h"
+#include "drivers/cpu/cpu.h"
+#include "drivers/events/event_code.h"
 
 /* Seconds between two updates of the line: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;

@@ -7,8 +7,8 @@
 
 #include "cli/options.h"
 #include "drivers/machine.h"
-#include "drivers/settings.h"
-#include "tables/tables.h"
+#include "drivers/settings/settings.h"
+#include "tables/table/tables.h"
 
 enum { MEASURING_TABLES_MAX = 32 };
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "analysis/plain_text.h"
+#include "util/plain_text.h"
 
 enum { LINE_SIZE = 1200 };
 

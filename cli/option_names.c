@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/messages.h"
-#include "kernels/edit_distance.h"
+#include "util/edit_distance.h"
 
 /* What argp adds by itself. */
 static const struct argp_option added_by_argp[] = {

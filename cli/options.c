@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/plot.h"
+#include "output/plot/plot.h"
 #include "cli/messages.h"
 #include "cli/option_conflicts.h"
 #include "cli/option_lists.h"
 #include "cli/option_names.h"
 #include "cli/values.h"
-#include "drivers/event_code.h"
-#include "tables/tables.h"
+#include "drivers/events/event_code.h"
+#include "tables/table/tables.h"
 
 const char *argp_program_version = "characterize " VERSION;
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "kernels/kernels.h"
-#include "tables/tables.h"
+#include "tables/table/tables.h"
 
 enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_TABLE, JOB_ALL, JOB_VALIDATE,
            JOB_EXPORT, JOB_SELF_TEST };
@@ -19,7 +19,7 @@ struct given_event {
     const char *text;
     bool is_code;
     bool select_only; /* an event without umask: what --table umask takes */
-    uint64_t code; /* drivers/event_code.h */
+    uint64_t code; /* drivers/events/event_code.h */
 };
 enum { EVENTS_GIVEN_MAX = 4 };
 

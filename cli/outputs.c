@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/atomic_file.h"
-#include "analysis/gnuplot.h"
-#include "analysis/plot.h"
+#include "util/atomic_file.h"
+#include "output/plot/gnuplot.h"
+#include "output/plot/plot.h"
 #include "cli/messages.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what plot_script.c keeps to. */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/phases.h"
-#include "analysis/trace.h"
+#include "analysis/phases/phases.h"
+#include "trace/trace.h"
 #include "cli/files.h"
 #include "cli/options.h"
 

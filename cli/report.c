@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/plain_text.h"
+#include "util/plain_text.h"
 
 enum {
     COLUMNS = 100,

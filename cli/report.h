@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/phases.h"
-#include "analysis/trace.h"
+#include "analysis/phases/phases.h"
+#include "trace/trace.h"
 
 /* Whether to use colour on a stream: a terminal that can, and NO_COLOR (no-color.org) not set or empty. */
 bool report_colour(FILE *out);

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report_html.h"
-#include "analysis/table_plot.h"
+#include "output/report/report_html.h"
+#include "output/plot/table_plot.h"
 #include "cli/files.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "drivers/event_code.h"
+#include "drivers/events/event_code.h"
 
 enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 24, NOTE_SIZE = 700, COMMAND_SIZE = 2000 };
 

@@ -3,9 +3,9 @@
 #ifndef CHARACTERIZE_CLI_REPORT_PAGE_H
 #define CHARACTERIZE_CLI_REPORT_PAGE_H
 
-#include "analysis/table.h"
+#include "tables/table/table.h"
 #include "cli/options.h"
-#include "tables/tables.h"
+#include "tables/table/tables.h"
 
 /* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
 char *report_findings(const struct table_kind *k, const struct table *t);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/atomic_file.h"
+#include "util/atomic_file.h"
 #include "cli/messages.h"
 #include "cli/run_identity.h"
 #include "util/path.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "analysis/sha256.h"
+#include "util/sha256.h"
 #include "cli/files.h"
-#include "drivers/cpu.h"
-#include "drivers/event_code.h"
-#include "drivers/model.h"
+#include "drivers/cpu/cpu.h"
+#include "drivers/events/event_code.h"
+#include "drivers/model/model.h"
 
 /* Files like /etc/machine-id are confidential and are not copied. */
 static void put_hash(json_t *o, const char *key, const char *bytes, size_t n)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "tables/self_test.h"
+#include "tables/self_test/self_test.h"
 
 /* `replayed`: judged from a bundle. others: those of other programs; may be NULL. */
 void self_test_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/atomic_file.h"
-#include "analysis/gnuplot.h"
-#include "analysis/plot.h"
-#include "analysis/table_plot.h"
+#include "util/atomic_file.h"
+#include "output/plot/gnuplot.h"
+#include "output/plot/plot.h"
+#include "output/plot/table_plot.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 

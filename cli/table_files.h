@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/table.h"
+#include "tables/table/table.h"
 #include "cli/files.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "tables/tables.h"
+#include "tables/table/tables.h"
 
 struct table_files {
     char *csv, *json, *text, *plot; /* NULL: not written; "-": standard output */

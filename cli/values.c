@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/event_code.h"
+#include "drivers/events/event_code.h"
 
 static const char out_of_range[] = "is out of range";
 

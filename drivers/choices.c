@@ -18,11 +18,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drivers/cpu.h"
-#include "drivers/helper_device.h"
-#include "drivers/msr_survey.h"
-#include "drivers/perf_page.h"
-#include "drivers/tsc.h"
+#include "drivers/cpu/cpu.h"
+#include "drivers/helper/helper_device.h"
+#include "drivers/msr/msr_survey.h"
+#include "drivers/perf/perf_page.h"
+#include "drivers/cpu/tsc.h"
 
 enum { NOT_READABLE = -100 };
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "drivers/cpu.h"
+#include "drivers/cpu/cpu.h"
 
 int counter_room_watchdog(const char *proc)
 {

@@ -46,7 +46,7 @@ enum { CHAIN_CYCLE_UNIT = 1024 };
 
 struct counter_spec {
     enum counter_id id;
-    uint64_t event; /* COUNTER_EVENT: as drivers/event_code.h lays it out */
+    uint64_t event; /* COUNTER_EVENT: as drivers/events/event_code.h lays it out */
 };
 
 /* A stretch of time in which one kernel runs without pause. */
@@ -118,7 +118,7 @@ struct machine_event {
 };
 
 struct machine;
-struct stated_limits; /* drivers/stated.h */
+struct stated_limits; /* drivers/power/rated_limits.h */
 
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {

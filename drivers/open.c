@@ -7,8 +7,8 @@
 
 #include "drivers/choices.h"
 #include "drivers/machine.h"
-#include "drivers/msr_machine.h"
-#include "kernels/edit_distance.h"
+#include "drivers/msr/msr_machine.h"
+#include "util/edit_distance.h"
 
 enum { CHOICES = 8 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/edit_distance.h"
+#include "util/edit_distance.h"
 #include "kernels/kernels.h"
 
 /* A name as shown in messages: what a user typed may be long and hold anything. */

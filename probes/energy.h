@@ -6,7 +6,7 @@
 #ifndef CHARACTERIZE_PROBE_ENERGY_H
 #define CHARACTERIZE_PROBE_ENERGY_H
 
-#include "analysis/energy.h"
+#include "tables/energy/energy_fit.h"
 #include "probes/steady.h"
 
 struct energy_setup {

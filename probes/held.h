@@ -2,12 +2,12 @@
 /*
  * The switch of a transition_setup while all that the second kernel asks for is held: it runs until it has settled, the
  * first one for HELD_AWAY_US only, much shorter than any known wait for a higher frequency, then it again
- * (analysis/held.h tells what for).
+ * (analysis/phases/held.h tells what for).
  */
 #ifndef CHARACTERIZE_PROBE_HELD_H
 #define CHARACTERIZE_PROBE_HELD_H
 
-#include "analysis/held.h"
+#include "analysis/phases/held.h"
 #include "probes/transition.h"
 
 /* How long the first kernel runs in between, us: shorter than any known wait for a lower level (README, Limits), and

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/robust.h"
+#include "analysis/stats/robust.h"
 #include "probes/transition.h"
 
 enum { COUNTERS_MAX = 4, NUMBERS = 6 }; /* a curve has three arrays and scratch for three */

@@ -4,12 +4,12 @@
  *
  * Down: the kernel that runs at the high level, then the one that asks for the lower, long enough for twice the same
  * work. Up: the kernel that needs the lower level, then the other, observed until the core has come back up. What the
- * curves say, analysis/overhead.h finds out.
+ * curves say, tables/overhead/overhead_fit.h finds out.
  */
 #ifndef CHARACTERIZE_PROBE_OVERHEAD_H
 #define CHARACTERIZE_PROBE_OVERHEAD_H
 
-#include "analysis/overhead.h"
+#include "tables/overhead/overhead_fit.h"
 #include "drivers/machine.h"
 
 struct overhead_setup {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/robust.h"
+#include "analysis/stats/robust.h"
 #include "probes/overhead.h"
 
 #define NEAR_US 1.0

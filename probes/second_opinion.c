@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "drivers/command.h"
-#include "drivers/cpu.h"
-#include "drivers/msr_decode.h"
+#include "drivers/cpu/cpu.h"
+#include "drivers/msr/msr_decode.h"
 
 static const double SECONDS_MOST = 10;
 /* For how long the counts are taken. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/plan.h"
+#include "drivers/native/plan.h"
 #include "probes/transition.h"
 
 static const enum counter_id wanted[SEQUENCE_COUNTERS_MAX] = {

@@ -7,11 +7,11 @@
 #ifndef CHARACTERIZE_PROBE_SEQUENCE_H
 #define CHARACTERIZE_PROBE_SEQUENCE_H
 
-#include "analysis/trace.h"
+#include "trace/trace.h"
 #include "drivers/machine.h"
 #include "probes/transition.h"
 
-/* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/plan.h). */
+/* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/native/plan.h). */
 enum { SEQUENCE_SEGMENTS_MAX = 16, SEQUENCE_COUNTERS_MAX = 8 };
 
 struct sequence {

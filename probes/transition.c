@@ -15,9 +15,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/robust.h"
-#include "drivers/event_code.h"
-#include "drivers/msr_decode.h"
+#include "analysis/stats/robust.h"
+#include "drivers/events/event_code.h"
+#include "drivers/msr/msr_decode.h"
 
 enum { VOLT_READINGS_MAX = 2000, SETTLE_US = 5, SETTLE_PERIODS = 4 };
 enum { VOLT_TRIES = 20 }; /* readings without a voltage before the rest is given up */

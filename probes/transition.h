@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/trace.h"
+#include "trace/trace.h"
 #include "drivers/machine.h"
 
 /* Raw events beside what is always counted. */
@@ -74,7 +74,7 @@ double transition_phase(uint64_t run);
  * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
  * the dependent chain where there is no cycle counter; IPC of the payload; licence shares; of raw events the counts per
  * cycle, in the trace's extra columns in the order of the counters. Samples that end before from_us are left out.
- * Where a value lies outside its column's range (analysis/trace.h) the counters cannot be believed: nothing of the
+ * Where a value lies outside its column's range (trace/trace.h) the counters cannot be believed: nothing of the
  * recording is appended, and why says what it is; else it is "". 0, or -1: out of memory.
  */
 int transition_append(struct trace *t, uint32_t run, const struct recording *rec, const struct counter_spec *counters,

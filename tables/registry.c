@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tables/kinds.h"
-#include "tables/tables.h"
+#include "tables/table/tables.h"
 
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */

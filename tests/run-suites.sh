@@ -43,7 +43,7 @@ run_suite() {
 }
 
 unit_programs() {
-    for source in tests/unit/test_*.c; do
+    for source in $(find tests/unit -name 'test_*.c' | sort); do
         echo "$BUILD/${source%.c}"
     done
 }

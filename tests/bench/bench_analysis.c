@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/phases.h"
-#include "analysis/trace.h"
+#include "analysis/phases/phases.h"
+#include "trace/trace.h"
 
 #define AIM_SAMPLES_S 5e6  /* above this */
 #define AIM_BYTES 64.0     /* a sample, below this: trace and analysis together */

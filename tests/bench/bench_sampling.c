@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "drivers/machine.h"
-#include "drivers/tsc.h"
+#include "drivers/cpu/tsc.h"
 
 enum { REPETITIONS = 100, ATTEMPTS = 300, SAMPLED_US = 500, WARMUP_US = 550, CHAIN_SLICES = 50 };
 #define PERIOD_US 1.0
 #define LONG_PERIOD_US 3.0
-/* by a TSC in coarse steps chains are longer, and each begins after a wait (drivers/timing.h) */
+/* by a TSC in coarse steps chains are longer, and each begins after a wait (drivers/timing/timing.h) */
 #define COST_AIM_NS 150.0
 #define COARSE_COST_AIM_NS 220.0
 #define SHARE_AIM 0.85

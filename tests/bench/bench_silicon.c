@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/steady.h"
+#include "analysis/phases/steady.h"
 #include "probes/steady.h"
-#include "tests/unit/clock_models.h"
-#include "tests/unit/long_chain.h"
+#include "tests/support/clock_models.h"
+#include "tests/support/long_chain.h"
 
 enum { NULLS = 200, FREQUENCIES = 20, FOUND_OF = 100 };
 #define FREQUENCY_AIM 0.005

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tables/tables.h"
+#include "tables/table/tables.h"
 
 static double seconds(void)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/unit/null_traces.h"
+#include "tests/support/null_traces.h"
 
 #define ALLOWED 0.001
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/random_model.h"
-#include "tests/unit/table_truth.h"
+#include "tests/support/random_model.h"
+#include "tests/support/table_truth.h"
 
 static struct table_scores scores; /* too large for the stack, as are models */
 static struct model model;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/random_traces.h"
-#include "tests/unit/trace_score.h"
+#include "tests/support/random_traces.h"
+#include "tests/support/trace_score.h"
 
 static int usage(void)
 {

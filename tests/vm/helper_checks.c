@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/chain_wait.h"
-#include "drivers/kmod/uapi.h"
+#include "drivers/timing/chain_wait.h"
+#include "drivers/helper/kmod/uapi.h"
 #include "kernels/kernels.h"
 #include "kernels/registry_hash.h"
 

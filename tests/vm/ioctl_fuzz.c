@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/kmod/uapi.h"
-#include "drivers/pace.h"
+#include "drivers/helper/kmod/uapi.h"
+#include "drivers/native/pace.h"
 
 enum { COMMANDS = 10, ERRNOS = 256 };
 static const char *const command_names[COMMANDS] = { "hello",  "reason", "try",     "prepare", "run",

@@ -109,10 +109,10 @@ build_module() {
     tree=$work/dkms
     rm -rf "$tree"
     mkdir -p "$tree"
-    make -s -C drivers/kmod dkms DESTDIR="$tree" >"$work/module.log" 2>&1 ||
+    make -s -C drivers/helper/kmod dkms DESTDIR="$tree" >"$work/module.log" 2>&1 ||
         { fail "the module's sources for DKMS" "$work/module.log"; finish; }
     tree=$(echo "$tree"/usr/src/characterize-*)
-    module=$tree/drivers/kmod/characterize.ko
+    module=$tree/drivers/helper/kmod/characterize.ko
     if [ -n "$builder" ] && ! in_builder "$tree" true >"$work/module.log" 2>&1; then
         skip_all "no name space for the compiler of $kernel: $(head -n 1 "$work/module.log")"
     fi
@@ -131,10 +131,10 @@ build_module() {
 
 make_module() {
     if [ -z "$builder" ]; then
-        make -j"$(nproc)" -C "$tree/drivers/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
+        make -j"$(nproc)" -C "$tree/drivers/helper/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
         return
     fi
-    in_builder "$tree" make -j"$(nproc)" -C /mnt/drivers/kmod KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
+    in_builder "$tree" make -j"$(nproc)" -C /mnt/drivers/helper/kmod KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
 }
 
 build_programs() {

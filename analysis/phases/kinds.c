@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What each piece is.
+ *
+ * Throttling shows as IPC below that of the same code at full rate, which can only be the code that follows: a
+ * throttled core runs the new code slowly from its first instruction on and then fully. So a piece is throttled if a
+ * later piece of the same code runs at a higher IPC. What touches the beginning of the recording may have been any
+ * other code, what is not followed by a full rate too (an idle loop before and after the payload), and throttling
+ * longer than Intel's own bound of 500 us (optimization manual, quoted in the Skylake-SP dissertation, section 3.2.2)
+ * has not been seen: those are not called throttled.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/findings.h"
+
+#define FULL_RATE 0.94       /* of the full IPC; milder ratios are not distinguished from full rate */
+#define THROTTLE_SHARE 0.5   /* of the cycles counted as throttled */
+#define THROTTLE_MAX_US 600
+/* Below the least that processors throttle to by themselves or on demand: 1/16 (IA32_CLOCK_MODULATION with extended
+ * steps of 6.25 %; Intel SDM, volume 3, "Software Controlled Clock Modulation"). */
+#define THROTTLE_MIN_RATIO 0.05
+
+/* The highest IPC of a later piece that runs the same code; NaN if there is none. */
+static double full_rate(const struct outline *o, size_t p)
+{
+    double full = NAN;
+    for (size_t q = p + 1; q < o->n_pieces; q++) {
+        if (o->edge[q - 1].forced)
+            break;
+        double ipc = o->piece[q].value[TRACE_IPC];
+        if (o->piece[q].halt || isnan(ipc))
+            continue;
+        if (isnan(full) || ipc > full)
+            full = ipc;
+        if (outline_edge_time(o, q - 1) - outline_edge_time(o, p ? p - 1 : 0) > THROTTLE_MAX_US)
+            break;
+    }
+    return full;
+}
+
+static bool first_of_recording(const struct outline *o, size_t p)
+{
+    return p == 0 || isnan(outline_edge_time(o, p - 1));
+}
+
+static void kind_of(const struct outline *o, size_t p, struct phase *out)
+{
+    const struct piece *piece = &o->piece[p];
+    memset(out, 0, sizeof *out);
+    out->freq_ghz = (struct estimate){piece->value[TRACE_FREQ], NAN, NAN};
+    out->ipc = piece->value[TRACE_IPC];
+    out->ipc_ratio = NAN;
+    out->volts = piece->value[TRACE_VOLTS];
+    for (int i = 0; i < 4; i++)
+        out->share[i] = piece->value[TRACE_LVL0 + i];
+    out->level = -1;
+    out->kind = PHASE_STEADY;
+    if (piece->halt) {
+        out->kind = PHASE_HALT;
+        return;
+    }
+    if (piece->wanders) {
+        out->kind = PHASE_UNKNOWN;
+        snprintf(out->why, sizeof out->why, "the frequency changes, in each repetition at another time");
+        return;
+    }
+    if (piece->slow_chain) {
+        out->kind = PHASE_UNKNOWN;
+        out->freq_ghz.value = out->ipc = NAN; /* per cycle of a clock that is not known */
+        snprintf(out->why, sizeof out->why, "the chain of adds is slower than before and after: a lower frequency, or "
+                 "something that slows the chain, too");
+        return;
+    }
+    double length = p + 1 < o->n_pieces && p ? outline_edge_time(o, p) - outline_edge_time(o, p - 1) : NAN;
+    double full = full_rate(o, p);
+    bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;
+    if (possible && out->ipc < FULL_RATE * full) {
+        out->kind = PHASE_THROTTLE;
+        out->ipc_ratio = out->ipc / full;
+        if (out->ipc_ratio < THROTTLE_MIN_RATIO) {
+            out->kind = PHASE_UNKNOWN;
+            snprintf(out->why, sizeof out->why, "IPC falls to %.2g of what follows: less than any known throttling",
+                     out->ipc_ratio);
+        }
+    } else if (out->share[3] > THROTTLE_SHARE && !isnan(length)) {
+        out->kind = PHASE_THROTTLE;
+    }
+}
+
+/* Another IPC at the same frequency, and no throttling: other code, which is no phase of the processor. */
+static bool only_other_code(const struct outline *o, size_t e, const struct phase *a, const struct phase *b)
+{
+    if (o->edge[e].forced || a->kind != PHASE_STEADY || b->kind != PHASE_STEADY)
+        return false;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (c != TRACE_IPC && o->edge[e].change[c])
+            return false;
+    return true;
+}
+
+int find_kinds(struct outline *o, struct phases *out)
+{
+    out->phases = calloc(o->n_pieces + 1, sizeof *out->phases);
+    if (!out->phases)
+        return -1;
+    for (size_t p = 0; p < o->n_pieces; p++)
+        kind_of(o, p, &out->phases[p]);
+    for (size_t e = 0; e + 1 < o->n_pieces;) {
+        if (!only_other_code(o, e, &out->phases[e], &out->phases[e + 1])) {
+            e++;
+            continue;
+        }
+        outline_forget_edge(o, e);
+        memmove(&out->phases[e + 1], &out->phases[e + 2], (o->n_pieces - e - 1) * sizeof *out->phases);
+        kind_of(o, e, &out->phases[e]);
+        out->phases[e].kind = PHASE_STEADY;
+        out->phases[e].ipc_ratio = NAN;
+    }
+    out->n_phases = o->n_pieces;
+    for (size_t p = 0; p < out->n_phases; p++)
+        if ((out->phases[p].kind == PHASE_STEADY || out->phases[p].kind == PHASE_SLOW) && !isnan(out->phases[p].ipc))
+            out->phases[p].ipc_ratio = 1;
+    return 0;
+}

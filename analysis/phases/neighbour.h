@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the other hyper-thread of a core does to a recording (private to analysis/). */
+#ifndef CHARACTERIZE_NEIGHBOUR_H
+#define CHARACTERIZE_NEIGHBOUR_H
+
+#include "analysis/phases/phases.h"
+#include "analysis/phases/runs.h"
+
+struct neighbour {
+    double share;  /* of the samples before the switch that are disturbed; 0: none is */
+    double factor; /* of the kernel's rate in them */
+    size_t runs;   /* repetitions that have any */
+    bool common;   /* at the same moments of all repetitions ... */
+    bool begins;   /* ... and beginning before the switch: no kernel does that that had only not settled */
+    bool slowed;   /* so are the chains that tell the frequency */
+    double doubt;  /* by so much, relative, the frequency may be above what chains tell */
+    float *ipc;    /* if not NULL: the IPC with the disturbed samples missing, as long as the trace */
+    float *freq;   /* ... and the frequency, where they slow what tells it */
+};
+
+/*
+ * Looks for disturbed samples in the stretch before the switch (us), where one kernel has settled and its rate should
+ * be one value, and then in all of the recording. Nothing is found where the switch is not known (NaN), with fewer than
+ * ten repetitions, or where noise hides it. Returns 0, or -1: out of memory.
+ */
+int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out);
+void neighbour_free(struct neighbour *n);
+
+/*
+ * Marks the samples of a trace of one settled kernel that another thread disturbed so that chains of adds are no
+ * measure of the frequency in them; marked: of t->n. None where cycles are counted, or where the kernel is slower by
+ * the same factor as the chains: then the frequency moves, or both are slowed. *doubt: by so much, relative, it may be
+ * above what the other samples tell. Returns 0, or -1: out of memory.
+ */
+int neighbour_mark(const struct trace *t, bool *marked, double *doubt);
+/* Warns of what was found. 0, or -1: out of memory. */
+int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phases *out);
+/* Throttling that may be the doing of a thread that keeps step with the repetitions is none that is known. */
+void neighbour_doubt(const struct neighbour *n, struct phases *out);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The answer: phases, levels and transitions found in a trace (the phases file of doc/formats.md, as a struct).
+ * A number that was not measured is NaN, and null in JSON.
+ */
+#ifndef CHARACTERIZE_PHASES_H
+#define CHARACTERIZE_PHASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_RAMP, PHASE_UNKNOWN };
+const char *phase_kind_name(enum phase_kind k);
+
+/* A value with its 95 % limits; all NaN = not measured. */
+struct estimate {
+    double value, lo, hi;
+};
+
+enum { PHASE_MODES_MAX = 4 };
+/* One mode of a duration that is not unimodal (one relaxation period against two). */
+struct phase_mode {
+    double duration_us;
+    double share; /* of the agreeing runs, 0..1 */
+};
+
+/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/held.h): nothing,
+ * or it is not known; a part, there is throttling besides; most, there may be something besides; all, and nothing is
+ * left undecided. */
+enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_MOSTLY, OF_SWITCH_ALL };
+
+struct phase {
+    enum phase_kind kind;
+    double start_us;
+    struct estimate duration_us;
+    struct estimate freq_ghz;
+    double freq_half_ghz; /* half width of the limits among repetitions that ran alike: what holds for ratios */
+    double ipc;        /* payload instructions per core cycle */
+    double ipc_ratio;  /* against the same code at full rate */
+    double volts;
+    double share[4];   /* lvl0, lvl1, lvl2, throttle: mean share of cycles */
+    int level;         /* index into levels_ghz, -1 = not known */
+    size_t agreeing_runs;
+    size_t n_modes;    /* 0 or 1: unimodal */
+    struct phase_mode modes[PHASE_MODES_MAX];
+    /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
+     * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
+    struct estimate from_ghz, to_ghz, tau_us;
+    char why[160];     /* for unknown: the reason */
+    enum of_switch of_switch; /* of unknown */
+};
+
+struct transition {
+    double at_us;
+    struct estimate latency_us;
+    double from_ghz, to_ghz;
+    unsigned halts;
+    size_t agreeing_runs;
+};
+
+struct discarded_run {
+    uint32_t run;
+    char why[120];
+};
+
+/* A step of the core voltage. */
+struct volt_step {
+    double begin_us, end_us;
+    double from_v, to_v;
+    size_t agreeing_runs;
+};
+
+struct phases {
+    char *cpu, *machine, *from, *to; /* from the trace's metadata; NULL = not stated */
+    bool modelled;
+    size_t runs, runs_used;
+    uint64_t samples, samples_discarded; /* recorded; of these, left out: outside what their columns may hold */
+    double *levels_ghz;   /* distinct steady frequencies, highest first */
+    struct estimate *levels; /* the same with limits */
+    size_t n_levels;
+    struct phase *phases;
+    size_t n_phases;
+    struct transition *transitions;
+    size_t n_transitions;
+    struct volt_step *volt_steps;
+    size_t n_volt_steps;
+    struct discarded_run *discarded;
+    size_t n_discarded;
+    char **warnings;
+    size_t n_warnings;
+    bool disturbed; /* another thread ran on the core: rates and ratios are of samples that it left alone */
+    /* what would have been found with 95 % power; NaN = this channel was not measured */
+    double detectable_freq;     /* smallest relative frequency step, if both states last detectable_freq_us */
+    double detectable_freq_us;
+    double detectable_throttle; /* mildest throttle: largest ipc_ratio still told from 1, if it lasts ..._throttle_us */
+    double detectable_throttle_us;
+    double detectable_halt_us;  /* shortest halt */
+};
+
+struct phases_options {
+    uint64_t seed;       /* of the bootstrap */
+    unsigned resamples;  /* bootstrap resamples, 0 = default */
+};
+
+/* Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or -1 with one line in `why`. */
+int phases_find(const struct trace *t, const struct phases_options *o, struct phases *out, char *why, size_t why_size);
+void phases_free(struct phases *p);
+/* Whether the repetition of this number is among the discarded ones. */
+bool phases_discarded(const struct phases *p, uint32_t run);
+
+/* The phases file, JSON text allocated with malloc, ending in a newline; NULL when out of memory. */
+char *phases_to_json(const struct phases *p);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/phases/ramp_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece with the values of all of them; the frequency is `ghz`. */
+struct piece ramp_joined(const struct outline *o, size_t p, size_t q, double ghz)
+{
+    struct piece all = {.samples = 0};
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double sum = 0, weight = 0;
+        for (size_t i = p; i <= q; i++)
+            if (!isnan(o->piece[i].value[c])) {
+                sum += o->piece[i].value[c] * (double)(o->piece[i].samples + 1);
+                weight += (double)(o->piece[i].samples + 1);
+            }
+        all.value[c] = weight > 0 ? sum / weight : NAN;
+    }
+    for (size_t i = p; i <= q; i++)
+        all.samples += o->piece[i].samples;
+    all.value[TRACE_FREQ] = ghz;
+    return all;
+}
+
+struct phase ramp_phase(const struct piece *piece, enum phase_kind kind)
+{
+    struct phase ph = {.kind = kind, .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN}, .ipc = piece->value[TRACE_IPC],
+                       .volts = piece->value[TRACE_VOLTS], .level = -1};
+    ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
+    for (int i = 0; i < 4; i++)
+        ph.share[i] = piece->value[TRACE_LVL0 + i];
+    return ph;
+}
+
+struct estimate ramp_widened(const struct estimate *e, double half)
+{
+    double all = hypot(half, e->hi - e->value);
+    return (struct estimate){e->value, e->value - all, e->value + all};
+}
+
+int ramp_splice(struct outline *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
+                const double *own)
+{
+    size_t pieces = o->n_pieces - (q - p + 1) + n, after = o->n_pieces - q - 1, runs = o->n_runs;
+    struct piece *piece = calloc(pieces + 1, sizeof *piece);
+    struct edge_kind *edge = calloc(pieces + 1, sizeof *edge);
+    double *time = calloc(pieces * runs + 1, sizeof *time);
+    struct phase *phase = calloc(pieces + 1, sizeof *phase);
+    if (!piece || !edge || !time || !phase) {
+        free(piece);
+        free(edge);
+        free(time);
+        free(phase);
+        return -1;
+    }
+    memcpy(piece, o->piece, p * sizeof *piece);
+    memcpy(phase, out->phases, p * sizeof *phase);
+    memcpy(edge, o->edge, p * sizeof *edge); /* the last of them leads into the stretch */
+    memcpy(time, o->time, p * runs * sizeof *time);
+    for (size_t i = 0; i < n; i++) {
+        piece[p + i] = part[i].piece;
+        phase[p + i] = part[i].phase;
+        if (!i)
+            continue;
+        bool up = part[i].piece.value[TRACE_FREQ] > part[i - 1].piece.value[TRACE_FREQ];
+        edge[p + i - 1].change[TRACE_FREQ] = up ? 1 : -1;
+        for (size_t k = 0; k < runs; k++)
+            time[(p + i - 1) * runs + k] = own ? own[i * runs + k] : part[i].begin;
+    }
+    memcpy(piece + p + n, o->piece + q + 1, after * sizeof *piece);
+    memcpy(phase + p + n, out->phases + q + 1, after * sizeof *phase);
+    if (after) {
+        memcpy(edge + p + n - 1, o->edge + q, after * sizeof *edge);
+        memcpy(time + (p + n - 1) * runs, o->time + q * runs, after * runs * sizeof *time);
+    }
+    free(o->piece);
+    free(o->edge);
+    free(o->time);
+    free(out->phases);
+    o->piece = piece;
+    o->edge = edge;
+    o->time = time;
+    out->phases = phase;
+    o->n_pieces = out->n_phases = pieces;
+    return 0;
+}
+
+bool ramp_only_frequency(const struct outline *o, size_t e)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (c != TRACE_FREQ && o->edge[e].change[c])
+            return false;
+    return !o->edge[e].forced;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * When phases begin and how long they last, with 95 % limits: each repetition places its own edges without bias, so the
+ * mean over repetitions with Student's limits holds for few and for many. A duration that comes in modes (one
+ * relaxation period or two) is described by its most frequent mode, and all modes are listed.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/findings.h"
+#include "analysis/stats/robust.h"
+
+enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
+#define REJECT 5.0          /* scaled MADs: farther edges are wild samples' doing */
+/* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
+#define HALT_SLACK_PERIODS 1.5
+#define AGREE_PERIODS 1.5   /* durations that differ by less agree */
+#define MODE_GAP_PERIODS 4  /* modes are at least so far apart ... */
+#define MODE_GAP_SHARE 0.05 /* ... and by at least this share of the duration */
+#define MODE_LEAST_SHARE 0.04
+/* Limits never narrower than this many periods: what remains of the assumptions (a sharp edge, a mean over exactly the
+ * sample) when scatter is averaged away. */
+#define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
+#define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
+#define SLOW_PERIODS 0.05  /* what the sampler takes longer to look for the end of a sample ... */
+#define SLOW_ADDS_US 0.03  /* ... and its adds to run, for each time that code is slower than at full rate */
+#define SYSTEMATIC_PERIODS 0.015
+/* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later. */
+#define LAG_US 0.08
+
+static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)
+{
+    double best = 0;
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        double v1 = a->value[c], v2 = b->value[c];
+        if (!r->has[c] || isnan(v1) || isnan(v2))
+            continue;
+        double step = c == TRACE_FREQ || c == TRACE_IPC ? fabs(log(fmax(v2, 1e-4) / fmax(v1, 1e-4))) : fabs(v2 - v1);
+        best = fmax(best, step / fmax(r->noise[c], 1e-3));
+    }
+    return best;
+}
+
+double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
+{
+    const struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
+    if (o->edge[e].forced)
+        return 0;
+    if (a->halt || b->halt)
+        return r->habit == SAMPLER_AT_ONCE ? 0.05 * r->period : r->period / sqrt(12);
+    double noise = effect_snr(r, a, b);
+    return r->period * fmin(2 / fmax(noise, 0.1), 10);
+}
+
+/* What the halts' places may be off in all repetitions alike, us. */
+static double halt_doubt(const struct runs *r)
+{
+    return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
+}
+
+/* How many times slower piece p runs than what comes after it does at most, by channel c. */
+static double slower(const struct outline *o, size_t p, int c)
+{
+    double own = o->piece[p].value[c], full = own;
+    for (size_t q = p + 1; q < o->n_pieces && !o->edge[q - 1].forced; q++)
+        if (!o->piece[q].halt)
+            full = fmax(full, o->piece[q].value[c]);
+    return own > 0 ? full / own : 1;
+}
+
+/*
+ * What slow code next to a halt leaves open about an end of it, us, where the payload alone tells when: behind a halt
+ * the sampler looks for the end of the sample some twenty times in a period of code at full rate, and the adds right
+ * behind the payload may be slow, too; where all are, so are readings.
+ */
+static double slow_doubt(const struct runs *r, const struct outline *o, size_t p, bool behind)
+{
+    if (!r->clock.instant)
+        return 0;
+    if (o->piece[p].slow_chain)
+        return r->clock.reading_us * (slower(o, p, TRACE_FREQ) - 1);
+    return behind ? (SLOW_PERIODS * r->period + SLOW_ADDS_US) * (slower(o, p, TRACE_IPC) - 1) : 0;
+}
+
+/* The same of both ends of a stretch of pieces, where they are those of halts. */
+static double slow_doubts(const struct runs *r, const struct outline *o, size_t from, size_t to)
+{
+    double begin = 0, end = 0;
+    if (from)
+        begin = o->piece[from - 1].halt ? slow_doubt(r, o, from, true)
+                : o->piece[from].halt   ? slow_doubt(r, o, from - 1, false)
+                                        : 0;
+    if (to + 1 < o->n_pieces)
+        end = o->piece[to].halt       ? slow_doubt(r, o, to + 1, true)
+              : o->piece[to + 1].halt ? slow_doubt(r, o, to, false)
+                                      : 0;
+    return hypot(begin, end);
+}
+
+struct scratch {
+    bool *main_mode; /* repetitions that have followed the most frequent mode so far */
+    double *x;
+    double *start;   /* of each piece, and the end */
+};
+
+double begin_in(const struct outline *o, size_t p, size_t k)
+{
+    return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
+}
+
+double end_in(const struct outline *o, size_t p, size_t k)
+{
+    return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
+}
+
+/* Durations of piece p over all repetitions that show both ends. */
+static size_t durations(const struct outline *o, size_t p, double *x)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = end_in(o, p, k) - begin_in(o, p, k);
+        if (!isnan(d))
+            x[m++] = d;
+    }
+    return m;
+}
+
+static void find_duration_modes(const struct runs *r, const struct outline *o, size_t p, struct phase *ph,
+                                struct scratch *s)
+{
+    struct value_mode mode[PHASE_MODES_MAX];
+    size_t m = durations(o, p, s->x);
+    if (m < 3 || p + 1 == o->n_pieces)
+        return;
+    double *copy = s->x + o->n_runs;
+    memcpy(copy, s->x, m * sizeof *copy);
+    double middle = median_of(copy, m), sigma = mad_sigma(s->x, m, middle, copy);
+    double gap = fmax(fmax(MODE_GAP_PERIODS * r->period, MODE_GAP_SHARE * middle), fmin(3 * sigma, 0.25 * middle));
+    /* of few repetitions one that differs is worth telling, of many a few */
+    size_t least = m < MANY ? 1 : (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
+    size_t n = find_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
+    if (n < 2 && m >= ENOUGH_FOR_TWO) /* of waits that scatter no gap is left between one and two of them */
+        n = find_two_modes(s->x, m, fmax(MODE_GAP_PERIODS * r->period, 0.25 * middle), ENOUGH_FOR_TWO / 4, mode);
+    if (n < 2)
+        return;
+    ph->n_modes = n;
+    for (size_t i = 0; i < n; i++)
+        ph->modes[i] = (struct phase_mode){fmax(mode[i].mean, 0), (double)mode[i].n / (double)m};
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = end_in(o, p, k) - begin_in(o, p, k);
+        s->main_mode[k] &= d >= mode[0].lo && d <= mode[0].hi;
+    }
+}
+
+struct estimate time_between(const struct runs *r, const struct outline *o, size_t from, size_t to, const bool *mask,
+                             double value)
+{
+    struct estimate none = {value, NAN, NAN};
+    double *x = calloc(o->n_runs + 1, sizeof *x);
+    size_t m = 0;
+    if (!x)
+        return none; /* limits are not known */
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double d = end_in(o, to, k) - begin_in(o, from, k);
+        if (!isnan(d) && (!mask || mask[k]))
+            x[m++] = d;
+    }
+    bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt) ||
+                  o->piece[from].halt || o->piece[to].halt;
+    struct estimate e = mean_estimate(x, m, REJECT, (halted ? HALT_SLACK_PERIODS : 0.5) * r->period, NULL);
+    double half = 0.5 * (e.hi - e.lo);
+    free(x);
+    if (isnan(value))
+        value = fmax(0, e.value);
+    if (m == 1) {
+        double a = from ? edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? edge_sigma(r, o, to) : 0;
+        half = 1.96 * hypot(a, b);
+    }
+    half = hypot(half, SYSTEMATIC_PERIODS * r->period);
+    bool from_switch = from && o->edge[from - 1].forced, to_switch = to + 1 < o->n_pieces && o->edge[to].forced;
+    if (from_switch != to_switch && to + 1 < o->n_pieces)
+        half = hypot(half, LAG_US);
+    if (halted)
+        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_doubt(r), slow_doubts(r, o, from, to));
+    return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
+}
+
+/* Where another thread leaves little of many repetitions, those of which little is left scatter by steps of the clock:
+ * only those count of which at least a quarter of the most is left. x, count: of m repetitions. Returns how many. */
+static size_t well_read(double *x, const double *count, size_t m)
+{
+    double most = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < m; i++)
+        most = fmax(most, count[i]);
+    for (size_t i = 0; i < m; i++)
+        if (4 * count[i] >= most)
+            x[kept++] = x[i];
+    return kept;
+}
+
+/* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. x: scratch of twice
+ * as many. */
+static int phase_frequency(const struct runs *r, const struct outline *o, size_t p, struct phase *ph, double *x)
+{
+    const float *freq = r->trace->channel[TRACE_FREQ];
+    size_t m = 0, longest = 0;
+    for (size_t k = 0; k < o->n_runs; k++)
+        longest = longest < r->run[o->run[k]].n ? r->run[o->run[k]].n : longest;
+    size_t limit = longest < 100000 ? longest : 100000;
+    double *values = malloc((limit + 1) * 2 * sizeof *values);
+    if (!values)
+        return -1;
+    double one_sigma = NAN;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        const struct run_span *s = &r->run[o->run[k]];
+        double lo = begin_in(o, p, k) + r->period, hi = end_in(o, p, k);
+        if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
+            continue;
+        size_t a = s->first, b = s->first + s->n; /* the first sample that ends after lo */
+        while (a < b) {
+            size_t mid = a + (b - a) / 2;
+            if (r->trace->time_us[mid] >= lo)
+                b = mid;
+            else
+                a = mid + 1;
+        }
+        size_t count = 0;
+        for (size_t i = a; i < s->first + s->n && r->trace->time_us[i] <= hi && count < limit; i++)
+            if (!r->spoilt[i] && !isnan(freq[i]))
+                values[count++] = (double)freq[i];
+        if (count) {
+            one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
+            double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
+            x[o->n_runs + m] = (double)count;
+            x[m++] = 1 / ghz; /* times have a mean without bias (clock.h) */
+        }
+    }
+    free(values);
+    if (!m)
+        return 0;
+    if (r->disturbed && r->clock.instant)
+        m = well_read(x, x + o->n_runs, m);
+    struct estimate e = mean_estimate(x, m, REJECT, 0, NULL);
+    e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
+    double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
+    half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
+    half = hypot(half, 1.96 * r->clock.error * e.value);
+    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_doubt) + half};
+    return 0;
+}
+
+/* Repetitions that show a phase and, where its duration has one mode, show it as long as the others do. */
+static size_t agreement(const struct runs *r, const struct outline *o, size_t p, const struct phase *ph, double *x)
+{
+    size_t m = durations(o, p, x), used;
+    if (ph->n_modes > 1)
+        return m;
+    mean_estimate(x, m, REJECT, AGREE_PERIODS * r->period, &used);
+    return used;
+}
+
+/*
+ * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
+ * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a
+ * wait that scatters, cleaned apart from each other, would be those of different repetitions.
+ */
+static void find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
+{
+    s->start[0] = o->begin;
+    for (size_t p = 0; p < o->n_pieces; p++) {
+        struct phase *ph = &out->phases[p];
+        bool last = p + 1 == o->n_pieces;
+        ph->n_modes = 0;
+        find_duration_modes(r, o, p, ph, s);
+        ph->start_us = s->start[p];
+        ph->duration_us = time_between(r, o, p, p, s->main_mode, last ? fmax(0, o->end - s->start[p]) : NAN);
+        if (isnan(ph->duration_us.value)) /* no repetition shows both ends */
+            ph->duration_us.value = fmax(0, outline_edge_time(o, p) - s->start[p]);
+        ph->duration_us.lo = fmax(0, ph->duration_us.lo - o->piece[p].sooner_us);
+        s->start[p + 1] = fmin(s->start[p] + ph->duration_us.value, o->end);
+    }
+}
+
+int find_times(const struct runs *r, const struct outline *o, struct phases *out)
+{
+    struct scratch s = {malloc(o->n_runs * sizeof(bool) + 1), malloc((2 * o->n_runs + 2) * sizeof(double)),
+                        malloc((o->n_pieces + 2) * sizeof(double))};
+    int bad = !s.main_mode || !s.x || !s.start;
+    if (!bad) {
+        memset(s.main_mode, 1, o->n_runs * sizeof *s.main_mode);
+        find_starts(r, o, out, &s);
+    }
+    for (size_t p = 0; p < o->n_pieces && !bad; p++) {
+        struct phase *ph = &out->phases[p];
+        ph->agreeing_runs = agreement(r, o, p, ph, s.x);
+        if (r->has[TRACE_FREQ] && !o->piece[p].halt && !o->piece[p].slow_chain)
+            bad = phase_frequency(r, o, p, ph, s.x);
+    }
+    free(s.main_mode);
+    free(s.x);
+    free(s.start);
+    return bad ? -1 : 0;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/stats/robust.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+
+/*
+ * Moves what is below the pivot (or equal to it, with `equal`) to the front of x[lo..hi] and returns where the rest
+ * begins. Without a branch on the values (Lomuto's scheme): on noise every other such branch is mispredicted.
+ */
+static inline size_t partition(double *x, size_t lo, size_t hi, double pivot, bool equal)
+{
+    size_t rest = lo;
+    for (size_t i = lo; i <= hi; i++) {
+        double v = x[i];
+        x[i] = x[rest];
+        x[rest] = v;
+        rest += equal ? v <= pivot : v < pivot;
+    }
+    return rest;
+}
+
+/* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
+double nth_smallest(double *x, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
+        double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
+        size_t rest = partition(x, lo, hi, pivot, false);
+        if (k < rest) {
+            hi = rest - 1;
+            continue;
+        }
+        if (rest == lo) { /* nothing is smaller: equal ones in front, so that it goes on where all are equal */
+            rest = partition(x, lo, hi, pivot, true);
+            if (k < rest)
+                return x[k];
+        }
+        lo = rest;
+    }
+    return x[k];
+}
+
+double median_of(double *x, size_t n)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            x[m++] = x[i];
+    if (!m)
+        return NAN;
+    double upper = nth_smallest(x, m, m / 2);
+    if (m % 2)
+        return upper;
+    double lower = x[0]; /* selection leaves what is smaller in front: the next one is the largest of these */
+    for (size_t i = 1; i < m / 2; i++)
+        lower = x[i] > lower ? x[i] : lower;
+    return 0.5 * (upper + lower);
+}
+
+double mad_sigma(const double *x, size_t n, double centre, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = fabs(x[i] - centre);
+    return MAD_TO_SIGMA * median_of(scratch, n);
+}
+
+static double smallest_above_zero(const double *x, size_t n)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > 0 && x[i] < least)
+            least = x[i];
+    return least;
+}
+
+double centre_of(double *x, size_t n, double *scratch)
+{
+    enum { ENOUGH = 1001 }; /* values that set the bound; it need not be exact */
+    size_t step = n / ENOUGH + 1, m = 0, kept = 0;
+    double deviation = 0, sum = 0;
+    for (size_t i = 0; i < n; i += step)
+        if (!isnan(x[i]))
+            scratch[m++] = x[i];
+    double middle = median_of(scratch, m);
+    m = 0;
+    for (size_t i = 0; i < n; i += step)
+        if (!isnan(x[i])) {
+            scratch[m++] = fabs(x[i] - middle);
+            deviation += scratch[m - 1];
+        }
+    if (!m)
+        return NAN;
+    /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
+    double quantum = smallest_above_zero(scratch, m), spread = median_of(scratch, m);
+    double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
+    if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no wild value */
+        bound = fmax(bound, 1.5 * quantum);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - middle) <= bound) {
+            sum += x[i] - middle;
+            kept++;
+        }
+    return middle + (kept ? sum / (double)kept : 0);
+}
+
+double half_width95(double sigma, size_t n)
+{
+    if (n < 2)
+        return NAN;
+    return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sigma / sqrt((double)n);
+}
+
+struct estimate mean_estimate(const double *x, size_t n, double reject, double slack, size_t *used)
+{
+    struct estimate e = {NAN, NAN, NAN};
+    double *scratch = malloc((n ? n : 1) * sizeof *scratch);
+    size_t kept = 0;
+    if (used)
+        *used = 0;
+    if (!scratch)
+        return e;
+    memcpy(scratch, x, n * sizeof *x);
+    double centre = median_of(scratch, n);
+    double bound = fmax(reject * mad_sigma(x, n, centre, scratch), slack);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - centre) <= bound) {
+            sum += x[i] - centre;
+            kept++;
+        }
+    free(scratch);
+    if (!kept)
+        return e;
+    double mean = sum / (double)kept;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - centre) <= bound)
+            squares += (x[i] - centre - mean) * (x[i] - centre - mean);
+    e.value = centre + mean;
+    if (kept > 1) {
+        double h = half_width95(sqrt(squares / (double)(kept - 1)), kept);
+        e.lo = e.value - h;
+        e.hi = e.value + h;
+    }
+    if (used)
+        *used = kept;
+    return e;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct value_mode *x = a, *y = b;
+    return x->n > y->n ? -1 : x->n < y->n;
+}
+
+size_t find_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)
+{
+    double *sorted = malloc((n ? n : 1) * sizeof *sorted);
+    size_t m = 0, found = 0;
+    if (!sorted)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            sorted[m++] = x[i];
+    gsl_sort(sorted, 1, m);
+    for (size_t first = 0, i = 1; i <= m; i++) {
+        if (i < m && sorted[i] - sorted[i - 1] <= gap)
+            continue;
+        if (i - first >= least && found < max) {
+            double sum = 0;
+            for (size_t k = first; k < i; k++)
+                sum += sorted[k] - sorted[first];
+            out[found++] = (struct value_mode){sorted[first] + sum / (double)(i - first), sorted[first], sorted[i - 1],
+                                               i - first};
+        }
+        first = i;
+    }
+    free(sorted);
+    qsort(out, found, sizeof *out, by_size);
+    return found;
+}
+
+/* Mean and sum of squares about it of sorted[a..b), from sums of the values and of their squares. */
+static double scatter_between(const double *sum, const double *squares, size_t a, size_t b, double *mean)
+{
+    double n = (double)(b - a);
+    *mean = (sum[b] - sum[a]) / n;
+    return fmax(0, squares[b] - squares[a] - n * *mean * *mean);
+}
+
+size_t find_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2])
+{
+    double *sorted = malloc((3 * n + 3) * sizeof *sorted), best = INFINITY, mean[2] = {0, 0}, a, b;
+    size_t m = 0, at = 0;
+    if (!sorted)
+        return 0;
+    double *sum = sorted + n + 1, *squares = sum + n + 1;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(x[i]))
+            sorted[m++] = x[i];
+    gsl_sort(sorted, 1, m);
+    sum[0] = squares[0] = 0;
+    for (size_t i = 0; i < m; i++) { /* about the smallest: the squares of large values would lose digits */
+        double d = sorted[i] - sorted[0];
+        sum[i + 1] = sum[i] + d;
+        squares[i + 1] = squares[i] + d * d;
+    }
+    for (size_t k = least ? least : 1; k + least <= m && k < m; k++) {
+        double within = scatter_between(sum, squares, 0, k, &a) + scatter_between(sum, squares, k, m, &b);
+        if (within < best) {
+            best = within;
+            at = k;
+            mean[0] = a + sorted[0];
+            mean[1] = b + sorted[0];
+        }
+    }
+    bool two = at && mean[1] - mean[0] >= apart;
+    if (two) {
+        double first = scatter_between(sum, squares, 0, at, &a) / (double)at;
+        double second = scatter_between(sum, squares, at, m, &b) / (double)(m - at);
+        two = mean[1] - mean[0] > TWO_MODES_D * sqrt(0.5 * (first + second));
+    }
+    if (two) {
+        out[0] = (struct value_mode){mean[0], sorted[0], sorted[at - 1], at};
+        out[1] = (struct value_mode){mean[1], sorted[at], sorted[m - 1], m - at};
+        qsort(out, 2, sizeof *out, by_size);
+    }
+    free(sorted);
+    return two ? 2 : 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/stats/threshold.h"
+
+#include <math.h>
+
+#include <gsl/gsl_cdf.h>
+
+enum { GOLDEN_STEPS = 24, LIMIT_STEPS = 24, MEDIAN_STEPS = 30 };
+#define HALF_CHI2_95 1.9207 /* half of the 95 % quantile of chi squared with one degree of freedom */
+#define GOLDEN 0.6180339887498949
+
+struct trials {
+    const struct threshold_trial *trial;
+    size_t n;
+    double least_sigma, most_sigma;
+};
+
+static double log_likelihood(const struct trials *t, double mean, double sigma)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        double z = (t->trial[i].x - mean) / sigma;
+        double p = t->trial[i].yes ? gsl_cdf_ugaussian_P(z) : gsl_cdf_ugaussian_Q(z);
+        sum += log(fmax(p, 1e-30)); /* a wild answer must not decide alone */
+    }
+    return sum;
+}
+
+/* The likelihood of a median: with the sigma that suits it best (golden section on the logarithm of sigma). */
+static double profile(const struct trials *t, double mean, double *best)
+{
+    double a = log(t->least_sigma), b = log(t->most_sigma);
+    double c = b - GOLDEN * (b - a), d = a + GOLDEN * (b - a);
+    double fc = log_likelihood(t, mean, exp(c)), fd = log_likelihood(t, mean, exp(d));
+    for (int i = 0; i < GOLDEN_STEPS; i++) {
+        if (fc > fd) {
+            b = d;
+            d = c;
+            fd = fc;
+            c = b - GOLDEN * (b - a);
+            fc = log_likelihood(t, mean, exp(c));
+        } else {
+            a = c;
+            c = d;
+            fc = fd;
+            d = a + GOLDEN * (b - a);
+            fd = log_likelihood(t, mean, exp(d));
+        }
+    }
+    if (best)
+        *best = exp(0.5 * (a + b));
+    return fmax(fc, fd);
+}
+
+static double best_median(const struct trials *t, double lo, double hi)
+{
+    double c = hi - GOLDEN * (hi - lo), d = lo + GOLDEN * (hi - lo);
+    double fc = profile(t, c, NULL), fd = profile(t, d, NULL);
+    for (int i = 0; i < MEDIAN_STEPS; i++) {
+        if (fc > fd) {
+            hi = d;
+            d = c;
+            fd = fc;
+            c = hi - GOLDEN * (hi - lo);
+            fc = profile(t, c, NULL);
+        } else {
+            lo = c;
+            c = d;
+            fc = fd;
+            d = lo + GOLDEN * (hi - lo);
+            fd = profile(t, d, NULL);
+        }
+    }
+    return 0.5 * (lo + hi);
+}
+
+/* Where, between the median and the end of what was tried, the likelihood has fallen by what 95 % allow. */
+static double limit(const struct trials *t, double median, double end, double least)
+{
+    if (profile(t, end, NULL) >= least)
+        return end;
+    for (int i = 0; i < LIMIT_STEPS; i++) {
+        double middle = 0.5 * (median + end);
+        if (profile(t, middle, NULL) >= least)
+            median = middle;
+        else
+            end = middle;
+    }
+    return 0.5 * (median + end);
+}
+
+void threshold_fit(const struct threshold_trial *trial, size_t n, struct threshold *out)
+{
+    double least = INFINITY, most = -INFINITY;
+    *out = (struct threshold){{NAN, NAN, NAN}, 0, -INFINITY, INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, trial[i].x);
+        most = fmax(most, trial[i].x);
+        if (trial[i].yes)
+            out->smallest_yes = fmin(out->smallest_yes, trial[i].x);
+        else
+            out->largest_no = fmax(out->largest_no, trial[i].x);
+    }
+    if (isinf(out->largest_no) || isinf(out->smallest_yes))
+        return;
+    if (out->largest_no < out->smallest_yes) {
+        out->at = (struct estimate){0.5 * (out->largest_no + out->smallest_yes), out->largest_no, out->smallest_yes};
+        return;
+    }
+    struct trials t = {trial, n, (most - least) * 1e-4 + 1e-9 * most, (most - least) + 1e-6 * most};
+    double median = best_median(&t, least, most), bound = profile(&t, median, &out->sigma) - HALF_CHI2_95;
+    out->at = (struct estimate){median, limit(&t, median, least, bound), limit(&t, median, most, bound)};
+}
+
+struct estimate share_estimate(size_t yes, size_t n)
+{
+    struct estimate e = {NAN, NAN, NAN};
+    if (!n)
+        return e;
+    double k = (double)yes, m = (double)n;
+    e.value = k / m;
+    e.lo = yes ? gsl_cdf_beta_Pinv(0.025, k, m - k + 1) : 0;
+    e.hi = yes < n ? gsl_cdf_beta_Pinv(0.975, k + 1, m - k) : 1;
+    return e;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which cores differ from one another, by what Linux shows of them: the kind of a hybrid part, the die, and whether
+ * the processor prefers a core because it reaches a higher frequency than others.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+struct core {
+    int cpu;         /* the highest-numbered usable one, as cpu_choose() takes it */
+    unsigned class;  /* index into classes */
+    int package, die;
+    long reach;      /* how fast it may become, in whatever unit; 0: not told */
+    bool favoured;
+};
+
+/* Linux, Documentation/arch/x86 and drivers/perf: a folder of /sys/devices for each core PMU of a hybrid part. */
+static const struct {
+    const char *folder, *label;
+} classes[] = {
+    { "cpu_core", "P" }, { "cpu_atom", "E" }, { "cpu_lowpower", "LP-E" }, { NULL, "" }
+};
+
+static long read_number(const char *root, int cpu, const char *file, long otherwise)
+{
+    char path[96], text[32], *end;
+
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/%s", cpu, file);
+    if (cpu_read_text(root, path, text, sizeof text) <= 0) {
+        return otherwise;
+    }
+    long value = strtol(text, &end, 10);
+    return end != text ? value : otherwise;
+}
+
+static unsigned class_of(const char *root, int cpu)
+{
+    unsigned i = 0;
+
+    for (; classes[i].folder != NULL; i++) {
+        char path[64], text[4096];
+        struct cpu_mask cpus;
+        snprintf(path, sizeof path, "devices/%s/cpus", classes[i].folder);
+        if (cpu_read_text(root, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
+            cpu_mask_has(&cpus, cpu)) {
+            break;
+        }
+    }
+    return i;
+}
+
+const char *cpu_core_class(const char *root, int cpu)
+{
+    return classes[class_of(root, cpu)].label;
+}
+
+/* CPPC's highest performance tells favoured cores apart (Linux, Documentation/admin-guide/pm/amd-pstate.rst and
+ * arch/x86/kernel/itmt.c); older ones show in the highest frequency. */
+static long reach_of(const char *root, int cpu)
+{
+    long reach = read_number(root, cpu, "acpi_cppc/highest_perf", 0);
+
+    return reach > 0 ? reach : read_number(root, cpu, "cpufreq/cpuinfo_max_freq", 0);
+}
+
+static bool neighbours(const struct core *a, const struct core *b)
+{
+    return a->class == b->class && a->package == b->package && a->die == b->die;
+}
+
+static size_t list_cores(const char *root, const struct cpu_view *v, struct core *out)
+{
+    struct cpu_mask seen;
+    size_t n = 0;
+
+    cpu_mask_clear(&seen);
+    for (int cpu = CPU_LIMIT - 1; cpu >= 0; cpu--) {
+        int core = cpu_usable(v, cpu) ? cpu_core_of(root, cpu) : cpu;
+        if (!cpu_usable(v, cpu) || cpu_mask_has(&seen, core)) {
+            continue;
+        }
+        cpu_mask_add(&seen, core);
+        out[n++] = (struct core){ .cpu = cpu, .class = class_of(root, cpu), .package = cpu_package_of(root, cpu),
+                                  .die = (int)read_number(root, cpu, "topology/die_id", 0),
+                                  .reach = reach_of(root, cpu) };
+    }
+    return n;
+}
+
+/* A core is favoured that reaches more than some core of its kind and die, and no less than any of them. */
+static void find_favoured(struct core *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool most = true, more = false;
+        for (size_t k = 0; k < n; k++) {
+            if (neighbours(&list[i], &list[k]) && list[k].reach > 0) {
+                most = most && list[k].reach <= list[i].reach;
+                more = more || list[k].reach < list[i].reach;
+            }
+        }
+        list[i].favoured = most && more;
+    }
+}
+
+static void append(char *label, size_t size, const char *text, int number)
+{
+    size_t used = strlen(label);
+
+    if (number >= 0) {
+        snprintf(label + used, size - used, "%s%s %d", used > 0 ? ", " : "", text, number);
+    } else {
+        snprintf(label + used, size - used, "%s%s", used > 0 ? ", " : "", text);
+    }
+}
+
+/* Says only in what the core differs from others. */
+static void describe(const struct core *list, size_t n, const struct core *c, char *label, size_t size)
+{
+    bool class = false, package = false, die = false, favoured = false;
+
+    for (size_t i = 0; i < n; i++) {
+        class = class || list[i].class != c->class;
+        package = package || list[i].package != c->package;
+        die = die || (list[i].package == c->package && list[i].die != c->die);
+        favoured = favoured || (neighbours(&list[i], c) && list[i].favoured != c->favoured);
+    }
+    label[0] = '\0';
+    if (class && classes[c->class].label[0] != '\0') {
+        append(label, size, classes[c->class].label, -1);
+    }
+    if (package) {
+        append(label, size, "package", c->package);
+    }
+    if (die) {
+        append(label, size, "die", c->die);
+    }
+    if (favoured) {
+        append(label, size, c->favoured ? "favoured" : "not favoured", -1);
+    }
+}
+
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
+{
+    struct core *list = calloc(CPU_LIMIT, sizeof *list);
+    size_t kinds = 0;
+
+    if (list == NULL) {
+        return 0;
+    }
+    size_t n = list_cores(root, v, list);
+    find_favoured(list, n);
+    for (size_t i = 0; i < n && kinds < max; i++) {
+        size_t first = 0;
+        while (!neighbours(&list[first], &list[i]) || list[first].favoured != list[i].favoured) {
+            first++;
+        }
+        if (first < i) {
+            continue;
+        }
+        out[kinds].cpu = list[i].cpu;
+        describe(list, n, &list[i], out[kinds].label, sizeof out[kinds].label);
+        kinds++;
+    }
+    free(list);
+    return kinds;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Logical CPUs and physical cores: which exist, which may be used, which to measure on.
+ */
+#include "drivers/cpu/cpu.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void cpu_mask_clear(struct cpu_mask *m)
+{
+    CPU_ZERO_S(sizeof *m, m->set);
+}
+
+void cpu_mask_add(struct cpu_mask *m, int cpu)
+{
+    if (cpu >= 0 && cpu < CPU_LIMIT) {
+        CPU_SET_S((size_t)cpu, sizeof *m, m->set);
+    }
+}
+
+bool cpu_mask_has(const struct cpu_mask *m, int cpu)
+{
+    return cpu >= 0 && cpu < CPU_LIMIT && CPU_ISSET_S((size_t)cpu, sizeof *m, m->set);
+}
+
+static bool cpu_mask_empty(const struct cpu_mask *m)
+{
+    return CPU_COUNT_S(sizeof *m, m->set) == 0;
+}
+
+/* One number of a list; -1 when there is none or it is out of range. */
+static long list_number(const char **text)
+{
+    if (!isdigit((unsigned char)**text)) {
+        return -1;
+    }
+    char *end;
+    unsigned long value = strtoul(*text, &end, 10);
+    *text = end;
+    return value < CPU_LIMIT ? (long)value : -1;
+}
+
+int cpu_mask_parse(const char *text, struct cpu_mask *out)
+{
+    cpu_mask_clear(out);
+    while (*text != '\0') {
+        long first = list_number(&text);
+        long last = first;
+        if (*text == '-') {
+            text++;
+            last = list_number(&text);
+        }
+        if (first < 0 || last < first || (*text != ',' && *text != '\0') || (*text == ',' && text[1] == '\0')) {
+            cpu_mask_clear(out);
+            return -1;
+        }
+        for (long cpu = first; cpu <= last; cpu++) {
+            cpu_mask_add(out, (int)cpu);
+        }
+        text += *text == ',';
+    }
+    return 0;
+}
+
+void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        char part[32];
+        int last = cpu;
+        if (!cpu_mask_has(m, cpu)) {
+            continue;
+        }
+        while (cpu_mask_has(m, last + 1)) {
+            last++;
+        }
+        int length = snprintf(part, sizeof part, last > cpu ? "%s%d-%d" : "%s%d", used > 0 ? "," : "", cpu, last);
+        if (used + (size_t)length + 4 > size) { /* leaves room for the dots */
+            snprintf(out + used, size - used, "...");
+            return;
+        }
+        memcpy(out + used, part, (size_t)length + 1);
+        used += (size_t)length;
+        cpu = last;
+    }
+}
+
+int cpu_get_affinity(struct cpu_mask *out)
+{
+    cpu_mask_clear(out);
+    return sched_getaffinity(0, sizeof *out, out->set);
+}
+
+int cpu_set_affinity(const struct cpu_mask *m)
+{
+    return sched_setaffinity(0, sizeof *m, m->set);
+}
+
+int cpu_read_text(const char *root, const char *path, char *out, size_t size)
+{
+    char full[512];
+    int length = snprintf(full, sizeof full, "%s/%s", root, path);
+
+    out[0] = '\0';
+    if (length < 0 || (size_t)length >= sizeof full) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = open(full, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    ssize_t got = read(fd, out, size - 1);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    if (got < 0) {
+        out[0] = '\0';
+        return -1;
+    }
+    while (got > 0 && isspace((unsigned char)out[got - 1])) {
+        got--;
+    }
+    out[got] = '\0';
+    return (int)got;
+}
+
+/* Fills *out from a list file; leaves it empty when there is none. */
+static void read_list(const char *root, const char *path, struct cpu_mask *out)
+{
+    char text[4096];
+
+    if (cpu_read_text(root, path, text, sizeof text) < 0 || cpu_mask_parse(text, out) != 0) {
+        cpu_mask_clear(out);
+    }
+}
+
+void cpu_view_read(const char *root, struct cpu_view *out)
+{
+    if (cpu_get_affinity(&out->allowed) != 0) {
+        cpu_mask_clear(&out->allowed);
+    }
+    read_list(root, "devices/system/cpu/present", &out->present);
+    read_list(root, "devices/system/cpu/online", &out->online);
+    read_list(root, "devices/cpu_core/cpus", &out->big);
+    if (cpu_mask_empty(&out->online)) {
+        out->online = out->allowed;
+    }
+    if (cpu_mask_empty(&out->present)) {
+        out->present = out->online;
+    }
+}
+
+bool cpu_usable(const struct cpu_view *v, int cpu)
+{
+    return cpu_mask_has(&v->online, cpu) && cpu_mask_has(&v->allowed, cpu);
+}
+
+int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *remedy, const char *text, ...)
+{
+    struct cpu_mask can;
+    char list[120];
+    va_list args;
+
+    cpu_mask_clear(&can);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (cpu_usable(v, cpu)) {
+            cpu_mask_add(&can, cpu);
+        }
+    }
+    cpu_mask_format(&can, list, sizeof list);
+    err->status = MACHINE_BAD_INPUT;
+    va_start(args, text);
+    vsnprintf(err->text, sizeof err->text, text, args);
+    va_end(args);
+    snprintf(err->remedy, sizeof err->remedy, "%sCPUs that can be used: %s", remedy, list[0] != '\0' ? list : "none");
+    return MACHINE_BAD_INPUT;
+}
+
+static int choose_default(const struct cpu_view *v, int *cpu, struct machine_error *err)
+{
+    for (int big = !cpu_mask_empty(&v->big); big >= 0; big--) {
+        for (int c = CPU_LIMIT - 1; c >= 0; c--) {
+            if (cpu_usable(v, c) && (!big || cpu_mask_has(&v->big, c))) {
+                *cpu = c;
+                return MACHINE_OK;
+            }
+        }
+    }
+    return cpu_refuse(v, err, "", "no CPU is both online and allowed to this process");
+}
+
+int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err)
+{
+    if (wanted == -1) {
+        return choose_default(v, cpu, err);
+    }
+    if (!cpu_mask_has(&v->present, wanted)) {
+        return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", wanted);
+    }
+    if (!cpu_mask_has(&v->online, wanted)) {
+        char remedy[100];
+        snprintf(remedy, sizeof remedy, "as root: echo 1 > /sys/devices/system/cpu/cpu%d/online; ", wanted);
+        return cpu_refuse(v, err, remedy, "CPU %d is offline", wanted);
+    }
+    if (!cpu_mask_has(&v->allowed, wanted)) {
+        return cpu_refuse(v, err, "widen it with taskset or the cgroup's cpuset; ",
+                      "CPU %d is not allowed to this process (its affinity or cgroup excludes it)", wanted);
+    }
+    *cpu = wanted;
+    return MACHINE_OK;
+}
+
+int cpu_core_of(const char *root, int cpu)
+{
+    char path[96], text[1024];
+    struct cpu_mask siblings;
+
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    if (cpu_read_text(root, path, text, sizeof text) <= 0 || cpu_mask_parse(text, &siblings) != 0 ||
+        !cpu_mask_has(&siblings, cpu)) {
+        return cpu;
+    }
+    int first = 0;
+    while (!cpu_mask_has(&siblings, first)) {
+        first++;
+    }
+    return first;
+}
+
+int cpu_package_of(const char *root, int cpu)
+{
+    char path[96], text[32];
+
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
+}
+
+int cpu_die_of(const char *root, int cpu)
+{
+    char path[96], text[32];
+
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/die_id", cpu);
+    return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which table of events belongs to a CPU, and which event to a name. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/data_folder.h"
+#include "drivers/events/events.h"
+#include "drivers/native/native.h"
+#include "util/path.h"
+
+enum { TABLE_BYTES_MAX = 1 << 18 };
+static const char SUFFIX[] = ".events";
+
+bool events_match(const struct events_table *t, const struct cpu_identity *id, const char *pmu)
+{
+    if (strcmp(t->pmu, pmu) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const struct events_part *p = &t->parts[i];
+        if (strcmp(p->vendor, id->vendor) == 0 && p->family == id->family && id->model >= p->model_lo &&
+            id->model <= p->model_hi && id->stepping >= p->stepping_lo && id->stepping <= p->stepping_hi) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_table(const char *path, struct events_table *out, struct machine_error *err)
+{
+    char why[160];
+    FILE *in;
+
+    if (path_read_listed(path, &in, why, sizeof why) != 0) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
+    }
+    char *text = malloc(TABLE_BYTES_MAX + 1);
+    if (text == NULL) {
+        fclose(in);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
+    }
+    errno = 0;
+    size_t n = fread(text, 1, TABLE_BYTES_MAX, in);
+    bool bad = ferror(in) != 0 || n == TABLE_BYTES_MAX;
+    int status = bad ? machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path,
+                                    errno != 0 ? strerror(errno) : "too large")
+                     : MACHINE_OK;
+    fclose(in);
+    if (status == MACHINE_OK) {
+        text[n] = '\0';
+        status = events_parse(text, n, path, out, err);
+    }
+    free(text);
+    return status;
+}
+
+static bool is_table(const char *name)
+{
+    size_t n = strlen(name), suffix = sizeof SUFFIX - 1;
+
+    return n > suffix && name[0] != '.' && strcmp(name + n - suffix, SUFFIX) == 0;
+}
+
+int events_find(const char *data_dir, const struct cpu_identity *id, const char *pmu, struct events_table *out,
+                struct machine_error *err)
+{
+    char folder[DATA_PATH_SIZE], path[DATA_PATH_SIZE + 300];
+    int status = MACHINE_OK;
+    bool found = false;
+
+    data_folder(data_dir, "events", folder);
+    DIR *dir = opendir(folder);
+    if (dir == NULL) {
+        return machine_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the folder that holds events/",
+                            "no tables of events: %.200s: %s", folder, strerror(errno));
+    }
+    for (struct dirent *e = readdir(dir); e != NULL && status == MACHINE_OK && !found; e = readdir(dir)) {
+        if (is_table(e->d_name)) {
+            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+            status = read_table(path, out, err);
+            found = status == MACHINE_OK && events_match(out, id, pmu);
+        }
+    }
+    closedir(dir);
+    if (status == MACHINE_OK && !found) {
+        return machine_fail(err, MACHINE_CANNOT, "", "there is no table of events for %s %s%s", id->vendor,
+                            id->signature, strcmp(pmu, "cpu_atom") == 0 ? ", efficiency cores" : "");
+    }
+    return status;
+}
+
+/* Of the characters of a name, how many are at the start of another, in any case. */
+static size_t alike(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    while (a[n] != '\0' && strncasecmp(a, b, n + 1) == 0) {
+        n++;
+    }
+    return n;
+}
+
+const struct events_entry *events_by_name(const struct events_table *t, const char *name, struct machine_error *err)
+{
+    size_t best = 0;
+    char near[160] = "";
+
+    for (size_t i = 0; i < t->n_entries; i++) {
+        if (strcasecmp(t->entries[i].name, name) == 0) {
+            return &t->entries[i];
+        }
+        size_t n = alike(name, t->entries[i].name);
+        best = n > best ? n : best;
+    }
+    for (size_t i = 0; i < t->n_entries && best >= 3; i++) {
+        size_t used = strlen(near), length = strlen(t->entries[i].name);
+        if (alike(name, t->entries[i].name) == best && used + length + 10 < sizeof near) {
+            strcat(near, used > 0 ? " " : "nearest: ");
+            strcat(near, t->entries[i].name);
+        }
+    }
+    machine_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
+                 "no event '%.60s' in the table of %s", name, t->title);
+    return NULL;
+}
+
+size_t events_by_select(const struct events_table *t, uint32_t select, struct machine_event *out, size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_entries && n < max; i++) {
+        if (event_code_select(t->entries[i].code) == select) {
+            snprintf(out[n].name, sizeof out[n].name, "%s", t->entries[i].name);
+            out[n++].code = t->entries[i].code;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The events of the part that is measured. */
+#include "drivers/events/part_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void part_events_lack(struct part_events *p, const char *why, const char *remedy)
+{
+    for (int i = 0; i < EVENTS_LICENCES; i++) {
+        snprintf(p->licence[i].why, sizeof p->licence[i].why, "no licence counters: %.270s", why);
+        p->licence[i].remedy = remedy;
+    }
+}
+
+bool part_events_find(struct part_events *p, const struct silicon *s, const struct perf_pmu *pmu, const char *data_dir)
+{
+    struct machine_error err;
+    const char *model = "--machine model:NAME has them";
+
+    p->pmu = *pmu;
+    if (s->contradicts) {
+        snprintf(p->no_table, sizeof p->no_table, "the model number of this CPU does not fit its features, so that no "
+                 "table of events by model can be trusted");
+    } else if (events_find(data_dir, &s->id, pmu->name, &p->table, &err) != MACHINE_OK) {
+        snprintf(p->no_table, sizeof p->no_table, "%.299s", err.text);
+    } else {
+        p->has_table = true;
+    }
+    if (strcmp(s->id.vendor, "AuthenticAMD") == 0) {
+        part_events_lack(p, "AMD processors have no licence levels", model);
+    } else if (!p->has_table) {
+        part_events_lack(p, p->no_table, model);
+    } else if (p->table.licence[EVENTS_LVL0] < 0) {
+        char why[200];
+        snprintf(why, sizeof why, "no licence events are published for %s", p->table.title);
+        part_events_lack(p, why, model);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+void part_events_tested(struct part_events *p, int status, const struct machine_error *err,
+                        const struct perf_licence_counts *counts)
+{
+    struct perf_licence_verdict verdict;
+
+    if (status != MACHINE_OK) {
+        snprintf(p->remedy, sizeof p->remedy, "%s", err->remedy[0] != '\0' ? err->remedy
+                 : "stop other users of the counters (perf), or --machine model:NAME");
+        part_events_lack(p, err->text, p->remedy);
+        return;
+    }
+    perf_licence_judge(counts, p->table.level_of, &verdict);
+    for (int i = 0; i < EVENTS_LICENCES; i++) {
+        struct lack *l = &p->licence[i];
+        snprintf(l->why, sizeof l->why, "%s%s", verdict.why[i][0] != '\0' ? "no licence counters: " : "",
+                 verdict.why[i]);
+        l->remedy = "stop what else runs on the core, or --machine model:NAME";
+    }
+    if (!counts->has_throttle && p->table.licence[EVENTS_THROTTLE] >= 0) {
+        snprintf(p->remedy, sizeof p->remedy, "%s", counts->throttle_remedy);
+        p->licence[EVENTS_THROTTLE].remedy = p->remedy;
+    }
+}
+
+int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err)
+{
+    if (!p->has_table) {
+        return machine_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
+                            p->no_table);
+    }
+    const struct events_entry *e = events_by_name(&p->table, name, err);
+    *code = e != NULL ? e->code : 0;
+    p->named = p->named || e != NULL;
+    return e != NULL ? MACHINE_OK : (int)err->status;
+}
+
+int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                      struct machine_error *err)
+{
+    *n = 0;
+    if (!p->has_table) {
+        return machine_fail(err, MACHINE_CANNOT, "", "no event has a name here: %s", p->no_table);
+    }
+    *n = events_by_select(&p->table, select, out, max);
+    return MACHINE_OK;
+}
+
+int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err)
+{
+    if (p->named && strcmp(pmu->name, p->pmu.name) != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "give codes, as in --event 0x28:0x08, or choose another CPU",
+                            "the names of events are those of %s, but CPU %d counts on %s", p->pmu.name, cpu,
+                            pmu->name);
+    }
+    return MACHINE_OK;
+}
+
+/* Of other processors Linux takes 35:32 of a code for nothing, and would count another event. Hygon's are AMD's. */
+int part_events_check_selects(const struct silicon *s, const struct machine_setup *setup, struct machine_error *err)
+{
+    char text[EVENT_COLUMN_MAX];
+
+    if (strcmp(s->id.vendor, "AuthenticAMD") == 0 || strcmp(s->id.vendor, "HygonGenuine") == 0) {
+        return MACHINE_OK;
+    }
+    for (size_t i = 0; i < setup->n_counters; i++) {
+        const struct counter_spec *c = &setup->counters[i];
+        if (c->id == COUNTER_EVENT && event_code_select(c->event) > EVENT_SELECT_MAX) {
+            event_code_format(c->event, text, sizeof text);
+            return machine_fail(err, MACHINE_CANNOT, "give an event select of 0x00 to 0xff", "event %s cannot be "
+                                "counted: only AMD's processors have event selects above 0xff, and this one is of "
+                                "%.12s", text, s->id.vendor);
+        }
+    }
+    return MACHINE_OK;
+}
+
+uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c)
+{
+    if (c->id == COUNTER_EVENT) {
+        return c->event;
+    }
+    return part_events_is_licence(c->id) ? p->table.entries[p->table.licence[c->id - COUNTER_LVL0]].code : 0;
+}
+
+int part_events_turn(enum counter_id id)
+{
+    return id == COUNTER_EVENT ? 1 : part_events_is_licence(id) ? 2 : 0;
+}

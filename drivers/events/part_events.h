@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The events of the part that is measured: their names, and which of its licence events may be offered. Shared by the
+ * machines that count.
+ */
+#ifndef CHARACTERIZE_PART_EVENTS_H
+#define CHARACTERIZE_PART_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drivers/events/events.h"
+#include "drivers/machine.h"
+#include "drivers/perf/perf.h"
+#include "drivers/native/native.h"
+
+/* Why a counter cannot be read and what would help; why[0] = 0: it can. */
+struct lack {
+    char why[300];
+    const char *remedy;
+};
+
+struct part_events {
+    struct events_table table;
+    bool has_table;
+    char no_table[300];  /* why not */
+    struct perf_pmu pmu; /* for whose cores the table holds */
+    bool named;          /* an event was asked for by its name */
+    struct lack licence[EVENTS_LICENCES];
+    char remedy[200];    /* of those for which no counter is free */
+};
+
+/* The part's table, from data_dir (NULL = the shipped data). Returns whether it has licence events, which are then to
+ * be tested; where not, their lack is told. */
+bool part_events_find(struct part_events *p, const struct silicon *s, const struct perf_pmu *pmu, const char *data_dir);
+
+/* No licence event can be had. */
+void part_events_lack(struct part_events *p, const char *why, const char *remedy);
+
+/* What came of the test: its status and error, or its counts, on which the verdict is given. */
+void part_events_tested(struct part_events *p, int status, const struct machine_error *err,
+                        const struct perf_licence_counts *counts);
+
+/* As machine_ops.find_event. */
+int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err);
+
+/* As machine_ops.named_events. */
+int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                      struct machine_error *err);
+
+/* A name stands for another code on the other kind of core: MACHINE_OK, or MACHINE_CANNOT on a PMU `pmu`. */
+int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err);
+
+static inline bool part_events_is_licence(enum counter_id id)
+{
+    return id >= COUNTER_LVL0 && id <= COUNTER_THROTTLE;
+}
+/* Whether this part can have the events that are asked for by their codes: MACHINE_OK, or MACHINE_CANNOT. */
+int part_events_check_selects(const struct silicon *s, const struct machine_setup *setup, struct machine_error *err);
+
+/* The code of an event given by its code or of a licence event that is offered; 0 for the fixed ones. */
+uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c);
+/* Counters come by in this order, because hardware counters are given out in the order in which they are asked for:
+ * what the frequency needs (0), what was asked for by name (1), and what is left goes to the licence events (2). */
+enum { PART_EVENTS_TURNS = 3 };
+int part_events_turn(enum counter_id id);
+
+#endif

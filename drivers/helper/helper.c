@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The machine `helper`. A repetition is one ioctl: the module runs it on the measured CPU in the kernel, with
+ * interrupts masked. Cycles come from performance counters; where there are none, as in most virtual machines, from
+ * APERF and MPERF; and where these are missing as well, from the dependent chain that the timing machine uses.
+ */
+#include "drivers/counter_room.h"
+#include "drivers/helper/helper.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drivers/native/native.h"
+
+enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
+
+uint64_t helper_ticks(const struct helper *h, double us)
+{
+    return (uint64_t)llround(us * 1e-6 * h->silicon.tsc.hz);
+}
+
+int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err)
+{
+    char text[140];
+    enum machine_status status = error == EOPNOTSUPP || error == EBUSY ? MACHINE_CANNOT
+                                 : error == EINVAL                    ? MACHINE_BAD_INPUT
+                                                                      : MACHINE_FAILED;
+
+    if (reason == CHARACTERIZE_REASON_NONE) {
+        return machine_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
+    }
+    helper_reason(h->io, h->fd, reason, text, sizeof text);
+    const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
+                         : reason == CHARACTERIZE_REASON_NO_COUNTER || reason == CHARACTERIZE_REASON_COUNTER_BUSY
+                             ? counter_room_remedy(counter_room_watchdog(h->proc))
+                             : "";
+    return machine_fail(err, status, remedy,
+                        "the kernel helper, %s: %s", what, text);
+}
+
+/* ---- what it is, and what it can count ---- */
+
+static void helper_info(const struct machine *m, struct machine_info *out)
+{
+    const struct helper *h = m->state;
+
+    silicon_info(&h->silicon, out);
+    out->name = "helper";
+    out->source = h->source;
+    if (h->clock == HELPER_CHAIN) {
+        double cycles = h->chains.adds[0] + h->cost.cycles;
+        out->chain_cycles = (unsigned)cycles;
+        out->chain_error = h->cost.error / cycles;
+    }
+}
+
+const char *helper_no_counters_remedy(const struct helper *h)
+{
+    return h->silicon.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
+                                    : "boot a kernel that knows this CPU's counters";
+}
+
+bool helper_counts(const struct helper *h, enum counter_id id)
+{
+    switch (id) {
+    case COUNTER_CYCLES:
+    case COUNTER_REF_CYCLES:
+        return h->clock != HELPER_CHAIN;
+    case COUNTER_INSTRUCTIONS:
+    case COUNTER_EVENT:
+        return h->clock == HELPER_COUNTERS;
+    case COUNTER_CHAIN_TICKS:
+    case COUNTER_CHAIN_CYCLES:
+    case COUNTER_READ_TICKS:
+        return h->clock == HELPER_CHAIN;
+    default:
+        return part_events_is_licence(id) && h->events.licence[id - COUNTER_LVL0].why[0] == '\0';
+    }
+}
+
+static const char *helper_lacks(const struct machine *m, enum counter_id id, const char **remedy)
+{
+    const struct helper *h = m->state;
+    const char *ignored, **to_do = remedy != NULL ? remedy : &ignored;
+
+    *to_do = NULL;
+    if (helper_counts(h, id)) {
+        return NULL;
+    }
+    if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS) {
+        return "not needed: this machine counts cycles";
+    }
+    if (part_events_is_licence(id)) {
+        *to_do = h->events.licence[id - COUNTER_LVL0].remedy;
+        return h->events.licence[id - COUNTER_LVL0].why;
+    }
+    *to_do = helper_no_counters_remedy(h);
+    return h->why_no_counters;
+}
+
+/* ---- one repetition ---- */
+
+struct characterize_payload helper_payload(const struct payload *p)
+{
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+
+    return (struct characterize_payload){ .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density,
+                                          .dirty = p->dirty };
+}
+
+int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err)
+{
+    if ((p->kernel->features & KERNEL_NEEDS_AMX_BF16) != 0) {
+        char what[60];
+        snprintf(what, sizeof what, "kernel %s", p->name);
+        return helper_refused(h, EOPNOTSUPP, CHARACTERIZE_REASON_AMX, what, err);
+    }
+    return silicon_check_features(&h->silicon, p, err);
+}
+
+static int make_request(const struct helper *h, const struct run_request *r, struct characterize_run *out,
+                        struct machine_error *err)
+{
+    const double period = h->silicon.setup.period_us;
+    double us = 0, readings = 1;
+    bool sampled = false;
+
+    *out = (struct characterize_run){ .version = CHARACTERIZE_VERSION, .n_segments = (uint32_t)r->n_segments,
+                                      .zero = (uint32_t)r->zero_segment,
+                                      .offset = helper_ticks(h, (0.5 + r->phase) * period),
+                                      .turn = (uint32_t)(r->repetition % h->chains.turns) };
+    for (size_t i = 0; i < r->n_segments; i++) {
+        const struct segment *s = &r->segments[i];
+        int status = helper_check_kernel(h, &s->payload, err);
+        if (status != MACHINE_OK) {
+            return status;
+        }
+        us += s->duration_us;
+        sampled = sampled || s->sampled;
+        readings += s->sampled ? floor(s->duration_us / period) + PACE_EXTRA : 0;
+        out->segment[i] = (struct characterize_segment){ .ticks = helper_ticks(h, s->duration_us),
+                                                         .payload = helper_payload(&s->payload),
+                                                         .sampled = s->sampled };
+    }
+    if (us > CHARACTERIZE_MASKED_US_MAX) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
+                            "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks "
+                            "interrupts", us / 1000);
+    }
+    if (readings > (double)h->silicon.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or a shorter --observe", "a repetition needs "
+                            "room for %.0f readings, but %zu were prepared for, and %d are the most", readings,
+                            h->silicon.setup.max_samples, CHARACTERIZE_READINGS_MAX);
+    }
+    if (!sampled && h->volts) { /* a repetition for the voltage at its end */
+        out->last_register = REGISTER_PERF_STATUS;
+    }
+    return MACHINE_OK;
+}
+
+/* Says what came although interrupts were masked. */
+static void remark(struct helper *h)
+{
+    char text[200];
+
+    h->silicon.notes[h->notes_length] = '\0';
+    if (h->nmis + h->smis > 0) {
+        snprintf(text, sizeof text, "%u NMIs and %u SMIs came nevertheless in %u repetitions, which were done again",
+                 h->nmis, h->smis, h->tried);
+        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    }
+    if (h->stolen > 0) {
+        snprintf(text, sizeof text, "a hypervisor or firmware held the CPU in %u of %u repetitions, so that interrupts "
+                 "waited for up to %.1f ms", h->stolen, h->tried, h->stolen_ms);
+        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    }
+}
+
+/* Whether interrupts were masked for longer than the module itself ever masks them, which may look at the clock late by
+ * a few microseconds. */
+static bool held(struct helper *h, const struct characterize_run *run)
+{
+    double ms = (double)(run->end_tsc - run->begin_tsc) / h->silicon.tsc.hz * 1e3;
+
+    if (ms <= CHARACTERIZE_MASKED_US_MAX / 1000 * 1.05) {
+        return false;
+    }
+    h->stolen++;
+    h->stolen_ms = fmax(h->stolen_ms, ms);
+    return true;
+}
+
+/* Where something that cannot be masked came in, the repetition is done again, a few times; and so it is where a
+ * hypervisor took the CPU away until the 10 ms were over or the buffer was full, which leaves no whole repetition. */
+static int run_undisturbed(struct helper *h, const struct characterize_run *request, struct characterize_run *run,
+                           struct machine_error *err)
+{
+    for (int attempt = 1; attempt <= CUT_ATTEMPTS; attempt++) {
+        *run = *request;
+        if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, run) != 0) {
+            return helper_refused(h, errno, run->reason, "running", err);
+        }
+        h->tried++;
+        h->nmis += run->nmis;
+        h->smis += run->smis;
+        bool disturbed = held(h, run) || run->nmis + run->smis > 0;
+        if (!run->cut && (!disturbed || attempt >= ATTEMPTS)) {
+            return MACHINE_OK;
+        }
+    }
+    return machine_fail(err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
+                        run->cut & CHARACTERIZE_CUT_ROOM
+                            ? "%d attempts at a repetition filled the kernel helper's buffer before their time"
+                            : "%d attempts at a repetition reached the 10 ms for which the kernel helper masks "
+                              "interrupts", CUT_ATTEMPTS);
+}
+
+static void convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
+{
+    unsigned per_block[CHARACTERIZE_SEGMENTS];
+    struct helper_words w = { .raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride, .stride = h->stride,
+                              .n_counters = h->silicon.setup.n_counters, .words = h->words };
+    struct timing_cost seen;
+
+    memcpy(w.slot, h->slot, sizeof w.slot);
+    for (size_t i = 0; i < r->n_segments; i++) {
+        per_block[i] = r->segments[i].payload.instructions;
+    }
+    if (h->clock != HELPER_CHAIN) {
+        helper_words_from_counters(&w, run, per_block);
+        return;
+    }
+    const struct timing_raw *probe = (const struct timing_raw *)h->map;
+    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->silicon.tsc_step, &seen) == 0) {
+        timing_cost_follow(&h->cost, &seen);
+    }
+    helper_words_from_chains(&w, h->silicon.counters, run, per_block, &h->chains, h->cost.cycles);
+}
+
+static int helper_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct helper *h = m->state;
+    struct characterize_run request, run;
+
+    memset(out, 0, sizeof *out);
+    if (!h->silicon.prepared) {
+        return machine_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
+    }
+    int status = silicon_check_request(r, err);
+    if (status == MACHINE_OK) {
+        status = make_request(h, r, &request, err);
+    }
+    if (status == MACHINE_OK) {
+        status = run_undisturbed(h, &request, &run, err);
+    }
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    h->at_end_valid = run.register_valid && request.last_register != 0;
+    h->at_end = run.register_value;
+    remark(h);
+    convert(h, r, &run);
+    out->n = run.n;
+    out->stride = 2 + h->silicon.setup.n_counters;
+    out->capacity = h->silicon.setup.max_samples;
+    out->words = h->words;
+    out->zero_tsc = run.zero_tsc;
+    out->zero_reading = run.zero_reading;
+    return MACHINE_OK;
+}
+
+/* ---- registers ---- */
+
+static int read_msr(const struct helper *h, uint32_t reg, int cpu, uint64_t *value, struct machine_error *err)
+{
+    struct characterize_msr r = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu, .number = reg };
+    char what[60];
+
+    if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_MSR, &r) == 0) {
+        *value = r.value;
+        return MACHINE_OK;
+    }
+    int error = errno;
+    snprintf(what, sizeof what, "register %XH of CPU %d", reg, cpu);
+    helper_refused(h, error, r.reason, what, err);
+    err->status = MACHINE_CANNOT;
+    return MACHINE_CANNOT;
+}
+
+/* What was read at the end of the repetition is handed out once: it is closer than anything that could be read now. */
+static int helper_read_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
+{
+    struct helper *h = m->state;
+
+    if (reg == REGISTER_PERF_STATUS && h->at_end_valid) {
+        h->at_end_valid = false;
+        *value = h->at_end;
+        return MACHINE_OK;
+    }
+    return read_msr(h, reg, h->silicon.cpu, value, err);
+}
+
+/* Registers for the energy counter, as drivers/power/energy_source.h wants them. */
+static int energy_register_read(void *context, int cpu, uint32_t reg, uint64_t *value)
+{
+    struct machine_error ignored;
+
+    return read_msr(context, reg, cpu, value, &ignored) == MACHINE_OK ? 0 : EIO;
+}
+
+static int helper_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                              struct machine_error *err)
+{
+    struct helper *h = m->state;
+
+    h->silicon.energy.access.read_register = energy_register_read;
+    h->silicon.energy.access.context = h;
+    return silicon_read_energy(&h->silicon, out, source, err);
+}
+
+/* ---- open and close ---- */
+
+static void helper_close(struct machine *m)
+{
+    struct helper *h = m->state;
+
+    helper_finish(m);
+    h->io->close(h->fd);
+    free(h);
+    m->state = NULL;
+}
+
+static size_t helper_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct helper *h = m->state;
+
+    return silicon_core_kinds(&h->silicon, out, max);
+}
+
+static int helper_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    const struct helper *h = m->state;
+
+    return silicon_speed_select(&h->silicon, out, err);
+}
+
+static const struct machine_ops helper_ops = {
+    .info = helper_info,
+    .lacks = helper_lacks,
+    .prepare = helper_prepare,
+    .run = helper_run,
+    .finish = helper_finish,
+    .close = helper_close,
+    .read_register = helper_read_register,
+    .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
+    .speed_select = helper_speed_select,
+    .named_events = helper_named_events,
+    .read_energy = helper_read_energy,
+};
+
+/* Where register 198H tells no voltage (AMD; most virtual machines) there are no repetitions for it. */
+static const struct machine_ops helper_ops_no_register = {
+    .info = helper_info,
+    .lacks = helper_lacks,
+    .prepare = helper_prepare,
+    .run = helper_run,
+    .finish = helper_finish,
+    .close = helper_close,
+    .find_event = helper_find_event,
+    .core_kinds = helper_core_kinds,
+    .speed_select = helper_speed_select,
+    .named_events = helper_named_events,
+    .read_energy = helper_read_energy,
+};
+
+/* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such
+ * register, and hypervisors answer 0. */
+static bool tells_volts(const struct helper *h, int cpu)
+{
+    struct machine_error ignored;
+    uint64_t value;
+
+    return read_msr(h, REGISTER_PERF_STATUS, cpu, &value, &ignored) == MACHINE_OK && (value >> 32 & 0xffff) != 0;
+}
+
+/* Cycles by counter where one can be had on that CPU, else by APERF, else by the chain. */
+static void choose_clock(struct helper *h, int cpu)
+{
+    static const char *const sources[] = {
+        [HELPER_COUNTERS] = "measured in the kernel, interrupts masked: performance counters by RDPMC",
+        [HELPER_APERF] = "measured in the kernel, interrupts masked: APERF against the TSC",
+        [HELPER_CHAIN] = "measured in the kernel, interrupts masked: a dependent chain of adds against the TSC",
+    };
+    struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu,
+                                  .counter = { .source = CHARACTERIZE_CYCLES } };
+    char why[140];
+
+    if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_TRY, &t) == 0) {
+        h->clock = HELPER_COUNTERS;
+    } else {
+        helper_reason(h->io, h->fd, t.reason, why, sizeof why);
+        snprintf(h->why_no_counters, sizeof h->why_no_counters, "%s", why);
+        h->clock = h->hello.can & CHARACTERIZE_CAN_APERF_MPERF ? HELPER_APERF : HELPER_CHAIN;
+    }
+    snprintf(h->source, sizeof h->source, "%s", sources[h->clock]);
+}
+
+static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)
+{
+    if (a->open_errno != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "--list machines tells what would help", "the kernel helper cannot be "
+                            "used: %s: %s", device, strerror(a->open_errno));
+    }
+    return machine_fail(err, MACHINE_CANNOT, a->other_version ? "rmmod characterize, then build and load the module of "
+                        "this version" : "", "the kernel helper cannot be used: %s",
+                        a->other_version ? "the loaded module is of another version" : a->refusal);
+}
+
+int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err)
+{
+    const struct helper_io *io = place->io;
+    struct cpu_leaves leaves;
+    struct helper_answer answer;
+    struct cpu_view view;
+    struct machine_error ignored;
+    int cpu;
+
+    int fd = helper_connect(io, place->device, &answer);
+    if (fd < 0) {
+        return not_connected(place->device, &answer, err);
+    }
+    struct helper *h = calloc(1, sizeof *h);
+    if (h == NULL) {
+        io->close(fd);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    if (place->leaves == NULL) {
+        cpu_read_leaves(&leaves);
+    }
+    int status = silicon_open(&h->silicon, place->sys, place->leaves != NULL ? place->leaves : &leaves, err);
+    if (status != MACHINE_OK) {
+        io->close(fd);
+        free(h);
+        return status;
+    }
+    h->io = io;
+    h->proc = place->proc;
+    h->fd = fd;
+    h->hello = answer.hello;
+    h->silicon.features = answer.hello.features;
+    cpu_view_read(place->sys, &view);
+    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK) {
+        cpu = 0;
+    }
+    choose_clock(h, cpu);
+    h->volts = tells_volts(h, cpu);
+    h->tsc_step = place->tsc_step;
+    h->chains = timing_choose_chains(1, h->silicon.tsc.hz);
+    *out = (struct machine){ .ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h };
+    helper_find_events(out, cpu, place->data_dir);
+    return MACHINE_OK;
+}
+
+int machine_open_helper(struct machine *out, struct machine_error *err)
+{
+    const struct helper_place place = { .device = "/dev/" CHARACTERIZE_DEVICE, .sys = "/sys", .io = &helper_system };
+
+    return helper_open_at(&place, out, err);
+}

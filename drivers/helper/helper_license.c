@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The events of the part for the machine `helper`: names, and the test of the licence events, run through the module as
+ * measurements are, with raw events.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/counter_room.h"
+#include "drivers/helper/helper.h"
+
+enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENCES, READINGS = 64 };
+static const enum counter_id counted[COUNTED] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
+                                                  COUNTER_THROTTLE };
+
+static uint64_t grown(const uint64_t *before, const uint64_t *after, size_t counter)
+{
+    uint64_t from = before[2 + counter], to = after[2 + counter];
+
+    return from == COUNTER_MISSING || to == COUNTER_MISSING ? COUNTER_MISSING : to - from;
+}
+
+/* One kernel from its first instruction on, between silences. */
+static int count_kernel(struct machine *m, const struct payload *p, int k, size_t n, struct perf_licence_counts *out,
+                        struct machine_error *err)
+{
+    const struct helper *h = m->state;
+    /* the grid's points lie half a period behind the start: the last one ends what is counted */
+    const struct segment one = { *p, PERF_LICENCE_WARM_US + PERF_LICENCE_COUNT_US + PERIOD_US, true };
+    const struct run_request r = { .segments = &one, .n_segments = 1, .repetition = (unsigned)k };
+    struct recording rec;
+
+    silicon_relax();
+    int status = m->ops->run(m, &r, &rec, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    if (rec.n < 3) {
+        return machine_fail(err, MACHINE_CANNOT, "", "the test of the licence events failed: no readings");
+    }
+    const uint64_t *start = rec.words, *end = rec.words + (rec.n - 1) * rec.stride, *warm = start;
+    while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENCE_WARM_US)) {
+        warm += rec.stride;
+    }
+    for (size_t c = 0; c < 4; c++) {
+        uint64_t count = grown(warm, end, c);
+        if (count == COUNTER_MISSING) {
+            char name[60];
+            perf_counter_name(counted[c], 0, name, sizeof name);
+            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+                                "no hardware counter is free for %s", name);
+        }
+        *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
+    }
+    out->throttle[k] = n == COUNTED ? grown(start, end, 4) : COUNTER_MISSING;
+    out->has_throttle = out->has_throttle && out->throttle[k] != COUNTER_MISSING;
+    return MACHINE_OK;
+}
+
+static int count_all(struct machine *m, int cpu, size_t n, struct perf_licence_counts *out, struct machine_error *err)
+{
+    const struct helper *h = m->state;
+    struct counter_spec specs[COUNTED] = { { COUNTER_CYCLES, 0 } };
+    const struct machine_setup setup = { .cpu = cpu, .active_cores = 1, .period_us = PERIOD_US, .counters = specs,
+                                         .n_counters = n, .max_samples = READINGS };
+    char why[200];
+
+    for (size_t c = 1; c < n; c++) {
+        specs[c] = (struct counter_spec){ COUNTER_EVENT, part_events_code(&h->events,
+                                                                          &(struct counter_spec){ counted[c], 0 }) };
+    }
+    *out = (struct perf_licence_counts){ .has_throttle = n == COUNTED };
+    int status = m->ops->prepare(m, &setup, err);
+    for (int k = 0; k < PERF_LICENCE_KERNELS && status == MACHINE_OK; k++) {
+        struct payload p;
+        if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {
+            return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+        }
+        out->ran[k] = (p.kernel->features & ~h->silicon.features) == 0;
+        if (out->ran[k]) {
+            status = count_kernel(m, &p, k, n, out, err);
+        }
+    }
+    m->ops->finish(m);
+    return status;
+}
+
+void helper_find_events(struct machine *m, int cpu, const char *data_dir)
+{
+    struct helper *h = m->state;
+    struct perf_licence_counts counts;
+    struct machine_error err;
+    struct perf_pmu pmu;
+    const int before = h->silicon.cpu;
+
+    perf_find_pmu(h->silicon.sys, cpu, &pmu);
+    bool has = part_events_find(&h->events, &h->silicon, &pmu, data_dir);
+    if (h->clock != HELPER_COUNTERS) {
+        part_events_lack(&h->events, h->why_no_counters, helper_no_counters_remedy(h));
+        return;
+    }
+    if (!has) {
+        return;
+    }
+    const bool throttle = h->events.table.licence[EVENTS_THROTTLE] >= 0;
+    int status = count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
+    if (throttle && (status != MACHINE_OK || !counts.has_throttle)) { /* it may be the one that is too many */
+        status = count_all(m, cpu, COUNTED - 1, &counts, &err);
+        snprintf(counts.throttle_why, sizeof counts.throttle_why, "no hardware counter is free for throttled cycles");
+        snprintf(counts.throttle_remedy, sizeof counts.throttle_remedy, "%s",
+                 counter_room_remedy(counter_room_watchdog(h->proc)));
+    }
+    part_events_tested(&h->events, status, &err, &counts);
+    /* as if nothing had been prepared */
+    h->silicon.cpu = before;
+    snprintf(h->silicon.notes, sizeof h->silicon.notes, "%s", h->silicon.machine_notes);
+}
+
+int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
+{
+    struct helper *h = m->state;
+
+    if (h->clock != HELPER_COUNTERS) {
+        return machine_fail(err, MACHINE_CANNOT, helper_no_counters_remedy(h), "no events can be counted: %s",
+                            h->why_no_counters);
+    }
+    return part_events_by_name(&h->events, name, code, err);
+}
+
+int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                        struct machine_error *err)
+{
+    const struct helper *h = m->state;
+
+    return part_events_named(&h->events, select, out, max, n, err);
+}

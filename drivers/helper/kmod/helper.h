@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parts of the module. One user at a time means one session, in main.c; all ioctls hold its lock.
+ */
+#ifndef CHARACTERIZE_HELPER_H
+#define CHARACTERIZE_HELPER_H
+
+#include <linux/atomic.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+#include <asm/msr.h>
+
+#include "compat.h"
+#include "drivers/timing/chain_wait.h"
+#include "drivers/native/pace.h"
+#include "uapi.h"
+
+/* What every struct of uapi.h begins with. */
+struct head {
+	__u32 version;
+	__u32 reason;
+};
+
+static inline long refuse(void *arg, enum characterize_reason reason, long error)
+{
+	((struct head *)arg)->reason = reason;
+	return error;
+}
+
+/* ---- support.c: what this processor and this kernel offer ---- */
+
+/* NONE, or why nothing may be run here at all. */
+enum characterize_reason support_refuses(void);
+/* enum kernel_feature, or-ed. */
+u32 support_features(void);
+bool support_mwait(void);
+/* APERF and MPERF of a CPU exist and advance. May sleep. */
+bool support_aperf_mperf(unsigned int cpu);
+u32 support_counter_bits(void);
+u64 support_ticks(u64 us);
+
+/* A kernel of the registry, by number; checked. */
+struct task {
+	kernel_fn *run;
+	u64 dirty;
+};
+/* NONE and *out, or why it cannot be run. */
+enum characterize_reason support_task(const struct characterize_payload *p, struct task *out);
+
+/* ---- counters.c: performance counters, through perf ---- */
+
+struct counters {
+	unsigned int n;
+	struct perf_event *event[CHARACTERIZE_COUNTERS];
+};
+/* Makes the events on a CPU. On failure *failed is the first that could not be had, and none is left. */
+long counters_make(struct counters *c, const struct characterize_counter *spec, unsigned int n, unsigned int cpu,
+		   u32 *failed, enum characterize_reason *reason);
+void counters_release(struct counters *c);
+/*
+ * On the CPU of the events, interrupts masked: the RDPMC indices of those that are on the hardware now, in order, and
+ * in *missing a bit for each that is not. Returns how many are.
+ */
+unsigned int counters_indices(const struct counters *c, u32 *index, u32 *missing);
+
+/* ---- mask.c: the local APIC's timer ---- */
+
+struct timer_mask {
+	bool masked, x2apic, deadline_mode;
+	u32 lvtt, count;
+	u64 deadline;
+};
+/* Whether masking is possible on this CPU. */
+bool timer_can_be_masked(void);
+/* Interrupts are off. After timer_unmask() an interrupt that fell due in between comes at once. */
+void timer_mask(struct timer_mask *m);
+void timer_unmask(const struct timer_mask *m);
+
+/* ---- sample.c: the sampling loop ---- */
+
+struct reader {
+	u64 *out;          /* of the next reading */
+	u64 *end;          /* nothing is stored from here on */
+	u64 blocks;        /* of this segment so far */
+	u64 limit;         /* no deadline lies behind this TSC */
+	u32 stride;        /* words */
+	u32 n;             /* counters that are read */
+	bool aperf_mperf, chain, coarse;
+	struct chain_dither dither;
+	u32 dither_range;
+	u32 index[CHARACTERIZE_COUNTERS];
+};
+/* pace_sample() with the readings that the reader asks for, as long as there is room for another one. */
+size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
+/* One reading without payload, where there is room. Returns its TSC. */
+u64 sample_origin(struct reader *reader);
+
+/* ---- neighbours.c: the other hyper-threads of the core, and other cores ---- */
+
+struct neighbours;
+/* Starts what the setup asks for. NULL and *reason on failure, except where nothing is asked for. */
+struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *companion,
+				    enum characterize_reason *reason);
+void neighbours_stop(struct neighbours *nb);
+/* Companions run for another while; waits until they do, and until the hyper-threads are ready to be parked. */
+void neighbours_ready(struct neighbours *nb);
+/* Interrupts are off. Parks; returns how many hyper-threads wait in MWAIT. */
+unsigned int neighbours_park(struct neighbours *nb);
+void neighbours_unpark(struct neighbours *nb);
+
+/* ---- repeat.c: one repetition ---- */
+
+enum { LANES = 64 };
+struct lane {
+	struct characterize_payload payload;
+	struct pace_lane pace;
+};
+
+struct session {
+	struct mutex lock;
+	bool prepared;
+	unsigned int cpu;
+	u32 flags, readings, stride, dither;
+	u64 period;
+	struct counters counters;
+	struct neighbours *neighbours;
+	struct lane lane[LANES];
+	unsigned int n_lanes;
+	u64 *buffer;
+	size_t bytes;
+	atomic_t mapped; /* mappings of the buffer */
+};
+long repeat(struct session *s, struct characterize_run *run);
+
+/* ---- registers.c ---- */
+
+/* Whether a register is one of those that may be read. */
+bool register_listed(u32 number);
+long register_read(struct characterize_msr *m);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What user space and the module agree on: the ioctls of /dev/characterize, their structs, their limits.
+ *
+ * All numbers have fixed widths and no struct has holes. Every struct begins with the version, which must be
+ * CHARACTERIZE_VERSION, and a reason: where an ioctl fails the module writes there why, as one of enum
+ * characterize_reason, beside the error number that the system call returns. CHARACTERIZE_IOC_REASON gives the words.
+ */
+#ifndef CHARACTERIZE_UAPI_H
+#define CHARACTERIZE_UAPI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define CHARACTERIZE_DEVICE "characterize" /* in /dev */
+
+/* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
+#define CHARACTERIZE_VERSION 3
+
+enum {
+	CHARACTERIZE_SEGMENTS = 16,
+	CHARACTERIZE_COUNTERS = 12,
+	CHARACTERIZE_COMPANIONS = 1024,
+	/* A repetition: so long interrupts may be masked. The hard-lockup detector looks after 10 s, the clock source
+	 * watchdog after 0.5 s; networks and sound notice a few milliseconds. */
+	CHARACTERIZE_MASKED_US_MAX = 10000,
+	CHARACTERIZE_READINGS_MAX = 65536,
+	/* Sample periods. The shortest is what a reading leaves time for. */
+	CHARACTERIZE_PERIOD_NS_MIN = 240, /* told as 0.25 us: room for rounding to ticks */
+	CHARACTERIZE_PERIOD_US_MAX = 10000,
+	/* readings of the part of an unsampled segment that precedes a sampled one */
+	CHARACTERIZE_PROBES = 512,
+};
+
+/* X(name, text) */
+#define CHARACTERIZE_REASONS(X) \
+	X(NONE, "no reason") \
+	X(VERSION, "the module is of another version than the program") \
+	X(VENDOR, "the processor is neither Intel's nor AMD's") \
+	X(TSC, "the time stamp counter is not known to run at a constant rate") \
+	X(KERNEL_FPU, "vector registers cannot be used in this context") \
+	X(NO_AVX, "the processor or this kernel does not offer AVX with its register state") \
+	X(NO_AVX2, "the processor or this kernel does not offer AVX2") \
+	X(NO_FMA, "the processor or this kernel does not offer FMA") \
+	X(NO_AVX512, "the processor or this kernel does not offer AVX-512 with its register state") \
+	X(AMX, "AMX tiles are not used in the kernel: Linux keeps their state for user space only") \
+	X(KERNEL_NUMBER, "there is no kernel of this number, or not at this density") \
+	X(CPU_NUMBER, "there is no such CPU, or it is not online") \
+	X(PERIOD, "the sample period is not between 0.25 us and 10 ms") \
+	X(TOO_LONG, "the segments together last longer than the 10 ms for which interrupts may be masked") \
+	X(READINGS, "the readings do not fit into the buffer") \
+	X(SEGMENTS, "the segments do not make one recording") \
+	X(COUNTERS, "too many counters, or one of an unknown kind") \
+	X(COMPANIONS, "too many companions, or one on the measured core") \
+	X(FLAGS, "unknown flags, or flags that exclude one another") \
+	X(NO_PMU, "the kernel knows no performance counters here, as in most virtual machines") \
+	X(NO_COUNTER, "perf refused the counter") \
+	X(COUNTER_BUSY, "the counter is not on the hardware: others hold all counters of its kind") \
+	X(NO_APERF, "the processor, or the hypervisor, offers no APERF and MPERF") \
+	X(MSR_NOT_LISTED, "the register is not among those that the module reads") \
+	X(MSR_FAULT, "the register does not exist here: reading it faults") \
+	X(NOT_PREPARED, "nothing is prepared") \
+	X(MAPPED, "the buffer is still mapped and too small") \
+	X(MEMORY, "out of memory") \
+	X(NO_SIBLING, "the core has no other hyper-thread, or MWAIT is not available") \
+	X(INTERRUPTED, "a signal came first")
+
+enum characterize_reason {
+#define CHARACTERIZE_REASON_NAME(name, text) CHARACTERIZE_REASON_##name,
+	CHARACTERIZE_REASONS(CHARACTERIZE_REASON_NAME)
+#undef CHARACTERIZE_REASON_NAME
+	CHARACTERIZE_REASON_COUNT
+};
+
+/* What there is. */
+enum {
+	CHARACTERIZE_CAN_PMU = 1u << 0,         /* perf has hardware counters */
+	CHARACTERIZE_CAN_APERF_MPERF = 1u << 1, /* they are there and advance */
+	CHARACTERIZE_CAN_MWAIT = 1u << 2,
+	CHARACTERIZE_CAN_MASK_TIMER = 1u << 3,  /* the local APIC's timer can be masked, see characterize_run.masked */
+};
+struct characterize_hello {
+	__u32 version;
+	__u32 reason;
+	__u32 features;         /* enum kernel_feature, or-ed: what kernels may use here */
+	__u32 can;
+	__u32 kernels;          /* entries of the registry */
+	__u32 counter_bits;     /* width of the counters */
+	__u64 registry;         /* kernel_registry_hash() of the module's registry */
+	__u64 tsc_khz;
+};
+
+struct characterize_reason_text {
+	__u32 version;
+	__u32 reason;           /* in: the number; stays */
+	char text[120];
+};
+
+enum {
+	CHARACTERIZE_CYCLES = 1,     /* perf's generic events: unhalted core cycles, cycles at the TSC's rate, */
+	CHARACTERIZE_REF_CYCLES = 2, /* retired instructions */
+	CHARACTERIZE_INSTRUCTIONS = 3,
+	CHARACTERIZE_RAW = 4,        /* config: as in IA32_PERFEVTSELx, and AMD's PERF_CTLx: event select 7:0 (of AMD also */
+				     /* 35:32), umask 15:8, edge 18, inv 23, cmask 31:24 */
+};
+struct characterize_counter {
+	__u32 source;
+	__u32 reserved;         /* 0 */
+	__u64 config;
+};
+
+/* Whether a counter can be had on a CPU: it is made and released again. */
+struct characterize_try {
+	__u32 version;
+	__u32 reason;
+	__u32 cpu;
+	__u32 reserved;         /* 0 */
+	struct characterize_counter counter;
+};
+
+struct characterize_payload {
+	__u16 kernel;           /* index into the registry */
+	__u16 density;          /* 1.. */
+	__u16 dirty;            /* 0, 1 */
+	__u16 reserved;         /* 0 */
+};
+
+enum {
+	CHARACTERIZE_APERF_MPERF = 1u << 0,  /* read both in each reading, behind the counters */
+	CHARACTERIZE_CHAIN = 1u << 1,        /* readings are dependent chains instead; no counters then */
+	CHARACTERIZE_PARK_SIBLING = 1u << 2, /* the other hyper-threads of the core wait in MWAIT during a repetition */
+	CHARACTERIZE_COARSE = 1u << 3,       /* with CHAIN: chains of 200 and 600 adds, not of 40 and 200 */
+	CHARACTERIZE_DITHER_MAX = 10000,
+};
+struct characterize_setup {
+	__u32 version;
+	__u32 reason;
+	__u32 cpu;
+	__u32 flags;
+	__u64 period;           /* TSC ticks */
+	__u32 readings;         /* room for so many, 1..CHARACTERIZE_READINGS_MAX */
+	__u32 n_counters;
+	__u32 n_companions;
+	__u32 failed;           /* out: the counter that could not be had, where that is the reason */
+	__u32 stride;           /* out: words of a reading */
+	__u32 dither;           /* with CHAIN: the wait before it is three numbers of cycles below this, */
+				/* at most CHARACTERIZE_DITHER_MAX; else 0 */
+	__u64 bytes;            /* out: size of the buffer, to map */
+	struct characterize_payload companion;
+	struct characterize_counter counter[CHARACTERIZE_COUNTERS];
+	__u16 companion_cpu[CHARACTERIZE_COMPANIONS];
+};
+
+/*
+ * The buffer: CHARACTERIZE_PROBE_ROOM readings of the run-up, then those of the recording; n_probe and n of them are
+ * written. A reading is `stride` words:
+ *   counters:  TSC; blocks of this segment so far; the counters as RDPMC gives them; with APERF_MPERF these two
+ *   chain:     TSC after the chain; TSC before it; chain_word() of drivers/timing/chain_wait.h
+ * A counter that was not on the hardware, or whose read faulted, is all ones.
+ */
+#define CHARACTERIZE_PROBE_ROOM (CHARACTERIZE_PROBES + 16)
+
+struct characterize_segment {
+	__u64 ticks;
+	struct characterize_payload payload;
+	__u32 sampled;          /* 0, 1 */
+	__u32 reserved;         /* 0 */
+};
+
+enum {
+	CHARACTERIZE_MASKED_CLI = 1u << 0,   /* the interrupt flag was cleared */
+	CHARACTERIZE_MASKED_TIMER = 1u << 1, /* and the local APIC's timer masked, so that none became pending either */
+};
+enum {
+	CHARACTERIZE_CUT_TIME = 1u << 0,     /* the 10 ms were over first */
+	CHARACTERIZE_CUT_ROOM = 1u << 1,     /* the buffer was full first */
+};
+struct characterize_run {
+	__u32 version;
+	__u32 reason;
+	__u32 n_segments;
+	__u32 zero;             /* the segment that starts at time 0 */
+	__u64 offset;           /* ticks from time 0 to the first grid point after it, below two periods */
+	__u32 turn;             /* chain: of the first reading */
+	__u32 last_register;    /* read after the last segment, with interrupts still masked; 0 = none */
+	struct characterize_segment segment[CHARACTERIZE_SEGMENTS];
+	/* out */
+	__u32 n, n_probe;
+	__u32 zero_reading;     /* n: none was taken at time 0 */
+	__u32 masked;           /* how interrupts were masked */
+	__u32 nmis;             /* that came in between nevertheless; NMIs and SMIs cannot be masked */
+	__u32 smis;             /* ... as far as the processor counts them */
+	__u32 parked;           /* hyper-threads that waited in MWAIT */
+	__u32 missing;          /* bit per counter that was not on the hardware */
+	__u64 zero_tsc;
+	__u64 begin_tsc;        /* between these two interrupts were masked: 10 ms and a few us at most, and for as long */
+	__u64 end_tsc;          /* as a hypervisor, or firmware, took the CPU away */
+	__u64 register_value;
+	__u32 register_valid;
+	__u32 cut;              /* 0, or why there is less than was asked for */
+	__u32 first[CHARACTERIZE_SEGMENTS]; /* number of the first reading of each segment */
+	__u32 last[CHARACTERIZE_SEGMENTS];  /* and one past its last */
+	__u64 blocks[CHARACTERIZE_SEGMENTS];
+};
+
+struct characterize_msr {
+	__u32 version;
+	__u32 reason;
+	__u32 cpu;
+	__u32 number;
+	__u64 value;            /* out */
+};
+
+#define CHARACTERIZE_IOC_HELLO _IOWR('z', 0x60, struct characterize_hello)
+#define CHARACTERIZE_IOC_REASON _IOWR('z', 0x61, struct characterize_reason_text)
+#define CHARACTERIZE_IOC_TRY _IOWR('z', 0x62, struct characterize_try)
+#define CHARACTERIZE_IOC_PREPARE _IOWR('z', 0x63, struct characterize_setup)
+#define CHARACTERIZE_IOC_RUN _IOWR('z', 0x64, struct characterize_run)
+#define CHARACTERIZE_IOC_FINISH _IO('z', 0x65)
+#define CHARACTERIZE_IOC_MSR _IOWR('z', 0x66, struct characterize_msr)
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The simulated core in time: what runs, what is counted, and which event comes next. Licences: model_licence.c. */
+#include "drivers/model/model_core.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "drivers/model/model_license.h"
+#include "drivers/model/model_power.h"
+
+enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
+
+static void seed_streams(struct model_core *c, uint64_t seed, uint64_t repetition)
+{
+    for (size_t i = 0; i < MODEL_STREAMS; i++)
+        model_random_init(&c->streams[i], seed, repetition, i);
+}
+
+static void start_at_rest(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed,
+                          uint64_t repetition, const struct model_history *history)
+{
+    memset(c, 0, sizeof *c);
+    c->model = m;
+    c->cores = cores;
+    c->history = *history;
+    seed_streams(c, seed, repetition);
+    for (size_t i = 0; i < m->n_interrupts; i++)
+        c->interrupt_next[i] = m->interrupts[i].rate_hz > 0
+                                   ? 1e6 / m->interrupts[i].rate_hz *
+                                         model_random_exponential(&c->streams[MODEL_STREAM_INTERRUPTS])
+                                   : INFINITY;
+    c->spread_phase = model_random_uniform(&c->streams[MODEL_STREAM_FREQUENCY]);
+    model_core_fine(c, false);
+    model_world_begin(c, seed, m->world.gap_us);
+}
+
+void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
+{
+    start_at_rest(c, m, cores, seed, repetition, &(struct model_history){0});
+}
+
+/* Between repetitions the thread runs the operating system: scalar code, which needs nothing. */
+static int spend_gap(struct model_core *c, double us, struct machine_error *err)
+{
+    struct payload system;
+    char why[200];
+    if (us <= 0)
+        return MACHINE_OK;
+    if (kernel_parse("64add", &system, why, sizeof why) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    int status = model_core_run(c, &system, err);
+    if (status == MACHINE_OK)
+        model_core_advance(c, c->now + us, INFINITY);
+    c->payload = NULL; /* whatever runs next is other code */
+    return status;
+}
+
+int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
+                    struct machine_error *err)
+{
+    struct model_history history = c->history;
+    if (!c->model || !m->world.carries) {
+        start_at_rest(c, m, cores, seed, repetition, &history);
+        return MACHINE_OK;
+    }
+    c->cores = cores;
+    model_core_fine(c, false);
+    int status = spend_gap(c, m->world.gap_us, err);
+    memset(&c->totals, 0, sizeof c->totals);
+    c->off_cpu = 0;
+    seed_streams(c, seed, repetition);
+    model_world_begin(c, seed, 0); /* the gap has been lived through */
+    return status;
+}
+
+/* ---- the core clock ---- */
+
+/*
+ * Spread-spectrum clocking: a triangle from the nominal frequency down to `spread` below it and back, in equal steps
+ * whose mean is exact, so that the long mean is nominal * (1 - spread / 2).
+ */
+static void next_clock_step(struct model_core *c)
+{
+    const struct model *m = c->model;
+    double period = m->spread_period_us;
+    double position = c->now / period + c->spread_phase;
+    double number = floor((position - floor(position)) * CLOCK_STEPS + 1e-6);
+    double along = (number + 0.5) / CLOCK_STEPS;
+    double depth = along < 0.5 ? 2 * along : 2 * (1 - along);
+    double noise = m->frequency_noise > 0
+                       ? m->frequency_noise * model_random_normal(&c->streams[MODEL_STREAM_FREQUENCY])
+                       : 0;
+    c->clock_factor = (1 - m->spread * depth) * (1 + noise);
+    double steps = floor(position * CLOCK_STEPS + 1e-6) + 1;
+    c->clock_until = (steps / CLOCK_STEPS - c->spread_phase) * period;
+}
+
+void model_core_fine(struct model_core *c, bool fine)
+{
+    const struct model *m = c->model;
+    c->fine = fine && (m->spread > 0 || m->frequency_noise > 0);
+    c->clock_factor = 1 - m->spread / 2;
+    c->clock_until = INFINITY;
+    if (c->fine)
+        next_clock_step(c);
+}
+
+double model_core_class_ghz(const struct model_core *c, unsigned class_)
+{
+    double ghz = model_ghz(c->model, c->model->classes[class_].level, c->cores);
+    return c->fixed_ghz > 0 ? fmin(ghz, c->fixed_ghz) : ghz;
+}
+
+double model_core_ghz(const struct model_core *c)
+{
+    return c->ramps.tau > 0 ? c->ramps.ghz : model_core_class_ghz(c, c->held);
+}
+
+/* ---- what runs ---- */
+
+static bool interrupted(const struct model_core *c)
+{
+    return c->interrupt_end > c->now;
+}
+
+/* What the throttling in force, if any, does to the payload. */
+static struct model_throttle throttling(const struct model_core *c)
+{
+    if (!c->pending || c->halted || !c->payload)
+        return (struct model_throttle){1, 0};
+    return model_throttle(c->model, c->payload, c->needed > c->held, c->throttle_ratio);
+}
+
+/* Core cycles per microsecond. */
+static double cycle_rate(const struct model_core *c)
+{
+    return c->halted || model_world_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_world_clock(c);
+}
+
+static void count_time(struct model_core *c, double us, double cycles, double throttled)
+{
+    struct model_totals *t = &c->totals;
+    if (c->halted || model_world_frozen(c))
+        return;
+    bool counts = !interrupted(c) || c->model->counts_kernel_mode;
+    if (counts || c->model->licences_of_core) {
+        t->class_cycles[c->held] += cycles;
+        t->throttle_cycles += throttled;
+    }
+    if (!counts)
+        return;
+    t->cycles += cycles;
+    t->ref_us += us;
+    /* an interrupt handler retires about one instruction per cycle; only its order of magnitude matters */
+    if (interrupted(c))
+        t->other_instructions += cycles;
+}
+
+static double next_event(const struct model_core *c)
+{
+    double t = fmin(c->clock_until, model_licence_event(c));
+    t = fmin(t, fmin(model_ramp_event(c), model_world_event(c)));
+    for (size_t i = 0; i < c->model->n_interrupts; i++)
+        t = fmin(t, c->interrupt_next[i]);
+    if (interrupted(c))
+        t = fmin(t, c->interrupt_end);
+    return t;
+}
+
+static void begin_interrupt(struct model_core *c, size_t number)
+{
+    const struct model_interrupt *i = &c->model->interrupts[number];
+    struct model_random *r = &c->streams[MODEL_STREAM_INTERRUPTS];
+    double us = i->min_us + (i->max_us - i->min_us) * model_random_uniform(r);
+    bool rearm = model_random_uniform(r) < i->rearm;
+    bool off = model_random_uniform(r) < i->taken_off;
+    c->interrupt_end = fmax(c->interrupt_end, c->now) + us;
+    c->interrupt_next[number] = c->now + us + 1e6 / i->rate_hz * model_random_exponential(r);
+    c->off_cpu += off;
+    if (rearm)
+        model_licence_rearm(c);
+}
+
+static void handle_events(struct model_core *c)
+{
+    for (size_t i = 0; i < c->model->n_interrupts; i++)
+        if (c->interrupt_next[i] <= c->now)
+            begin_interrupt(c, i);
+    if (c->fine && c->clock_until <= c->now)
+        next_clock_step(c);
+    model_world_update(c);
+    model_ramp_update(c);
+    model_licence_update(c);
+}
+
+/* Nothing is switched while the clock stands still. */
+static void count_energy(struct model_core *c, double cycles, double instructions)
+{
+    if (c->model->has_power && !c->halted)
+        c->totals.joules += model_power_joules(c->model, cycles, instructions, instructions > 0 ? c->nj : 0,
+                                               model_core_volts(c));
+}
+
+/* One stretch of constant state. Returns the payload instructions retired in it. */
+static double stretch(struct model_core *c, double until, double work, bool payload_runs)
+{
+    double cycles = cycle_rate(c);
+    struct model_throttle throttle = throttling(c);
+    double rate = payload_runs && !interrupted(c) ? c->need.ipc * throttle.factor * model_world_rate(c) * cycles : 0;
+    double counted = rate * c->need.counted_ipc / c->need.ipc;
+    double end = fmin(until, next_event(c));
+    bool worked = false, counted_out = false;
+    if (rate > 0 && c->now + work / rate <= end) {
+        end = c->now + work / rate;
+        worked = true;
+    }
+    if (counted > 0 && c->count_left > 0 && c->now + c->count_left / counted <= end) {
+        counted_out = true;
+        worked = worked && c->now + c->count_left / counted >= end;
+        end = c->now + c->count_left / counted;
+    }
+    double us = end - c->now;
+    count_time(c, us, us * cycles, us * cycles * throttle.share);
+    count_energy(c, us * cycles, us * rate);
+    c->now = end;
+    if (counted_out) {
+        c->count_left = 0;
+        model_licence_need_changed(c);
+    } else if (c->count_left > 0) {
+        c->count_left -= counted * us;
+    }
+    handle_events(c);
+    return worked ? work : rate * us;
+}
+
+double model_core_advance(struct model_core *c, double until, double work)
+{
+    double done = 0;
+    while (c->now < until && done < work)
+        done += stretch(c, until, work - done, true);
+    return done;
+}
+
+bool model_core_executes(const struct model_core *c)
+{
+    return !c->halted && !interrupted(c) && !model_world_frozen(c);
+}
+
+void model_core_idle(struct model_core *c, double us)
+{
+    while (us > 1e-9) { /* less than that is rounding */
+        bool executes = model_core_executes(c);
+        double begin = c->now;
+        if (executes && !(begin + us > begin)) /* less than a late time can tell */
+            break;
+        stretch(c, executes ? begin + us : INFINITY, INFINITY, false);
+        if (executes)
+            us -= c->now - begin;
+    }
+}
+
+void model_core_chain(struct model_core *c, double cycles, double behind)
+{
+    double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - behind : INFINITY;
+    double done = 0;
+    while (cycles - done > 1e-6) { /* less than that is rounding */
+        bool throttled = c->pending && !c->halted && c->needed > c->held && near - done > 1e-6;
+        double left = fmin(cycles, throttled ? near : INFINITY) - done, begin = c->now;
+        double rate = model_core_executes(c)
+                          ? cycle_rate(c) * model_world_chain(c) * (throttled ? c->throttle_ratio : 1)
+                          : 0;
+        double until = rate > 0 ? begin + left / rate : INFINITY;
+        if (!(until > begin)) /* less than a late time can tell */
+            break;
+        stretch(c, until, INFINITY, false);
+        done += rate * (c->now - begin);
+    }
+}
+
+int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err)
+{
+    struct model_need need;
+    int status = model_need(c->model, p, &need, err);
+    if (status != MACHINE_OK)
+        return status;
+    bool goes_on = c->payload && strcmp(c->payload->name, p->name) == 0;
+    c->payload = p;
+    c->need = need;
+    c->nj = model_power_instruction(c->model, p);
+    if (goes_on) /* a boundary between segments is none to the core: what has been counted stays counted */
+        return MACHINE_OK;
+    double scatter = 1;
+    if (need.count_sigma > 0)
+        scatter += need.count_sigma * model_random_normal(&c->streams[MODEL_STREAM_COUNTS]);
+    c->count_left = need.later > need.first ? need.count * scatter : 0;
+    model_world_switched(c);
+    model_licence_payload(c);
+    return MACHINE_OK;
+}
+
+void model_core_returned(struct model_core *c)
+{
+    unsigned width = c->payload->kernel->width;
+    unsigned before = c->dirty_width;
+    if (width < 256 || width > 512)
+        return;
+    c->dirty_width = c->payload->dirty ? (width > before ? width : before) : 0;
+    if (c->dirty_width != before)
+        model_licence_need_changed(c);
+}
+
+double model_core_volts(const struct model_core *c)
+{
+    const struct model *m = c->model;
+    double volts = model_ramp_base_volts(c);
+    for (size_t i = 0; i < m->n_boosts; i++)
+        if (c->boosted[i])
+            volts += m->boosts[i].volts;
+    return volts;
+}

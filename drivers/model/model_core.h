@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One simulated core: an event-driven simulation whose state is constant from event to event. Times are microseconds
+ * since the start of the repetition. It knows nothing of sampling or time stamps: drivers/model/model_machine.c does those.
+ */
+#ifndef CHARACTERIZE_DRIVERS_MODEL_CORE_H
+#define CHARACTERIZE_DRIVERS_MODEL_CORE_H
+
+#include "drivers/model/model.h"
+#include "drivers/model/model_ramp.h"
+#include "drivers/model/model_random.h"
+#include "drivers/model/model_world.h"
+
+enum { MODEL_SWITCHES_MAX = 16 };
+
+/* Each use has its own stream, so that a parameter of one leaves the numbers of the others as they were. */
+enum model_stream {
+    MODEL_STREAM_DURATIONS,
+    MODEL_STREAM_WAITS,
+    MODEL_STREAM_INTERRUPTS,
+    MODEL_STREAM_FREQUENCY,
+    MODEL_STREAM_COUNTS,
+    MODEL_STREAM_CLOCK,
+    MODEL_STREAM_COUNTERS,
+    MODEL_STREAM_VOLTAGE,
+    MODEL_STREAM_SIBLING,
+    MODEL_STREAM_SMI,
+    MODEL_STREAM_HISTORY,
+    MODEL_STREAMS
+};
+
+/* What has happened since the start of the repetition, in the mode that the counters count. */
+struct model_totals {
+    double cycles, ref_us, other_instructions;
+    double class_cycles[MODEL_CLASSES_MAX];
+    double throttle_cycles;
+    double joules; /* of this core; NaN: the file does not tell what the payload takes */
+};
+
+/* A kind of code, for mixtures. */
+struct model_kind {
+    unsigned width;
+    enum kernel_weight weight;
+};
+
+struct model_core {
+    const struct model *model;
+    unsigned cores; /* active */
+    double fixed_ghz; /* no level is faster, 0 = no such limit; set after model_core_start */
+    double now;
+    struct model_totals totals;
+    unsigned off_cpu; /* interrupts that took the thread off its CPU */
+    struct model_random streams[MODEL_STREAMS];
+
+    /* the payload; what it needs now, and later when `count_left` counted instructions are done */
+    const struct payload *payload;
+    struct model_need need;
+    double nj; /* of each of its instructions, at 1 V */
+    unsigned needed;
+    double count_left; /* 0: no later need */
+    unsigned dirty_width;
+    struct model_kind last_kind;
+    double switch_times[MODEL_SWITCHES_MAX];
+    struct model_kind switch_from[MODEL_SWITCHES_MAX];
+    size_t n_switches;
+    unsigned mixture; /* the class that alternation asks for until ... */
+    double mixture_until;
+
+    /* licences: the class held, and for each class until when it is kept after the last need of it */
+    unsigned held;
+    double keep_until[MODEL_CLASSES_MAX];
+    double wait_us[MODEL_CLASSES_MAX]; /* drawn when the need ended */
+    bool pending;                      /* a transition from `origin` to `target` is at step `step` */
+    unsigned origin, target;
+    size_t step;
+    double step_begin, step_end, throttle_ratio;
+    bool halted;
+    double halt_end;
+    unsigned halt_to;
+    bool boosted[MODEL_BOOSTS_MAX];
+    struct model_ramps ramps;
+
+    /* interrupts */
+    double interrupt_next[MODEL_INTERRUPTS_MAX];
+    double interrupt_end; /* > now while one runs */
+
+    /* core clock: piecewise constant; unless `fine`, the mean is used */
+    bool fine;
+    double clock_factor, clock_until, spread_phase;
+
+    struct model_surroundings around;
+    struct model_history history;
+};
+
+/* A core at rest: lowest class held, clean registers. `cores`: active, 1..model->cores. */
+void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);
+/*
+ * The next repetition of a series on a core that has been started (or is all zero: then the first): at rest, or where
+ * the model carries, in the state in which the last one ended. What is of the series goes on.
+ */
+int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
+                    struct machine_error *err);
+/* Lets another payload run from now on. The payload must outlive its running. As model_need. */
+int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err);
+/* Whether the core clock is followed closely (while somebody samples) or only by its mean. */
+void model_core_fine(struct model_core *c, bool fine);
+/*
+ * Advances until the time `until`, or until the payload has retired `work` more instructions, whichever comes first;
+ * INFINITY for either. Returns the payload instructions retired.
+ */
+double model_core_advance(struct model_core *c, double until, double work);
+/* Whether the payload's thread executes now: the core is neither halted nor interrupted. */
+bool model_core_executes(const struct model_core *c);
+/* The thread executes something else than the payload for `us`, not counting halts and interrupts on the way. */
+void model_core_idle(struct model_core *c, double us);
+/*
+ * The thread executes a dependent chain of so many cycles. Throttling stalls what is near enough to the instructions
+ * that asked for it (throttle_distance), the last of which is `behind` instructions before the chain; halts, interrupts
+ * and another hyper-thread are part of the time it takes.
+ */
+void model_core_chain(struct model_core *c, double cycles, double behind);
+/* The payload's function has returned: a clean kernel has executed VZEROUPPER, a dirty one has not. */
+void model_core_returned(struct model_core *c);
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
+double model_core_class_ghz(const struct model_core *c, unsigned class_);
+/* Core voltage now, V, without noise of the reading; and nominal frequency, GHz (the last one while halted, that of the
+ * moment on a ramp). */
+double model_core_volts(const struct model_core *c);
+double model_core_ghz(const struct model_core *c);
+
+#endif

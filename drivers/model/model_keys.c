@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which sections and keys a model file has. The meaning of each is described in doc/model-format.md. */
+#include "drivers/model/model_parse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GHZ_WORDS = MODEL_LEVELS_MAX + 1, STEP_WORDS = 4 };
+static const double GHZ_MIN = 0.1, GHZ_MAX = 10.0;
+
+/* Room for one more of `max`; the instance of the section, zeroed. */
+#define ADD(p, array, count, max) \
+    ((p)->model->count < (max) ? (void *)&(p)->model->array[(p)->model->count++] : too_many(p, max))
+
+static void *too_many(struct model_parser *p, unsigned max)
+{
+    model_fail(p, p->line, p->header, "more than %u of these", max);
+    return NULL;
+}
+
+static int wrong_header(struct model_parser *p)
+{
+    return model_fail(p, p->line, p->header, "this header is written %s", p->section->usage);
+}
+
+/* ---- [cpu] ---- */
+
+static int store_features(struct model_parser *p, const char *key, const char *value)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } known[] = {{"avx", KERNEL_NEEDS_AVX},         {"avx2", KERNEL_NEEDS_AVX2},         {"fma", KERNEL_NEEDS_FMA},
+                 {"avx512f", KERNEL_NEEDS_AVX512F}, {"amx_bf16", KERNEL_NEEDS_AMX_BF16}, {"none", 0}};
+    char text[MODEL_LINE_MAX], *words[8];
+    snprintf(text, sizeof text, "%s", value);
+    size_t n = model_words(text, words, 8);
+    for (size_t i = 0; i < n && i < 8; i++) {
+        size_t k = 0;
+        while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
+            k++;
+        if (k == COUNT(known))
+            return model_fail(p, p->line, key, "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none "
+                              "would work", words[i]);
+        p->model->features |= known[k].bit;
+    }
+    return 0;
+}
+
+static int store_layout(struct model_parser *p, const char *key, const char *value)
+{
+    static const char *const names[] = {"groups", "cores", "none"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(names[i], value) == 0) {
+            p->model->turbo_layout = (enum model_turbo_layout)i;
+            return 0;
+        }
+    return model_fail(p, p->line, key, "`%.40s` is not a layout; groups, cores or none would work", value);
+}
+
+static const struct model_key cpu_keys[] = {
+    TEXT("name", true, model, cpu_name),
+    UINT("family", true, model, family, 1, 270),
+    UINT("model", true, model, model, 0, 255),
+    UINT("stepping", true, model, stepping, 0, 15),
+    OWN("features", true, store_features),
+    NUMBER("tsc_hz", true, model, tsc_hz, 1e8, 1e10),
+    UINT("cores", true, model, cores, 1, MODEL_CORES_MAX),
+    OWN("turbo_layout", true, store_layout),
+    YES_NO("speed_select", false, model, speed_select),
+};
+
+/* ---- [levels] ---- */
+
+static int store_ghz(struct model_parser *p, const char *key, const char *value, double *out)
+{
+    char text[MODEL_LINE_MAX], *words[GHZ_WORDS];
+    snprintf(text, sizeof text, "%s", value);
+    size_t n = model_words(text, words, GHZ_WORDS - 1);
+    if (n > MODEL_LEVELS_MAX)
+        return model_fail(p, p->line, key, "more than %d levels; one frequency for each of 1 to %d levels would work",
+                          MODEL_LEVELS_MAX, MODEL_LEVELS_MAX);
+    if (p->model->n_levels && n != p->model->n_levels)
+        return model_fail(p, p->line, key, "%zu frequencies, but the line before has %zu; give one for each level", n,
+                          p->model->n_levels);
+    for (size_t i = 0; i < n; i++) {
+        if (model_number(p, key, words[i], GHZ_MIN, GHZ_MAX, &out[i]) != 0)
+            return -1;
+        if (i > 0 && out[i] > out[i - 1])
+            return model_fail(p, p->line, key, "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from "
+                              "the fastest to the slowest", i, out[i], i - 1, out[i - 1]);
+    }
+    p->model->n_levels = n;
+    return 0;
+}
+
+static int store_base(struct model_parser *p, const char *key, const char *value)
+{
+    return store_ghz(p, key, value, p->model->base_ghz);
+}
+
+static int store_turbo(struct model_parser *p, const char *key, const char *value)
+{
+    static const char prefix[] = "turbo_ghz.";
+    struct model *m = p->model;
+    if (strncmp(key, prefix, sizeof prefix - 1) != 0)
+        return model_fail(p, p->line, key, "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
+    if (m->n_turbo == MODEL_TURBO_MAX)
+        return model_fail(p, p->line, key, "more than %d ranges of active cores", MODEL_TURBO_MAX);
+    struct model_turbo *t = &m->turbo[m->n_turbo++];
+    t->line = p->line;
+    if (model_core_range(p, key, key + sizeof prefix - 1, &t->cores) != 0)
+        return -1;
+    return store_ghz(p, key, value, t->ghz);
+}
+
+static const struct model_key levels_keys[] = {OWN("base_ghz", true, store_base)};
+
+/* ---- [class NAME] ---- */
+
+static int enter_class(struct model_parser *p, char *words[], size_t n)
+{
+    if (n != 2)
+        return wrong_header(p);
+    struct model_class *c = ADD(p, classes, n_classes, MODEL_CLASSES_MAX);
+    if (!c)
+        return -1;
+    c->line = p->line;
+    p->instance = c;
+    return model_name(p, p->header, words[1], c->name, sizeof c->name);
+}
+
+static int store_umask(struct model_parser *p, const char *key, const char *value)
+{
+    struct model_class *c = p->instance;
+    if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
+        return -1;
+    if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
+        return model_fail(p, p->line, key, "%.20s is not a bit that counts a licence; 0x02, 0x04, 0x08, 0x10, 0x20 "
+                          "or 0 (none) would work", value);
+    return 0;
+}
+
+static const struct model_key class_keys[] = {
+    UINT("level", true, model_class, level, 0, MODEL_LEVELS_MAX - 1),
+    OWN("umask", true, store_umask),
+    NUMBER("wait_double", false, model_class, wait_double, 0, 1),
+};
+
+/* ---- [demand WIDTH WEIGHT] ---- */
+
+static int enter_demand(struct model_parser *p, char *words[], size_t n)
+{
+    if (n != 3 && n != 4)
+        return wrong_header(p);
+    struct model_demand *d = ADD(p, demands, n_demands, MODEL_DEMANDS_MAX);
+    if (!d)
+        return -1;
+    d->line = p->line;
+    d->count = 1;
+    p->instance = d;
+    if (model_width(p, p->header, words[1], &d->width) != 0)
+        return -1;
+    if (n == 4 && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
+        return model_fail(p, p->line, p->header, "`%.40s` is not the name of a kernel without suffixes, like 512mul",
+                          words[3]);
+    snprintf(d->kernel, sizeof d->kernel, "%s", n == 4 ? words[3] : "");
+    return model_weight(p, p->header, words[2], &d->weight);
+}
+
+static int leave_demand(struct model_parser *p)
+{
+    struct model_demand *d = p->instance;
+    bool conditional = d->rate > 0 || d->count > 1;
+    bool below = model_was_seen(p, "below");
+    if (conditional && !below)
+        return model_fail(p, d->line, "below", "missing in section [%s]; with a rate or count it says what is needed "
+                          "until then", p->header);
+    if (!conditional && below)
+        return model_fail(p, d->line, "below", "without a rate or count it is never needed; remove it");
+    if (!below)
+        d->below = d->class_;
+    if (d->below > d->class_)
+        return model_fail(p, d->line, "below", "asks for a higher class than `class`; exchange them");
+    return 0;
+}
+
+static const struct model_key demand_keys[] = {
+    CLASS("class", true, model_demand, class_),
+    NUMBER("rate", false, model_demand, rate, 0, 16),
+    NUMBER("count", false, model_demand, count, 1, 1e9),
+    NUMBER("count_sigma", false, model_demand, count_sigma, 0, 1.0 / 3),
+    CLASS("below", false, model_demand, below),
+};
+
+/* ---- [mixture WIDTH WEIGHT WIDTH WEIGHT], [dirty WIDTH] ---- */
+
+static int enter_mixture(struct model_parser *p, char *words[], size_t n)
+{
+    if (n != 5)
+        return wrong_header(p);
+    struct model_mixture *m = ADD(p, mixtures, n_mixtures, MODEL_MIXTURES_MAX);
+    if (!m)
+        return -1;
+    m->line = p->line;
+    p->instance = m;
+    for (size_t i = 0; i < 2; i++)
+        if (model_width(p, p->header, words[1 + 2 * i], &m->width[i]) != 0 ||
+            model_weight(p, p->header, words[2 + 2 * i], &m->weight[i]) != 0)
+            return -1;
+    if (m->width[0] == m->width[1] && m->weight[0] == m->weight[1])
+        return model_fail(p, p->line, p->header, "a mixture needs two different kinds of code");
+    return 0;
+}
+
+static const struct model_key mixture_keys[] = {
+    CLASS("class", true, model_mixture, class_),
+    UINT("switches", true, model_mixture, switches, 2, 16),
+    NUMBER("window_us", true, model_mixture, window_us, 0.1, 1e6),
+};
+
+static int enter_dirty(struct model_parser *p, char *words[], size_t n)
+{
+    if (n != 2)
+        return wrong_header(p);
+    struct model_dirty *d = ADD(p, dirty, n_dirty, MODEL_DIRTY_MAX);
+    if (!d)
+        return -1;
+    d->line = p->line;
+    p->instance = d;
+    return model_width(p, p->header, words[1], &d->width);
+}
+
+static const struct model_key dirty_keys[] = {CLASS("class", true, model_dirty, class_)};
+
+/* ---- [transition FROM TO] ---- */
+
+static int enter_transition(struct model_parser *p, char *words[], size_t n)
+{
+    unsigned from, to;
+    if (n != 3)
+        return wrong_header(p);
+    if (model_class_name(p, p->header, words[1], &from) != 0 || model_class_name(p, p->header, words[2], &to) != 0)
+        return -1;
+    if (to <= from)
+        return model_fail(p, p->line, p->header, "leads to a class that needs no more; releases follow from [timing]");
+    struct model_transition *t = &p->model->transitions[from][to];
+    t->line = p->line;
+    p->instance = t;
+    return 0;
+}
+
+static int throttle_figures(struct model_parser *p, const char *key, char *words[], double *ratio, double *us)
+{
+    if (model_number(p, key, words[1], 0, 1, ratio) != 0 || model_number(p, key, words[2], 0.1, 1e5, us) != 0)
+        return -1;
+    if (*ratio <= 0)
+        return model_fail(p, p->line, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
+    return 0;
+}
+
+static int store_variant(struct model_parser *p, const char *key, const char *range, char *words[],
+                         struct model_step *s)
+{
+    if (s->kind != MODEL_STEP_THROTTLE || strcmp(words[0], "throttle") != 0)
+        return model_fail(p, p->line, key, "only a throttle step depends on active cores; give the step itself first");
+    if (s->n_variants == MODEL_VARIANTS_MAX)
+        return model_fail(p, p->line, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
+    struct model_step_variant *v = &s->variants[s->n_variants];
+    if (model_core_range(p, key, range, &v->cores) != 0 || throttle_figures(p, key, words, &v->ratio, &v->us) != 0)
+        return -1;
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (v->cores.lo <= s->variants[i].cores.hi && v->cores.hi >= s->variants[i].cores.lo)
+            return model_fail(p, p->line, key, "overlaps with the range %u-%u of this step", s->variants[i].cores.lo,
+                              s->variants[i].cores.hi);
+    s->n_variants++;
+    return 0;
+}
+
+static int store_plain_step(struct model_parser *p, const char *key, char *words[], size_t n, struct model_step *s)
+{
+    bool ramp = strcmp(words[0], "ramp") == 0;
+    if (ramp || (strcmp(words[0], "grant") == 0 && n == 2)) {
+        s->kind = MODEL_STEP_GRANT;
+        if (ramp && model_number(p, key, words[2], 1, 1e6, &s->tau_us) != 0)
+            return -1;
+        return model_class_name(p, key, words[1], &s->grant);
+    }
+    s->kind = MODEL_STEP_THROTTLE;
+    return throttle_figures(p, key, words, &s->ratio, &s->us);
+}
+
+/* step.N = throttle RATIO US | grant CLASS | ramp CLASS TAU_US; step.N.cores.RANGE = throttle RATIO US */
+static int store_step(struct model_parser *p, const char *key, const char *value)
+{
+    struct model_transition *t = p->instance;
+    char *range = NULL;
+    unsigned long number = strncmp(key, "step.", 5) == 0 ? strtoul(key + 5, &range, 10) : 0;
+    bool variant = range && strncmp(range, ".cores.", 7) == 0;
+    if (number < 1 || number > MODEL_STEPS_MAX || !range || (*range && !variant))
+        return model_fail(p, p->line, key, "no such key in section [transition]; step.1 to step.%d and "
+                          "step.N.cores.RANGE would work", MODEL_STEPS_MAX);
+    char text[MODEL_LINE_MAX], *words[STEP_WORDS];
+    snprintf(text, sizeof text, "%s", value);
+    size_t n = model_words(text, words, STEP_WORDS - 1);
+    if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
+               : strcmp(words[0], "grant") != 0)
+        return model_fail(p, p->line, key, "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or "
+                          "`ramp CLASS MICROSECONDS` would work", value);
+    struct model_step *s = &t->steps[number - 1];
+    if (variant)
+        return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
+                                    : model_fail(p, p->line, key, "give step.%lu itself first", number);
+    if (number != t->n_steps + 1)
+        return model_fail(p, p->line, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
+    t->n_steps++;
+    s->line = p->line;
+    return store_plain_step(p, key, words, n, s);
+}
+
+/* ---- [timing] ---- */
+
+static const struct model_key timing_keys[] = {
+    NUMBER("halt_us", true, model, halt_us, 0, 1e5),
+    NUMBER("halt_sigma_us", true, model, halt_sigma_us, 0, 1e4),
+    NUMBER("throttle_sigma_us", true, model, throttle_sigma_us, 0, 1e4),
+    NUMBER("wait_us", true, model, wait_us, 1, 1e6),
+    NUMBER("wait_sigma_us", true, model, wait_sigma_us, 0, 1e5),
+    NUMBER("throttle_distance", true, model, throttle_distance, 0, 1e6),
+    NUMBER("release_tau_us", false, model, release_tau_us, 1, 1e6),
+};
+
+/* ---- [voltage], [boost FROM TO] ---- */
+
+static int store_point(struct model_parser *p, const char *key, const char *value)
+{
+    struct model *m = p->model;
+    char text[MODEL_LINE_MAX], *words[3], *end = NULL;
+    if (strncmp(key, "point.", 6) != 0)
+        return model_fail(p, p->line, key, "no such key in section [voltage]; noise_volts and point.N would work");
+    unsigned long number = strtoul(key + 6, &end, 10);
+    if (*end || number != m->n_points + 1 || number > MODEL_POINTS_MAX)
+        return model_fail(p, p->line, key, "points are numbered from 1 to at most %d; point.%zu would be next",
+                          MODEL_POINTS_MAX, m->n_points + 1);
+    snprintf(text, sizeof text, "%s", value);
+    if (model_words(text, words, 2) != 2)
+        return model_fail(p, p->line, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
+    struct model_point *point = &m->points[m->n_points];
+    point->line = p->line;
+    if (model_number(p, key, words[0], GHZ_MIN, GHZ_MAX, &point->ghz) != 0 ||
+        model_number(p, key, words[1], 0.1, 2, &point->volts) != 0)
+        return -1;
+    if (m->n_points && (point->ghz <= point[-1].ghz || point->volts < point[-1].volts))
+        return model_fail(p, p->line, key, "from point to point the frequency must rise and the voltage must not fall");
+    m->n_points++;
+    return 0;
+}
+
+/* A delay of 0 too says that readings are stamped. */
+static int store_read_delay(struct model_parser *p, const char *key, const char *value)
+{
+    p->model->stamps_volts = true;
+    return model_number(p, key, value, 0, 1000, &p->model->read_delay_us);
+}
+
+static const struct model_key voltage_keys[] = {
+    NUMBER("noise_volts", true, model, volts_noise, 0, 0.1),
+    NUMBER("ramp_us", false, model, volts_ramp_us, 0.1, 1000),
+    OWN("read_delay_us", false, store_read_delay),
+};
+
+static int enter_boost(struct model_parser *p, char *words[], size_t n)
+{
+    if (n != 3)
+        return wrong_header(p);
+    struct model_boost *b = ADD(p, boosts, n_boosts, MODEL_BOOSTS_MAX);
+    if (!b)
+        return -1;
+    b->line = p->line;
+    p->instance = b;
+    if (model_class_name(p, p->header, words[1], &b->from) != 0 ||
+        model_class_name(p, p->header, words[2], &b->to) != 0)
+        return -1;
+    return b->to > b->from ? 0 : model_fail(p, p->line, p->header, "a boost comes with a transition to a higher class");
+}
+
+static int store_boost_cores(struct model_parser *p, const char *key, const char *value)
+{
+    return model_core_range(p, key, value, &((struct model_boost *)p->instance)->cores);
+}
+
+static int store_boost_at(struct model_parser *p, const char *key, const char *value)
+{
+    struct model_boost *b = p->instance;
+    b->at_end = strcmp(value, "end") == 0;
+    if (!b->at_end && strcmp(value, "start") != 0)
+        return model_fail(p, p->line, key, "`%.40s` is neither start nor end (of the throttling)", value);
+    return 0;
+}
+
+static const struct model_key boost_keys[] = {
+    OWN("cores", true, store_boost_cores),
+    NUMBER("volts", true, model_boost, volts, 0, 0.5),
+    OWN("at", true, store_boost_at),
+};
+
+/* ---- [ipc] ---- */
+
+static int store_kernel(struct model_parser *p, const char *key, const char *value)
+{
+    struct model *m = p->model;
+    char text[MODEL_LINE_MAX], *words[3];
+    if (strlen(key) >= KERNEL_NAME_MAX || strpbrk(key, ".-@ ") != NULL)
+        return model_fail(p, p->line, key, "not the name of a kernel without suffixes, like 512fma");
+    if (m->n_kernels == MODEL_KERNELS_MAX)
+        return model_fail(p, p->line, key, "more than %d kernels", MODEL_KERNELS_MAX);
+    struct model_kernel *k = &m->kernels[m->n_kernels++];
+    k->line = p->line;
+    snprintf(k->name, sizeof k->name, "%s", key);
+    snprintf(text, sizeof text, "%s", value);
+    if (model_words(text, words, 2) != 2)
+        return model_fail(p, p->line, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
+    if (model_number(p, key, words[0], 1e-4, 16, &k->throughput) != 0)
+        return -1;
+    return model_number(p, key, words[1], 0.1, 1e4, &k->latency);
+}
+
+static const struct model_key ipc_keys[] = {
+    NUMBER("issue_width", true, model, issue_width, 1, 16),
+    NUMBER("loop_instructions", true, model, loop_instructions, 0, 64),
+};
+
+/* ---- [power] ---- */
+
+static int enter_power(struct model_parser *p, char *words[], size_t n)
+{
+    (void)words;
+    p->model->has_power = true;
+    p->instance = p->model;
+    return n == 1 ? 0 : wrong_header(p);
+}
+
+/* nj.WIDTH.WEIGHT = NANOJOULES */
+static int store_energy(struct model_parser *p, const char *key, const char *value)
+{
+    struct model *m = p->model;
+    char width[MODEL_KEY_SIZE];
+    const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
+    if (!weight || strlen(key) >= sizeof width)
+        return model_fail(p, p->line, key, "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT "
+                          "would work");
+    if (m->n_energies == MODEL_ENERGIES_MAX)
+        return model_fail(p, p->line, key, "more than %d kinds of instructions", MODEL_ENERGIES_MAX);
+    struct model_energy *e = &m->energies[m->n_energies++];
+    e->line = p->line;
+    snprintf(width, sizeof width, "%.*s", (int)(weight - key - 3), key + 3);
+    if (model_width(p, key, width, &e->width) != 0 || model_weight(p, key, weight + 1, &e->weight) != 0)
+        return -1;
+    for (const struct model_energy *o = m->energies; o < e; o++)
+        if (o->width == e->width && o->weight == e->weight)
+            return model_fail(p, p->line, key, "this kind of instruction was given in line %u", o->line);
+    return model_number(p, key, value, 0, 1e4, &e->nj);
+}
+
+static const struct model_key power_keys[] = {
+    NUMBER("idle_watts", true, model, idle_watts, 0, 1e4),
+    NUMBER("cycle_nj", true, model, cycle_nj, 0, 1e3),
+    YES_NO("companion_boosts", false, model, companions_boosted),
+};
+
+/* ---- [pmu], [clock], [interrupt NAME] ---- */
+
+static int store_counts(struct model_parser *p, const char *key, const char *value)
+{
+    p->model->counts_kernel_mode = strcmp(value, "all") == 0;
+    if (!p->model->counts_kernel_mode && strcmp(value, "user") != 0)
+        return model_fail(p, p->line, key, "`%.40s` is neither user nor all", value);
+    return 0;
+}
+
+static int store_counters(struct model_parser *p, const char *key, const char *value)
+{
+    p->model->no_counters = strcmp(value, "no") == 0;
+    if (!p->model->no_counters && strcmp(value, "yes") != 0)
+        return model_fail(p, p->line, key, "`%.40s` is neither yes nor no", value);
+    return 0;
+}
+
+static const struct model_key pmu_keys[] = {
+    YES_NO("licences", true, model, counts_licences),
+    YES_NO("throttle", true, model, counts_throttle),
+    OWN("counts", true, store_counts),
+    YES_NO("licences_of_core", false, model, licences_of_core),
+    NUMBER("noise_cycles", true, model, noise_cycles, 0, 1000),
+    OWN("counters", false, store_counters),
+};
+
+/* A tenth of the shorter of the long chains, 200 adds, at 4 GHz: readings of a clock that goes forwards only are then
+ * never the wrong way round. */
+static const double CHAIN_JITTER_MOST_NS = 5;
+
+/* Whichever of [pmu] and [clock] comes last. */
+static int leave_clock(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    if (m->no_counters && m->clock_jitter_ns > CHAIN_JITTER_MOST_NS)
+        return model_fail(p, p->section_line, "jitter_ns", "%g ns drown the chains that tell the frequency where "
+                          "counters = no; up to %g would work", m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
+    return 0;
+}
+
+static int leave_pmu(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    if (m->no_counters && (m->counts_licences || m->counts_throttle))
+        return model_fail(p, p->section_line, "counters", "nothing is counted: licences and throttle must be no");
+    return leave_clock(p);
+}
+
+static const struct model_key clock_keys[] = {
+    NUMBER("jitter_ns", true, model, clock_jitter_ns, 0, 1e4),
+    NUMBER("split_read_ns", true, model, split_read_ns, 0, 1e4),
+    NUMBER("spread", true, model, spread, 0, 0.1),
+    NUMBER("spread_period_us", true, model, spread_period_us, 1, 1e4),
+    NUMBER("frequency_noise", true, model, frequency_noise, 0, 0.05),
+    NUMBER("tsc_step_ns", false, model, tsc_step_ns, 0, 1000),
+};
+
+static int enter_interrupt(struct model_parser *p, char *words[], size_t n)
+{
+    if (n != 2)
+        return wrong_header(p);
+    struct model_interrupt *i = ADD(p, interrupts, n_interrupts, MODEL_INTERRUPTS_MAX);
+    if (!i)
+        return -1;
+    i->line = p->line;
+    p->instance = i;
+    return model_name(p, p->header, words[1], i->name, sizeof i->name);
+}
+
+static int leave_interrupt(struct model_parser *p)
+{
+    const struct model_interrupt *i = p->instance;
+    if (i->max_us < i->min_us)
+        return model_fail(p, i->line, "max_us", "%g is less than min_us, %g; exchange them", i->max_us, i->min_us);
+    return 0;
+}
+
+static const struct model_key interrupt_keys[] = {
+    NUMBER("rate_hz", true, model_interrupt, rate_hz, 0, 1e5),
+    NUMBER("min_us", true, model_interrupt, min_us, 0.1, 1e6),
+    NUMBER("max_us", true, model_interrupt, max_us, 0.1, 1e6),
+    NUMBER("rearm", true, model_interrupt, rearm, 0, 1),
+    NUMBER("taken_off", true, model_interrupt, taken_off, 0, 1),
+};
+
+#define KEYS(array) array, COUNT(array)
+const struct model_section model_sections[] = {
+    {"cpu", "[cpu]", true, KEYS(cpu_keys), NULL, NULL, NULL, NULL},
+    {"levels", "[levels]", true, KEYS(levels_keys), "turbo_ghz.CORES", store_turbo, NULL, NULL},
+    {"class", "[class NAME]", false, KEYS(class_keys), NULL, NULL, enter_class, NULL},
+    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL,
+     enter_demand, leave_demand},
+    {"mixture", "[mixture WIDTH WEIGHT WIDTH WEIGHT]", false, KEYS(mixture_keys), NULL, NULL, enter_mixture, NULL},
+    {"dirty", "[dirty WIDTH]", false, KEYS(dirty_keys), NULL, NULL, enter_dirty, NULL},
+    {"transition", "[transition FROM TO]", false, NULL, 0, "step.N", store_step, enter_transition, NULL},
+    {"timing", "[timing]", false, KEYS(timing_keys), NULL, NULL, NULL, NULL},
+    {"voltage", "[voltage]", true, KEYS(voltage_keys), "point.N", store_point, NULL, NULL},
+    {"boost", "[boost FROM TO]", false, KEYS(boost_keys), NULL, NULL, enter_boost, NULL},
+    {"ipc", "[ipc]", true, KEYS(ipc_keys), "KERNEL", store_kernel, NULL, NULL},
+    {"power", "[power]", false, KEYS(power_keys), "nj.WIDTH.WEIGHT", store_energy, enter_power, NULL},
+    {"pmu", "[pmu]", true, KEYS(pmu_keys), NULL, NULL, NULL, leave_pmu},
+    {"clock", "[clock]", true, KEYS(clock_keys), NULL, NULL, NULL, leave_clock},
+    {"interrupt", "[interrupt NAME]", false, KEYS(interrupt_keys), NULL, NULL, enter_interrupt, leave_interrupt},
+    {"smi", "[smi]", false, model_smi_keys, MODEL_SMI_KEYS, NULL, NULL, NULL, model_leave_smi},
+    {"cold", "[cold]", false, model_cold_keys, MODEL_COLD_KEYS, NULL, NULL, NULL, NULL},
+    {"sibling", "[sibling]", false, model_sibling_keys, MODEL_SIBLING_KEYS, NULL, NULL, NULL, NULL},
+    {"wander", "[wander]", false, model_wander_keys, MODEL_WANDER_KEYS, NULL, NULL, NULL, model_leave_wander},
+    {"limit", "[limit]", false, model_limit_keys, MODEL_LIMIT_KEYS, NULL, NULL, NULL, NULL},
+    {"repetition", "[repetition]", false, model_repetition_keys, MODEL_REPETITION_KEYS, NULL, NULL, NULL, NULL},
+};
+const size_t model_n_sections = COUNT(model_sections);

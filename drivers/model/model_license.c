@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A request for a higher class runs through the steps of its transition: throttled stretches and grants, each grant
+ * with a halt if it changes the frequency. A class that nothing has needed for the wait is released with one halt,
+ * directly to the class then needed (Gottschlag's dissertation on Skylake-SP AVX overhead, sections 3.2.2 and 3.2.3).
+ */
+#include "drivers/model/model_license.h"
+
+#include <math.h>
+
+static double scattered(struct model_core *c, double us, double sigma)
+{
+    return sigma > 0 ? us + sigma * model_random_normal(&c->streams[MODEL_STREAM_DURATIONS]) : us;
+}
+
+/* ---- what is needed ---- */
+
+static bool same_kind(const struct model_kind *k, unsigned width, enum kernel_weight weight)
+{
+    return k->width == width && k->weight == weight;
+}
+
+static bool mixes(const struct model_mixture *x, const struct model_kind *a, const struct model_kind *b)
+{
+    return (same_kind(a, x->width[0], x->weight[0]) && same_kind(b, x->width[1], x->weight[1])) ||
+           (same_kind(a, x->width[1], x->weight[1]) && same_kind(b, x->width[0], x->weight[0]));
+}
+
+/* How often the two kinds of a mixture have followed each other within its window, up to now. */
+static unsigned alternations(const struct model_core *c, const struct model_mixture *x)
+{
+    const struct model_kind *later = &c->last_kind;
+    unsigned found = 0;
+    for (size_t back = 1; back <= MODEL_SWITCHES_MAX && back <= c->n_switches; back++) {
+        size_t k = (c->n_switches - back) % MODEL_SWITCHES_MAX;
+        if (c->now - c->switch_times[k] > x->window_us || !mixes(x, &c->switch_from[k], later))
+            break;
+        later = &c->switch_from[k];
+        found++;
+    }
+    return found;
+}
+
+static void note_kind(struct model_core *c, struct model_kind kind)
+{
+    if (c->last_kind.width && !same_kind(&kind, c->last_kind.width, c->last_kind.weight)) {
+        c->switch_times[c->n_switches % MODEL_SWITCHES_MAX] = c->now;
+        c->switch_from[c->n_switches % MODEL_SWITCHES_MAX] = c->last_kind;
+        c->n_switches++;
+    }
+    c->last_kind = kind;
+    for (size_t i = 0; i < c->model->n_mixtures; i++) {
+        const struct model_mixture *x = &c->model->mixtures[i];
+        if (alternations(c, x) < x->switches || x->class_ < c->mixture)
+            continue;
+        c->mixture = x->class_;
+        c->mixture_until = c->now + x->window_us;
+    }
+}
+
+/* The need of a class ends: from now on it is kept for the wait, or occasionally for two. */
+static void need_ended(struct model_core *c, unsigned class_)
+{
+    const struct model *m = c->model;
+    struct model_random *r = &c->streams[MODEL_STREAM_WAITS];
+    double wait = m->wait_us;
+    if (m->classes[class_].wait_double > 0 && model_random_uniform(r) < m->classes[class_].wait_double)
+        wait *= 2;
+    if (m->wait_sigma_us > 0)
+        wait += m->wait_sigma_us * model_random_normal(r);
+    c->wait_us[class_] = wait;
+    c->keep_until[class_] = c->now + wait;
+}
+
+static void need_class(struct model_core *c, unsigned class_)
+{
+    unsigned before = c->needed;
+    c->needed = class_;
+    if (before > 0 && before != class_)
+        need_ended(c, before);
+    model_licence_update(c);
+}
+
+/* What the payload, the upper halves in use and recent alternation need together. */
+static void review_need(struct model_core *c)
+{
+    unsigned class_ = c->count_left > 0 ? c->need.first : c->need.later;
+    unsigned dirty = c->dirty_width ? model_dirty_class(c->model, c->dirty_width) : 0;
+    if (dirty > class_)
+        class_ = dirty;
+    need_class(c, c->mixture > class_ ? c->mixture : class_);
+}
+
+void model_licence_payload(struct model_core *c)
+{
+    struct model_kind kind = {c->payload->kernel->width, c->payload->kernel->weight};
+    note_kind(c, kind);
+    review_need(c);
+}
+
+void model_licence_need_changed(struct model_core *c)
+{
+    review_need(c);
+}
+
+void model_licence_rearm(struct model_core *c)
+{
+    for (unsigned k = 1; k < c->model->n_classes; k++)
+        if (c->keep_until[k] > c->now)
+            c->keep_until[k] = c->now + c->wait_us[k];
+}
+
+/* The class needed now, or kept because it was needed a short while ago. */
+static unsigned wanted_class(const struct model_core *c)
+{
+    for (unsigned k = (unsigned)c->model->n_classes - 1; k > c->needed; k--)
+        if (c->keep_until[k] > c->now)
+            return k;
+    return c->needed;
+}
+
+/* ---- transitions ---- */
+
+/* Changes the class held; the frequency by a halt, or by a ramp where tau_us > 0. Returns whether the core halts. */
+static bool change_class(struct model_core *c, unsigned class_, double tau_us)
+{
+    const struct model *m = c->model;
+    double before = model_core_class_ghz(c, c->held), after = model_core_class_ghz(c, class_);
+    if (before == after || m->halt_us <= 0 || tau_us > 0) {
+        double now_ghz = model_ramp_ghz(c), volts = model_ramp_base_volts(c);
+        c->held = class_;
+        if (before != after)
+            model_ramp_begin(c, now_ghz, tau_us);
+        if (after < before && tau_us <= 0 && m->volts_ramp_us > 0)
+            model_ramp_volts(c, volts);
+        return false;
+    }
+    c->halted = true;
+    c->halt_to = class_;
+    c->halt_end = c->now + scattered(c, m->halt_us, m->halt_sigma_us);
+    return true;
+}
+
+static void apply_boosts(struct model_core *c, bool at_end)
+{
+    for (size_t i = 0; i < c->model->n_boosts; i++) {
+        const struct model_boost *b = &c->model->boosts[i];
+        if (b->from == c->origin && b->to == c->target && b->at_end == at_end && c->cores >= b->cores.lo &&
+            c->cores <= b->cores.hi)
+            c->boosted[i] = true;
+    }
+}
+
+static void drop_boosts(struct model_core *c, unsigned class_)
+{
+    for (size_t i = 0; i < c->model->n_boosts; i++)
+        if (c->model->boosts[i].to > class_)
+            c->boosted[i] = false;
+}
+
+static const struct model_transition *transition(const struct model_core *c)
+{
+    return &c->model->transitions[c->origin][c->target];
+}
+
+static bool throttle_follows(const struct model_core *c)
+{
+    for (size_t i = c->step; i < transition(c)->n_steps; i++)
+        if (transition(c)->steps[i].kind == MODEL_STEP_THROTTLE)
+            return true;
+    return false;
+}
+
+/* Enters c->step and those after it that take no time. */
+static void enter_steps(struct model_core *c)
+{
+    for (; c->step < transition(c)->n_steps; c->step++) {
+        const struct model_step *s = &transition(c)->steps[c->step];
+        if (s->kind == MODEL_STEP_THROTTLE) {
+            struct model_step_variant v = model_step_figures(s, c->cores);
+            c->throttle_ratio = v.ratio;
+            c->step_begin = c->now;
+            c->step_end = c->now + scattered(c, v.us, c->model->throttle_sigma_us);
+            return;
+        }
+        c->throttle_ratio = 1;
+        c->step_end = INFINITY;
+        if (!throttle_follows(c))
+            apply_boosts(c, true);
+        if (s->grant > c->held && change_class(c, s->grant, s->tau_us))
+            return;
+    }
+    c->pending = false;
+    c->throttle_ratio = 1;
+    c->step_end = INFINITY;
+}
+
+static void start_transition(struct model_core *c, unsigned target)
+{
+    c->pending = true;
+    c->origin = c->held;
+    c->target = target;
+    c->step = 0;
+    apply_boosts(c, false);
+    enter_steps(c);
+}
+
+/*
+ * More is needed than what is pending: the transition goes on as the one to the new target, at the same step. A
+ * throttled stretch that both have is not begun anew; only its figures are those of the new transition.
+ */
+static void raise_target(struct model_core *c, unsigned target)
+{
+    c->target = target;
+    apply_boosts(c, false);
+    const struct model_step *s = &transition(c)->steps[c->step];
+    if (c->step >= transition(c)->n_steps || s->kind != MODEL_STEP_THROTTLE) {
+        enter_steps(c);
+        return;
+    }
+    struct model_step_variant v = model_step_figures(s, c->cores);
+    double scatter = c->model->throttle_sigma_us;
+    c->throttle_ratio = v.ratio;
+    c->step_end = fmax(c->now, c->step_begin + scattered(c, v.us, scatter));
+}
+
+static void release(struct model_core *c, unsigned class_)
+{
+    c->pending = false;
+    c->throttle_ratio = 1;
+    c->step_end = INFINITY;
+    drop_boosts(c, class_);
+    c->ramps.rises = false;
+    change_class(c, class_, c->model->release_tau_us);
+}
+
+/* Whether the release must still wait for the voltage that the higher frequency needs. */
+static bool voltage_rises(struct model_core *c, unsigned class_)
+{
+    const struct model *m = c->model;
+    if (m->volts_ramp_us <= 0 || m->release_tau_us > 0 ||
+        model_core_class_ghz(c, class_) <= model_core_class_ghz(c, c->held))
+        return false;
+    if (!c->ramps.rises) {
+        c->pending = false;
+        c->throttle_ratio = 1;
+        c->step_end = INFINITY;
+    }
+    model_ramp_rise(c, class_);
+    return c->ramps.volts_end > c->now;
+}
+
+static void end_halt(struct model_core *c)
+{
+    double volts = model_ramp_base_volts(c);
+    c->halted = false;
+    c->held = c->halt_to;
+    c->ramps.tau = 0;
+    if (c->model->volts_ramp_us > 0 && volts > model_volts(c->model, model_core_ghz(c)))
+        model_ramp_volts(c, volts);
+    if (c->pending) {
+        c->step++;
+        enter_steps(c);
+    }
+}
+
+static void end_throttle(struct model_core *c)
+{
+    c->step++;
+    enter_steps(c);
+}
+
+double model_licence_event(const struct model_core *c)
+{
+    double t = INFINITY;
+    if (c->halted)
+        t = c->halt_end;
+    else if (c->pending)
+        t = c->step_end;
+    for (unsigned k = c->needed + 1; k < c->model->n_classes; k++)
+        if (c->keep_until[k] > c->now)
+            t = fmin(t, c->keep_until[k]);
+    return c->mixture ? fmin(t, c->mixture_until) : t;
+}
+
+void model_licence_update(struct model_core *c)
+{
+    if (c->halted && c->halt_end <= c->now)
+        end_halt(c);
+    else if (!c->halted && c->pending && c->step_end <= c->now)
+        end_throttle(c);
+    if (c->mixture && c->mixture_until <= c->now) {
+        c->mixture = 0;
+        review_need(c);
+        return;
+    }
+    if (c->halted)
+        return;
+    unsigned wanted = wanted_class(c);
+    if (wanted >= c->held && c->ramps.rises)
+        model_ramp_call_off(c);
+    if (wanted < c->held && voltage_rises(c, wanted))
+        return;
+    if (wanted < c->held)
+        release(c, wanted);
+    else if (wanted == c->held && c->pending)
+        release(c, wanted);
+    else if (wanted > c->held && !c->pending)
+        start_transition(c, wanted);
+    else if (wanted > c->held && c->target < wanted)
+        raise_target(c, wanted);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/model/model_random.h"
+
+/* splitmix64 (Vigna), the seeding that the authors of xoshiro256** recommend. */
+static uint64_t splitmix(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint64_t rotated(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
+
+static uint64_t next(struct model_random *r)
+{
+    uint64_t *s = r->s;
+    uint64_t result = rotated(s[1] * 5, 7) * 9;
+    uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotated(s[3], 45);
+    return result;
+}
+
+void model_random_init(struct model_random *r, uint64_t seed, uint64_t repetition, uint64_t stream)
+{
+    uint64_t state = seed;
+    state = splitmix(&state) ^ repetition;
+    state = splitmix(&state) ^ stream;
+    for (int i = 0; i < 4; i++)
+        r->s[i] = splitmix(&state);
+}
+
+double model_random_uniform(struct model_random *r)
+{
+    return (double)(next(r) >> 11) * 0x1p-53;
+}
+
+double model_random_normal(struct model_random *r)
+{
+    for (;;) {
+        double sum = -6;
+        for (int i = 0; i < 12; i++)
+            sum += model_random_uniform(r);
+        if (sum >= -3 && sum <= 3)
+            return sum;
+    }
+}
+
+/* Von Neumann's method (Various techniques used in connection with random digits, 1951): comparisons only. */
+double model_random_exponential(struct model_random *r)
+{
+    double whole = 0;
+    for (;;) {
+        double first = model_random_uniform(r), last = first;
+        int run = 1;
+        for (;;) {
+            double u = model_random_uniform(r);
+            if (u >= last)
+                break;
+            last = u;
+            run++;
+        }
+        if (run & 1)
+            return whole + first;
+        whole += 1;
+    }
+}
+
+double model_decay(double x)
+{
+    enum { TERMS = 8, MOST = 700 };
+    if (!(x < MOST))
+        return 0;
+    unsigned halvings = 0;
+    for (; x > 0x1p-7; halvings++)
+        x *= 0.5;
+    double sum = 1;
+    for (int k = TERMS; k > 0; k--) /* Horner: 1 - x (1 - x/2 (1 - x/3 ...)) */
+        sum = 1 - x * sum / k;
+    while (halvings-- > 0)
+        sum *= sum;
+    return sum;
+}

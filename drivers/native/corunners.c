@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Busy threads on other cores.
+ */
+#include "drivers/native/corunners.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drivers/cpu/cpu.h"
+#include "drivers/cpu/tsc.h"
+
+struct companion {
+    alignas(64) atomic_uint_fast64_t slices; /* a cache line for each, so that counting disturbs nobody */
+    struct companions *all;
+    pthread_t thread;
+};
+
+struct companions {
+    atomic_bool stop;
+    struct payload payload;
+    uint64_t slice_ticks;
+    size_t n; /* started */
+    struct companion *list;
+};
+
+/* Blocks between two looks at the clock: enough of them that reading it does not thin out the instructions. */
+enum { BLOCKS_PER_LOOK = 64 };
+
+static void *keep_busy(void *data)
+{
+    struct companion *self = data;
+    const struct payload *p = &self->all->payload;
+
+    while (!atomic_load_explicit(&self->all->stop, memory_order_relaxed)) {
+        p->run(BLOCKS_PER_LOOK, tsc_now() + self->all->slice_ticks, NULL, p->dirty);
+        atomic_fetch_add_explicit(&self->slices, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static int fail(struct machine_error *err, int cpu, int error)
+{
+    memset(err, 0, sizeof *err);
+    err->status = MACHINE_FAILED;
+    snprintf(err->text, sizeof err->text, "cannot keep CPU %d busy: %s", cpu, strerror(error));
+    snprintf(err->remedy, sizeof err->remedy, "ask for one active core");
+    return MACHINE_FAILED;
+}
+
+/* A thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. */
+static int start_one(struct companion *c, int cpu)
+{
+    struct cpu_mask place;
+    struct sched_param normal = { .sched_priority = 0 };
+    pthread_attr_t attr;
+
+    cpu_mask_clear(&place);
+    cpu_mask_add(&place, cpu);
+    int error = pthread_attr_init(&attr);
+    if (error != 0) {
+        return error;
+    }
+    error = pthread_attr_setaffinity_np(&attr, sizeof place, place.set);
+    if (error == 0) {
+        error = pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+    }
+    if (error == 0) {
+        error = pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+    }
+    if (error == 0) {
+        error = pthread_attr_setschedparam(&attr, &normal);
+    }
+    if (error == 0) {
+        error = pthread_create(&c->thread, &attr, keep_busy, c);
+    }
+    pthread_attr_destroy(&attr);
+    return error;
+}
+
+/* A core counts as active once its thread has completed a slice. */
+static int wait_until_busy(const struct companions *c, const int *cpus, struct machine_error *err)
+{
+    const struct timespec pause = { .tv_nsec = 200000 };
+
+    for (size_t i = 0; i < c->n; i++) {
+        int tries = 25000; /* 5 s: a core that gets no time in so long cannot be called active */
+        while (companions_slices(c, i) == 0) {
+            if (tries-- == 0) {
+                memset(err, 0, sizeof *err);
+                err->status = MACHINE_FAILED;
+                snprintf(err->text, sizeof err->text, "CPU %d cannot be kept busy: something else holds it", cpus[i]);
+                snprintf(err->remedy, sizeof err->remedy, "stop what runs there, or ask for fewer active cores");
+                return MACHINE_FAILED;
+            }
+            nanosleep(&pause, NULL);
+        }
+    }
+    return MACHINE_OK;
+}
+
+int companions_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
+                     struct companions **out, struct machine_error *err)
+{
+    *out = NULL;
+    if (n == 0) {
+        return MACHINE_OK;
+    }
+    struct companions *c = calloc(1, sizeof *c);
+    struct companion *list = aligned_alloc(alignof(struct companion), n * sizeof *list);
+    if (c == NULL || list == NULL) {
+        free(c);
+        free(list);
+        return fail(err, cpus[0], ENOMEM);
+    }
+    atomic_init(&c->stop, false);
+    c->payload = *payload;
+    c->slice_ticks = slice_ticks;
+    c->list = list;
+    int status = MACHINE_OK;
+    while (c->n < n && status == MACHINE_OK) {
+        struct companion *one = &list[c->n];
+        atomic_init(&one->slices, 0);
+        one->all = c;
+        int error = start_one(one, cpus[c->n]);
+        if (error == 0) {
+            c->n++;
+        } else {
+            status = fail(err, cpus[c->n], error);
+        }
+    }
+    if (status == MACHINE_OK) {
+        status = wait_until_busy(c, cpus, err);
+    }
+    if (status != MACHINE_OK) {
+        companions_stop(c);
+        return status;
+    }
+    *out = c;
+    return MACHINE_OK;
+}
+
+uint64_t companions_slices(const struct companions *c, size_t i)
+{
+    return atomic_load_explicit(&c->list[i].slices, memory_order_relaxed);
+}
+
+void companions_stop(struct companions *c)
+{
+    if (c == NULL) {
+        return;
+    }
+    atomic_store_explicit(&c->stop, true, memory_order_relaxed);
+    for (size_t i = 0; i < c->n; i++) {
+        pthread_join(c->list[i].thread, NULL);
+    }
+    free(c->list);
+    free(c);
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What all machines on silicon share.
+ */
+#include "drivers/native/native.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "drivers/power/speed_select.h"
+
+void silicon_note(char *notes, size_t size, const char *text)
+{
+    size_t used = strlen(notes);
+
+    if (text[0] != '\0') {
+        snprintf(notes + used, size - used, "%s%s", used > 0 ? "; " : "", text);
+    }
+}
+
+void silicon_info(const struct silicon *s, struct machine_info *out)
+{
+    *out = (struct machine_info){
+        .cpu = s->cpu_text,
+        .tsc_hz = s->tsc.hz,
+        .tsc_origin = s->tsc.origin,
+        .tsc_error = s->tsc.error,
+        .tsc_step = s->prepared ? s->tsc_step : 0,
+        .cpu_number = s->prepared ? s->cpu : -1,
+        .core_class = s->prepared ? s->core_class : "",
+        .active_cores = s->active_cores,
+        .energy_cores = !s->prepared ? 0 : s->energy.of_die ? s->active_in_die : s->active_in_package,
+        .cores = s->cores,
+        .usable_cores = s->usable_cores,
+        .features = s->features,
+        .intel = s->id.intel,
+        .family = s->contradicts ? 0 : s->id.family,
+        .model = s->contradicts ? 0 : s->id.model,
+        .notes = s->notes,
+    };
+}
+
+size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max)
+{
+    struct cpu_view view;
+
+    cpu_view_read(s->sys, &view);
+    return cpu_core_kinds(s->sys, &view, out, max);
+}
+
+/* ---- open ---- */
+
+static int find_tsc(struct silicon *s, const struct cpu_leaves *leaves, struct machine_error *err)
+{
+    char clock[64], note[160];
+    const char *origin;
+    double hz, error;
+
+    cpu_read_text(s->sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
+    if (!tsc_usable(leaves, clock, note, sizeof note)) {
+        return machine_fail(err, MACHINE_CANNOT, "in a virtual machine let the hypervisor pass on the invariant TSC; "
+                            "--machine model:NAME works everywhere", "%s", note);
+    }
+    silicon_note(s->machine_notes, sizeof s->machine_notes, note);
+    if (tsc_calibrate(&hz, &error) != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "", "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock "
+                            "does not advance");
+    }
+    double declared = tsc_declared_hz(leaves, &origin);
+    tsc_decide(declared, origin, hz, error, &s->tsc);
+    silicon_note(s->machine_notes, sizeof s->machine_notes, s->tsc.note);
+    return MACHINE_OK;
+}
+
+static void describe(struct silicon *s, const struct cpu_leaves *leaves)
+{
+    char text[200];
+
+    cpu_identify(leaves, &s->id);
+    snprintf(s->cpu_text, sizeof s->cpu_text, "%s %s", s->id.brand, s->id.signature);
+    if (s->id.hypervisor) {
+        snprintf(text, sizeof text, "in a virtual machine (%s): the host may take the CPU away at any time",
+                 s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unnamed hypervisor");
+        silicon_note(s->machine_notes, sizeof s->machine_notes, text);
+    }
+    s->contradicts = cpu_contradicts(leaves, text, sizeof text);
+    if (s->contradicts) {
+        silicon_note(s->machine_notes, sizeof s->machine_notes, text);
+    }
+}
+
+/* Physical cores, for info before anything is prepared. */
+static void count_cores(struct silicon *s)
+{
+    struct cpu_view view;
+    struct cpu_companions all;
+    const struct machine_setup everything = { .cpu = -1 };
+    struct machine_error ignored;
+    int cpu;
+
+    cpu_view_read(s->sys, &view);
+    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
+        cpu_pick_companions(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
+        return;
+    }
+    free(all.cpus);
+    s->cores = all.cores;
+    s->usable_cores = all.available;
+}
+
+/* The ways to an energy counter: of a folder laid out like /sys only those in it. */
+static void find_energy(struct silicon *s, const struct cpu_leaves *leaves)
+{
+    struct energy_access *a = &s->energy.access;
+    bool here = strcmp(s->sys, "/sys") == 0;
+
+    snprintf(a->sys, sizeof a->sys, "%s", s->sys);
+    snprintf(a->dev, sizeof a->dev, "%s", here ? "/dev" : "");
+    a->likwid = here ? likwid_load : NULL;
+    msr_part_of(leaves, &a->part);
+    a->guest = s->id.hypervisor;
+    a->edge_us = ENERGY_EDGE_US;
+}
+
+int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err)
+{
+    struct cpu_view view;
+    int cpu = s->cpu;
+
+    if (!s->prepared) {
+        cpu_view_read(s->sys, &view);
+        int status = cpu_choose(&view, -1, &cpu, err);
+        if (status != MACHINE_OK) {
+            return status;
+        }
+    }
+    return energy_read(&s->energy, cpu, out, source, err);
+}
+
+int silicon_speed_select(const struct silicon *s, struct stated_limits *out, struct machine_error *err)
+{
+    int cpus[CPU_LIMIT];
+    struct speed_select device;
+    struct cpu_view view;
+
+    if (!s->id.intel) {
+        return machine_fail(err, MACHINE_CANNOT, "", "only Intel's processors have Speed Select");
+    }
+    int error = strcmp(s->sys, "/sys") == 0 ? speed_select_open("/dev", &device) : ENOENT;
+    if (error != 0) {
+        return speed_select_refuse("/dev", error, err);
+    }
+    struct speed_select_cpu c = { .cpu = s->cpu, .package = cpu_package_of(s->sys, s->cpu), .cpus = cpus,
+                                  .model = s->id.model };
+    cpu_view_read(s->sys, &view);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (cpu_mask_has(&view.online, cpu) && cpu_package_of(s->sys, cpu) == c.package) {
+            cpus[c.n_cpus++] = cpu;
+        }
+    }
+    int status = speed_select_read(&device, &c, out, err);
+    device.close(&device);
+    return status;
+}
+
+int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
+{
+    memset(s, 0, sizeof *s);
+    snprintf(s->sys, sizeof s->sys, "%s", sys);
+    describe(s, leaves);
+    int status = find_tsc(s, leaves, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
+    s->features = kernel_cpu_features();
+    count_cores(s);
+    find_energy(s, leaves);
+    return MACHINE_OK;
+}
+
+/* ---- prepare and finish ---- */
+
+/* Names of plain kernels that need none of the missing features, as many as fit. */
+static void list_kernels(unsigned features, char *out, size_t size)
+{
+    size_t count, used = 0;
+    const struct kernel *k = kernel_registry(&count);
+
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds ||
+            strlen(k[i].name) + used + 6 > size) {
+            continue;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", k[i].name);
+    }
+}
+
+int silicon_check_features(const struct silicon *s, const struct payload *p, struct machine_error *err)
+{
+    unsigned missing = p->kernel->features & ~s->features;
+    char names[80], usable[170], remedy[200], why[200];
+
+    if (missing != 0) {
+        kernel_feature_names(missing, names, sizeof names);
+        list_kernels(s->features, usable, sizeof usable);
+        snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
+        return machine_fail(err, MACHINE_CANNOT, remedy,
+                            "kernel %s needs %s, which this CPU, its operating system or its hypervisor does not offer",
+                            p->name, names);
+    }
+    if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
+        list_kernels(s->features & ~p->kernel->features, usable, sizeof usable);
+        snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
+        return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
+    }
+    return MACHINE_OK;
+}
+
+void silicon_finish(struct silicon *s)
+{
+    companions_stop(s->companions);
+    place_leave(&s->place);
+    s->companions = NULL;
+    s->prepared = false;
+    s->n_lanes = 0;
+    s->active_cores = 0;
+}
+
+static int start_companions(struct silicon *s, const struct cpu_view *view, struct machine_error *err)
+{
+    struct payload companion = s->setup.companion;
+    struct cpu_companions chosen;
+
+    if (companion.kernel == NULL) {
+        char why[200];
+        if (kernel_parse("64add", &companion, why, sizeof why) != 0) {
+            return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
+        }
+    }
+    int status = silicon_check_features(s, &companion, err);
+    if (status == MACHINE_OK) {
+        status = cpu_pick_companions(s->sys, view, s->cpu, &s->setup, &chosen, err);
+    }
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
+    status = companions_start(chosen.cpus, chosen.n, &companion, slice, &s->companions, err);
+    s->active_cores = chosen.active;
+    s->active_in_package = chosen.in_package;
+    s->active_in_die = chosen.in_die;
+    s->cores = chosen.cores;
+    free(chosen.cpus);
+    return status;
+}
+
+int silicon_check_fixed(const struct machine_setup *s, struct machine_error *err)
+{
+    if (s->fixed_ghz == 0) {
+        return MACHINE_OK;
+    }
+    return machine_fail(err, MACHINE_CANNOT, "--fixed-frequency does it, as root", "no frequency can be fixed by a "
+                        "machine on silicon: it only measures");
+}
+
+static int check_setup(const struct machine_setup *s, struct machine_error *err)
+{
+    /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
+    if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
+                            "a sample period of %g us cannot be kept: a reading alone takes about 0.1 us",
+                            s->period_us);
+    }
+    if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
+                            "1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
+    }
+    return silicon_check_fixed(s, err);
+}
+
+static void remark_idle(struct silicon *s, const struct cpu_view *view)
+{
+    int left = 0;
+
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        left += cpu_mask_has(&view->online, cpu);
+    }
+    if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
+        silicon_note(s->notes, sizeof s->notes, "all CPUs are kept busy and none is left for the system: expect more "
+                    "interrupted repetitions (fewer active cores leave one free)");
+    }
+}
+
+int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err)
+{
+    struct cpu_view view;
+
+    silicon_finish(s);
+    snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
+    int status = check_setup(setup, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    s->setup = *setup;
+    memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
+    s->setup.counters = s->counters;
+    cpu_view_read(s->sys, &view);
+    status = cpu_choose_measured(&view, setup, &s->cpu, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    status = place_enter(&s->place, s->cpu, bytes, err);
+    if (status == MACHINE_OK) {
+        status = start_companions(s, &view, err);
+    }
+    if (status != MACHINE_OK) {
+        silicon_finish(s);
+        return status;
+    }
+    s->prepared = true;
+    s->tsc_step = fmax(1, tsc_measure_step());
+    s->core_class = cpu_core_class(s->sys, s->cpu);
+    silicon_note(s->notes, sizeof s->notes, s->place.note);
+    remark_idle(s, &view);
+    return MACHINE_OK;
+}
+
+/* ---- one repetition ---- */
+
+static struct pace_lane *find_lane(struct silicon *s, const struct payload *p)
+{
+    for (size_t i = 0; i < s->n_lanes; i++) {
+        if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty) {
+            return &s->lanes[i];
+        }
+    }
+    return NULL;
+}
+
+/* The core must have forgotten a kernel that was calibrated: twice the 2 ms that the Intel manual gives for a licence
+ * to lapse (dissertation on Skylake-SP AVX overhead, section 3.2.2). */
+void silicon_relax(void)
+{
+    const struct timespec pause = { .tv_nsec = 4000000 };
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+/* Runs each payload that is new, before anything is recorded. */
+int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_measure *measure, void *context,
+                      struct machine_error *err)
+{
+    enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
+    bool ran = false;
+
+    if (s->n_lanes + r->n_segments > SILICON_LANES_MAX) {
+        s->n_lanes = 0; /* rarely so many; they are calibrated again */
+    }
+    for (size_t i = 0; i < r->n_segments; i++) {
+        const struct payload *p = &r->segments[i].payload;
+        if (find_lane(s, p) != NULL) {
+            continue;
+        }
+        int status = silicon_check_features(s, p, err);
+        if (status != MACHINE_OK) {
+            return status;
+        }
+        int failed = -1;
+        for (int attempt = 0; attempt < ATTEMPTS && failed != 0; attempt++) {
+            place_begin(&s->place, CALIBRATION_US);
+            failed = measure(context, p, &s->lanes[s->n_lanes]);
+            place_end(&s->place, CALIBRATION_US);
+        }
+        if (failed != 0) {
+            return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
+                                            "CPU %d is taken away too often to calibrate kernel %s", s->cpu, p->name);
+        }
+        s->n_lanes++;
+        ran = true;
+    }
+    if (ran) {
+        silicon_relax();
+    }
+    return MACHINE_OK;
+}
+
+int silicon_check_request(const struct run_request *r, struct machine_error *err)
+{
+    unsigned recordings = 0;
+
+    if (r->n_segments == 0 || r->n_segments > PLAN_SEGMENTS_MAX || r->zero_segment >= r->n_segments) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d can be run",
+                            r->n_segments, r->zero_segment, PLAN_SEGMENTS_MAX);
+    }
+    for (size_t i = 0; i < r->n_segments; i++) {
+        double us = r->segments[i].duration_us;
+        if (!(us >= 0 && us <= 1e9)) {
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu lasts %g us: it must be 0 to 1e9", i, us);
+        }
+        recordings += r->segments[i].sampled && (i == 0 || !r->segments[i - 1].sampled);
+    }
+    if (recordings > 1) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "sampled segments must follow one another: they are one "
+                            "recording");
+    }
+    return MACHINE_OK;
+}
+
+int silicon_plan(struct silicon *s, const struct run_request *r, unsigned turns, struct plan *plan,
+                 struct machine_error *err)
+{
+    double tick_per_us = s->tsc.hz * 1e-6;
+
+    memset(plan, 0, sizeof *plan);
+    plan->n = r->n_segments;
+    plan->zero = r->zero_segment;
+    plan->period = (uint64_t)llround(s->setup.period_us * tick_per_us);
+    plan->offset = (uint64_t)llround((0.5 + r->phase) * s->setup.period_us * tick_per_us);
+    plan->turn = (unsigned)(r->repetition % turns);
+    plan->probe_period = (uint64_t)llround(fmin(s->setup.period_us, 1) * tick_per_us);
+    for (size_t i = 0; i < r->n_segments; i++) {
+        const struct segment *segment = &r->segments[i];
+        plan->stretch[i] = (struct plan_stretch){
+            .lane = find_lane(s, &segment->payload),
+            .ticks = (uint64_t)llround(segment->duration_us * tick_per_us),
+            .sampled = segment->sampled,
+        };
+    }
+    plan->room = s->setup.max_samples;
+    size_t needed = plan_readings_needed(plan);
+    if (needed > s->setup.max_samples) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a repetition needs room for %zu readings, but %zu were "
+                            "prepared for", needed, s->setup.max_samples);
+    }
+    return MACHINE_OK;
+}
+
+static double planned_us(const struct run_request *r)
+{
+    double us = 0;
+
+    for (size_t i = 0; i < r->n_segments; i++) {
+        us += r->segments[i].duration_us;
+    }
+    return us;
+}
+
+void silicon_begin(struct silicon *s, const struct run_request *r, struct silicon_watch *w)
+{
+    w->us = planned_us(r);
+    place_begin(&s->place, w->us);
+    for (size_t i = 0; i < r->n_segments; i++) {
+        place_touch(&r->segments[i].payload);
+    }
+    getrusage(RUSAGE_THREAD, &w->before);
+}
+
+void silicon_end(struct silicon *s, const struct silicon_watch *w, const struct plan_log *log, struct recording *out)
+{
+    struct rusage after;
+    int cpu = sched_getcpu();
+
+    getrusage(RUSAGE_THREAD, &after);
+    place_end(&s->place, w->us);
+    out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut;
+    out->page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt);
+    out->migrated = cpu != s->cpu;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The place where a machine on silicon runs: one CPU, real-time priority and locked memory as far as they are allowed.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivers/native/pinning.h"
+
+__attribute__((format(printf, 2, 3)))
+static void note(struct place *p, const char *text, ...)
+{
+    size_t used = strlen(p->note);
+    va_list args;
+
+    if (used > 0 && used + 3 < sizeof p->note) {
+        memcpy(p->note + used, "; ", 3);
+        used += 2;
+    }
+    va_start(args, text);
+    vsnprintf(p->note + used, sizeof p->note - used, text, args);
+    va_end(args);
+}
+
+static int fail(struct machine_error *err, const char *what, int error, const char *remedy)
+{
+    memset(err, 0, sizeof *err);
+    err->status = MACHINE_FAILED;
+    snprintf(err->text, sizeof err->text, "%s: %s", what, strerror(error));
+    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
+    return MACHINE_FAILED;
+}
+
+static int pin(struct place *p, struct machine_error *err)
+{
+    struct cpu_mask one;
+    char what[64];
+
+    cpu_mask_clear(&one);
+    cpu_mask_add(&one, p->cpu);
+    snprintf(what, sizeof what, "cannot pin the measuring thread to CPU %d", p->cpu);
+    if (cpu_get_affinity(&p->affinity) != 0 || cpu_set_affinity(&one) != 0) {
+        return fail(err, what, errno, "choose another CPU with --cpu");
+    }
+    return MACHINE_OK;
+}
+
+static int lock_memory(struct place *p, size_t bytes, struct machine_error *err)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    p->locked_size = (bytes + page - 1) / page * page;
+    p->locked = mmap(NULL, p->locked_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (p->locked == MAP_FAILED) {
+        p->locked = NULL;
+        return fail(err, "cannot allocate the sample buffer", errno, "ask for a longer period or a shorter recording");
+    }
+    if (mlock(p->locked, p->locked_size) != 0) {
+        struct rlimit limit = { 0, 0 };
+        getrlimit(RLIMIT_MEMLOCK, &limit);
+        note(p, "the sample buffer is not locked in memory (%s; %zu kB wanted, limit %llu kB; raise ulimit -l)",
+             strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
+    }
+    memset(p->locked, 0, p->locked_size);
+    return MACHINE_OK;
+}
+
+/*
+ * The kernel stops real-time threads after sched_rt_runtime_us of every sched_rt_period_us (950 ms of 1 s by default;
+ * Linux, Documentation/scheduler/sched-rt-group.rst). Longer stretches must not be run at that priority.
+ */
+static double realtime_limit(void)
+{
+    char text[32];
+
+    if (cpu_read_text("/proc", "sys/kernel/sched_rt_runtime_us", text, sizeof text) <= 0) {
+        return 0.9 * 950000;
+    }
+    double limit = strtod(text, NULL);
+    return limit < 0 ? 1e12 : 0.9 * limit;
+}
+
+static void try_realtime(struct place *p)
+{
+    struct sched_param param;
+
+    p->policy = sched_getscheduler(0);
+    p->priority = sched_getparam(0, &param) == 0 ? param.sched_priority : 0;
+    p->realtime_limit_us = realtime_limit();
+    /* the lowest real-time priority: above all normal programs, below whatever else needs to be in time */
+    param.sched_priority = sched_get_priority_min(SCHED_FIFO);
+    p->realtime = p->policy >= 0 && sched_setscheduler(0, SCHED_FIFO, &param) == 0;
+    if (!p->realtime) {
+        note(p, "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or give CAP_SYS_NICE or "
+             "ulimit -r 1", strerror(errno));
+        return;
+    }
+    place_end(p, 0);
+}
+
+int place_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err)
+{
+    memset(p, 0, sizeof *p);
+    p->cpu = cpu;
+    int status = pin(p, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    p->entered = true;
+    status = lock_memory(p, bytes, err);
+    if (status != MACHINE_OK) {
+        place_leave(p);
+        return status;
+    }
+    try_realtime(p);
+    return MACHINE_OK;
+}
+
+static void restore_policy(const struct place *p)
+{
+    struct sched_param param = { .sched_priority = p->priority };
+
+    if (p->realtime) {
+        sched_setscheduler(0, p->policy, &param);
+    }
+}
+
+void place_leave(struct place *p)
+{
+    if (!p->entered) {
+        return;
+    }
+    restore_policy(p);
+    cpu_set_affinity(&p->affinity);
+    if (p->locked != NULL) {
+        munmap(p->locked, p->locked_size);
+    }
+    p->locked = NULL;
+    p->entered = false;
+}
+
+/* The stack is grown now rather than by a page fault in the loop. */
+static void touch_stack(void)
+{
+    volatile char stack[32768];
+
+    for (size_t i = 0; i < sizeof stack; i += 1024) {
+        stack[i] = 0;
+    }
+}
+
+void place_begin(struct place *p, double us)
+{
+    struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+
+    if (p->rest_us > 0) {
+        struct timespec rest = { .tv_sec = (time_t)(p->rest_us / 1e6) };
+        rest.tv_nsec = (long)((p->rest_us - (double)rest.tv_sec * 1e6) * 1e3);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        p->rest_us = 0;
+    }
+    touch_stack();
+    if (p->realtime && us <= p->realtime_limit_us) {
+        sched_setscheduler(0, SCHED_FIFO, &param);
+    }
+}
+
+/* The rest is taken before the next repetition: a register may be read first, while the core is as the kernel left
+ * it. */
+void place_end(struct place *p, double us)
+{
+    restore_policy(p);
+    if (p->realtime && us <= p->realtime_limit_us) {
+        p->rest_us = us / 10;
+    }
+}
+
+void place_touch(const struct payload *p)
+{
+    const size_t line = 64, page = 4096, setup = 512;
+    const volatile unsigned char *code;
+
+    memcpy(&code, &p->run, sizeof code);
+    size_t in_page = (uintptr_t)code % page;
+    /* not read: what lies beyond the last page that the code is known to reach */
+    size_t sure = (in_page + p->bytes + page - 1) / page * page - in_page;
+    size_t end = p->bytes + setup < sure ? p->bytes + setup : sure;
+    for (size_t at = 0; at < end; at += line) {
+        (void)code[at];
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where the sampling loop runs and what can disturb it there.
+ */
+#ifndef CHARACTERIZE_PLACE_H
+#define CHARACTERIZE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "drivers/cpu/cpu.h"
+#include "drivers/machine.h"
+
+struct place {
+    bool entered;
+    int cpu;
+    struct cpu_mask affinity;    /* before */
+    bool realtime;               /* SCHED_FIFO is allowed */
+    double realtime_limit_us;    /* longest stretch of it that the kernel lets run */
+    double rest_us;              /* to sleep before the next repetition */
+    int policy, priority;        /* before */
+    void *locked;                /* memory, page-aligned, prefaulted, locked if allowed */
+    size_t locked_size;
+    char note[300];              /* what was refused and what would help; "" */
+};
+/*
+ * Pins the calling thread to `cpu`, finds out whether it may run at real-time priority, and provides `bytes` of locked
+ * memory. Returns MACHINE_OK, or fills *err and leaves everything as it was. All other functions must be called from
+ * the same thread. place_leave() restores affinity and policy and frees the memory; it may be called twice.
+ */
+int place_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err);
+void place_leave(struct place *p);
+/*
+ * Real-time priority for one repetition of about `us`; without effect where it is refused or where the kernel would
+ * interrupt so long a stretch. End restores; where real-time priority was used, the next begin sleeps a tenth of the
+ * time that was spent, so that other programs and the kernel's own threads get their share of the CPU.
+ */
+void place_begin(struct place *p, double us);
+void place_end(struct place *p, double us);
+
+/* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
+void place_touch(const struct payload *p);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Parts of the perf machine: the sampling loop, the counters, the test of the licence events, and the seam through
+ * which a made PMU can drive all of it.
+ */
+#ifndef CHARACTERIZE_PERF_H
+#define CHARACTERIZE_PERF_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drivers/events/events.h"
+#include "drivers/machine.h"
+#include "drivers/native/pace.h"
+
+/* Cycles, reference cycles, instructions, four licence events, four more: the kernel says how many fit at once. */
+enum { PERF_COUNTERS_MAX = 11 };
+
+/* ---- perf_sample.c: the sampling loop ---- */
+
+/* One counter as the loop sees it. */
+struct perf_slot {
+    const struct perf_event_mmap_page *page;
+    uint64_t idle; /* nanoseconds enabled, but not on a counter, at the reading before */
+};
+
+/* A reading is 2 + n words: the TSC, the blocks of the payload in this stretch so far, n counts. */
+struct perf_reader {
+    uint64_t *out;
+    uint64_t blocks;
+    unsigned n;
+    struct perf_slot slot[PERF_COUNTERS_MAX];
+};
+
+/* pace_sample() with n counters read at the end of each sample: one function for each n, with nothing in its loop that
+ * depends on n. Returns the readings, at most `room`. */
+typedef size_t perf_sampler(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
+                            size_t room);
+struct perf_samplers {
+    perf_sampler *sample[PERF_COUNTERS_MAX + 1]; /* by n */
+    void (*read)(struct perf_reader *reader, uint64_t *words); /* one reading, of any n, now */
+};
+extern const struct perf_samplers perf_samplers;
+
+/* ---- the seam: what the kernel and the CPU do for the machine ---- */
+
+struct perf_system {
+    void *context;
+    /* an event of the calling thread on one CPU; returns its descriptor, or an error number below 0 */
+    int (*open)(void *context, const struct perf_event_attr *attr, int cpu);
+    /* its page; returns NULL with errno set */
+    struct perf_event_mmap_page *(*map)(void *context, int fd);
+    void (*unmap)(void *context, struct perf_event_mmap_page *page);
+    void (*close)(void *context, int fd);
+    /* runs a payload for so many ticks: for the test of the licence events */
+    void (*run)(void *context, const struct payload *p, uint64_t ticks);
+    const struct perf_samplers *samplers;
+    const char *sys;                 /* "/sys", or a folder laid out like it */
+    const char *proc;                /* likewise; NULL = "/proc" */
+    const char *data_dir;            /* holds events/; NULL = the shipped data */
+    const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
+    unsigned licence_features;       /* kernels that `run` can run; 0 = those of this CPU */
+    unsigned general_counters;       /* of the logical CPU; 0 = not known */
+};
+/* Those of the running kernel and CPU. */
+void perf_real_system(struct perf_system *out);
+
+/* ---- perf_counters.c ---- */
+
+/* The PMU that counts on a CPU. */
+struct perf_pmu {
+    char name[16]; /* "cpu"; on hybrid parts "cpu_core" or "cpu_atom" */
+    uint32_t type; /* of attr.type for raw events */
+    bool hybrid;
+};
+/* From bus/event_source/devices below `sys`. Where there is nothing to read it is the "cpu" of non-hybrid parts. */
+void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out);
+
+/* What perf_event_open() is asked for: pinned, user space only. `code`: as in counter_spec, for what is not fixed. */
+void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out);
+
+struct perf_counter {
+    int fd;
+    struct perf_event_mmap_page *page; /* read-only */
+};
+/*
+ * Opens and maps a counter of the calling thread on `cpu`. Returns MACHINE_OK, or fills *err and returns
+ * MACHINE_CANNOT. Whether it counts is then for perf_counter_check() to say, once the thread runs on that CPU.
+ */
+int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,
+                      uint64_t code, struct perf_counter *out, struct machine_error *err);
+void perf_counter_close(const struct perf_system *system, struct perf_counter *c);
+/* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. `events`: how
+ * many were asked for together. */
+int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
+                       uint64_t code, unsigned events, struct machine_error *err);
+
+/* "cycles", "licence level 1", "event 0x28:0x08". */
+void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size);
+
+/* ---- perf_licence.c: whether the licence events count what their names say ---- */
+
+enum perf_licence_kernel { PERF_SCALAR, PERF_256FMA, PERF_512FMA, PERF_LICENCE_KERNELS };
+extern const char *const perf_licence_names[PERF_LICENCE_KERNELS];
+/* Warm enough for any licence (the Intel manual gives 500 us at most for a request to be granted), then counted. */
+enum { PERF_LICENCE_WARM_US = 3000, PERF_LICENCE_COUNT_US = 2000 };
+/* Counts over some milliseconds of each kernel, in its steady state. COUNTER_MISSING = was not counted. */
+struct perf_licence_counts {
+    bool ran[PERF_LICENCE_KERNELS]; /* false: this CPU cannot run it */
+    uint64_t cycles[PERF_LICENCE_KERNELS];
+    uint64_t level[PERF_LICENCE_KERNELS][3];
+    bool has_throttle;
+    char throttle_why[160], throttle_remedy[200]; /* where there is an event and it cannot be had with the levels */
+    uint64_t throttle[PERF_LICENCE_KERNELS]; /* from the kernel's first instruction on */
+};
+/* For each of lvl0, lvl1, lvl2, throttle: "", or why it must not be offered. */
+struct perf_licence_verdict {
+    char why[EVENTS_LICENCES][200];
+};
+/*
+ * Levels are offered only if they take their turns: of scalar code, 256-bit FMA and 512-bit FMA each runs at one level,
+ * which holds 90 % of its cycles, the three together 95 to 105 %. Which one that is, is published for some parts
+ * (level_of of their table of events; NULL, or -1: it is not): else scalar code runs at level 0 and none of the others
+ * at a lower level than the one before. A level that none of them asks for, as level 2 of parts that have fewer, cannot
+ * be tested and is not offered. Throttling must have been seen with one of the wider kernels.
+ */
+void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[PERF_LICENCE_KERNELS],
+                        struct perf_licence_verdict *out);
+
+/*
+ * Takes the counts on `cpu`, to which the calling thread is pinned meanwhile; about 30 ms. Returns MACHINE_OK, or fills
+ * *err (no counter free, ...) and returns its status.
+ */
+int perf_licence_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
+                         int cpu, double tsc_hz, struct perf_licence_counts *out, struct machine_error *err);
+
+/* ---- perf_machine.c ---- */
+
+/* Opens the perf machine on a system, of which it keeps a copy. */
+int perf_open_at(const struct perf_system *system, struct machine *out, struct machine_error *err);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening counters with perf_event_open(2).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "drivers/counter_room.h"
+#include "drivers/perf/perf.h"
+#include "drivers/native/native.h"
+
+/* ---- the running kernel ---- */
+
+static int real_open(void *context, const struct perf_event_attr *attr, int cpu)
+{
+    (void)context;
+    long fd = syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static struct perf_event_mmap_page *real_map(void *context, int fd)
+{
+    (void)context;
+    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+static void real_unmap(void *context, struct perf_event_mmap_page *page)
+{
+    (void)context;
+    munmap(page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static void real_close(void *context, int fd)
+{
+    (void)context;
+    close(fd);
+}
+
+static void real_run(void *context, const struct payload *p, uint64_t ticks)
+{
+    (void)context;
+    p->run(1, tsc_now() + ticks, NULL, p->dirty);
+}
+
+void perf_real_system(struct perf_system *out)
+{
+    *out = (struct perf_system){ .open = real_open, .map = real_map, .unmap = real_unmap, .close = real_close,
+                                 .run = real_run, .samplers = &perf_samplers, .sys = "/sys" };
+}
+
+/* ---- which PMU ---- */
+
+static bool read_type(const char *sys, const char *pmu, uint32_t *type)
+{
+    char path[80], text[32], *end;
+
+    snprintf(path, sizeof path, "bus/event_source/devices/%s/type", pmu);
+    if (cpu_read_text(sys, path, text, sizeof text) <= 0) {
+        return false;
+    }
+    *type = (uint32_t)strtoul(text, &end, 10);
+    return *end == '\0';
+}
+
+/*
+ * Hybrid parts have a PMU for each kind of core, with the list of its CPUs (Linux, arch/x86/events/intel/core.c,
+ * "cpu_core" and "cpu_atom"); the generic events then need its type in their upper half (PERF_PMU_TYPE_SHIFT).
+ */
+void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out)
+{
+    static const char *const hybrid[] = { "cpu_core", "cpu_atom" };
+    char path[80], text[256];
+    struct cpu_mask cpus;
+
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "bus/event_source/devices/%s/cpus", hybrid[i]);
+        if (cpu_read_text(sys, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
+            cpu_mask_has(&cpus, cpu) && read_type(sys, hybrid[i], &out->type)) {
+            snprintf(out->name, sizeof out->name, "%s", hybrid[i]);
+            out->hybrid = true;
+            return;
+        }
+    }
+    snprintf(out->name, sizeof out->name, "cpu");
+    out->type = PERF_TYPE_RAW;
+    out->hybrid = false;
+}
+
+void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out)
+{
+    uint64_t generic = id == COUNTER_CYCLES       ? PERF_COUNT_HW_CPU_CYCLES
+                       : id == COUNTER_REF_CYCLES ? PERF_COUNT_HW_REF_CPU_CYCLES
+                                                  : PERF_COUNT_HW_INSTRUCTIONS;
+    bool fixed = id == COUNTER_CYCLES || id == COUNTER_REF_CYCLES || id == COUNTER_INSTRUCTIONS;
+
+    memset(out, 0, sizeof *out);
+    out->size = sizeof *out;
+    out->type = fixed ? PERF_TYPE_HARDWARE : pmu->type;
+    /* a code is laid out like the raw config of x86 PMUs (/sys/bus/event_source/devices/cpu/format) */
+    out->config = fixed ? generic | (pmu->hybrid ? (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT : 0) : code;
+    out->pinned = 1;
+    /* what perf_event_paranoid = 2 allows to everybody */
+    out->exclude_kernel = 1;
+    out->exclude_hv = 1;
+    out->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+}
+
+/* ---- counters ---- */
+
+void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size)
+{
+    char text[EVENT_COLUMN_MAX];
+
+    switch (id) {
+    case COUNTER_CYCLES:
+        snprintf(out, size, "cycles");
+        return;
+    case COUNTER_REF_CYCLES:
+        snprintf(out, size, "reference cycles");
+        return;
+    case COUNTER_INSTRUCTIONS:
+        snprintf(out, size, "instructions");
+        return;
+    case COUNTER_LVL0:
+    case COUNTER_LVL1:
+    case COUNTER_LVL2:
+        snprintf(out, size, "licence level %d", (int)id - (int)COUNTER_LVL0);
+        return;
+    case COUNTER_THROTTLE:
+        snprintf(out, size, "throttled cycles");
+        return;
+    default:
+        event_code_format(code, text, sizeof text);
+        snprintf(out, size, "event %s", text);
+    }
+}
+
+int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,
+                      uint64_t code, struct perf_counter *out, struct machine_error *err)
+{
+    struct perf_event_attr attr;
+    char name[60];
+
+    perf_counter_name(id, code, name, sizeof name);
+    perf_fill_attr(pmu, id, code, &attr);
+    int fd = system->open(system->context, &attr, cpu);
+    if (fd < 0) {
+        const char *remedy = fd == -EACCES || fd == -EPERM ? "--list machines tells why and what to do"
+                             : fd == -EMFILE               ? "raise ulimit -n"
+                                                           : "do without it";
+        return machine_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
+                            cpu, pmu->name, strerror(-fd));
+    }
+    struct perf_event_mmap_page *page = system->map(system->context, fd);
+    if (page == NULL) {
+        int error = errno;
+        system->close(system->context, fd);
+        return machine_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
+                            "the page of the counter for %s cannot be mapped: %s", name, strerror(error));
+    }
+    *out = (struct perf_counter){ .fd = fd, .page = page };
+    return MACHINE_OK;
+}
+
+void perf_counter_close(const struct perf_system *system, struct perf_counter *c)
+{
+    if (c->page != NULL) {
+        system->unmap(system->context, c->page);
+        system->close(system->context, c->fd);
+    }
+    c->page = NULL;
+}
+
+int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
+                       uint64_t code, unsigned events, struct machine_error *err)
+{
+    char name[60], room[100];
+
+    perf_counter_name(id, code, name, sizeof name);
+    if (!c->page->cap_user_rdpmc) {
+        return machine_fail(err, MACHINE_CANNOT, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
+                            "the kernel counts %s, but does not let user space read it by RDPMC", name);
+    }
+    if (c->page->index == 0) {
+        counter_room_text(events, system->general_counters, room, sizeof room);
+        return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(system->proc)),
+                            "no hardware counter is free for %s%s", name, room);
+    }
+    if (c->page->pmc_width < 1 || c->page->pmc_width > 64) {
+        return machine_fail(err, MACHINE_CANNOT, "", "the kernel says that the counter for %s is %u bits wide", name,
+                            c->page->pmc_width);
+    }
+    return MACHINE_OK;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The perf machine: real hardware by performance counters, opened with perf_event_open(2) for this thread, user space
+ * only, and read by RDPMC in the sampling loop. It needs no root where perf_event_paranoid is 2 or less.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/events/part_events.h"
+#include "drivers/perf/perf.h"
+#include "drivers/native/native.h"
+
+struct perf {
+    struct silicon common;
+    struct perf_system system;
+    struct lack lack[COUNTER_IDS]; /* but for the licence events */
+    struct part_events events;
+
+    struct perf_pmu pmu;
+    struct perf_counter counters[PERF_COUNTERS_MAX];
+    struct perf_reader reader;
+    int slot_of[MACHINE_COUNTERS_MAX]; /* of each counter of the setup; -1 = not counted */
+    uint64_t *probe, *raw, *words;     /* in the locked memory */
+    size_t notes_length;               /* of what notes says without the remark on missing readings */
+    uint64_t readings, missing;        /* since prepare: counts wanted, and those of them that are missing */
+};
+
+static void perf_info(const struct machine *m, struct machine_info *out)
+{
+    const struct perf *t = m->state;
+
+    silicon_info(&t->common, out);
+    out->name = "perf";
+    out->source = "measured by performance counters: RDPMC in user space, user mode only (perf_event_open)";
+}
+
+static const char *perf_lacks(const struct machine *m, enum counter_id id, const char **remedy)
+{
+    const struct perf *t = m->state;
+    const struct lack *l = part_events_is_licence(id) ? &t->events.licence[id - COUNTER_LVL0]
+                                                      : &t->lack[id < COUNTER_IDS ? id : COUNTER_CHAIN_TICKS];
+
+    if (remedy != NULL) {
+        *remedy = l->why[0] != '\0' ? l->remedy : NULL;
+    }
+    return l->why[0] != '\0' ? l->why : NULL;
+}
+
+/* ---- prepare and finish ---- */
+
+static void perf_finish(struct machine *m)
+{
+    struct perf *t = m->state;
+
+    for (size_t i = 0; i < PERF_COUNTERS_MAX; i++) {
+        perf_counter_close(&t->system, &t->counters[i]);
+    }
+    t->reader.n = 0;
+    silicon_finish(&t->common);
+}
+
+/* Counter i of the setup gets the next slot. */
+static int add_counter(struct perf *t, size_t i, struct machine_error *err)
+{
+    const struct counter_spec *c = &t->common.counters[i];
+    unsigned slot = t->reader.n, wanted = (unsigned)t->common.setup.n_counters;
+    uint64_t code = part_events_code(&t->events, c);
+
+    if (slot == PERF_COUNTERS_MAX) {
+        return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
+    }
+    int status = perf_counter_open(&t->system, &t->pmu, t->common.cpu, c->id, code, &t->counters[slot], err);
+    if (status == MACHINE_OK) {
+        status = perf_counter_check(&t->system, &t->counters[slot], c->id, code, wanted, err);
+        if (status != MACHINE_OK) {
+            perf_counter_close(&t->system, &t->counters[slot]);
+        }
+    }
+    if (status == MACHINE_OK) {
+        t->reader.slot[slot] = (struct perf_slot){ .page = t->counters[slot].page };
+        t->slot_of[i] = (int)slot;
+        t->reader.n++;
+    }
+    return status;
+}
+
+/* In turns; the licence events may stay without a counter. */
+static int open_counters(const struct machine *m, struct machine_error *err)
+{
+    struct perf *t = m->state;
+    char name[60], text[200] = "";
+
+    for (size_t i = 0; i < MACHINE_COUNTERS_MAX; i++) {
+        t->slot_of[i] = -1;
+    }
+    for (int turn = 0; turn < PART_EVENTS_TURNS; turn++) {
+        for (size_t i = 0; i < t->common.setup.n_counters; i++) {
+            enum counter_id id = t->common.counters[i].id;
+            if (part_events_turn(id) != turn || perf_lacks(m, id, NULL) != NULL) {
+                continue;
+            }
+            int status = add_counter(t, i, err);
+            if (status != MACHINE_OK && turn < 2) {
+                return status;
+            }
+            if (status != MACHINE_OK) {
+                perf_counter_name(id, 0, name, sizeof name);
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s", text[0] ? ", " : "not counted: ",
+                         name);
+            }
+        }
+    }
+    silicon_note(t->common.notes, sizeof t->common.notes, text);
+    if (text[0] != '\0') {
+        char why[sizeof err->text + sizeof err->remedy + 3];
+        snprintf(why, sizeof why, "%s; %s", err->text, err->remedy);
+        silicon_note(t->common.notes, sizeof t->common.notes, why);
+    }
+    return MACHINE_OK;
+}
+
+static int perf_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    struct perf *t = m->state;
+    size_t stride = 2 + s->n_counters;
+    size_t bytes = (PLAN_PROBE_ROOM + 2 * s->max_samples) * stride * sizeof *t->words;
+
+    perf_finish(m);
+    int status = silicon_prepare(&t->common, s, bytes, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
+    status = part_events_check_pmu(&t->events, &t->pmu, t->common.cpu, err);
+    if (status == MACHINE_OK) {
+        status = part_events_check_selects(&t->common, &t->common.setup, err);
+    }
+    if (status == MACHINE_OK) {
+        status = open_counters(m, err);
+    }
+    if (status != MACHINE_OK) {
+        perf_finish(m);
+        return status;
+    }
+    t->probe = t->common.place.locked;
+    t->raw = t->probe + PLAN_PROBE_ROOM * stride;
+    t->words = t->raw + s->max_samples * stride;
+    t->notes_length = strlen(t->common.notes);
+    t->readings = t->missing = 0;
+    return MACHINE_OK;
+}
+
+/* ---- one repetition ---- */
+
+static int measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
+{
+    const struct perf *t = context;
+
+    silicon_lane_measure(p, t->common.tsc.hz, t->common.setup.period_us, lane);
+    return 0;
+}
+
+static size_t sample(void *context, bool probe, size_t at, size_t room, struct pace_lane *lane, struct pace_grid *grid,
+                     uint64_t end, uint64_t *blocks)
+{
+    struct perf *t = context;
+
+    t->reader.out = probe ? t->probe : t->raw + at * (2 + t->reader.n);
+    t->reader.blocks = 0;
+    size_t n = t->system.samplers->sample[t->reader.n](&t->reader, lane, grid, end, room);
+    *blocks = t->reader.blocks;
+    return n;
+}
+
+static uint64_t first_reading(void *context, size_t at)
+{
+    struct perf *t = context;
+    uint64_t *words = t->raw + at * (2 + t->reader.n);
+
+    t->reader.blocks = 0;
+    t->system.samplers->read(&t->reader, words);
+    return words[0];
+}
+
+/* From the readings of the loop to the words of the recording. */
+static void convert(struct perf *t, const struct run_request *r, const struct plan_log *log)
+{
+    size_t from = 2 + t->reader.n, to = 2 + t->common.setup.n_counters, done = 0;
+    uint64_t instructions = 0;
+
+    for (size_t i = 0; i < r->n_segments; i++) {
+        unsigned per_block = r->segments[i].payload.instructions;
+        for (; done < log->last[i]; done++) {
+            /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
+            const uint64_t *raw = t->raw + done * from;
+            uint64_t *words = t->words + done * to;
+            words[0] = raw[0];
+            words[1] = instructions + raw[1] * per_block;
+            for (size_t c = 0; c < t->common.setup.n_counters; c++) {
+                int slot = t->slot_of[c];
+                words[2 + c] = slot < 0 ? COUNTER_MISSING : raw[2 + slot];
+                t->readings += slot >= 0;
+                t->missing += slot >= 0 && words[2 + c] == COUNTER_MISSING;
+            }
+        }
+        instructions += log->blocks[i] * per_block;
+    }
+}
+
+static void remark_missing(struct perf *t)
+{
+    char text[200];
+
+    t->common.notes[t->notes_length] = '\0';
+    if (t->missing > 0) {
+        snprintf(text, sizeof text, "%.3g %% of the counts are missing: something else used the counters (perf, a "
+                 "watchdog), or the thread was taken off its CPU", 100 * (double)t->missing / (double)t->readings);
+        silicon_note(t->common.notes, sizeof t->common.notes, text);
+    }
+}
+
+static int perf_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct perf *t = m->state;
+    uint64_t now[2 + PERF_COUNTERS_MAX];
+    struct plan plan;
+    struct plan_log log;
+    struct silicon_watch watch;
+    const struct plan_reader reader = { .context = t, .sample = sample, .origin = first_reading };
+
+    memset(out, 0, sizeof *out);
+    if (!t->common.prepared) {
+        return machine_fail(err, MACHINE_FAILED, "", "the perf machine was not prepared");
+    }
+    int status = silicon_check_request(r, err);
+    if (status == MACHINE_OK) {
+        status = silicon_calibrate(&t->common, r, measure_lane, t, err);
+    }
+    if (status == MACHINE_OK) {
+        status = silicon_plan(&t->common, r, 1, &plan, err);
+    }
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    memset(&log, 0, sizeof log);
+    silicon_begin(&t->common, r, &watch);
+    /* for how long the counters were off until now does not matter */
+    t->system.samplers->read(&t->reader, now);
+    plan_record(&plan, &reader, &log);
+    silicon_end(&t->common, &watch, &log, out);
+    convert(t, r, &log);
+    remark_missing(t);
+    out->n = log.n;
+    out->stride = 2 + t->common.setup.n_counters;
+    out->capacity = t->common.setup.max_samples;
+    out->words = t->words;
+    out->zero_tsc = log.zero_tsc;
+    out->zero_reading = log.zero_reading;
+    return MACHINE_OK;
+}
+
+static int perf_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
+{
+    struct perf *t = m->state;
+
+    return part_events_by_name(&t->events, name, code, err);
+}
+
+static int perf_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                             struct machine_error *err)
+{
+    const struct perf *t = m->state;
+
+    return part_events_named(&t->events, select, out, max, n, err);
+}
+
+static int perf_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                            struct machine_error *err)
+{
+    struct perf *t = m->state;
+
+    return silicon_read_energy(&t->common, out, source, err);
+}
+
+/* ---- open and close ---- */
+
+static void perf_close(struct machine *m)
+{
+    perf_finish(m);
+    free(m->state);
+    m->state = NULL;
+}
+
+static size_t perf_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct perf *t = m->state;
+
+    return silicon_core_kinds(&t->common, out, max);
+}
+
+static int perf_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    const struct perf *t = m->state;
+
+    return silicon_speed_select(&t->common, out, err);
+}
+
+static const struct machine_ops perf_ops = {
+    .info = perf_info,
+    .lacks = perf_lacks,
+    .prepare = perf_prepare,
+    .run = perf_run,
+    .finish = perf_finish,
+    .close = perf_close,
+    .find_event = perf_find_event,
+    .core_kinds = perf_core_kinds,
+    .speed_select = perf_speed_select,
+    .named_events = perf_named_events,
+    .read_energy = perf_read_energy,
+};
+
+static void find_events(struct perf *t, int cpu)
+{
+    struct perf_licence_counts counts;
+    struct machine_error err;
+
+    if (part_events_find(&t->events, &t->common, &t->pmu, t->system.data_dir)) {
+        int status = perf_licence_measure(&t->system, &t->pmu, &t->events.table, cpu, t->common.tsc.hz, &counts, &err);
+        part_events_tested(&t->events, status, &err, &counts);
+    }
+}
+
+/* The counters that any PMU may have. */
+static int try_fixed(struct perf *t, int cpu, struct machine_error *err)
+{
+    static const enum counter_id fixed[] = { COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_INSTRUCTIONS };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct perf_counter c;
+        int status = perf_counter_open(&t->system, &t->pmu, cpu, fixed[i], 0, &c, err);
+        if (status == MACHINE_OK) {
+            perf_counter_close(&t->system, &c);
+        } else if (fixed[i] == COUNTER_CYCLES) {
+            return status;
+        } else {
+            struct lack *l = &t->lack[fixed[i]];
+            /* APERF and MPERF by perf's PMU "msr" are no substitute: they are read by a system call, not by RDPMC */
+            snprintf(l->why, sizeof l->why, "%.250s%s", err->text, fixed[i] == COUNTER_REF_CYCLES
+                     ? "; MPERF cannot be read by RDPMC" : "");
+            l->remedy = "do without it";
+        }
+    }
+    return MACHINE_OK;
+}
+
+static int start(struct perf *t, struct machine_error *err)
+{
+    struct cpu_leaves leaves;
+    struct cpu_view view;
+    int cpu;
+
+    if (t->system.leaves == NULL) {
+        cpu_read_leaves(&leaves);
+    }
+    int status = silicon_open(&t->common, t->system.sys, t->system.leaves != NULL ? t->system.leaves : &leaves, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {
+        snprintf(t->lack[id].why, sizeof t->lack[id].why, "cycles are counted here; the dependent chain is for "
+                 "machines that cannot");
+        t->lack[id].remedy = "read cycles";
+    }
+    cpu_view_read(t->system.sys, &view);
+    status = cpu_choose(&view, -1, &cpu, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    t->system.general_counters = t->common.id.general_counters;
+    perf_find_pmu(t->system.sys, cpu, &t->pmu);
+    status = try_fixed(t, cpu, err);
+    if (status == MACHINE_OK) {
+        find_events(t, cpu);
+    }
+    return status;
+}
+
+int perf_open_at(const struct perf_system *system, struct machine *out, struct machine_error *err)
+{
+    struct perf *t = calloc(1, sizeof *t);
+
+    if (t == NULL) {
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    t->system = *system;
+    int status = start(t, err);
+    if (status != MACHINE_OK) {
+        free(t);
+        return status;
+    }
+    t->system.leaves = NULL; /* the caller's */
+    *out = (struct machine){ .ops = &perf_ops, .state = t };
+    return MACHINE_OK;
+}
+
+int machine_open_perf(struct machine *out, struct machine_error *err)
+{
+    struct perf_system system;
+
+    perf_real_system(&system);
+    return perf_open_at(&system, out, err);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sampling loop of the perf machine: at the end of each sample the TSC, then one RDPMC a counter. Between two
+ * readings there is nothing but the payload, the counters and the stores.
+ *
+ * A test compiles this file again, with another PERF_RDPMC and another name for the table at its end.
+ */
+/* No vector instruction of the compiler's: it would touch the registers whose state is measured here. Ahead of the
+ * headers, because what is inlined must be compiled alike. */
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
+#pragma GCC target("general-regs-only")
+#endif
+#include "drivers/perf/perf.h"
+#include "drivers/perf/perf_page.h"
+
+#ifndef PERF_RDPMC
+#define PERF_RDPMC perf_rdpmc_instruction
+#define PERF_SAMPLERS perf_samplers
+#endif
+
+/* When all earlier instructions have finished: the payload up to here. */
+static inline __attribute__((always_inline)) uint64_t stamp(void)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return (uint64_t)hi << 32 | lo;
+}
+
+/*
+ * The counters are read behind the TSC, in order of their numbers, and the next payload may start while the last one is
+ * on its way: it is the same from sample to sample, so that it cancels in the differences.
+ */
+static inline __attribute__((always_inline))
+uint64_t take(struct perf_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
+              uint64_t until, uint64_t *begin, uint64_t *blocks, const unsigned n)
+{
+    uint64_t *words = c->out + i * (2 + n);
+
+    *blocks = pace_run_until(lane, pace->rate, now, until, pace->careful);
+    *begin = words[0] = stamp();
+#pragma GCC unroll 11
+    for (unsigned k = 0; k < n; k++) {
+        words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
+    }
+    c->blocks += *blocks;
+    words[1] = c->blocks;
+    return *begin;
+}
+
+/* One reading is like the other: there is one kind. */
+#define SAMPLER(N)                                                                                                    \
+    static inline __attribute__((always_inline))                                                                      \
+    uint64_t take_##N(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,    \
+                      uint64_t until, unsigned kind, uint64_t *begin, uint64_t *blocks)                               \
+    {                                                                                                                 \
+        (void)kind;                                                                                                   \
+        return take(reader, i, lane, pace, now, until, begin, blocks, N);                                             \
+    }                                                                                                                 \
+    static size_t sample_##N(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end, \
+                             size_t room)                                                                             \
+    {                                                                                                                 \
+        return pace_sample(lane, grid, end, room, 1, take_##N, reader);                                               \
+    }
+SAMPLER(0)
+SAMPLER(1)
+SAMPLER(2)
+SAMPLER(3)
+SAMPLER(4)
+SAMPLER(5)
+SAMPLER(6)
+SAMPLER(7)
+SAMPLER(8)
+SAMPLER(9)
+SAMPLER(10)
+SAMPLER(11)
+
+static void read_now(struct perf_reader *c, uint64_t *words)
+{
+    words[0] = stamp();
+    words[1] = c->blocks;
+    for (unsigned k = 0; k < c->n; k++) {
+        words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
+    }
+}
+
+const struct perf_samplers PERF_SAMPLERS = {
+    .sample = { sample_0, sample_1, sample_2, sample_3, sample_4, sample_5, sample_6, sample_7, sample_8, sample_9,
+                sample_10, sample_11 },
+    .read = read_now,
+};

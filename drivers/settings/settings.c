@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/settings/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "drivers/settings/settings_parts.h"
+
+#define RESTORE_COMMAND "characterize --restore"
+
+const char *const settings_root_state_file = "/run/characterize.settings";
+
+struct settings {
+    struct settings_roots roots;
+    char sys[200], dev[200], state[240];
+    struct changes changes;
+    size_t done; /* of them, made */
+    int fd;      /* of the locked file */
+    char text[200];
+};
+
+int settings_state_file(char *out, size_t size)
+{
+    const char *folder = getenv("XDG_RUNTIME_DIR");
+
+    if (geteuid() == 0) {
+        snprintf(out, size, "%s", settings_root_state_file);
+        return 0;
+    }
+    if (folder == NULL || folder[0] != '/') {
+        out[0] = '\0';
+        return -1;
+    }
+    return snprintf(out, size, "%s/characterize.settings", folder) < (int)size ? 0 : -1;
+}
+
+/* Puts the changes number n - 1 to 0 back. Returns 0, or an error number and *failed, the first that could not be. */
+static int put_back(const struct settings_roots *r, const struct changes *c, size_t n, const struct change **failed)
+{
+    int first_error = 0;
+
+    while (n-- > 0) {
+        const struct change *one = &c->list[n];
+        char now[48];
+        if (change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0) {
+            continue;
+        }
+        int error = change_write(r, one, one->before);
+        if (error != 0 && first_error == 0) {
+            first_error = error;
+            *failed = one;
+        }
+    }
+    return first_error;
+}
+
+static void free_settings(struct settings *s)
+{
+    free(s->changes.list);
+    free(s);
+}
+
+static int tell_not_restored(const struct change *one, int error, const char *state, struct machine_error *err)
+{
+    char name[260];
+
+    change_name(one, name, sizeof name);
+    return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND, "%s could not be put back to %s: %s (%s "
+                        "remembers it)", name, one->before, strerror(error), state);
+}
+
+int settings_restore(struct settings *s, struct machine_error *err)
+{
+    const struct change *failed = NULL;
+    int status = MACHINE_OK;
+
+    if (s == NULL) {
+        return MACHINE_OK;
+    }
+    int error = put_back(&s->roots, &s->changes, s->done, &failed);
+    if (error == 0) {
+        state_remove(&s->roots, s->fd);
+    } else {
+        status = tell_not_restored(failed, error, s->state, err);
+        close(s->fd);
+    }
+    free_settings(s);
+    return status;
+}
+
+/* Opens the file for a run that wants to change something; what is left in it is put back first. */
+static int claim_state(struct settings *s, struct machine_error *err)
+{
+    struct changes left;
+    enum state_kind kind;
+    pid_t pid;
+    int error = state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
+
+    if (error != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it", "settings are not changed, for they "
+                            "could not be written down in %s: %s", s->state,
+                            error == EBADMSG ? "it holds something else" : strerror(error));
+    }
+    if (kind == STATE_LIVES) {
+        return machine_fail(err, MACHINE_CANNOT, "wait for it to end", "another run (process %d) has changed settings "
+                            "of this machine", (int)pid);
+    }
+    const struct change *failed = NULL;
+    error = put_back(&s->roots, &left, left.n, &failed);
+    int status = error == 0 ? MACHINE_OK : tell_not_restored(failed, error, s->state, err);
+    free(left.list);
+    if (error != 0) {
+        close(s->fd);
+    }
+    return status;
+}
+
+static int make_changes(struct settings *s, struct machine_error *err)
+{
+    int error = state_write(s->fd, &s->changes);
+
+    if (error != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "", "settings are not changed, for they could not be written down in "
+                            "%s: %s", s->state, strerror(error));
+    }
+    for (; s->done < s->changes.n; s->done++) {
+        const struct change *one = &s->changes.list[s->done];
+        char name[260], now[48] = "";
+        error = change_write(&s->roots, one, one->after);
+        if (error == 0) {
+            error = change_read(&s->roots, one, now, sizeof now);
+        }
+        change_name(one, name, sizeof name);
+        if (error != 0) {
+            bool forbidden = error == EACCES || error == EPERM || error == EROFS;
+            return machine_fail(err, MACHINE_CANNOT, !forbidden ? "" : geteuid() != 0 ? "run as root"
+                                : "not in a container, and without kernel lockdown", "%s cannot be set to %s: %s",
+                                name, one->after, strerror(error));
+        }
+        if (strcmp(now, one->after) != 0) {
+            s->done++; /* it did change something */
+            return machine_fail(err, MACHINE_CANNOT, "choose another value", "%s was set to %s but is %s", name,
+                                one->after, now);
+        }
+    }
+    return MACHINE_OK;
+}
+
+static int plan(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
+{
+    char turbo[80] = "", frequency[100] = "";
+    int status = MACHINE_OK;
+
+    if (wish->turbo >= 0) {
+        status = plan_turbo(&s->roots, wish->turbo != 0, &s->changes, turbo, sizeof turbo, err);
+    }
+    if (status == MACHINE_OK && wish->fixed_ghz > 0) {
+        status = plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, frequency, sizeof frequency, err);
+    }
+    snprintf(s->text, sizeof s->text, "%s%s%s", turbo, turbo[0] != '\0' && frequency[0] != '\0' ? "; " : "", frequency);
+    return status;
+}
+
+int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
+                   struct machine_error *err)
+{
+    struct settings *s = calloc(1, sizeof *s);
+
+    *out = NULL;
+    if (s == NULL) {
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    s->roots = *r;
+    snprintf(s->sys, sizeof s->sys, "%s", r->sys);
+    snprintf(s->dev, sizeof s->dev, "%s", r->dev);
+    snprintf(s->state, sizeof s->state, "%s", r->state);
+    s->roots.sys = s->sys;
+    s->roots.dev = s->dev;
+    s->roots.state = s->state;
+    int status = claim_state(s, err);
+    if (status != MACHINE_OK) {
+        free_settings(s);
+        return status;
+    }
+    status = plan(s, wish, err);
+    if (status == MACHINE_OK) {
+        status = make_changes(s, err);
+    }
+    if (status != MACHINE_OK) {
+        struct machine_error second;
+        if (settings_restore(s, &second) != MACHINE_OK) {
+            *err = second; /* worse than the first */
+            return second.status;
+        }
+        return status;
+    }
+    *out = s;
+    return MACHINE_OK;
+}
+
+const char *settings_text(const struct settings *s)
+{
+    return s != NULL ? s->text : "";
+}
+
+/* Whether root has left something behind that this user may only see. */
+static bool left_by_another(const struct settings_roots *r)
+{
+    int fd = open(r->state, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    char first;
+    bool left = fd >= 0 && read(fd, &first, 1) == 1 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return left;
+}
+
+int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err)
+{
+    const struct change *failed = NULL;
+    struct changes left;
+    enum state_kind kind;
+    pid_t pid;
+    int fd = -1, error = state_open(r, false, &fd, &kind, &pid, &left);
+
+    told[0] = '\0';
+    *lives = error == 0 && kind == STATE_LIVES;
+    if (error == EACCES || error == EPERM || error == EROFS) {
+        return !left_by_another(r) ? MACHINE_OK
+                                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND, "a run that was "
+                                                  "killed has left settings of this machine changed (%s)", r->state);
+    }
+    if (error != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "look at it, put back by hand what it says, and remove it",
+                            "%s cannot be understood: %s", r->state,
+                            error == EBADMSG ? "it is not this program's" : strerror(error));
+    }
+    if (*lives) {
+        snprintf(told, size, "another run (process %d) has changed settings of this machine", (int)pid);
+        return MACHINE_OK;
+    }
+    int status = MACHINE_OK;
+    if (kind == STATE_LEFT) {
+        error = put_back(r, &left, left.n, &failed);
+        if (error != 0) {
+            (void)tell_not_restored(failed, error, r->state, err);
+            err->status = MACHINE_CANNOT;
+            status = MACHINE_CANNOT;
+        } else {
+            snprintf(told, size, "put back %zu setting%s that a killed run (process %d) had changed", left.n,
+                     left.n == 1 ? "" : "s", (int)pid);
+        }
+    }
+    if (fd >= 0 && status == MACHINE_OK) {
+        state_remove(r, fd);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    free(left.list);
+    return status;
+}

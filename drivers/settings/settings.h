@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Settings of the machine that a run changes on request: turbo, and the limits of the frequency. What they were is
+ * written to a file before anything is changed, and they are put back by settings_restore(); after a run that was
+ * killed, settings_recover() does it from the file. Nothing else of the machine is ever written.
+ *
+ * Ways, in this order. Turbo: intel_pstate/no_turbo, cpufreq/boost, cpufreq/policyN/boost (Linux, admin-guide/pm:
+ * intel_pstate.rst, cpufreq.rst, amd-pstate.rst), bit 38 of MSR 1A0H of every CPU (Intel SDM vol. 4: IDA disable).
+ * Frequency: scaling_min_freq and scaling_max_freq of every policy, by liblikwid where they are not writable.
+ */
+#ifndef CHARACTERIZE_SETTINGS_H
+#define CHARACTERIZE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "drivers/power/likwid_bridge.h"
+#include "drivers/machine.h"
+
+struct settings_wish {
+    int turbo;        /* 0 off, 1 on, -1 as it is */
+    double fixed_ghz; /* of all CPUs; 0 = as it is */
+};
+
+/* Where things are. */
+struct settings_roots {
+    const char *sys, *dev;  /* "/sys", "/dev", or folders laid out like them */
+    const char *state;      /* the file that remembers: settings_state_file() */
+    likwid_loader *likwid;  /* NULL: likwid_load */
+    bool intel;             /* the register of Intel's processors may be used */
+};
+
+/*
+ * The file for this user: /run/characterize.settings for root, $XDG_RUNTIME_DIR/characterize.settings for others; gone
+ * after a reboot, like the settings. Returns 0, or -1 where there is none.
+ */
+int settings_state_file(char *out, size_t size);
+extern const char *const settings_root_state_file;
+
+struct settings;
+/*
+ * Writes down and changes. Returns MACHINE_OK and *out (NULL when nothing had to be changed), or with everything as it
+ * was: MACHINE_CANNOT and what would help, MACHINE_FAILED.
+ */
+int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
+                   struct machine_error *err);
+/* In words, for a result: "turbo off (was on); 2 GHz fixed (was 0.8 to 3.7 GHz)". */
+const char *settings_text(const struct settings *s);
+/*
+ * Puts everything back, the last change first, removes the file and frees *s (NULL is allowed). Returns MACHINE_OK, or
+ * MACHINE_FAILED where something could not be put back (then the file stays, and the command that repeats it is told).
+ */
+int settings_restore(struct settings *s, struct machine_error *err);
+
+/*
+ * Puts back what a killed run has left behind. *told says what was done, or that another run, which lives, has changed
+ * settings (then *lives is set); "" for nothing. Returns MACHINE_OK, or MACHINE_CANNOT where this user may not.
+ */
+int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
+
+#endif

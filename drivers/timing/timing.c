@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The timing machine: real hardware by time stamps alone. It needs no counters, no root and no driver. The core's
+ * frequency comes from a dependent chain of adds (one a cycle) between two TSC reads after each stretch of payload;
+ * the payload is counted in blocks.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/native/native.h"
+#include "drivers/timing/timing.h"
+
+struct timing {
+    struct silicon common;
+    struct timing_clock clock;
+    struct timing_cost cost[SILICON_LANES_MAX]; /* of a reading after each of the common lanes' payloads, lately */
+    double lowest_cost;      /* cycles, since prepare */
+    unsigned probed, shared; /* repetitions with a cost; of them, those in which it was much higher than the lowest */
+    double error;            /* of the frequency: the largest that the error of a cost makes; relative */
+    size_t notes_length;     /* of what notes says without that */
+    bool remarked;           /* what the steps of the clock do, since prepare */
+    struct timing_raw *probe; /* in the locked memory, one behind the other: PLAN_PROBE_ROOM */
+    struct timing_raw *raw;   /* max_samples */
+    uint64_t *words;          /* max_samples * stride */
+};
+
+static void timing_info(const struct machine *m, struct machine_info *out)
+{
+    const struct timing *t = m->state;
+
+    silicon_info(&t->common, out);
+    out->chain_cycles = t->clock.chains.adds[0] + (t->common.n_lanes > 0 ? (unsigned)t->cost[0].cycles : 0);
+    out->chain_error = t->error;
+    if (t->clock.round > 1) {
+        out->tsc_step = (double)t->clock.round;
+    }
+    out->name = "timing";
+    out->source = "measured by time stamps: a dependent chain of adds against the TSC";
+}
+
+static const char *timing_lacks(const struct machine *m, enum counter_id id, const char **remedy)
+{
+    (void)m;
+    if (remedy != NULL) {
+        *remedy = NULL;
+    }
+    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS) {
+        return NULL;
+    }
+    if (remedy != NULL) {
+        *remedy = "a machine that reads counters (--list machines tells why none works here), or --machine model:NAME";
+    }
+    return "time stamps alone cannot count this: it needs performance counters";
+}
+
+/* ---- prepare and finish ---- */
+
+static void timing_finish(struct machine *m)
+{
+    struct timing *t = m->state;
+
+    silicon_finish(&t->common);
+}
+
+/* How well a clock in steps tells the frequency: what the steps do to a short chain (timing.h). Once it is known how
+ * long that takes. */
+static void remark_steps(struct timing *t)
+{
+    char text[200];
+
+    if (t->remarked ||
+        !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text)) {
+        return;
+    }
+    t->remarked = true;
+    silicon_note(t->common.notes, sizeof t->common.notes, text);
+    t->notes_length = strlen(t->common.notes);
+}
+
+static int timing_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    struct timing *t = m->state;
+    size_t stride = 2 + s->n_counters;
+    size_t bytes = (PLAN_PROBE_ROOM + s->max_samples) * sizeof *t->raw + s->max_samples * stride * sizeof *t->words;
+
+    int status = silicon_prepare(&t->common, s, bytes, err);
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    t->probe = t->common.place.locked;
+    t->raw = t->probe + PLAN_PROBE_ROOM;
+    t->words = (uint64_t *)(t->raw + s->max_samples);
+    t->probed = t->shared = 0;
+    t->error = 0;
+    t->clock.hz = t->common.tsc.hz;
+    t->clock.step = fmax(t->common.tsc_step, (double)t->clock.round);
+    t->clock.chains = timing_choose_chains(t->clock.step, t->clock.hz);
+    t->notes_length = strlen(t->common.notes);
+    t->remarked = false;
+    return MACHINE_OK;
+}
+
+/* ---- one repetition ---- */
+
+static int measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
+{
+    struct timing *t = context;
+
+    return timing_calibrate(p, &t->clock, t->common.setup.period_us, lane, &t->cost[lane - t->common.lanes]);
+}
+
+/* The words of one stretch, from its raw readings. Returns the sums in total[3]: ticks and cycles of
+ * chains, and ticks of all that is not the payload. */
+static void convert(const struct timing *t, unsigned per_block, double cost, const struct timing_raw *raw, size_t n,
+                    uint64_t instructions, uint64_t total[3], uint64_t *words)
+{
+    size_t stride = 2 + t->common.setup.n_counters;
+
+    for (size_t i = 0; i < n; i++, words += stride) {
+        double adds = t->clock.chains.adds[raw[i].blocks & 1];
+        total[0] += raw[i].end - raw[i].begin;
+        total[1] += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
+        total[2] += raw[i].end - raw[i].begin + timing_wait(&raw[i]);
+        words[0] = raw[i].end;
+        words[1] = instructions + timing_blocks(&raw[i]) * per_block;
+        for (size_t c = 0; c < t->common.setup.n_counters; c++) {
+            enum counter_id id = t->common.counters[c].id;
+            words[2 + c] = id == COUNTER_CHAIN_TICKS    ? total[0]
+                           : id == COUNTER_CHAIN_CYCLES ? total[1]
+                           : id == COUNTER_READ_TICKS   ? total[2]
+                                                        : COUNTER_MISSING;
+        }
+    }
+}
+
+static size_t lane_of(const struct timing *t, const struct plan *plan, size_t stretch)
+{
+    return (size_t)(plan->stretch[stretch].lane - t->common.lanes);
+}
+
+static void convert_all(const struct timing *t, const struct run_request *r, const struct plan *plan,
+                        const struct timing_log *log)
+{
+    size_t stride = 2 + t->common.setup.n_counters;
+    uint64_t instructions = 0, total[3] = { 0, 0, 0 };
+    size_t done = 0;
+
+    for (size_t i = 0; i < r->n_segments; i++) {
+        unsigned per_block = r->segments[i].payload.instructions;
+        /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
+        convert(t, per_block, t->cost[lane_of(t, plan, i)].cycles, log->raw + done, log->at.last[i] - done,
+                instructions, total, t->words + done * stride);
+        done = log->at.last[i];
+        instructions += log->at.blocks[i] * per_block;
+    }
+}
+
+/* The other hyper-thread cannot be seen, but it slows the reads of the TSC, by a quarter on a Sapphire Rapids. How well
+ * the cost is known, on a coarse clock not very well from one repetition, is not taken for that. */
+static void remark_shared(struct timing *t, const struct timing_cost *seen)
+{
+    char text[160];
+
+    t->lowest_cost = t->probed == 0 ? seen->cycles : fmin(t->lowest_cost, seen->cycles + 2 * seen->error);
+    t->probed++;
+    t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
+    if (t->shared > 0) {
+        snprintf(text, sizeof text, "in %u of %u repetitions something else ran on the same core (its other "
+                 "hyper-thread): frequency and IPC are less exact there", t->shared, t->probed);
+        t->common.notes[t->notes_length] = '\0';
+        silicon_note(t->common.notes, sizeof t->common.notes, text);
+    }
+}
+
+/* Readings after one payload tell what they cost there. */
+static void update_cost(struct timing *t, size_t lane, const struct timing_raw *r, size_t n, bool remark)
+{
+    struct timing_cost seen, *known = &t->cost[lane];
+
+    if (timing_chain_cost(r, n, &t->clock.chains, t->clock.step, &seen) == 0) {
+        timing_cost_follow(known, &seen);
+        t->error = fmax(t->error, known->error / (t->clock.chains.adds[0] + known->cycles));
+        if (remark) {
+            remark_shared(t, &seen);
+        }
+    }
+}
+
+static void update_costs(struct timing *t, const struct plan *plan, const struct timing_log *log)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        bool probed = !plan->stretch[i].sampled && i + 1 < plan->n && plan->stretch[i + 1].sampled;
+        if (probed) {
+            update_cost(t, lane_of(t, plan, i), log->probe, log->at.n_probe, true);
+        }
+        /* without the reading that opens the recording: there was no payload before it */
+        size_t first = log->at.first[i] > 0 ? log->at.first[i] : 1;
+        if (plan->stretch[i].sampled && log->at.last[i] > first) {
+            update_cost(t, lane_of(t, plan, i), log->raw + first, log->at.last[i] - first, false);
+        }
+    }
+}
+
+static int timing_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct timing *t = m->state;
+    struct plan plan;
+    struct timing_log log;
+    struct silicon_watch watch;
+
+    memset(out, 0, sizeof *out);
+    if (!t->common.prepared) {
+        return machine_fail(err, MACHINE_FAILED, "", "the timing machine was not prepared");
+    }
+    int status = silicon_check_request(r, err);
+    if (status == MACHINE_OK) {
+        status = silicon_calibrate(&t->common, r, measure_lane, t, err);
+    }
+    if (status == MACHINE_OK) {
+        remark_steps(t);
+        status = silicon_plan(&t->common, r, t->clock.chains.turns, &plan, err);
+    }
+    if (status != MACHINE_OK) {
+        return status;
+    }
+    memset(&log, 0, sizeof log);
+    log.raw = t->raw;
+    log.probe = t->probe;
+    log.chains = &t->clock.chains;
+    silicon_begin(&t->common, r, &watch);
+    timing_record(&plan, &log);
+    silicon_end(&t->common, &watch, &log.at, out);
+    timing_round(&t->clock, log.probe, log.at.n_probe);
+    timing_round(&t->clock, log.raw, log.at.n);
+    log.at.zero_tsc -= t->clock.round > 1 ? log.at.zero_tsc % t->clock.round : 0;
+    update_costs(t, &plan, &log);
+    convert_all(t, r, &plan, &log);
+    out->n = log.at.n;
+    out->stride = 2 + t->common.setup.n_counters;
+    out->capacity = t->common.setup.max_samples;
+    out->words = t->words;
+    out->zero_tsc = log.at.zero_tsc;
+    out->zero_reading = log.at.zero_reading;
+    return MACHINE_OK;
+}
+
+static int timing_read_energy(struct machine *m, struct energy_reading *out, const char **source,
+                              struct machine_error *err)
+{
+    struct timing *t = m->state;
+
+    return silicon_read_energy(&t->common, out, source, err);
+}
+
+/* ---- open and close ---- */
+
+static void timing_close(struct machine *m)
+{
+    timing_finish(m);
+    free(m->state);
+    m->state = NULL;
+}
+
+static size_t timing_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct timing *t = m->state;
+
+    return silicon_core_kinds(&t->common, out, max);
+}
+
+static int timing_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+{
+    const struct timing *t = m->state;
+
+    return silicon_speed_select(&t->common, out, err);
+}
+
+static const struct machine_ops timing_ops = {
+    .info = timing_info,
+    .lacks = timing_lacks,
+    .prepare = timing_prepare,
+    .run = timing_run,
+    .finish = timing_finish,
+    .close = timing_close,
+    .core_kinds = timing_core_kinds,
+    .speed_select = timing_speed_select,
+    .read_energy = timing_read_energy,
+};
+
+int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)
+{
+    struct cpu_leaves leaves;
+    struct timing *t = calloc(1, sizeof *t);
+
+    if (t == NULL) {
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    cpu_read_leaves(&leaves);
+    int status = silicon_open(&t->common, sys, &leaves, err);
+    if (status != MACHINE_OK) {
+        free(t);
+        return status;
+    }
+    t->clock.round = (uint64_t)llround(step_ns * 1e-9 * t->common.tsc.hz);
+    t->clock.chains = timing_choose_chains(1, t->common.tsc.hz);
+    *out = (struct machine){ .ops = &timing_ops, .state = t };
+    return MACHINE_OK;
+}
+
+int machine_open_timing(struct machine *out, struct machine_error *err)
+{
+    return timing_open_at("/sys", 0, out, err);
+}

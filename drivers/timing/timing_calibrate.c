@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the timing machine must know of a payload before it samples it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/native/native.h"
+#include "drivers/timing/timing.h"
+
+enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
+enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
+#define COARSE_STEP_NS 2.0
+/* Cycles by which the cost may wander from one repetition to the next; more is a jump. */
+#define WANDER 0.1
+#define JUMP 0.5
+#define SURE 1.0 /* ... if it is known to so many */
+
+struct timing_chains timing_choose_chains(double step, double tsc_hz)
+{
+    const double step_ns = step / tsc_hz * 1e9, usual_ghz = 3;
+
+    /* one and a half steps: 0.75 at 1.5 GHz and 2.5 at 5 leave 3 % of an error, and what is between them less */
+    uint32_t dither = (uint32_t)ceil(1.5 * step_ns * usual_ghz);
+
+    return step_ns < COARSE_STEP_NS
+               ? (struct timing_chains){ { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, CHAIN_TURNS, dither }
+               : (struct timing_chains){ { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS }, CHAIN_COARSE_TURNS, dither };
+}
+
+bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size)
+{
+    const double step_ns = step / tsc_hz * 1e9, off = step / sqrt(6) / ticks;
+
+    if (step_ns < COARSE_STEP_NS) {
+        return false;
+    }
+    snprintf(text, size, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, "
+             "a hundred together to %.1f %%", step_ns, 100 * off, 10 * off);
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, size_t n)
+{
+    qsort(v, n, sizeof *v, ascending);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* The mean of what lies within four steps, six standard deviations and a quarter of the median of it: interruptions are
+ * left out, the next step of the clock never is, nor, of long chains sooner than of short ones, is what another
+ * hyper-thread slows by some per cent. Sorts. */
+static double undisturbed_mean(double *v, size_t n, double step)
+{
+    double off[WINDOW], middle = median(v, n), sum = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        off[i] = fabs(v[i] - middle);
+    }
+    double bound = 4 * step + 6 * 1.4826 * median(off, n) + 0.25 * middle;
+    for (size_t i = 0; i < n; i++) {
+        if (fabs(v[i] - middle) <= bound) {
+            sum += v[i];
+            kept++;
+        }
+    }
+    return sum / (double)kept;
+}
+
+/* Mean ticks of the short (0) and long (1) chains of one window. Returns false where one of them is missing. */
+static bool window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                         double mean[2])
+{
+    double ticks[2][WINDOW];
+    size_t count[2] = { 0, 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned kind = r[i].blocks & 1;
+        ticks[kind][count[kind]++] = (double)(r[i].end - r[i].begin);
+    }
+    if (count[0] < n / 16 || count[1] < n / chains->turns / 2) {
+        return false;
+    }
+    mean[0] = undisturbed_mean(ticks[0], count[0], step);
+    mean[1] = undisturbed_mean(ticks[1], count[1], step);
+    return true;
+}
+
+/* The means of the windows that are left, and k from them. */
+static double pooled_cost(double (*mean)[2], size_t n, const struct timing_chains *chains, double pooled[2])
+{
+    pooled[0] = pooled[1] = 0;
+    for (size_t w = 0; w < n; w++) {
+        pooled[0] += mean[w][0] / (double)n;
+        pooled[1] += mean[w][1] / (double)n;
+    }
+    return (chains->adds[1] * pooled[0] - chains->adds[0] * pooled[1]) / (pooled[1] - pooled[0]);
+}
+
+/* What a window's means leave over at k, in cycles: 0 on average. */
+static double residual(const double mean[2], const struct timing_chains *chains, double k, const double pooled[2])
+{
+    return ((chains->adds[1] + k) * mean[0] - (chains->adds[0] + k) * mean[1]) / (pooled[1] - pooled[0]);
+}
+
+/* What the steps of the clock alone do to a cost from n readings: few windows may agree by chance. */
+static double step_error(const struct timing_chains *chains, double k, const double pooled[2], double step, double n)
+{
+    double longs = n / chains->turns, one = step / sqrt(6) / (pooled[1] - pooled[0]);
+    return one * hypot((chains->adds[1] + k) / sqrt(n - longs), (chains->adds[0] + k) / sqrt(longs));
+}
+
+/* Leaves out windows in which something happened to the one kind of chain. Returns how many are left. */
+static size_t drop_odd_windows(double (*mean)[2], size_t n, const struct timing_chains *chains, double *scratch)
+{
+    double pooled[2], k = pooled_cost(mean, n, chains, pooled);
+    double *off = scratch, *copy = scratch + n;
+    size_t kept = 0;
+
+    for (size_t w = 0; w < n; w++) {
+        copy[w] = off[w] = residual(mean[w], chains, k, pooled);
+    }
+    double middle = median(copy, n);
+    for (size_t w = 0; w < n; w++) {
+        copy[w] = fabs(off[w] - middle);
+    }
+    double bound = 5 * 1.4826 * median(copy, n) + JUMP;
+    for (size_t w = 0; w < n; w++) {
+        if (fabs(off[w] - middle) <= bound) {
+            memmove(mean[kept++], mean[w], sizeof mean[w]);
+        }
+    }
+    return kept;
+}
+
+int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                      struct timing_cost *out)
+{
+    size_t window = n >= (size_t)WINDOWS_LEAST * WINDOW ? WINDOW : WINDOW_LEAST, windows = n / window, used = 0;
+    double (*mean)[2] = calloc(windows + 1, sizeof *mean), *scratch = calloc(2 * windows + 1, sizeof *scratch);
+    bool enough = false;
+
+    if (mean == NULL || scratch == NULL) {
+        free(mean);
+        free(scratch);
+        return -1;
+    }
+    for (size_t w = 0; w < windows; w++) {
+        used += window_means(r + w * window, window, chains, step, mean[used]);
+    }
+    if (used >= WINDOWS_LEAST) {
+        double pooled[2], squares = 0;
+        used = drop_odd_windows(mean, used, chains, scratch);
+        double k = pooled_cost(mean, used, chains, pooled);
+        for (size_t w = 0; w < used; w++) {
+            squares += pow(residual(mean[w], chains, k, pooled), 2);
+        }
+        *out = (struct timing_cost){ .cycles = k, .ticks = { pooled[0], pooled[1] },
+                                     .error = fmax(sqrt(squares / (double)used / (double)(used - 1)),
+                                                   step_error(chains, k, pooled, step, (double)(used * window))) };
+        enough = used >= WINDOWS_LEAST && pooled[1] > pooled[0];
+    }
+    free(mean);
+    free(scratch);
+    return enough ? 0 : -1;
+}
+
+void timing_cost_follow(struct timing_cost *known, const struct timing_cost *seen)
+{
+    double difference = seen->cycles - known->cycles, before = hypot(known->error, WANDER);
+
+    if (fabs(difference) > 5 * hypot(before, seen->error) + JUMP && seen->error < SURE) {
+        *known = *seen;
+        return;
+    }
+    double gain = before * before / (before * before + seen->error * seen->error);
+    known->cycles += gain * difference;
+    known->error = sqrt(1 - gain) * before;
+    known->ticks[0] = seen->ticks[0];
+    known->ticks[1] = seen->ticks[1];
+}
+
+void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n)
+{
+    for (size_t i = 0; clock->round > 1 && i < n; i++) {
+        uint64_t ended = r[i].begin - timing_wait(&r[i]), wait;
+        r[i].begin -= r[i].begin % clock->round;
+        r[i].end -= r[i].end % clock->round;
+        wait = r[i].begin - (ended - ended % clock->round);
+        r[i].blocks = chain_word(timing_blocks(&r[i]), (unsigned)(r[i].blocks & 1), wait);
+    }
+}
+
+int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
+                     struct pace_lane *lane, struct timing_cost *cost)
+{
+    const double tick_per_us = clock->hz * 1e-6;
+    const size_t wanted = timing_chains_coarse(&clock->chains) ? COARSE_READINGS : CALIBRATION_READINGS;
+    struct timing_raw *raw = calloc(wanted + PACE_EXTRA, sizeof *raw);
+
+    if (raw == NULL) {
+        return -1;
+    }
+    silicon_lane_measure(p, clock->hz, period_us, lane);
+
+    /* longer periods change nothing in the cost of a reading: what precedes it is the same */
+    uint64_t early = lane->early;
+    lane->early = 0;
+    struct pace_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
+    grid.now = tsc_now();
+    grid.next = grid.now + grid.period;
+    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw,
+                             wanted + PACE_EXTRA);
+    timing_round(clock, raw, n);
+    int status = timing_chain_cost(raw, n, &clock->chains, clock->step, cost);
+    free(raw);
+    lane->early = early;
+    return status;
+}

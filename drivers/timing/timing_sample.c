@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sampling loop of the timing machine. Between two readings there is nothing but the payload, a dependent chain
+ * and three stores; everything else is computed afterwards.
+ */
+/* No vector instruction of the compiler's: it would touch the registers whose state is measured here. Ahead of the
+ * headers, because what is inlined must be compiled alike. */
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
+#pragma GCC target("general-regs-only")
+#endif
+#include "drivers/timing/timing.h"
+
+/* Where the raw readings go, and the blocks of the segment so far. */
+struct chain_reader {
+    struct timing_raw *out;
+    uint64_t blocks;
+    struct chain_dither dither;
+    uint32_t dither_range;
+};
+
+/*
+ * The payload up to `until`, then a chain. Inlined once for each chain, so that there is no branch between the
+ * payload and the chain: a mispredicted one there, or the mispredicted last branch of the payload without the fence,
+ * leaves less of the chain fetched ahead and changes its time by up to 0.9 ticks, which is 1 % of the frequency. Like
+ * this the cost of a reading is the same for both chains after all payloads.
+ */
+static inline __attribute__((always_inline))
+uint64_t take(struct chain_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
+              uint64_t until, unsigned is_long, uint64_t (*chain)(uint64_t *), uint64_t *begin,
+              uint64_t *blocks)
+{
+    struct timing_raw *r = &c->out[i];
+
+    *blocks = pace_run_until(lane, pace->rate, now, until, pace->careful);
+    __asm__ volatile("lfence" : : : "memory");
+    uint64_t ended = pace_glance();
+    chain_wait_dithered(&c->dither, c->dither_range);
+    chain_wait_out_of_reach();
+    r->end = chain(&r->begin);
+    c->blocks += *blocks;
+    r->blocks = chain_word(c->blocks, is_long, r->begin - ended);
+    *begin = ended;
+    return r->end;
+}
+
+static inline __attribute__((always_inline))
+uint64_t take_fine(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
+                   uint64_t until, unsigned is_long, uint64_t *begin, uint64_t *blocks)
+{
+    return is_long ? take(reader, i, lane, pace, now, until, 1, kernel_chain_long, begin, blocks)
+                   : take(reader, i, lane, pace, now, until, 0, kernel_chain_short, begin, blocks);
+}
+
+static inline __attribute__((always_inline))
+uint64_t take_coarse(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
+                     uint64_t until, unsigned is_long, uint64_t *begin, uint64_t *blocks)
+{
+    return is_long ? take(reader, i, lane, pace, now, until, 1, kernel_chain_longest, begin, blocks)
+                   : take(reader, i, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
+}
+
+size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
+                     struct timing_raw *out, size_t room)
+{
+    struct chain_reader reader = { .out = out, .dither_range = chains->dither };
+
+    chain_dither_seed(&reader.dither, (uint32_t)pace_glance());
+    return timing_chains_coarse(chains) ? pace_sample(lane, grid, end, room, chains->turns, take_coarse, &reader)
+                                        : pace_sample(lane, grid, end, room, chains->turns, take_fine, &reader);
+}
+
+/* The log is the context: where chains go. */
+static size_t sample_chains(void *context, bool probe, size_t at, size_t room, struct pace_lane *lane,
+                            struct pace_grid *grid, uint64_t end, uint64_t *blocks)
+{
+    const struct timing_log *log = context;
+    struct timing_raw *out = probe ? log->probe : log->raw + at;
+    size_t n = timing_sample(log->chains, lane, grid, end, out, room);
+
+    *blocks = n > 0 ? timing_blocks(&out[n - 1]) : 0;
+    return n;
+}
+
+static uint64_t first_chain(void *context, size_t at)
+{
+    const struct timing_log *log = context;
+    struct timing_raw *r = &log->raw[at];
+
+    r->end = timing_chains_coarse(log->chains) ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
+    r->blocks = 0;
+    return r->end;
+}
+
+void timing_record(const struct plan *p, struct timing_log *log)
+{
+    const struct plan_reader reader = { .context = log, .sample = sample_chains, .origin = first_chain };
+
+    plan_record(p, &reader, &log->at);
+}

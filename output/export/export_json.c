@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/export/export_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/plain_text.h"
+
+/* Adds to an object; a NULL value means out of memory. Remembers the first failure in *failed. */
+static void put(json_t *object, const char *key, json_t *value, bool *failed)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        *failed = true;
+}
+
+static void put_whole(json_t *object, const char *key, long long value, bool *failed)
+{
+    put(object, key, json_integer(value), failed);
+}
+
+static void put_text(json_t *object, const char *key, const char *text, bool *failed)
+{
+    char *plain = text ? plain_text_copy(text) : NULL;
+    if (text)
+        put(object, key, plain ? json_string(plain) : NULL, failed);
+    free(plain);
+}
+
+/* KEY, KEY_lo and KEY_hi; nothing where the number is absent. */
+static void put_number(json_t *object, const char *key, const struct schedule_number *n, bool *failed)
+{
+    char name[40];
+    if (!n->present)
+        return;
+    put_whole(object, key, n->value, failed);
+    if (!n->has_limits)
+        return;
+    snprintf(name, sizeof name, "%s_lo", key);
+    put_whole(object, name, n->lo, failed);
+    snprintf(name, sizeof name, "%s_hi", key);
+    put_whole(object, name, n->hi, failed);
+}
+
+/* A new object at the end of an array. */
+static json_t *added(json_t *array, bool *failed)
+{
+    json_t *o = json_object();
+    if (json_array_append_new(array, o) == 0)
+        return o;
+    *failed = true;
+    return NULL;
+}
+
+static void put_head(json_t *root, const struct schedule *s, bool *failed)
+{
+    put(root, "format", json_string("characterize-export/1"), failed);
+    put_text(root, "cpu", s->cpu, failed);
+    put_text(root, "machine", s->machine, failed);
+    put_text(root, "source", s->source, failed);
+    put(root, "modelled", json_boolean(s->modelled), failed);
+    put_text(root, "version", s->version, failed);
+    put_text(root, "date_first", s->date_first, failed);
+    put_text(root, "date_last", s->date_last, failed);
+    put_whole(root, "levels", s->n_levels, failed);
+}
+
+static json_t *classes(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_classes; i++) {
+        json_t *o = added(list, failed);
+        put_whole(o, "class", (long long)i, failed);
+        put_whole(o, "width", s->classes[i].width, failed);
+        put(o, "heavy", json_boolean(s->classes[i].heavy), failed);
+        put_number(o, "level", &s->classes[i].level, failed);
+    }
+    return list;
+}
+
+static json_t *level_events(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < s->n_levels; i++) {
+        if (!s->level_event[i].present)
+            continue;
+        json_t *o = added(list, failed);
+        put_whole(o, "level", i, failed);
+        put_whole(o, "event", s->level_event[i].value & 0xff, failed);
+        put_whole(o, "umask", s->level_event[i].value >> 8 & 0xff, failed);
+    }
+    return list;
+}
+
+static json_t *triggers(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_triggers; i++) {
+        json_t *o = added(list, failed);
+        put_whole(o, "class", (long long)s->triggers[i].class_index, failed);
+        put_whole(o, "one_in", s->triggers[i].density, failed);
+        put_number(o, "level", &s->triggers[i].level, failed);
+        put_number(o, "count", &s->triggers[i].count, failed);
+    }
+    return list;
+}
+
+static json_t *frequencies(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_points; i++)
+        for (unsigned l = 0; l < s->n_levels; l++) {
+            if (!s->points[i].mhz[l].present)
+                continue;
+            json_t *o = added(list, failed);
+            put_whole(o, "cpu", s->points[i].cpu, failed);
+            put_whole(o, "active_cores", s->points[i].active_cores, failed);
+            put_whole(o, "level", l, failed);
+            put_number(o, "mhz", &s->points[i].mhz[l], failed);
+        }
+    return list;
+}
+
+static json_t *turbo_levels(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0, number = 0; i < s->n_turbos; i++, number++) {
+        if (i > 0 && s->turbos[i].cpu != s->turbos[i - 1].cpu)
+            number = 0;
+        for (unsigned l = 0; l < s->n_levels; l++) {
+            if (!s->turbos[i].mhz[l].present)
+                continue;
+            json_t *o = added(list, failed);
+            put_whole(o, "cpu", s->turbos[i].cpu, failed);
+            put_whole(o, "turbo", (long long)number, failed);
+            put_whole(o, "level", l, failed);
+            put_whole(o, "cores_lo", s->turbos[i].cores_lo, failed);
+            put_whole(o, "cores_hi", s->turbos[i].cores_hi, failed);
+            put_number(o, "mhz", &s->turbos[i].mhz[l], failed);
+        }
+    }
+    return list;
+}
+
+static json_t *costs(const struct schedule_cost *costs, size_t n, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *o = added(list, failed);
+        put_whole(o, "from", (long long)costs[i].from, failed);
+        put_whole(o, "to", (long long)costs[i].to, failed);
+        put_whole(o, "active_cores", costs[i].active_cores, failed);
+        put_number(o, "down_ns", &costs[i].down_ns, failed);
+        put_number(o, "up_ns", &costs[i].up_ns, failed);
+        put_number(o, "breakeven_ns", &costs[i].breakeven_ns, failed);
+    }
+    return list;
+}
+
+static json_t *relaxations(const struct schedule_relaxation *r, size_t n, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *o = added(list, failed);
+        put_whole(o, "from", (long long)r[i].from, failed);
+        put_whole(o, "to", (long long)r[i].to, failed);
+        put_whole(o, "mode", r[i].mode, failed);
+        put_number(o, "wait_ns", &r[i].wait_ns, failed);
+        put_number(o, "share_permille", &r[i].share_permille, failed);
+    }
+    return list;
+}
+
+static json_t *throttles(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_throttles; i++) {
+        json_t *o = added(list, failed);
+        put_whole(o, "from", (long long)s->throttles[i].from, failed);
+        put_whole(o, "to", (long long)s->throttles[i].to, failed);
+        put_whole(o, "active_cores", s->throttles[i].active_cores, failed);
+        put_whole(o, "phase", s->throttles[i].phase, failed);
+        put_number(o, "duration_ns", &s->throttles[i].duration_ns, failed);
+        put_number(o, "ratio_permille", &s->throttles[i].ratio_permille, failed);
+    }
+    return list;
+}
+
+static json_t *settings(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_settings; i++) {
+        json_t *o = added(list, failed);
+        put_text(o, "table", s->settings[i].table, failed);
+        put_text(o, "key", s->settings[i].key, failed);
+        put_text(o, "value", s->settings[i].value, failed);
+    }
+    return list;
+}
+
+static json_t *missing(const struct schedule *s, bool *failed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_missing; i++) {
+        json_t *o = added(list, failed);
+        put_text(o, "table", s->missing[i].table, failed);
+        put_text(o, "why", s->missing[i].why ? s->missing[i].why : "", failed);
+        put_whole(o, "count", (long long)s->missing[i].count, failed);
+    }
+    return list;
+}
+
+static json_t *to_tree(const struct schedule *s)
+{
+    bool failed = false;
+    json_t *root = json_object();
+    put_head(root, s, &failed);
+    put(root, "level_events", level_events(s, &failed), &failed);
+    put(root, "classes", classes(s, &failed), &failed);
+    put(root, "triggers", triggers(s, &failed), &failed);
+    put(root, "frequencies", frequencies(s, &failed), &failed);
+    put(root, "turbo_levels", turbo_levels(s, &failed), &failed);
+    put(root, "costs", costs(s->costs, s->n_costs, &failed), &failed);
+    put(root, "level_costs", costs(s->level_costs, s->n_level_costs, &failed), &failed);
+    put(root, "relaxations", relaxations(s->relaxations, s->n_relaxations, &failed), &failed);
+    put(root, "level_relaxations", relaxations(s->level_relaxations, s->n_level_relaxations, &failed), &failed);
+    put(root, "throttles", throttles(s, &failed), &failed);
+    put(root, "settings", settings(s, &failed), &failed);
+    put(root, "missing", missing(s, &failed), &failed);
+    if (!failed)
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
+/* One row a line: short enough to read, easy to diff. */
+static int print_tree(FILE *out, json_t *root)
+{
+    int status = 0;
+    const char *key, *separator = "{\n";
+    json_t *value, *row;
+    size_t i;
+    json_object_foreach(root, key, value) {
+        fprintf(out, "%s  \"%s\": ", separator, key);
+        separator = ",\n";
+        if (json_array_size(value) == 0) {
+            status |= json_dumpf(value, out, JSON_ENCODE_ANY);
+            continue;
+        }
+        json_array_foreach(value, i, row) {
+            fputs(i ? ",\n    " : "[\n    ", out);
+            status |= json_dumpf(row, out, 0);
+        }
+        fputs("\n  ]", out);
+    }
+    fputs("\n}\n", out);
+    return ferror(out) ? -1 : status;
+}
+
+char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
+{
+    json_t *root = to_tree(s);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = root ? open_memstream(&text, &size) : NULL;
+    int status = out ? print_tree(out, root) : -1;
+    if (out && fclose(out) != 0)
+        status = -1;
+    json_decref(root);
+    if (status != 0) {
+        snprintf(why, why_size, "out of memory");
+    } else {
+        status = export_check(text, size, why, why_size);
+    }
+    if (status == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size)
+{
+    char *text = schedule_to_json(s, why, why_size);
+    if (!text)
+        return -1;
+    errno = 0;
+    int status = fputs(text, out) < 0 || fflush(out) != 0 ? -1 : 0;
+    if (status != 0)
+        snprintf(why, why_size, "cannot be written: %s", strerror(errno));
+    free(text);
+    return status;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a scheduler can use of finished tables: the parameters that --export writes as a C header and as JSON
+ * (doc/export-format.md). Pure: it knows tables, neither machines nor kernels.
+ *
+ * Everything is a whole number in a stated unit, with its 95 % limits where the table has them, and is either measured
+ * or absent: absence is told apart from 0 everywhere.
+ */
+#ifndef CHARACTERIZE_SCHEDULE_H
+#define CHARACTERIZE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tables/table/table.h"
+
+enum {
+    SCHEDULE_LEVELS_MAX = 8,
+    /* the fixed-point arithmetic of the header is dimensioned for these */
+    SCHEDULE_MHZ_MIN = 250, SCHEDULE_MHZ_MAX = 16000,
+    /* Turbo frequencies come in steps of the 100 MHz bus clock (MSR 1ADH): a quarter of it is the same frequency. */
+    SCHEDULE_SAME_MHZ = 25,
+};
+
+struct schedule_number {
+    bool present, has_limits; /* not present: the numbers are 0 and mean nothing */
+    int32_t value, lo, hi;
+};
+
+/* What a kernel's name says. Licence levels are asked for by width and weight (dissertation, section 3.2.1). */
+struct schedule_kernel {
+    unsigned width;   /* bits */
+    bool heavy;
+    bool plain;       /* its full rate is its class's demand: neither one dependent chain nor dirty upper halves */
+    unsigned density; /* one such instruction in every so many; 1 = nothing else */
+};
+/* Reads a kernel's name; false: it stands for no class (pause, a mixture, an unknown one). */
+typedef bool schedule_classifier(const char *name, struct schedule_kernel *out);
+
+struct schedule_class {
+    unsigned width;
+    bool heavy;
+    struct schedule_number level; /* at full rate; of kernels that differ, the highest level */
+};
+
+/* A class in every `density` instructions: which level it asks for, after how many of them. */
+struct schedule_trigger {
+    size_t class_index;
+    unsigned density;
+    struct schedule_number level, count;
+};
+
+/* One number of active cores on one CPU; by level. */
+struct schedule_point {
+    int cpu;
+    unsigned active_cores;
+    struct schedule_number mhz[SCHEDULE_LEVELS_MAX];
+};
+
+/* A turbo level: neighbouring numbers of active cores that share their frequencies. */
+struct schedule_turbo {
+    int cpu;
+    unsigned cores_lo, cores_hi; /* the first and the last number that was measured */
+    struct schedule_number mhz[SCHEDULE_LEVELS_MAX]; /* means over them */
+};
+
+/* What a change from one class to another costs; where several pairs of kernels were measured, the largest value. */
+struct schedule_cost {
+    size_t from, to; /* classes, or levels in level_costs */
+    unsigned active_cores;
+    struct schedule_number down_ns, up_ns, breakeven_ns;
+};
+
+struct schedule_relaxation {
+    size_t from, to;
+    unsigned mode; /* 1: the usual wait, 2: the long one */
+    size_t source; /* the pair of kernels that it was measured with: one for each from and to, its shares add up */
+    struct schedule_number wait_ns, share_permille;
+};
+
+struct schedule_throttle {
+    size_t from, to;
+    unsigned active_cores, phase;
+    struct schedule_number duration_ns, ratio_permille;
+};
+
+struct schedule_missing {
+    char *table, *why;
+    size_t count;  /* entries with this reason */
+    bool left_out; /* measured, but it cannot be used; else it was not measured */
+};
+
+struct schedule_setting {
+    char *table, *key, *value;
+};
+
+struct schedule {
+    /* provenance, NULL where the tables do not say; dates are the first and the last */
+    char *cpu, *machine, *source, *version, *date_first, *date_last;
+    bool modelled;
+    unsigned cores; /* physical cores of the machine; 0: the tables do not say */
+    size_t n_settings;
+    struct schedule_setting *settings;
+
+    unsigned n_levels;
+    /* The event that counts the cycles at a level: event select | umask << 8, derived from what was counted. */
+    struct schedule_number level_event[SCHEDULE_LEVELS_MAX];
+    size_t n_classes;
+    struct schedule_class *classes; /* by width, light before heavy */
+    size_t n_triggers;
+    struct schedule_trigger *triggers;
+    size_t n_points;
+    struct schedule_point *points; /* by CPU, then active cores */
+    size_t n_turbos;
+    struct schedule_turbo *turbos; /* likewise */
+    size_t n_costs;
+    struct schedule_cost *costs; /* between classes */
+    size_t n_level_costs;
+    struct schedule_cost *level_costs; /* between different levels: the largest of the classes' */
+    size_t n_relaxations;
+    struct schedule_relaxation *relaxations;
+    size_t n_level_relaxations;
+    struct schedule_relaxation *level_relaxations;
+    size_t n_throttles;
+    struct schedule_throttle *throttles;
+    size_t n_missing;
+    struct schedule_missing *missing;
+    size_t n_ignored; /* rows that stand for no class, have no level, or a value outside of the range of its unit */
+    /* Those, single values that cannot be, and what contradicts itself: all of them are in `missing`, too. The first as
+     * "TABLE: why", "" where there is none. */
+    size_t n_left_out;
+    char first_left_out[300];
+};
+
+/*
+ * Whether tables may be used together: all of the same processor and machine, measured or modelled alike, none of them
+ * twice. Returns 0, or -1 with one line in `why`.
+ */
+int schedule_check_tables(const struct table *const *tables, size_t n, char *why, size_t why_size);
+/*
+ * Whether they hold what such tables promise: the columns of doc/formats.md (of tables that it names), and values
+ * within their limits. Returns 0, or -1 with one line in `why`.
+ */
+int schedule_check_rows(const struct table *const *tables, size_t n, char *why, size_t why_size);
+
+/*
+ * Reads the parameters out of n finished tables: frequency, trigger, overhead, relaxation, throttle, umask; others are
+ * passed over. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
+ * What lacks limits, or what other rows contradict, is left out; and where the table frequency was measured and has no
+ * two levels that the frequency tells apart (support_levels), all costs and waits are.
+ * Returns 0, or -1 with one line in `why`, which has the reason of each section where nothing can be used; *out is then
+ * empty. schedule_free in any case.
+ */
+int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
+                         struct schedule *out, char *why, size_t why_size);
+void schedule_free(struct schedule *s);
+
+/* The points of a CPU: index of the first, and how many; 0 if it was not measured. The same of its turbo levels. */
+size_t schedule_points_of(const struct schedule *s, int cpu, size_t *first);
+size_t schedule_turbos_of(const struct schedule *s, int cpu, size_t *first);
+/* The CPUs that have points, ascending: the i-th; -1: there are no more. */
+int schedule_cpu(const struct schedule *s, size_t i);
+
+#endif

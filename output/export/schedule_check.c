@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether finished tables may be used: those of one measurement, with the columns and values that they promise. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output/export/schedule.h"
+
+enum { COLUMNS_PROMISED_MAX = 10 };
+
+/* doc/formats.md, "Columns that are always there". */
+static const struct {
+    const char *table, *columns[COLUMNS_PROMISED_MAX];
+} promised[] = {
+    {"frequency", {"cpu", "kernel", "active_cores", "level", "freq_ghz"}},
+    {"transitions", {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz",
+                     "phases"}},
+    {"throttle", {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"}},
+    {"trigger", {"kernel", "density", "count", "level"}},
+    {"relaxation", {"from", "to", "wait_us", "mode", "share"}},
+    {"overhead", {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"}},
+    {"umask", {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"}},
+    {"energy", {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
+                "idle_watts"}},
+    {"voltage", {"from", "to", "active_cores", "time_us", "volts", "level_ghz"}},
+};
+
+static bool same(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+int schedule_check_tables(const struct table *const *tables, size_t n, char *why, size_t why_size)
+{
+    static const char *const keys[] = {"cpu", "machine", "modelled"};
+    for (size_t i = 0; i < n; i++) {
+        if (tables[i]->failed || !tables[i]->name) {
+            snprintf(why, why_size, "a table is not complete: memory ran out while it was made");
+            return -1;
+        }
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(tables[i]->name, tables[j]->name) == 0) {
+                snprintf(why, why_size, "the table %s comes twice", tables[i]->name);
+                return -1;
+            }
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            const char *first = table_meta(tables[0], keys[k]), *other = table_meta(tables[i], keys[k]);
+            if (same(first, other))
+                continue;
+            snprintf(why, why_size, "tables of different measurements: %s is '%.60s' in %s, '%.60s' in %s", keys[k],
+                     first ? first : "", tables[0]->name, other ? other : "", tables[i]->name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_columns(const struct table *t, char *why, size_t why_size)
+{
+    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++) {
+        if (strcmp(t->name, promised[i].table) != 0)
+            continue;
+        for (size_t c = 0; c < COLUMNS_PROMISED_MAX && promised[i].columns[c]; c++)
+            if (!table_has(t, promised[i].columns[c])) {
+                snprintf(why, why_size, "the table %s has no column %s", t->name, promised[i].columns[c]);
+                return -1;
+            }
+    }
+    return 0;
+}
+
+/* Limits of a field that is there, each as far as it is known, enclose it; all three were rounded to nine digits. */
+static int check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)
+{
+    char lo_name[80], hi_name[80];
+    snprintf(lo_name, sizeof lo_name, "%s_lo", column);
+    snprintf(hi_name, sizeof hi_name, "%s_hi", column);
+    double value = table_number(t, row, column);
+    double lo = table_number(t, row, lo_name), hi = table_number(t, row, hi_name);
+    double slack = 1e-7 * fmax(fabs(value), fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0)) + 1e-12;
+    if (!(lo > value + slack) && !(hi < value - slack) && !(lo > hi + slack)) /* absent ones are NaN */
+        return 0;
+    snprintf(why, why_size, "the table %s, row %zu: %s is %.9g, with the limits %.9g to %.9g", t->name, row + 1,
+             column, value, lo, hi);
+    return -1;
+}
+
+int schedule_check_rows(const struct table *const *tables, size_t n, char *why, size_t why_size)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct table *t = tables[i];
+        if (check_columns(t, why, why_size) != 0)
+            return -1;
+        for (size_t c = 0; c < t->n_columns; c++)
+            for (size_t row = 0; row < t->n_rows && t->columns[c].type != TABLE_TEXT; row++)
+                if (check_limits(t, row, t->columns[c].name, why, why_size) != 0)
+                    return -1;
+    }
+    return 0;
+}

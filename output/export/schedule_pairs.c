@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Scheduler parameters that stand between two classes or levels: costs, throttling, and waits (which of
+ * several are told: schedule_waits.c). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/export/schedule_parts.h"
+#include "tables/table/estimates.h"
+
+static void largest(struct schedule_number *to, struct schedule_number from)
+{
+    if (from.present && (!to->present || from.value > to->value))
+        *to = from;
+}
+
+static bool put_cost(struct schedule_cost **costs, size_t *n, const struct schedule_cost *c)
+{
+    for (size_t i = 0; i < *n; i++) {
+        struct schedule_cost *old = &(*costs)[i];
+        if (old->from != c->from || old->to != c->to || old->active_cores != c->active_cores)
+            continue;
+        largest(&old->down_ns, c->down_ns);
+        largest(&old->up_ns, c->up_ns);
+        largest(&old->breakeven_ns, c->breakeven_ns);
+        return true;
+    }
+    struct schedule_cost *new = schedule_grow((void **)costs, n, sizeof *new);
+    if (new)
+        *new = *c;
+    return new != NULL;
+}
+
+static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
+{
+    for (size_t i = 0; i < s->n_throttles; i++) {
+        struct schedule_throttle *old = &s->throttles[i];
+        if (old->from != p->from || old->to != p->to || old->active_cores != p->active_cores ||
+            old->phase != p->phase)
+            continue;
+        if (p->duration_ns.value > old->duration_ns.value)
+            *old = *p;
+        return true;
+    }
+    struct schedule_throttle *new = schedule_grow((void **)&s->throttles, &s->n_throttles, sizeof *new);
+    if (new)
+        *new = *p;
+    return new != NULL;
+}
+
+/* A number of a row; what cannot be, or has no limits, is left out, with the reason. */
+typedef bool possible_fn(const struct schedule_number *);
+static bool take(struct schedule *s, const struct table *t, size_t row, const char *column, possible_fn *possible,
+                 const char *otherwise, struct schedule_number *out)
+{
+    char why[160];
+    *out = schedule_field(t, row, column, 1e3);
+    if (out->present ? possible(out) && out->has_limits : !isfinite(table_number(t, row, column)))
+        return true;
+    snprintf(why, sizeof why, "%s %s", column, !out->present   ? "is beyond 2 s"
+                                               : !possible(out) ? otherwise
+                                                                : "has no limits; more --runs would help");
+    *out = (struct schedule_number){0};
+    return schedule_leave_out(s, t->name, why);
+}
+
+/* A cost may come out below 0 by noise, but not with all of its limits. */
+static bool cost_possible(const struct schedule_number *n)
+{
+    return (n->has_limits ? n->hi : n->value) >= 0;
+}
+
+static bool time_possible(const struct schedule_number *n)
+{
+    return n->value >= 0;
+}
+
+/* It is computed from both costs, so it is worth nothing where one of them, or how well it is known, is not there. */
+static bool take_breakeven(struct schedule *s, const struct table *t, size_t row, struct schedule_cost *c)
+{
+    if (!take(s, t, row, "breakeven_us", time_possible, "is below 0", &c->breakeven_ns))
+        return false;
+    if (!c->breakeven_ns.present || (c->down_ns.has_limits && c->up_ns.has_limits))
+        return true;
+    c->breakeven_ns = (struct schedule_number){0};
+    return schedule_leave_out(s, t->name, "breakeven_us without both costs and their limits");
+}
+
+/* Both levels known and different. */
+static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level, size_t *to_level)
+{
+    const struct schedule_number *a = &s->classes[from].level, *b = &s->classes[to].level;
+    *from_level = (size_t)a->value;
+    *to_level = (size_t)b->value;
+    return a->present && b->present && a->value != b->value;
+}
+
+/* Both levels known, and `slower` not of a slower one: the frequency does not change that way. */
+static bool is_no_slower(const struct schedule *s, size_t faster, size_t slower)
+{
+    const struct schedule_number *a = &s->classes[faster].level, *b = &s->classes[slower].level;
+    return a->present && b->present && a->value >= b->value;
+}
+
+/* Whether the row itself shows that the frequency changes; tables without the columns are not asked. */
+static bool changes(const struct table *t, size_t row)
+{
+    struct estimate high = table_estimate(t, row, "high_ghz"), low = table_estimate(t, row, "low_ghz");
+    return !table_has(t, "high_ghz") || estimate_above(&high, &low);
+}
+
+/* One row; false: out of memory. */
+static bool cost_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+{
+    struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row)};
+    if (!c.active_cores)
+        return schedule_ignore(s, t, SCHEDULE_NO_CORES);
+    if (!take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
+        !take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
+        !take_breakeven(s, t, row, &c))
+        return false;
+    const char *otherwise = is_no_slower(s, from, to) ? "up_us and breakeven_us of kernels of which the second is not "
+                                                        "of a slower level by the table frequency"
+                            : !changes(t, row) ? "up_us and breakeven_us without high_ghz above low_ghz by their limits"
+                                               : NULL;
+    if ((c.up_ns.present || c.breakeven_ns.present) && otherwise) {
+        c.up_ns = c.breakeven_ns = (struct schedule_number){0};
+        if (!schedule_leave_out(s, t->name, otherwise))
+            return false;
+    }
+    if (c.down_ns.present || c.up_ns.present || c.breakeven_ns.present)
+        return put_cost(&s->costs, &s->n_costs, &c);
+    s->n_ignored++; /* the table says itself what it does not have */
+    return true;
+}
+
+static bool throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+{
+    double phase = table_number(t, row, "phase");
+    struct schedule_throttle p = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row),
+                                  .ratio_permille = schedule_field(t, row, "ipc_ratio", 1e3)};
+    if (!p.active_cores)
+        return schedule_ignore(s, t, SCHEDULE_NO_CORES);
+    if (isnan(phase))
+        return schedule_ignore(s, t, "whether it throttles is undecided");
+    if (!(phase >= 0 && phase <= UINT8_MAX))
+        return schedule_ignore(s, t, "phase is not in 0 to 255");
+    p.phase = (unsigned)phase;
+    if (!take(s, t, row, "duration_us", time_possible, "is below 0", &p.duration_ns))
+        return false;
+    if (p.duration_ns.present)
+        return put_throttle(s, &p);
+    s->n_ignored++; /* no phase was found */
+    return true;
+}
+
+/* Not how far throttling reaches, what re-arms a wait, or how toggling does. */
+static bool is_meant(const struct table *t, size_t row)
+{
+    const char *part = table_text(t, row, "part"), *what = table_text(t, row, "what");
+    return (!part || strcmp(part, "phase") == 0) && (!what || strcmp(what, "wait") == 0);
+}
+
+bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
+                        schedule_classifier *classify)
+{
+    bool overhead = strcmp(t->name, "overhead") == 0, relaxation = strcmp(t->name, "relaxation") == 0;
+    const char *cpu = table_setting(t, "measured_cpu");
+    char why[SUPPORT_WHY_MAX];
+    bool levels = !frequency || support_levels(frequency, cpu ? atoi(cpu) : -1, why), done = true;
+    for (size_t row = 0; row < t->n_rows && done; row++) {
+        const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
+        struct schedule_kernel a, b;
+        if (!is_meant(t, row))
+            continue;
+        if (!from || !to || !classify(from, &a) || !classify(to, &b) || !a.plain || !b.plain || a.density != 1 ||
+            b.density != 1) {
+            done = schedule_ignore(s, t, SCHEDULE_NO_CLASS);
+            continue;
+        }
+        size_t x = schedule_class_of(s, &a), y = schedule_class_of(s, &b);
+        if ((overhead || relaxation) && !levels) {
+            done = schedule_ignore(s, t, why);
+            continue;
+        }
+        if (relaxation && is_no_slower(s, y, x)) {
+            done = schedule_ignore(s, t, "a wait after code that is not of a slower level by the table frequency");
+            continue;
+        }
+        done = overhead     ? cost_row(s, t, row, x, y)
+               : relaxation ? schedule_wait_row(s, t, row, x, y)
+                            : throttle_row(s, t, row, x, y);
+    }
+    return done;
+}
+
+static int by_pair(size_t from_a, size_t to_a, size_t from_b, size_t to_b)
+{
+    if (from_a != from_b)
+        return from_a < from_b ? -1 : 1;
+    return (to_a > to_b) - (to_a < to_b);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct schedule_cost *x = a, *y = b;
+    int pair = by_pair(x->from, x->to, y->from, y->to);
+    return pair ? pair : (x->active_cores > y->active_cores) - (x->active_cores < y->active_cores);
+}
+
+static int by_relaxation(const void *a, const void *b)
+{
+    const struct schedule_relaxation *x = a, *y = b;
+    int pair = by_pair(x->from, x->to, y->from, y->to);
+    return pair ? pair : (x->mode > y->mode) - (x->mode < y->mode);
+}
+
+static int by_throttle(const void *a, const void *b)
+{
+    const struct schedule_throttle *x = a, *y = b;
+    int pair = by_pair(x->from, x->to, y->from, y->to);
+    if (pair || x->active_cores == y->active_cores)
+        return pair ? pair : (x->phase > y->phase) - (x->phase < y->phase);
+    return x->active_cores < y->active_cores ? -1 : 1;
+}
+
+static void sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+    if (n)
+        qsort(list, n, size, order);
+}
+
+static void sort_pairs(struct schedule *s)
+{
+    sort(s->costs, s->n_costs, sizeof *s->costs, by_cost);
+    sort(s->level_costs, s->n_level_costs, sizeof *s->level_costs, by_cost);
+    sort(s->relaxations, s->n_relaxations, sizeof *s->relaxations, by_relaxation);
+    sort(s->level_relaxations, s->n_level_relaxations, sizeof *s->level_relaxations, by_relaxation);
+    sort(s->throttles, s->n_throttles, sizeof *s->throttles, by_throttle);
+}
+
+static bool put_level_wait(struct schedule *s, const struct schedule_relaxation *r)
+{
+    struct schedule_relaxation *new =
+        schedule_grow((void **)&s->level_relaxations, &s->n_level_relaxations, sizeof *new);
+    if (new)
+        *new = *r;
+    return new != NULL;
+}
+
+bool schedule_put_level_pairs(struct schedule *s)
+{
+    bool done = schedule_choose_waits(&s->relaxations, &s->n_relaxations);
+    for (size_t i = 0; i < s->n_costs && done; i++) {
+        struct schedule_cost c = s->costs[i];
+        if (levels_of(s, s->costs[i].from, s->costs[i].to, &c.from, &c.to))
+            done = put_cost(&s->level_costs, &s->n_level_costs, &c);
+    }
+    for (size_t i = 0; i < s->n_relaxations && done; i++) {
+        struct schedule_relaxation r = s->relaxations[i];
+        if (levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
+            done = put_level_wait(s, &r);
+    }
+    done = done && schedule_choose_waits(&s->level_relaxations, &s->n_level_relaxations);
+    sort_pairs(s);
+    return done;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What schedule.c and schedule_pairs.c share. */
+#ifndef CHARACTERIZE_SCHEDULE_PARTS_H
+#define CHARACTERIZE_SCHEDULE_PARTS_H
+
+#include "output/export/schedule.h"
+
+/* One more element, zeroed, at the end of an array; NULL: out of memory, the array is as it was. */
+void *schedule_grow(void **array, size_t *n, size_t size);
+
+/* value times unit as a whole number, the limits rounded outwards; absent if not finite or beyond 31 bits. */
+struct schedule_number schedule_round(double value, double lo, double hi, double unit);
+/* The same of a field and its _lo and _hi. */
+struct schedule_number schedule_field(const struct table *t, size_t row, const char *column, double unit);
+/* The column active_cores; 0: absent. */
+unsigned schedule_cores_field(const struct table *t, size_t row);
+/* A level, -1: absent or none that could be. */
+int schedule_level_field(const struct table *t, size_t row, const char *column);
+/* Index into s->classes, SIZE_MAX: no such class yet. */
+size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel *k);
+
+/* Adds to s->missing; equal reasons of a table together. False: out of memory. */
+bool schedule_note_missing(struct schedule *s, const char *table, const char *why);
+/* The same for what was measured and cannot be used, which is counted and told; and for a whole row of it. */
+bool schedule_leave_out(struct schedule *s, const char *table, const char *why);
+bool schedule_ignore(struct schedule *s, const struct table *t, const char *why);
+
+#define SCHEDULE_NO_CLASS                                                                                              \
+    "the kernel stands for no class of code: a mixture, a chain, dirty upper halves, sparse, or not known"
+#define SCHEDULE_NO_CORES "active_cores is not in 1 to 65535"
+
+/* schedule_classes.c. A class for every kernel of a table that stands for one. False: out of memory. */
+bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify);
+/* The level of a class from the table frequency: of its plain kernels at full rate the highest that any was seen at. */
+void schedule_put_levels(struct schedule *s, const struct table *t, schedule_classifier *classify);
+/* Rows of the table trigger, of classes whose level is known already; contradictions remove both. `frequency`: that
+ * table, NULL where it was not measured. */
+bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
+                           schedule_classifier *classify);
+
+/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. `frequency`: the
+ * table of that name, NULL where it was not measured. */
+bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
+                        schedule_classifier *classify);
+/* level_costs and level_relaxations from those between classes. */
+bool schedule_put_level_pairs(struct schedule *s);
+
+/* schedule_waits.c. One row of the table relaxation between two classes; false: out of memory. */
+bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to);
+/* Of several pairs of kernels between two classes, and of classes between two levels, the one that waits longest in the
+ * mean, with all of its modes: shares of different pairs do not add up. */
+bool schedule_choose_waits(struct schedule_relaxation **list, size_t *n);
+
+/* schedule_events.c. level_event from the table umask. */
+void schedule_put_events(struct schedule *s, const struct table *t, schedule_classifier *classify);
+
+#endif

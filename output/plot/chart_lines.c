@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A panel of lines: series over a common axis, with limits. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "output/plot/chart_draw.h"
+
+enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28, LINE_ONLY = 200 /* points of a line that are not marked */ };
+
+int chart_lines_height(const struct chart_panel *p)
+{
+    return p->n_series > 1 || !*p->title ? HEIGHT : 3 * HEIGHT / 5;
+}
+
+struct range {
+    double lo, hi;
+};
+
+static void widen(struct range *r, double v, bool log_scale)
+{
+    if (isfinite(v) && (!log_scale || v > 0)) {
+        r->lo = fmin(r->lo, v);
+        r->hi = fmax(r->hi, v);
+    }
+}
+
+static struct range padded(struct range r, bool log_scale, double part, double least)
+{
+    if (!(r.lo <= r.hi))
+        return (struct range){1, 10};
+    if (log_scale) {
+        double factor = fmax(pow(r.hi / r.lo, part), 1.12);
+        return (struct range){r.lo / factor, r.hi * factor};
+    }
+    double span = fmax(r.hi - r.lo, least * fmax(fabs(r.hi), 1e-6));
+    double middle = (r.lo + r.hi) / 2;
+    return (struct range){middle - (0.5 + part) * span, middle + (0.5 + part) * span};
+}
+
+static void ranges(const struct chart_panel *p, struct range *x, struct range *y)
+{
+    *x = *y = (struct range){INFINITY, -INFINITY};
+    for (size_t i = 0; i < p->n_series; i++)
+        for (size_t k = 0; k < p->series[i].n; k++) {
+            const struct chart_point *q = &p->series[i].points[k];
+            widen(x, q->x, p->log_x);
+            widen(y, q->y, p->log_y);
+            widen(y, q->lo, p->log_y);
+            widen(y, q->hi, p->log_y);
+        }
+    if (p->from_zero && !p->log_y)
+        y->lo = fmin(y->lo, 0);
+    double low = y->lo;
+    *x = padded(*x, p->log_x, 0.03, 0.5);
+    *y = padded(*y, p->log_y, 0.08, 0.04);
+    if (p->from_zero && !p->log_y && low >= 0)
+        y->lo = 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The distinct x of all series, ascending, at most `max` (else 0); returns how many. */
+static size_t distinct(const struct chart_panel *p, double *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_series; i++)
+        for (size_t k = 0; k < p->series[i].n; k++) {
+            size_t j = 0;
+            while (j < n && out[j] != p->series[i].points[k].x)
+                j++;
+            if (j < n)
+                continue;
+            if (n == max)
+                return 0;
+            out[n++] = p->series[i].points[k].x;
+        }
+    qsort(out, n, sizeof *out, ascending);
+    return n;
+}
+
+/* Tics where there are points: numbers of cores, distances. Those too near to the one before have no number. */
+static void tics_at_points(const struct canvas *k, const struct chart_panel *p, const struct range *x, int width)
+{
+    double values[TICS_MAX + 12], last = -INFINITY;
+    size_t n = distinct(p, values, sizeof values / sizeof values[0]);
+    if (n == 0 || !p->whole_x)
+        return;
+    fputs("set xtics (", k->out);
+    for (size_t i = 0; i < n; i++) {
+        double part = p->log_x ? log(values[i] / x->lo) / log(x->hi / x->lo) : (values[i] - x->lo) / (x->hi - x->lo);
+        double column = part * width;
+        bool named = column - last >= NUMBER_WIDTH;
+        fprintf(k->out, "%s'", i ? ", " : "");
+        if (named) {
+            fprintf(k->out, "%.10g", values[i]);
+            last = column;
+        }
+        fprintf(k->out, "' %.10g", values[i]);
+    }
+    fputs(")\n", k->out);
+}
+
+static bool has_limits(const struct chart_series *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (isfinite(s->points[i].lo) && isfinite(s->points[i].hi))
+            return true;
+    return false;
+}
+
+/* Where series i draws x: a few pixels to the side if series are to stand apart. */
+static double beside(const struct chart_panel *p, size_t i, double x, const struct range *r, int width)
+{
+    double pixels = p->apart && p->n_series > 1 ? fmin(5, 40.0 / (double)p->n_series) : 0;
+    double part = ((double)i - ((double)p->n_series - 1) / 2) * pixels / width;
+    return p->log_x ? x * pow(r->hi / r->lo, part) : x + (r->hi - r->lo) * part;
+}
+
+static void print_data(const struct canvas *k, const struct chart_panel *p, const struct range *x, int width)
+{
+    for (size_t i = 0; i < p->n_series; i++) {
+        const struct chart_series *s = &p->series[i];
+        fprintf(k->out, "$s%zu << END\n", i);
+        for (size_t j = 0; j < s->n; j++) {
+            const struct chart_point *q = &s->points[j];
+            bool limits = isfinite(q->lo) && isfinite(q->hi) && (!p->log_y || q->lo > 0);
+            fprintf(k->out, "%.10g %.10g %.10g %.10g\n", beside(p, i, q->x, x, width), q->y,
+                    limits ? q->lo : q->y, limits ? q->hi : q->y);
+        }
+        fputs("END\n", k->out);
+    }
+}
+
+static void print_curve(const struct canvas *k, const struct chart_series *s, size_t i, const char **comma)
+{
+    static const int dashes[] = {1, 2, 4};
+    const char *colour = chart_colour(s->colour);
+    int dash = s->faint ? 3 : dashes[(s->mark < 0 ? 0 : s->mark) / PLOT_N_SERIES % 3];
+    if (s->line) {
+        fprintf(k->out, "%s$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", *comma, i, s->faint ? "1.2" : "1.8",
+                dash, colour);
+        *comma = ", \\\n  ";
+    }
+    if (has_limits(s)) {
+        fprintf(k->out, "%s$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", *comma, i, colour);
+        *comma = ", \\\n  ";
+    }
+    if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line)) {
+        fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i,
+                chart_mark(s->mark), s->faint ? "1.2" : s->n > 60 ? "0.35" : "0.75", colour);
+        *comma = ", \\\n  ";
+    }
+}
+
+void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const struct place *at)
+{
+    struct range x, y;
+    const char *comma = "plot ";
+    char style[80];
+    ranges(p, &x, &y);
+    print_data(k, p, &x, at->right - at->left);
+    chart_axis(k, 'x', x.lo, x.hi, p->log_x);
+    chart_axis(k, 'y', y.lo, y.hi, p->log_y);
+    tics_at_points(k, p, &x, at->right - at->left);
+    chart_x_label(k, p->x_label);
+    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
+    chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, style);
+    for (size_t i = 0; i < p->n_series; i++)
+        if (p->series[i].n > 0)
+            print_curve(k, &p->series[i], i, &comma);
+    fputs("\n", k->out);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/validate/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/plain_text.h"
+
+static const struct table_column columns[] = {
+    {"table", "", TABLE_TEXT, true, 0},         {"figure", "", TABLE_TEXT, true, 0},
+    {"unit", "", TABLE_TEXT, false, 0},         {"published", "", TABLE_REAL, false, 3},
+    {"published_max", "", TABLE_REAL, false, 3}, /* where a range was published */
+    {"measured", "", TABLE_REAL, false, 3},     {"measured_lo", "", TABLE_REAL, false, 3},
+    {"measured_hi", "", TABLE_REAL, false, 3},  {"deviation_percent", "%", TABLE_REAL, false, 1},
+    {"precision", "", TABLE_REAL, false, 3}, /* of what was published */
+    {"detectable", "", TABLE_REAL, false, 3},   {"detectable_percent", "%", TABLE_REAL, false, 1},
+    {"hidden_by", "", TABLE_TEXT, false, 0}, /* where detectable_percent is above TO_FIND_PERCENT */
+    {"rows", "", TABLE_WHOLE, false, 0}, /* that the figure means */
+    {"verdict", "", TABLE_TEXT, false, 0},      {"source", "", TABLE_TEXT, false, 0},
+    {"note", "", TABLE_TEXT, false, 0},
+};
+
+static const double TO_FIND_PERCENT = 20; /* the deviation of a figure that is to be found */
+enum { PLAIN_MAX = 1000, NOTE_MAX = 240 };
+enum verdict { AGREES, UNDECIDED, DEVIATES, NOT_MEASURED, NOT_PUBLISHED };
+static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "not measured", "not published"};
+
+/* What was measured of one figure. */
+struct seen {
+    enum verdict verdict;
+    double value, lo, hi;
+    double detectable; /* the smallest deviation that would have been found, in any of the rows */
+    size_t rows;
+    const char *note; /* of the row that is told */
+    char own_note[NOTE_MAX]; /* where there is no such row */
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_counted(const struct sku_figure *f)
+{
+    static const char *const whole[] = {"level", "halts", "mode", "phase"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole && !f->mean; i++)
+        if (strcmp(f->column, whole[i]) == 0)
+            return true;
+    return false;
+}
+
+double validate_precision(const struct sku_figure *f)
+{
+    static const double ALL_OR_NONE = 0.05;
+    bool extreme = f->lo == f->hi && (f->lo == 0 || f->lo == 1);
+    if (isfinite(f->tolerance))
+        return f->tolerance;
+    if (is_counted(f))
+        return 0;
+    return extreme && strcmp(f->column, "share") == 0 ? ALL_OR_NONE : f->rounding;
+}
+
+/* Of a range: half of it, and the precision of its ends. */
+static double uncertainty(const struct sku_figure *f)
+{
+    return validate_precision(f) + (f->hi - f->lo) / 2;
+}
+
+/* The deviation that matters, in the column's unit; of shares of 0 as of 1. */
+static double deviation_to_find(const struct sku_figure *f)
+{
+    static const double CLOCK_STEP_GHZ = 0.1;
+    double middle = fabs(f->lo + f->hi) / 2;
+    if (ends_with(f->column, "_ghz"))
+        return CLOCK_STEP_GHZ;
+    return TO_FIND_PERCENT / 100 * (middle == 0 && strcmp(f->column, "share") == 0 ? 1 : middle);
+}
+
+/* ---- which rows are meant ---- */
+
+/* Whether `text` is one of the comma separated words. */
+static bool is_among(const char *text, const char *words)
+{
+    size_t n = strlen(text);
+    for (const char *at = words; *at;) {
+        size_t length = strcspn(at, ",");
+        if (length == n && strncmp(at, text, n) == 0)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+static bool fits(const struct sku_key *k, const char *text, double number)
+{
+    if (text)
+        return is_among(text, k->text);
+    return k->is_number && number >= k->lo && number <= k->hi; /* false for NaN */
+}
+
+static bool row_fits(const struct sku_figure *f, const struct table *t, size_t row)
+{
+    for (size_t i = 0; i < f->n_keys; i++)
+        if (!fits(&f->keys[i], table_text(t, row, f->keys[i].column), table_number(t, row, f->keys[i].column)))
+            return false;
+    return true;
+}
+
+static const struct sku_key *key_of(const struct sku_figure *f, const char *column)
+{
+    for (size_t i = 0; i < f->n_keys; i++)
+        if (strcmp(f->keys[i].column, column) == 0)
+            return &f->keys[i];
+    return NULL;
+}
+
+/* The reason why a row that the figure means is missing. An entry may say less than the figure, but nothing that the
+ * figure leaves open: that one kernel cannot run is no reason for a figure of all kernels. */
+static const char *reason(const struct sku_figure *f, const struct table *t)
+{
+    for (size_t m = 0; m < t->n_missing; m++) {
+        bool meant = true;
+        for (size_t c = 0; c < t->n_columns && meant; c++) {
+            const char *text = t->missing[m].values[c].text;
+            double number = t->missing[m].values[c].number;
+            const struct sku_key *k = key_of(f, t->columns[c].name);
+            meant = (!text && isnan(number)) || (k && fits(k, text, number));
+        }
+        if (meant)
+            return t->missing[m].why;
+    }
+    return NULL;
+}
+
+static bool some_row_fits(const struct sku_key *k, const struct table *t)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (fits(k, table_text(t, row, k->column), table_number(t, row, k->column)))
+            return true;
+    return false;
+}
+
+/* Why there is nothing, where the table does not say: the first key that no row has, with texts that there are. */
+static void explain(const struct sku_figure *f, const struct table *t, char *out, size_t size)
+{
+    for (size_t i = 0; i < f->n_keys; i++) {
+        const struct sku_key *k = &f->keys[i];
+        if (t->n_rows == 0 || some_row_fits(k, t))
+            continue;
+        const char *first = table_text(t, 0, k->column), *last = table_text(t, t->n_rows - 1, k->column);
+        int n = snprintf(out, size, "the table has no row with %s=%.60s", k->column, k->text);
+        if (first && last && n > 0 && (size_t)n < size)
+            snprintf(out + n, size - (size_t)n, strcmp(first, last) ? " (but %.30s, %.30s, ...)" : " (but %.30s, ...)",
+                     first, last);
+        return;
+    }
+    snprintf(out, size, "the table has no such row, or no value in it");
+}
+
+/* ---- verdicts ---- */
+
+static double outside(const struct sku_figure *f, double x)
+{
+    return x < f->lo ? f->lo - x : x > f->hi ? x - f->hi : 0;
+}
+
+/* Without limits the value counts. */
+static double lower(const struct seen *s)
+{
+    return isfinite(s->lo) ? s->lo : s->value;
+}
+
+static double upper(const struct seen *s)
+{
+    return isfinite(s->hi) ? s->hi : s->value;
+}
+
+static double detectable(const struct sku_figure *f, const struct seen *s)
+{
+    return is_counted(f) ? 1 : uncertainty(f) + upper(s) - lower(s);
+}
+
+static enum verdict judge(const struct sku_figure *f, const struct seen *s)
+{
+    double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
+    double lo = lower(s), hi = upper(s);
+    if (hi < f->lo - u - slack || lo > f->hi + u + slack)
+        return DEVIATES;
+    bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
+    return narrow ? AGREES : UNDECIDED;
+}
+
+/* The verdict, and what would have been found. */
+static void decide(const struct sku_figure *f, struct seen *s)
+{
+    s->verdict = f->published ? judge(f, s) : NOT_PUBLISHED;
+    s->detectable = f->published ? detectable(f, s) : NAN;
+}
+
+static struct seen look(const struct sku_figure *f, const struct table *t, size_t row)
+{
+    char lo[SKU_NAME_MAX + 4], hi[SKU_NAME_MAX + 4];
+    snprintf(lo, sizeof lo, "%s_lo", f->column);
+    snprintf(hi, sizeof hi, "%s_hi", f->column);
+    return (struct seen){.verdict = NOT_MEASURED, .value = table_number(t, row, f->column),
+                         .lo = table_number(t, row, lo), .hi = table_number(t, row, hi), .detectable = NAN,
+                         .note = table_text(t, row, "note")};
+}
+
+static bool is_worse(const struct sku_figure *f, const struct seen *a, const struct seen *than)
+{
+    if (a->verdict != than->verdict)
+        return a->verdict > than->verdict;
+    return outside(f, a->value) > outside(f, than->value);
+}
+
+static struct seen nothing_of(const struct sku_figure *f)
+{
+    return (struct seen){.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN,
+                         .detectable = NAN};
+}
+
+/* The row to tell of, or the mean of all: without a published figure the mean, too. */
+static struct seen see(const struct sku_figure *f, const struct table *t)
+{
+    struct seen worst = nothing_of(f);
+    double sum = 0, lo = 0, hi = 0, widest = NAN;
+    size_t rows = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct seen s = row_fits(f, t, row) ? look(f, t, row) : (struct seen){.value = NAN};
+        if (!isfinite(s.value))
+            continue;
+        decide(f, &s);
+        widest = fmax(widest, s.detectable);
+        sum += s.value;
+        lo += s.lo;
+        hi += s.hi;
+        if (rows++ == 0 || is_worse(f, &s, &worst))
+            worst = s;
+    }
+    if (rows && (f->mean || !f->published)) {
+        double n = (double)rows;
+        worst = (struct seen){.value = sum / n, .lo = lo / n, .hi = hi / n};
+        decide(f, &worst);
+    } else if (rows) {
+        worst.detectable = widest;
+    } else {
+        worst.note = reason(f, t);
+        if (!worst.note)
+            explain(f, t, worst.own_note, sizeof worst.own_note);
+    }
+    worst.rows = rows;
+    return worst;
+}
+
+/* ---- the table ---- */
+
+static const struct table *find(const struct table *const *tables, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tables[i]->name && strcmp(tables[i]->name, name) == 0)
+            return tables[i];
+    return NULL;
+}
+
+static const char *unit_of(const struct table *t, const char *column)
+{
+    for (size_t i = 0; t && i < t->n_columns; i++)
+        if (strcmp(t->columns[i].name, column) == 0)
+            return t->columns[i].unit;
+    return NULL;
+}
+
+/* What is to blame where deviations of 20 % would not be found: the widest of what hides them. */
+static void why_hidden(const struct sku_figure *f, const struct seen *s, char *out, size_t size)
+{
+    double range = (f->hi - f->lo) / 2, precision = validate_precision(f), limits = s->detectable - range - precision;
+    if (limits >= range && limits >= precision)
+        snprintf(out, size, "the measurement's limits are %.4g apart", limits);
+    else if (range >= precision)
+        snprintf(out, size, "a range was published");
+    else
+        snprintf(out, size, "published to +-%.4g only", precision);
+}
+
+static void put_published(struct table *out, const struct sku_figure *f, const struct seen *s)
+{
+    double from = s->value > f->hi ? f->hi : s->value < f->lo ? f->lo : s->value, middle = (f->lo + f->hi) / 2;
+    double percent = is_counted(f) || middle == 0 ? NAN : 100 * s->detectable / fabs(middle);
+    char why[80];
+    table_put_number(out, "published", f->lo);
+    if (f->hi > f->lo)
+        table_put_number(out, "published_max", f->hi);
+    table_put_number(out, "precision", validate_precision(f));
+    table_put_number(out, "detectable", s->detectable);
+    table_put_number(out, "detectable_percent", percent);
+    if (percent > TO_FIND_PERCENT) { /* false for NaN */
+        why_hidden(f, s, why, sizeof why);
+        table_put_text(out, "hidden_by", why);
+    }
+    if (from != 0)
+        table_put_number(out, "deviation_percent", 100 * (s->value - from) / fabs(from));
+}
+
+static void put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
+{
+    char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20];
+    const char *unit = unit_of(t, f->column);
+    snprintf(name, sizeof name, "%s%s%s%s", f->where, *f->where ? " " : "", f->mean ? "mean " : "", f->column);
+    table_add_row(out);
+    table_put_text(out, "table", f->table);
+    table_put_text(out, "figure", name);
+    if (unit && *unit && strcmp(unit, "1") != 0)
+        table_put_text(out, "unit", unit);
+    table_put_limits(out, "measured", s->value, s->lo, s->hi);
+    table_put_number(out, "rows", (double)s->rows);
+    table_put_text(out, "verdict", verdict_names[s->verdict]);
+    table_put_text(out, "source", f->source);
+    if (s->note || *s->own_note)
+        table_put_text(out, "note", s->note ? s->note : s->own_note);
+    if (f->published)
+        put_published(out, f, s);
+}
+
+static void put_meta(struct table *out, const struct sku *sku, const struct table *first)
+{
+    char text[2 * SKU_TEXT_MAX + 80];
+    for (size_t i = 0; first && i < first->n_meta; i++)
+        table_set_meta(out, first->meta[i].key, first->meta[i].value);
+    table_set_meta(out, "sku", sku->name);
+    const char *cpu = first ? table_meta(first, "cpu") : NULL;
+    if (cpu && !strstr(cpu, sku->brand)) {
+        snprintf(text, sizeof text, "this processor does not call itself %s: the figures are those of the %s",
+                 sku->brand, sku->name);
+        table_set_meta(out, "warning", text);
+    }
+}
+
+int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out)
+{
+    table_init(out, "validate", columns, sizeof columns / sizeof *columns);
+    put_meta(out, sku, n ? tables[0] : NULL);
+    for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
+        const struct sku_figure *f = &sku->figures[i];
+        const struct table *t = find(tables, n, f->table);
+        struct seen s = t ? see(f, t) : nothing_of(f);
+        if (!t)
+            snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
+        put_row(out, f, t, &s);
+    }
+    return out->failed ? -1 : 0;
+}
+
+size_t validate_count(const struct table *verdicts, const char *verdict)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < verdicts->n_rows; row++) {
+        const char *text = table_text(verdicts, row, "verdict");
+        n += text && strcmp(text, verdict) == 0;
+    }
+    return n;
+}
+
+/* ---- for a person ---- */
+
+static const double LEAST_TOLD = 0.05; /* %: what rounds to 0.0 is not told */
+
+static void print_number(char *out, size_t size, double value, const char *otherwise)
+{
+    if (isfinite(value))
+        snprintf(out, size, "%.6g", fabs(value) < 5e-7 ? 0 : value);
+    else
+        snprintf(out, size, "%s", otherwise);
+}
+
+/* Text of the SKU file or of a table, neither of which need be harmless to a terminal; `size` bytes of `to`. */
+static const char *plain_field(const struct table *v, size_t row, const char *column, char *to, size_t size)
+{
+    const char *text = table_text(v, row, column);
+    plain_text(text ? text : "-", to, size);
+    return to;
+}
+
+static void print_row(FILE *out, const struct table *v, size_t row)
+{
+    char published[80], high[24], within[24], measured[24], lo[24], hi[24], limits[60] = "";
+    double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
+    double found = table_number(v, row, "detectable"), found_percent = table_number(v, row, "detectable_percent");
+    char text[PLAIN_MAX], figure[PLAIN_MAX];
+    print_number(published, sizeof published, table_number(v, row, "published"), "-");
+    if (isfinite(most)) {
+        print_number(high, sizeof high, most, "-");
+        snprintf(published + strlen(published), sizeof published - strlen(published), "..%s", high);
+    }
+    if (table_number(v, row, "precision") > 0) { /* false for NaN */
+        print_number(within, sizeof within, table_number(v, row, "precision"), "-");
+        snprintf(published + strlen(published), sizeof published - strlen(published), " +-%s", within);
+    }
+    print_number(measured, sizeof measured, table_number(v, row, "measured"), "-");
+    print_number(lo, sizeof lo, table_number(v, row, "measured_lo"), "-");
+    print_number(hi, sizeof hi, table_number(v, row, "measured_hi"), "-");
+    if (isfinite(table_number(v, row, "measured_lo")))
+        snprintf(limits, sizeof limits, " [%s, %s]", lo, hi);
+    bool is_measured = isfinite(table_number(v, row, "measured"));
+    fprintf(out, "  %s  %s\n    published %s, measured %s%s", plain_field(v, row, "table", text, sizeof text),
+            plain_field(v, row, "figure", figure, sizeof figure), published, measured, limits);
+    if (is_measured && table_text(v, row, "unit"))
+        fprintf(out, " %s", plain_field(v, row, "unit", text, sizeof text));
+    if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
+        fprintf(out, ", %+.1f %%", deviation);
+    if (isfinite(found_percent))
+        fprintf(out, "; would find %.3g %%", found_percent);
+    else if (isfinite(found))
+        fprintf(out, "; would find %.3g", found);
+    if (table_text(v, row, "hidden_by"))
+        fprintf(out, ": %s", plain_field(v, row, "hidden_by", text, sizeof text));
+    fprintf(out, "; %s\n", plain_field(v, row, "source", text, sizeof text));
+    if (table_text(v, row, "note") && !is_measured)
+        fprintf(out, "    %s\n", plain_field(v, row, "note", text, sizeof text));
+}
+
+/* How many of the figures compared would be found wrong, if they were. */
+static void print_found(FILE *out, const struct table *v)
+{
+    size_t compared = 0, hidden = 0;
+    for (size_t row = 0; row < v->n_rows; row++) {
+        compared += isfinite(table_number(v, row, "detectable"));
+        hidden += table_text(v, row, "hidden_by") != NULL;
+    }
+    if (compared && hidden)
+        fprintf(out, "A deviation of %g %% would be found in %zu of the %zu figures compared; ", TO_FIND_PERCENT,
+                compared - hidden, compared);
+    else if (compared)
+        fprintf(out, "A deviation of %g %% would be found in each of the %zu figures compared; ", TO_FIND_PERCENT,
+                compared);
+    if (compared)
+        fprintf(out, "`would find`: from where on.\n");
+}
+
+void validate_print(FILE *out, bool colour, const struct table *verdicts)
+{
+    static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
+    char text[PLAIN_MAX], title[PLAIN_MAX + 60];
+    const char *sku = table_meta(verdicts, "sku"), *warning = table_meta(verdicts, "warning");
+    plain_text(sku ? sku : "-", text, sizeof text);
+    snprintf(title, sizeof title, "Measured against published: %s", text);
+    table_print_head(out, colour, verdicts, title);
+    size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
+    if (warning) {
+        plain_text(warning, text, sizeof text);
+        fprintf(out, "Warning: %s\n", text);
+    }
+    print_found(out, verdicts);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const char *name = verdict_names[order[i]];
+        size_t n = validate_count(verdicts, name);
+        if (order[i] == NOT_PUBLISHED)
+            fprintf(out, "%s: %zu\n", name, n);
+        else
+            fprintf(out, "%s: %zu of %zu\n", name, n, published);
+        for (size_t row = 0; row < verdicts->n_rows; row++)
+            if (strcmp(table_text(verdicts, row, "verdict"), name) == 0)
+                print_row(out, verdicts, row);
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What was measured against what was published. Pure: finished tables and the figures of a SKU in, a table of verdicts
+ * out.
+ *
+ * The rule. A figure is a number p, or a range, with the precision u that it was published with (validate_precision):
+ * all of p - u .. p + u may be meant. Of the rows that the figure means, with the 95 % limits lo..hi of each:
+ *   deviates        no value is within both: neither noise nor how the figure was printed explains it
+ *   undecided       some value is, but the limits are wider than 2 u, and a deviation that matters would not be found
+ *                   either: 20 % (of shares of 0 as of 1), or of frequencies the next step of the clock, 100 MHz
+ *   agrees          some value is
+ *   not measured    no row, or no value in it; the note has the reason that the table gives
+ *   not published   the file says that it was looked for and not found; what was measured is shown, if it was
+ * With several rows the worst one is told (deviates before undecided before agrees, then the farthest), unless the
+ * figure is a mean: then the value and its limits are the means over the rows.
+ *
+ * What would have been found: a true value of p + d is measured as p + d - (hi - lo) / 2 or more in 97 of 100 cases.
+ * The lower limit then is p + d - (hi - lo) or more, which is above p + u from d = u + (hi - lo) on. Of a range the
+ * same from its middle, of counted columns 1; with several rows in whichever it is, so with the widest limits.
+ */
+#ifndef CHARACTERIZE_VALIDATE_H
+#define CHARACTERIZE_VALIDATE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tables/published/sku.h"
+#include "tables/table/table.h"
+
+/*
+ * The precision of a published figure, in the unit of its column: the figure's own tolerance, if its file has one; 0 of
+ * what is counted (level, halts, mode, phase); 0.05 of shares of 0 and 1, which are printed for none and all of the
+ * cycles; else what its digits say (sku.h).
+ */
+double validate_precision(const struct sku_figure *f);
+
+/*
+ * Compares n tables with the figures of a SKU. *out becomes the table `validate`, one row a figure in the order of the
+ * file, with the metadata of the first table, those of the SKU (sku) and, where the measured CPU does not call itself
+ * what the SKU's brand says, `warning`. Units stand in the column `unit`. `detectable` is the smallest deviation that
+ * would have been found, in that unit; detectable_percent, of p or the middle of a range, is absent of 0 and of counts.
+ * Returns 0, or -1: out of memory; table_free(out) in any case.
+ */
+int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out);
+
+/* How many figures have this verdict ("deviates": the exit status is 4 where there is one). */
+size_t validate_count(const struct table *verdicts, const char *verdict);
+
+/* For a person: head, what would have been found, a line a figure, what deviates first, the numbers of verdicts. */
+void validate_print(FILE *out, bool colour, const struct table *verdicts);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Power and energy per operation of each width above a PAUSE loop, at the automatic frequency and, where one can be
+ * fixed, at one that every width reaches (dissertation on Skylake-SP AVX overhead, section 3.1 and figure 3.1). An
+ * operation is one counted instruction of the kernel.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/clock.h"
+#include "analysis/stats/robust.h"
+#include "tables/table/estimates.h"
+#include "probes/energy.h"
+#include "tables/kinds.h"
+
+enum { AUTOMATIC, FIXED, MODES };
+static const char *const mode_names[MODES] = {"automatic", "fixed"};
+static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
+static const double SAME_GHZ = 0.01; /* relative: PAUSE and the kernel ran at one frequency */
+
+static const struct table_column columns[] = {
+    {"kernel", "", TABLE_TEXT, true, 0},
+    {"freq_ghz", "GHz", TABLE_REAL, true, 3},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"mode", "", TABLE_TEXT, true, 0},
+    {"watts", "W", TABLE_REAL, false, 2},
+    {"watts_lo", "W", TABLE_REAL, false, 2},
+    {"watts_hi", "W", TABLE_REAL, false, 2},
+    {"nj_per_op", "nJ", TABLE_REAL, false, 3},
+    {"nj_per_op_lo", "nJ", TABLE_REAL, false, 3},
+    {"nj_per_op_hi", "nJ", TABLE_REAL, false, 3},
+    {"nj_per_lane", "nJ", TABLE_REAL, false, 3},
+    {"nj_per_lane_lo", "nJ", TABLE_REAL, false, 3},
+    {"nj_per_lane_hi", "nJ", TABLE_REAL, false, 3},
+    {"package_watts", "W", TABLE_REAL, false, 1},
+    {"package_watts_lo", "W", TABLE_REAL, false, 1},
+    {"package_watts_hi", "W", TABLE_REAL, false, 1},
+    {"idle_watts", "W", TABLE_REAL, false, 1},
+    {"idle_watts_lo", "W", TABLE_REAL, false, 1},
+    {"idle_watts_hi", "W", TABLE_REAL, false, 1},
+    {"idle_ghz", "GHz", TABLE_REAL, false, 3},
+    {"counted_cores", "", TABLE_WHOLE, false, 0},
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},
+};
+
+/* ---- plan ---- */
+
+static struct energy_setup experiment(const struct tables_context *x, const struct cell *c)
+{
+    const struct tables_options *o = x->options;
+    struct energy_setup s;
+    energy_defaults(&s, &c->a);
+    s.machine = tables_setup(x, "energy", c);
+    s.runs = o->runs ? o->runs : o->brief ? 2 : s.runs;
+    s.runs = s.runs < ENERGY_RUNS_MAX ? s.runs : ENERGY_RUNS_MAX;
+    s.settle_us = o->warmup_us > 0 ? o->warmup_us : s.settle_us;
+    s.duration_us = o->observe_us > 0 ? o->observe_us : s.duration_us;
+    s.period_us = o->period_us > 0 ? o->period_us : s.period_us;
+    return s;
+}
+
+static void note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
+{
+    table_set_setting_number(t, "runs", s->runs);
+    table_set_setting_number(t, "settle_us", s->settle_us);
+    table_set_setting_number(t, "duration_us", s->duration_us);
+    table_set_setting_number(t, "period_us", s->period_us);
+    table_set_setting(t, "companion", "same as the measured core, also while it runs PAUSE");
+    table_set_setting(t, "operation", "one counted instruction of the kernel; all active cores are taken to execute as "
+                      "many as the measured one");
+    table_set_setting(t, "counted_cores", "active cores of the package or die whose energy counter is read: power and "
+                      "energy are theirs");
+    table_set_setting(t, "idle_ghz", "the frequency of PAUSE, whose power is subtracted: where it is not that of the "
+                      "kernel, watts is a difference of frequencies, too");
+    table_set_setting(t, "lane", "64 bits of its registers");
+    if (slowest)
+        table_set_setting(t, "fixed", slowest);
+}
+
+/* 1 and all; or what was asked for. */
+static size_t core_counts(const struct tables_context *x, unsigned *out, size_t max)
+{
+    size_t n = tables_active_cores(x, false, out, max);
+    if (x->options->n_active == 0 && n > 2)
+        out[1] = out[n - 1];
+    return x->options->n_active == 0 && n > 2 ? 2 : n;
+}
+
+/* The kernel of the most demand that the machine can run: the last of the usual ones. */
+static struct payload most_demanding(const struct tables_context *x)
+{
+    struct payload last, p;
+    char unused[200];
+    memset(&last, 0, sizeof last);
+    for (size_t i = 0; i < tables_n_usual_kernels; i++)
+        if (kernel_parse(tables_usual_kernels[i], &p, unused, sizeof unused) == 0 &&
+            !(p.kernel->features & ~x->info.features))
+            last = p;
+    return last;
+}
+
+static int add_cells(const struct tables_context *x, const struct payload *kernel, unsigned cores,
+                     const struct payload *slowest, struct cells *out, struct machine_error *err)
+{
+    bool fixed_already = x->options->fixed_ghz > 0;
+    for (unsigned mode = fixed_already ? FIXED : AUTOMATIC; mode < MODES; mode++) {
+        struct cell *c = cells_add(out, "%s.%u.%s", kernel->name, cores, mode_names[mode]);
+        if (!c)
+            return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once", "kernel %s twice, or out of memory",
+                                kernel->name);
+        c->a = *kernel;
+        c->b = *slowest;
+        c->active_cores = cores;
+        c->number[0] = mode;
+        struct energy_setup s = experiment(x, c);
+        c->seconds = s.runs * 2 * (s.settle_us + s.duration_us + 2000) * 1e-6;
+    }
+    return MACHINE_OK;
+}
+
+/* Whether energy can be told of this machine with these options; else notes why not. */
+static bool possible(const struct tables_context *x, struct table *t)
+{
+    struct machine_error cannot;
+    memset(&cannot, 0, sizeof cannot);
+    if (x->options->siblings) {
+        table_add_missing(t, "not with --siblings busy: what the other hyper-threads execute is not counted, but takes "
+                          "energy; --siblings idle tells it");
+        return false;
+    }
+    if (energy_can(x->machine, &cannot) == MACHINE_OK)
+        return true;
+    char why[sizeof cannot.text + sizeof cannot.remedy + 4];
+    snprintf(why, sizeof why, "%s%s%s", cannot.text, cannot.remedy[0] ? "; " : "", cannot.remedy);
+    table_add_missing(t, why);
+    return false;
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX], slowest = most_demanding(x);
+    unsigned cores[TABLES_CORES_MAX];
+    struct cell any = {.a = slowest, .cpu = -1, .active_cores = 1};
+    if (!possible(x, t))
+        return MACHINE_OK;
+    char fixed[120];
+    if (x->options->fixed_ghz > 0)
+        snprintf(fixed, sizeof fixed, "by --fixed-frequency, at %g GHz", x->options->fixed_ghz);
+    else
+        snprintf(fixed, sizeof fixed, "at the frequency at which %s runs by itself", slowest.name);
+    struct energy_setup s = experiment(x, &any);
+    note_settings(&s, fixed, t);
+    size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
+    size_t n_cores = core_counts(x, cores, TABLES_CORES_MAX);
+    int status = MACHINE_OK;
+    for (size_t k = 0; k < n_cores && status == MACHINE_OK; k++)
+        for (size_t i = 0; i < n && status == MACHINE_OK; i++)
+            if (strcmp(kernels[i].name, s.idle.name) != 0)
+                status = add_cells(x, &kernels[i], cores[k], &slowest, out, err);
+    return status;
+}
+
+/* ---- measuring ---- */
+
+struct watch {
+    const struct tables_context *x;
+};
+
+static int on_progress(void *data, unsigned done, unsigned wanted)
+{
+    const struct watch *w = data;
+    return tables_stop(w->x, (double)done / (wanted ? wanted : 1));
+}
+
+/* The frequency at which a kernel runs by itself, on so many cores that all run it. */
+static int automatic_ghz(const struct tables_context *x, const struct cell *c, double *ghz, struct machine_error *err)
+{
+    struct steady_setup s;
+    struct transition_result seen;
+    steady_defaults(&s, &c->b);
+    s.machine = tables_setup(x, "energy", c);
+    s.machine.companion = c->b;
+    s.runs = 3;
+    s.licences = false;
+    int status = steady_run(x->machine, &s, &seen, err);
+    if (status)
+        return status;
+    const struct trace *t = &seen.trace;
+    double *values = malloc((t->n ? t->n : 1) * 2 * sizeof *values);
+    for (size_t i = 0; values && i < t->n; i++)
+        values[i] = (double)t->channel[TRACE_FREQ][i];
+    struct clock_reading clock = clock_reading_of(t);
+    *ghz = values ? clock_centre(&clock, TRACE_FREQ, values, t->n, values + t->n) : NAN;
+    free(values);
+    transition_result_free(&seen);
+    return isnan(*ghz) ? machine_fail(err, MACHINE_CANNOT, "stop other programs", "the frequency of %s could not be "
+                                      "measured: every repetition was disturbed", c->b.name)
+                       : MACHINE_OK;
+}
+
+struct costs {
+    size_t n, discarded;
+    unsigned cores; /* whose energy it is */
+    /* one a pair that was not disturbed */
+    double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start;
+};
+
+static int collect(const struct energy_result *r, struct costs *c)
+{
+    memset(c, 0, sizeof *c);
+    c->cores = r->counted_cores;
+    double **lists[] = {&c->watts, &c->nj, &c->package, &c->idle, &c->ghz, &c->idle_ghz, &c->least, &c->doubt,
+                        &c->start};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    double *room = malloc((r->n ? r->n : 1) * LISTS * sizeof *room);
+    if (!room)
+        return -1;
+    for (size_t i = 0; i < LISTS; i++)
+        *lists[i] = room + i * r->n;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct energy_pair *p = &r->pairs[i];
+        struct energy_cost cost = energy_cost_of(&p->idle, &p->kernel, c->cores);
+        if (energy_disturbed(&p->idle) || energy_disturbed(&p->kernel) || isnan(cost.watts)) {
+            c->discarded++;
+            continue;
+        }
+        c->watts[c->n] = cost.watts;
+        c->nj[c->n] = cost.nj_per_op;
+        c->package[c->n] = cost.package_watts;
+        c->idle[c->n] = cost.idle_watts;
+        c->least[c->n] = cost.least;
+        c->doubt[c->n] = cost.idle_doubt;
+        c->start[c->n] = cost.watts_doubt;
+        c->ghz[c->n] = energy_ghz(&p->kernel);
+        c->idle_ghz[c->n++] = energy_ghz(&p->idle);
+    }
+    return 0;
+}
+
+static struct estimate mean(const double *x, size_t n)
+{
+    size_t used;
+    return mean_estimate(x, n, 0, INFINITY, &used);
+}
+
+/* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions
+ * scatter. */
+static void put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt, double scale)
+{
+    double below = doubt + (e.value > 0 ? nearer_0 : 0), above = doubt + (e.value > 0 ? 0 : nearer_0);
+    table_put_limits(rows, column, e.value * scale, (e.lo - below) * scale, (e.hi + above) * scale);
+}
+
+static void put_keys(struct table *rows, const struct cell *c, double ghz)
+{
+    table_put_text(rows, "kernel", c->a.name);
+    table_put_number(rows, "freq_ghz", round(ghz * 1000) / 1000);
+    table_put_number(rows, "active_cores", c->active_cores);
+    table_put_text(rows, "mode", mode_names[c->number[0]]);
+}
+
+static void write_row(const struct cell *c, const struct costs *k, struct table *rows)
+{
+    struct estimate nj = mean(k->nj, k->n), watts = mean(k->watts, k->n);
+    double less = 1 - mean(k->least, k->n).value, doubt = mean(k->doubt, k->n).value;
+    double start = mean(k->start, k->n).value, less_watts = less * fabs(watts.value), less_nj = less * fabs(nj.value);
+    double start_nj = start * fabs(nj.value / watts.value);
+    table_add_row(rows);
+    put_keys(rows, c, mean(k->ghz, k->n).value);
+    put(rows, "watts", watts, less_watts, start, 1);
+    put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
+    put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
+    put(rows, "package_watts", mean(k->package, k->n), less_watts, doubt + start, 1);
+    put(rows, "idle_watts", mean(k->idle, k->n), 0, doubt, 1);
+    table_put_number(rows, "idle_ghz", round(mean(k->idle_ghz, k->n).value * 1000) / 1000);
+    table_put_number(rows, "counted_cores", k->cores);
+    table_put_number(rows, "n", (double)k->n);
+    table_put_number(rows, "discarded", (double)k->discarded);
+}
+
+/* Writes the row, or why there is none. `fixed`: at which it should have run, 0 = any. */
+static void judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
+{
+    char why[300] = "";
+    double ghz = mean(k->ghz, k->n).value, idle = mean(k->idle_ghz, k->n).value;
+    if (k->n == 0)
+        snprintf(why, sizeof why, "all %zu repetitions were disturbed: something else ran for more than %g %% of the "
+                 "time; stop other programs", k->discarded, 100 * ENERGY_LOST_MOST);
+    else if (fixed > 0 && !(fabs(ghz / fixed - 1) <= FIXED_TOLERANCE && fabs(idle / fixed - 1) <= FIXED_TOLERANCE))
+        snprintf(why, sizeof why, "the frequency was not fixed: %s ran at %.3f GHz and PAUSE at %.3f, not at %.3f; a "
+                 "lower --fixed-frequency may hold", c->a.name, ghz, idle, fixed);
+    if (!why[0]) {
+        write_row(c, k, rows);
+        return;
+    }
+    table_add_missing(rows, why);
+    put_keys(rows, c, NAN);
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct energy_setup s = experiment(x, c);
+    struct energy_result seen;
+    struct costs costs;
+    double fixed = 0;
+    bool ask = c->number[0] == FIXED && !(x->options->fixed_ghz > 0);
+    struct watch w = {x};
+    int status = MACHINE_OK;
+    s.progress = on_progress;
+    s.data = &w;
+    if (ask)
+        status = automatic_ghz(x, c, &fixed, err);
+    s.machine.fixed_ghz = fixed;
+    if (status == MACHINE_OK)
+        status = energy_run(x->machine, &s, &seen, err);
+    if (status == MACHINE_CANNOT) {
+        char why[sizeof err->text + sizeof err->remedy + 4];
+        snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+        table_add_missing(rows, why);
+        put_keys(rows, c, NAN);
+        return MACHINE_OK;
+    }
+    if (status != MACHINE_OK)
+        return status;
+    if (collect(&seen, &costs)) {
+        energy_result_free(&seen);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    judge(c, &costs, ask ? fixed : x->options->fixed_ghz, rows);
+    free(costs.watts);
+    energy_result_free(&seen);
+    return MACHINE_OK;
+}
+
+/* ---- for a person ---- */
+
+/* A value with its limits, if it has any. */
+static void format_limits(const struct table *t, size_t row, const char *column, int decimals, char out[60])
+{
+    char lo[40], hi[40];
+    snprintf(lo, sizeof lo, "%s_lo", column);
+    snprintf(hi, sizeof hi, "%s_hi", column);
+    int n = snprintf(out, 60, "%.*f", decimals, table_number(t, row, column));
+    if (!isnan(table_number(t, row, lo)))
+        snprintf(out + n, 60 - (size_t)n, " [%.*f, %.*f]", decimals, table_number(t, row, lo), decimals,
+                 table_number(t, row, hi));
+}
+
+static void print(FILE *out, bool colour, const struct table *t)
+{
+    table_print_head(out, colour, t, table_energy.title);
+    if (t->n_rows)
+        fprintf(out, "\n%-12s %5s %-9s %6s %21s %21s %6s %13s\n%-12s %5s %-9s %6s %21s %21s %6s %6s %6s\n", "", "", "",
+                "", "above PAUSE, W", "an operation, nJ", "64 bit", "PAUSE", "kernel", "cores", "frequency", "GHz",
+                "[95 % limits]", "[95 % limits]", "nJ", "W", "GHz");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        char watts[60], nj[60];
+        format_limits(t, i, "watts", 2, watts);
+        format_limits(t, i, "nj_per_op", 3, nj);
+        fprintf(out, "%-12s %5.0f %-9s %6.3f %21s %21s %6.3f %6.1f %6.3f\n", table_text(t, i, "kernel"),
+                table_number(t, i, "active_cores"), table_text(t, i, "mode"), table_number(t, i, "freq_ghz"), watts, nj,
+                table_number(t, i, "nj_per_lane"), table_number(t, i, "idle_watts"), table_number(t, i, "idle_ghz"));
+    }
+    table_print_missing(out, colour, t);
+}
+
+/* The kernels of one operation, from 128 bits on, under one mode on the fewest cores. */
+static void tell(FILE *out, const struct table *t, const char *mode, const char *column, const char *head,
+                 const char *unit, int decimals)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    double cores = INFINITY, ghz = NAN;
+    size_t told = 0;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (strcmp(table_text(t, i, "mode"), mode) == 0)
+            cores = fmin(cores, table_number(t, i, "active_cores"));
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const char *kernel = table_text(t, i, "kernel");
+        struct estimate e = table_estimate(t, i, column);
+        if (strcmp(table_text(t, i, "mode"), mode) != 0 || table_number(t, i, "active_cores") != cores ||
+            !strstr(kernel, "fma") || !estimate_known(&e))
+            continue;
+        ghz = table_number(t, i, "freq_ghz");
+        if (told++ == 0) {
+            fprintf(out, "%s, %.0f core%s", head, cores, cores > 1 ? "s" : "");
+            fprintf(out, strcmp(mode, "fixed") == 0 ? " at %.1f GHz: " : ": ", ghz);
+        }
+        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimate_text(&e, decimals, text), unit);
+    }
+    if (told)
+        fprintf(out, ".\n");
+}
+
+/* That PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
+static void tell_idle(FILE *out, const struct table *t, bool fixed)
+{
+    size_t differ = 0, most = 0;
+    double by = SAME_GHZ;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double apart = fabs(table_number(t, i, "idle_ghz") / table_number(t, i, "freq_ghz") - 1);
+        differ += apart > SAME_GHZ;
+        if (apart > by) {
+            by = apart;
+            most = i;
+        }
+    }
+    if (differ)
+        fprintf(out, "In %zu of %zu rows PAUSE ran at another frequency than the kernel (%s on %.0f core%s: %.3f GHz "
+                "against %.3f), so that watts and energy there are not those of the code alone%s.\n", differ, t->n_rows,
+                table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
+                table_number(t, most, "active_cores") > 1 ? "s" : "", table_number(t, most, "idle_ghz"),
+                table_number(t, most, "freq_ghz"),
+                fixed ? "; those at a fixed frequency are" : "; --fixed-frequency tells them");
+}
+
+/* That not all active cores are in the package or on the die whose energy was counted. */
+static void tell_counted(FILE *out, const struct table *t)
+{
+    for (size_t i = t->n_rows; i-- > 0;) {
+        double active = table_number(t, i, "active_cores"), counted = table_number(t, i, "counted_cores");
+        if (counted < active) {
+            fprintf(out, "The energy counter is of one package or die: of %.0f active cores, power and energy are "
+                    "those of %.0f.\n", active, counted);
+            return;
+        }
+    }
+}
+
+static void findings(FILE *out, const struct table *t)
+{
+    bool fixed = false;
+    for (size_t i = 0; i < t->n_rows && !fixed; i++)
+        fixed = strcmp(table_text(t, i, "mode"), "fixed") == 0;
+    const char *mode = mode_names[fixed ? FIXED : AUTOMATIC];
+    tell(out, t, mode, "watts", "Power above a PAUSE loop", "W", 1);
+    tell(out, t, mode, "nj_per_lane", "Energy of 64 bits of an operation", "nJ", 2);
+    tell_idle(out, t, fixed);
+    tell_counted(out, t);
+}
+
+const struct table_kind table_energy = {
+    .name = "energy",
+    .title = "Power and energy of an operation above a PAUSE loop",
+    .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .print = print,
+    .findings = findings,
+};

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Steady frequencies: each kernel at each number of active cores, on one CPU of each kind of core. Some at each
+ * number of cores are measured again after the others, which shows whether the frequency moves by itself.
+ */
+#include "tables/frequency/frequency.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/clock.h"
+#include "tables/frequency/core_ranges.h"
+#include "analysis/phases/steady.h"
+#include "drivers/power/rated_limits.h"
+#include "probes/steady.h"
+#include "tables/kinds.h"
+#include "tables/switches/switches.h"
+
+/* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
+#define SLACK (FREQUENCY_SAME / 2)
+#define SHARP (FREQUENCY_SAME / 10)
+enum { RUNS_FEW = 10, RUNS_MOST = 24 }; /* where limits are wide: the clock advances in steps */
+enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = a frequency that is measured again */
+enum { AGAIN_LEAST = 8 }; /* so many of them, if there are so many, and one for each number of cores */
+
+static const struct table_column columns[] = {
+    {"cpu", "", TABLE_WHOLE, true, 0},
+    {"kernel", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"core", "", TABLE_TEXT, false, 0}, /* its kind, where there are several */
+    {"level", "", TABLE_WHOLE, false, 0},
+    {"freq_ghz", "GHz", TABLE_REAL, false, 4},
+    {"freq_ghz_lo", "GHz", TABLE_REAL, false, 4},
+    {"freq_ghz_hi", "GHz", TABLE_REAL, false, 4},
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},
+    {"level_source", "", TABLE_TEXT, false, 0},
+    {"group", "", TABLE_TEXT, false, 0},
+    {"lvl0", "", TABLE_REAL, false, 3},
+    {"lvl1", "", TABLE_REAL, false, 3},
+    {"lvl2", "", TABLE_REAL, false, 3},
+    {"turbo_limit_ghz", "GHz", TABLE_REAL, false, 1},
+};
+
+/* ---- what is measured ---- */
+
+static void set_up(const struct tables_context *x, const struct cell *c, struct steady_setup *s)
+{
+    const struct tables_options *o = x->options;
+    steady_defaults(s, &c->a);
+    s->machine = tables_setup(x, table_frequency.name, c);
+    if (o->brief)
+        s->runs = 3;
+    if (o->runs)
+        s->runs = o->runs;
+    if (o->period_us > 0)
+        s->period_us = o->period_us;
+    if (o->observe_us > 0)
+        s->observe_us = o->observe_us;
+    if (o->warmup_us > 0) {
+        s->settle_us = fmax(s->settle_us, o->warmup_us); /* a shorter one would record the first milliseconds */
+        s->before_us = fmin(s->before_us, o->warmup_us);
+    }
+}
+
+static struct cell *add_cell(const struct tables_context *x, const struct payload *p, unsigned cores, int cpu,
+                             bool again, struct cells *out)
+{
+    struct steady_setup s;
+    struct cell *c = cells_add(out, "cpu%d_%s_%u%s", cpu, p->name, cores, again ? "_again" : "");
+    if (!c)
+        return NULL;
+    c->a = *p;
+    c->active_cores = cores;
+    c->cpu = cpu;
+    c->number[AGAIN] = again;
+    set_up(x, c, &s);
+    c->seconds = 0.02 + 1e-6 * (s.settle_us + s.runs * (s.before_us + transition_run_in_us(s.period_us) +
+                                                        s.observe_us));
+    return c;
+}
+
+static void put_frequencies(struct table *t, const char *key, const double *ghz, const char *const *names, size_t n)
+{
+    char text[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(ghz[i]))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f", used ? ", " : "", names[i], ghz[i]);
+    if (used)
+        table_set_setting(t, key, text);
+}
+
+static void put_limits(struct table *t, const struct stated_table *s, const char *key, const char *why)
+{
+    char text[40 * STATED_ROWS_MAX], line[700];
+    stated_text(s, text, sizeof text);
+    snprintf(line, sizeof line, "not known: %s", why);
+    if (s->n || *why)
+        table_set_setting(t, key, s->n ? text : line);
+}
+
+/* The processor's own limits, as settings: "1-2: 3.7, 3-4: 3.5", or why they are not known. */
+static void read_limits(const struct tables_context *x, struct table *t)
+{
+    static const char *const powers[] = {"nominal", "level 1", "level 2"};
+    const char *bases[STATED_BASES];
+    struct stated_limits s;
+    char key[60];
+    stated_read(x->machine, &s);
+    put_limits(t, &s.tables[0], TURBO_LIMITS, s.why);
+    for (size_t i = 1; i < STATED_TABLES_MAX; i++) {
+        snprintf(key, sizeof key, TURBO_LIMITS_OF "%s", s.tables[i].name);
+        put_limits(t, &s.tables[i], key, "");
+    }
+    put_limits(t, &s.small, TURBO_LIMITS_OF "E cores", "");
+    put_limits(t, &(struct stated_table){.n = 0}, TURBO_LIMITS " by class of code", s.why_classes);
+    if (s.tables[0].n)
+        table_set_setting(t, "turbo_limits_source", s.source);
+    for (size_t i = 0; i < STATED_BASES; i++)
+        bases[i] = stated_base_name(i);
+    put_frequencies(t, "stated_base_ghz", s.base_ghz, bases, STATED_BASES);
+    put_frequencies(t, "config_tdp_ghz", s.config_tdp_ghz, powers, 3);
+}
+
+/* The machine is prepared for a moment: it then tells which CPU it takes, and registers can be read. */
+static int look_around(const struct tables_context *x, const struct payload *p, struct table *t, int *cpu,
+                       struct machine_error *err)
+{
+    struct counter_spec counters[TRANSITION_COUNTERS_MAX];
+    struct machine_info info;
+    char key[40];
+    const struct cell any = {.a = *p, .cpu = -1, .active_cores = 1};
+    struct machine_setup s = tables_setup(x, table_frequency.name, &any);
+    s.counters = counters;
+    s.n_counters = transition_counters(x->machine, false, NULL, 0, counters);
+    s.period_us = 20;
+    s.max_samples = 64;
+    int status = x->machine->ops->prepare(x->machine, &s, err);
+    if (status)
+        return status;
+    x->machine->ops->info(x->machine, &info);
+    *cpu = info.cpu_number;
+    if (info.core_class && *info.core_class) {
+        snprintf(key, sizeof key, "core of CPU %d", *cpu);
+        table_set_setting(t, key, info.core_class);
+    }
+    read_limits(x, t);
+    x->machine->ops->finish(x->machine);
+    return MACHINE_OK;
+}
+
+/* One CPU of each kind of core, or the one that the options name. `chosen`: what the machine would take. */
+static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[MACHINE_CORE_KINDS_MAX],
+                          struct table *t)
+{
+    struct machine_core_kind kinds[MACHINE_CORE_KINDS_MAX];
+    bool named = x->options->cpu >= 0 || x->options->n_cpus > 0;
+    size_t n = !named && x->machine->ops->core_kinds
+                   ? x->machine->ops->core_kinds(x->machine, kinds, MACHINE_CORE_KINDS_MAX)
+                   : 0;
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "core of CPU %d", kinds[i].cpu);
+        table_set_setting(t, key, kinds[i].label);
+        cpus[i] = kinds[i].cpu;
+    }
+    if (n > 1)
+        return n;
+    cpus[0] = chosen;
+    return 1;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static int add_cells(const struct tables_context *x, const struct payload *kernels, size_t n_kernels, int cpu,
+                     struct cells *out)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n_cores = tables_active_cores(x, !x->options->brief, cores, TABLES_CORES_MAX);
+    size_t again = least(n_kernels, (AGAIN_LEAST + n_cores - 1) / n_cores);
+    for (size_t i = 0; i < n_cores; i++) {
+        for (size_t k = 0; k < n_kernels; k++)
+            if (!add_cell(x, &kernels[k], cores[i], cpu, false, out))
+                return -1;
+        for (size_t k = 0; k < again; k++)
+            if (!add_cell(x, &kernels[k * n_kernels / again], cores[i], cpu, true, out))
+                return -1;
+    }
+    return 0;
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    int cpus[MACHINE_CORE_KINDS_MAX], chosen;
+    struct steady_setup s;
+    size_t n = switches_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
+    if (!n)
+        return MACHINE_OK;
+    int status = look_around(x, &kernels[0], t, &chosen, err);
+    if (status)
+        return status;
+    size_t n_cpus = choose_cpus(x, chosen, cpus, t);
+    for (size_t i = 0; i < n_cpus; i++)
+        if (add_cells(x, kernels, n, cpus[i], out))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    set_up(x, &out->cell[0], &s);
+    table_set_setting_number(t, "cores", x->info.cores);
+    table_set_setting_number(t, "runs", s.runs);
+    table_set_setting_number(t, "settle_us", s.settle_us);
+    table_set_setting_number(t, "warmup_us", s.before_us);
+    table_set_setting_number(t, "observe_us", s.observe_us);
+    table_set_setting_number(t, "period_us", s.period_us);
+    return MACHINE_OK;
+}
+
+/* ---- measuring ---- */
+
+struct listener {
+    const struct tables_context *context;
+};
+
+static int on_progress(void *data, unsigned done, unsigned wanted)
+{
+    const struct listener *l = data;
+    return tables_stop(l->context, (double)done / wanted);
+}
+
+static void put_shares(const struct trace *t, struct table *rows)
+{
+    static const struct { enum trace_channel channel; const char *column; } shares[] = {
+        {TRACE_LVL0, "lvl0"}, {TRACE_LVL1, "lvl1"}, {TRACE_LVL2, "lvl2"}};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        struct steady_value share;
+        if (steady_mean(t, shares[i].channel, 1, &share) == 0)
+            table_put_number(rows, shares[i].column, share.mean.value);
+    }
+}
+
+/* Why repetitions are not in the result, in the details: the reason of each. */
+static void put_discarded(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+                          struct table *rows)
+{
+    char key[TABLES_CELL_ID_MAX + 12], json[300];
+    if (!r->n_spoilt && f->used == f->runs)
+        return;
+    snprintf(key, sizeof key, "discarded %s", c->id);
+    /* the reasons are the probe's own and hold nothing that JSON would have escaped */
+    snprintf(json, sizeof json, "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu}",
+             r->n_spoilt, r->n_spoilt ? r->spoilt[0].why : "", f->runs - f->used);
+    table_set_detail(rows, key, json);
+}
+
+static void put_again(const struct cell *c, const struct steady_value *f, struct table *rows)
+{
+    char key[TABLES_CELL_ID_MAX + 12], json[300];
+    double half = (f->mean.hi - f->mean.lo) / 2;
+    snprintf(key, sizeof key, FREQUENCY_AGAIN "%s", c->id);
+    snprintf(json, sizeof json, "{\"cpu\": %d, \"kernel\": \"%.60s\", \"active_cores\": %u, \"freq_ghz\": %.9g, "
+             "\"half_width\": %.9g}", c->cpu, c->a.name, c->active_cores, f->mean.value, isnan(half) ? 0 : half);
+    table_set_detail(rows, key, json);
+}
+
+static void put_row(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+                    struct table *rows)
+{
+    table_add_row(rows);
+    table_put_number(rows, "cpu", c->cpu);
+    table_put_text(rows, "kernel", c->a.name);
+    table_put_number(rows, "active_cores", c->active_cores);
+    table_put_limits(rows, "freq_ghz", f->mean.value, f->mean.lo, f->mean.hi);
+    table_put_number(rows, "n", (double)f->used);
+    table_put_number(rows, "discarded", (double)(r->n_spoilt + f->runs - f->used));
+    put_shares(&r->trace, rows);
+}
+
+static void put(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+                struct table *rows)
+{
+    char why[300];
+    if (f->used && c->number[AGAIN]) {
+        put_again(c, f, rows);
+    } else if (f->used) {
+        put_row(c, r, f, rows);
+        put_discarded(c, r, f, rows);
+    } else if (!c->number[AGAIN]) {
+        snprintf(why, sizeof why, "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten "
+                 "--warmup and --observe", r->n_spoilt, r->n_spoilt ? r->spoilt[0].why : "no samples");
+        tables_cell_missing(rows, c, why);
+    }
+}
+
+static int measure_once(const struct tables_context *x, const struct steady_setup *s, struct transition_result *r,
+                        struct steady_value *f, struct machine_error *err)
+{
+    int status = steady_run(x->machine, s, r, err);
+    if (status)
+        return status;
+    if (steady_mean(&r->trace, TRACE_FREQ, 0, f) == 0 &&
+        steady_mean(&r->trace, TRACE_FREQ, SLACK * f->mean.value, f) == 0)
+        return MACHINE_OK;
+    transition_result_free(r);
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+/* Whether more repetitions would tell what these do not: their limits are too wide to hold levels apart, or are those
+ * of so few that do not quite agree that they may be narrow by chance. Where cycles are counted it is the frequency
+ * itself that moves. */
+static bool more_would_tell(const struct tables_context *x, const struct steady_setup *s, const struct trace *t,
+                            const struct steady_value *f)
+{
+    double half = (f->mean.hi - f->mean.lo) / 2;
+    double least = s->runs < RUNS_FEW ? SHARP : SLACK;
+    bool wide = f->used > 1 && half > least * f->mean.value;
+    return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct listener listener = {x};
+    struct steady_setup s;
+    struct steady_value f;
+    struct transition_result r;
+    set_up(x, c, &s);
+    s.progress = on_progress;
+    s.data = &listener;
+    int status = measure_once(x, &s, &r, &f, err);
+    while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
+        transition_result_free(&r);
+        s.runs *= 2;
+        status = measure_once(x, &s, &r, &f, err);
+    }
+    if (status)
+        return status;
+    put(c, &r, &f, rows);
+    transition_result_free(&r);
+    return MACHINE_OK;
+}
+
+const struct table_kind table_frequency = {
+    .name = "frequency",
+    .title = "Frequency by licence level and active cores",
+    .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .conclude = frequency_conclude,
+    .print = frequency_print,
+    .findings = frequency_findings,
+};

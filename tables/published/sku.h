@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What was published about a processor, figure by figure, each with its source (doc/sku-format.md, data/skus/).
+ * Published figures are there to compare measurements with, never to fill them in.
+ */
+#ifndef CHARACTERIZE_SKU_H
+#define CHARACTERIZE_SKU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SKU_KEYS_MAX = 6, SKU_NAME_MAX = 32, SKU_TEXT_MAX = 128, SKU_SOURCE_MAX = 200 };
+
+/* What a row must say to be meant: `column` is one of several texts, or a number in lo..hi. */
+struct sku_key {
+    char column[SKU_NAME_MAX];
+    char text[SKU_TEXT_MAX]; /* as written, without quotes: "64add,128or", "1-2", "0x28", "density limit" */
+    bool is_number;
+    double lo, hi;
+};
+
+struct sku_figure {
+    char table[SKU_NAME_MAX];
+    char where[SKU_TEXT_MAX]; /* the keys as written, one blank between them */
+    struct sku_key keys[SKU_KEYS_MAX];
+    size_t n_keys;
+    bool mean;                /* of all rows meant; otherwise each of them must agree */
+    char column[SKU_NAME_MAX];
+    bool published;           /* false: looked for and not found in the source */
+    double lo, hi;            /* equal, unless a range was published */
+    double rounding;          /* in the column's unit: how far from the truth a figure may be that is printed so */
+    double tolerance;         /* in the column's unit: how far the source says that it may be; NaN: it does not say */
+    char source[SKU_SOURCE_MAX];
+    unsigned line;
+};
+
+struct sku {
+    char name[SKU_TEXT_MAX];  /* of the processor */
+    char brand[SKU_TEXT_MAX]; /* what the brand string of such a processor contains */
+    size_t n_figures;
+    struct sku_figure *figures;
+};
+
+/*
+ * Reads the text of a file (`length` bytes, followed by a NUL). `file` is its name, for messages. Returns 0, or -1 with
+ * FILE:LINE (FILE alone where it is of the whole file) and the reason in `why`, one line; *out is then empty. sku_free
+ * in any case. Which columns and kernels there are it does not know: tables/published/sku_file.h.
+ */
+int sku_parse(const char *text, size_t length, const char *file, struct sku *out, char *why, size_t why_size);
+/* How many figures were published; the others stand in the file to say that they were looked for. */
+size_t sku_published(const struct sku *s);
+void sku_free(struct sku *s);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/published/sku_file.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/data_file.h"
+#include "util/edit_distance.h"
+#include "kernels/kernels.h"
+#include "tables/table/tables.h"
+
+static const struct data_kind skus = {"SKU", "skus", ".sku"};
+
+enum { WHY_SIZE = 400 };
+
+static const struct table_column *column_of(const struct table_kind *k, const char *name)
+{
+    for (size_t i = 0; i < k->n_columns; i++)
+        if (strcmp(k->columns[i].name, name) == 0)
+            return &k->columns[i];
+    return NULL;
+}
+
+static const char *nearest_column(const struct table_kind *k, const char *name)
+{
+    const char *nearest = "";
+    unsigned least = ~0u;
+    for (size_t i = 0; i < k->n_columns; i++) {
+        unsigned edits = edit_distance(name, strlen(name), k->columns[i].name);
+        if (edits < least) {
+            least = edits;
+            nearest = k->columns[i].name;
+        }
+    }
+    return nearest;
+}
+
+static bool holds_kernels(const char *column)
+{
+    static const char *const columns[] = {"kernel", "from", "to", "with"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (strcmp(column, columns[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Each of the comma separated names is one of a kernel; else writes why not. */
+static int check_kernels(const char *names, char *why, size_t size)
+{
+    for (const char *at = names;;) {
+        char name[SKU_TEXT_MAX];
+        struct payload p;
+        size_t n = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        if (kernel_parse(name, &p, why, size) != 0)
+            return -1;
+        if (!at[n])
+            return 0;
+        at += n + 1;
+    }
+}
+
+static int check_key(const struct table_kind *k, const struct sku_key *key, char *why, size_t size)
+{
+    const struct table_column *c = column_of(k, key->column);
+    if (!c) {
+        snprintf(why, size, "the table %s has no column %s; nearest is %s", k->name, key->column,
+                 nearest_column(k, key->column));
+        return -1;
+    }
+    if (c->type != TABLE_TEXT && !key->is_number) {
+        snprintf(why, size, "%s=%.60s: neither a number nor a range as 1-4", key->column, key->text);
+        return -1;
+    }
+    return holds_kernels(key->column) ? check_kernels(key->text, why, size) : 0;
+}
+
+static int check_figure(const struct sku_figure *f, char *why, size_t size)
+{
+    const struct table_kind *k = tables_find(f->table);
+    if (!k) {
+        snprintf(why, size, "there is no table %s", f->table);
+        return -1;
+    }
+    for (size_t i = 0; i < f->n_keys; i++)
+        if (check_key(k, &f->keys[i], why, size) != 0)
+            return -1;
+    const struct table_column *c = column_of(k, f->column);
+    const char *range = !c || !f->published ? NULL : table_value_refused(c, f->lo);
+    range = range || !c || !f->published ? range : table_value_refused(c, f->hi);
+    if (range) {
+        snprintf(why, size, "%s of %s is outside its range, %s", f->column, f->table, range);
+        return -1;
+    }
+    if (c && c->type != TABLE_TEXT)
+        return 0;
+    if (c)
+        snprintf(why, size, "the column %s holds text, no figures", f->column);
+    else
+        snprintf(why, size, "the table %s has no column %s; nearest is %s", k->name, f->column,
+                 nearest_column(k, f->column));
+    return -1;
+}
+
+/* A figure of what does not exist would for ever be not measured, and nobody would see the slip. */
+static int check_figures(struct sku *s, const char *path, struct machine_error *err)
+{
+    char why[WHY_SIZE];
+    for (size_t i = 0; i < s->n_figures; i++) {
+        unsigned line = s->figures[i].line;
+        if (check_figure(&s->figures[i], why, sizeof why) != 0) {
+            sku_free(s);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%.160s:%u: %s", path, line, why);
+        }
+    }
+    return MACHINE_OK;
+}
+
+int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err)
+{
+    char path[DATA_FILE_PATH_SIZE], why[WHY_SIZE];
+    size_t length = 0;
+    memset(out, 0, sizeof *out);
+    char *text = data_file_read(name_or_file, data_dir, &skus, path, &length, err);
+    if (!text)
+        return (int)err->status;
+    int status = sku_parse(text, length, path, out, why, sizeof why);
+    free(text);
+    return status == 0 ? check_figures(out, path, err) : machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
+}
+
+int sku_list(const char *data_dir, char ***names, size_t *n)
+{
+    return data_file_list(data_dir, &skus, names, n);
+}
+
+void sku_list_free(char **names, size_t n)
+{
+    data_file_list_free(names, n);
+}

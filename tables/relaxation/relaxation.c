@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long a core stays slow after wide code has ended. The cells: relaxation_cells.c. */
+#include "tables/relaxation/relaxation.h"
+
+#include <string.h>
+
+#include "tables/kinds.h"
+
+#define PERIOD_MOST_US 5.0 /* half a halt of 10 us: longer ones hide where in a sample the frequency rose */
+
+static const struct table_column columns[] = {
+    {"from", "", TABLE_TEXT, true, 0},
+    {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"what", "", TABLE_TEXT, true, 0}, /* wait, rearm, toggle */
+    {"by", "", TABLE_TEXT, true, 0},   /* what ran in the waiting time; how often it toggled */
+    {"mode", "", TABLE_WHOLE, true, 0}, /* of wait: 1 or 2 waits */
+    {"wait_us", "us", TABLE_REAL, false, 1}, /* after the last wide instruction; rearm: after `by` */
+    {"wait_us_lo", "us", TABLE_REAL, false, 1},
+    {"wait_us_hi", "us", TABLE_REAL, false, 1},
+    {"sd_us", "us", TABLE_REAL, false, 1},
+    {"share", "", TABLE_REAL, false, 3}, /* wait: of the mode; rearm: that began anew; toggle: in which it rose */
+    {"share_lo", "", TABLE_REAL, false, 3},
+    {"share_hi", "", TABLE_REAL, false, 3},
+    {"rearmed", "", TABLE_TEXT, false, 0}, /* yes, no, undecided */
+    {"duty_us", "us", TABLE_REAL, false, 1},  /* toggle: waiting time between two stretches of wide code */
+    {"trend_us", "us", TABLE_REAL, false, 2}, /* toggle: by how much each wait is longer than the one before */
+    {"trend_us_lo", "us", TABLE_REAL, false, 2},
+    {"trend_us_hi", "us", TABLE_REAL, false, 2},
+    {"slow_ghz", "GHz", TABLE_REAL, false, 3}, /* right after the wide code */
+    {"slow_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"slow_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"plain_ghz", "GHz", TABLE_REAL, false, 3}, /* of `to` when nothing wide ran before it */
+    {"plain_ghz_lo", "GHz", TABLE_REAL, false, 3},
+    {"plain_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    {"fast_ghz", "GHz", TABLE_REAL, false, 3},
+    {"tau_us", "us", TABLE_REAL, false, 1}, /* time constant of the rise, where it is a ramp */
+    {"tau_us_lo", "us", TABLE_REAL, false, 1},
+    {"tau_us_hi", "us", TABLE_REAL, false, 1},
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"others", "", TABLE_WHOLE, false, 0}, /* waits of neither mode, and those not over when the recording ended */
+    {"discarded", "", TABLE_WHOLE, false, 0}, /* interrupted */
+    {"kept", "", TABLE_WHOLE, false, 0}, /* interrupted and used: hardly any was not, and they agree */
+};
+
+static int out_of_memory(struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+static struct cell *add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to,
+                        unsigned cores, const char *by)
+{
+    static const char *const name[] = {"wait", "rearm", "toggle"};
+    struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", name[kind], from->name, to->name, cores, by);
+    if (!c)
+        return NULL;
+    c->a = *from;
+    c->b = *to;
+    c->active_cores = cores;
+    c->number[0] = kind;
+    return c;
+}
+
+static int add_rearm(const struct tables_context *x, struct cells *out, const struct payload *from,
+                     const struct payload *to, unsigned cores)
+{
+    for (size_t i = 0; i <= relaxation_n_rearming; i++) {
+        struct payload by = *from;
+        char why[200];
+        if (i < relaxation_n_rearming &&
+            (kernel_parse(relaxation_rearming[i], &by, why, sizeof why) ||
+             by.kernel->features & ~x->info.features || !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
+            continue;
+        if (x->options->brief && i != 0 && i != relaxation_n_rearming)
+            continue;
+        struct cell *c = add(out, RELAXATION_REARM, from, to, cores, by.name);
+        if (!c)
+            return -1;
+        c->number[1] = (unsigned)i;
+        c->seconds = 0.2;
+    }
+    return 0;
+}
+
+static int add_pair(const struct tables_context *x, struct cells *out, const struct payload *from,
+                    const struct payload *to, unsigned cores)
+{
+    struct cell *wait = add(out, RELAXATION_WAIT, from, to, cores, "nothing");
+    if (!wait)
+        return -1;
+    wait->seconds = 0.6;
+    if (add_rearm(x, out, from, to, cores))
+        return -1;
+    struct cell *toggle = add(out, RELAXATION_TOGGLE, from, to, cores, "duty");
+    if (!toggle)
+        return -1;
+    toggle->seconds = 0.5;
+    return 0;
+}
+
+static void note_settings(const struct tables_options *o, struct table *t)
+{
+    table_set_setting_number(t, "runs", (double)relaxation_runs(o, RELAXATION_WAIT));
+    table_set_setting_number(t, "runs_rearm", (double)relaxation_runs(o, RELAXATION_REARM));
+    table_set_setting_number(t, "runs_toggle", (double)relaxation_runs(o, RELAXATION_TOGGLE));
+    table_set_setting_number(t, "period_us", relaxation_period(o));
+    table_set_setting_number(t, "warmup_us", RELAXATION_FROM_US);
+    table_set_setting_number(t, "search_us", RELAXATION_PILOT_US);
+    table_set_setting(t, "observe_us", "2.3 waits and 60 us");
+    table_set_setting_number(t, "burst_us", RELAXATION_BURST_US);
+    table_set_setting_number(t, "toggle_us", RELAXATION_AGAIN_US);
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    static const char *const from[] = {"256fma", "512or", "512fma", "amx"}, *const brief[] = {"512or"};
+    struct payload kernel[TABLES_KERNELS_MAX], to;
+    unsigned cores[TABLES_CORES_MAX];
+    char why[200];
+    note_settings(x->options, t);
+    if (relaxation_period(x->options) > PERIOD_MOST_US)
+        return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table", "waits are told with at most "
+                            "%g us between readings, not %g", PERIOD_MOST_US, x->options->period_us);
+    size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 4, kernel, t);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    bool fma = (x->info.features & KERNEL_NEEDS_FMA) != 0; /* what runs after the wide code; 64add where it cannot */
+    if (kernel_parse(fma ? "128fma" : "64add", &to, why, sizeof why))
+        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+    if (!x->options->n_active && n_cores) { /* by default all cores, and no other number */
+        cores[0] = cores[n_cores - 1];
+        n_cores = 1;
+    }
+    for (size_t i = 0; i < n_cores; i++)
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(kernel[k].name, to.name) != 0 && add_pair(x, out, &kernel[k], &to, cores[i]))
+                return out_of_memory(err);
+    return MACHINE_OK;
+}
+
+const struct table_kind table_relaxation = {
+    .name = "relaxation",
+    .title = RELAXATION_TITLE,
+    .about = "time from the last wide instruction to the higher frequency, and what starts it anew",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = relaxation_measure,
+    .print = relaxation_print,
+    .findings = relaxation_findings,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whether the core is slower right after the wide code than plain code that nothing wide came before. A frequency that
+ * moves by itself rises sooner or later after any code; only a frequency that was lower before is a wait.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/stats/blocks.h"
+#include "analysis/stats/robust.h"
+#include "tables/trigger/trigger_fit.h"
+#include "tables/relaxation/relaxation.h"
+
+#define SETTLE_US 5.0  /* the first samples run the sampling loop in */
+#define WINDOW_US 100.0
+#define EARLY 0.8      /* of the wait */
+#define BEFORE 2.2     /* waits, of which some last twice as long: what the repetition before has left is over */
+#define BEFORE_MOST_US 9000.0 /* with the rest less than the 10 ms of the kernel helper */
+#define STEP_LEAST 0.0045 /* relative: FREQUENCY_SAME; less is no other level, however narrow the limits */
+#define REJECT 5.0
+enum { PAIRS = 24, BRIEF_PAIRS = 12, TRIES = 4 };
+
+/* The frequency of plain code in a window behind `before`; NaN: something interrupted all tries. */
+static int one(struct sequence *q, const struct payload *before, double before_us, const struct payload *plain,
+               double window_us, double *ghz, struct machine_error *err)
+{
+    const struct segment segments[2] = {{*before, before_us, false}, {*plain, window_us, true}};
+    *ghz = NAN;
+    for (int tries = 0; tries < TRIES && isnan(*ghz); tries++) {
+        struct sequence_run run;
+        struct trigger_sight sight;
+        struct trace t;
+        trace_init(&t);
+        if (sequence_trace(q, &t)) {
+            trace_free(&t);
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        }
+        int status = sequence_record(q, segments, 2, 1, &t, &run, err);
+        if (status == MACHINE_OK && !run.spoilt[0] &&
+            !trigger_look(&t, trigger_span(&t, run.run), SETTLE_US, window_us, &sight))
+            *ghz = sight.freq;
+        trace_free(&t);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    return MACHINE_OK;
+}
+
+/* What moves slowly is alike in neighbours: limits are those of blocks of them where these are wider. */
+static struct estimate mean_of(const double *ghz, size_t n)
+{
+    struct blocks b;
+    struct estimate e = mean_estimate(ghz, n, REJECT, 0, NULL);
+    blocks_cut(ghz, n, e.value, INFINITY, &b);
+    blocks_widen(&b, &e);
+    return e;
+}
+
+int relaxation_compare(struct sequence *q, const struct tables_context *x, const struct cell *c, double wait_us,
+                       struct relaxation_step *out, struct machine_error *err)
+{
+    double slow[PAIRS], plain[PAIRS], window = fmin(WINDOW_US, EARLY * wait_us) + relaxation_period(x->options);
+    double before = fmin(fmax(BEFORE * wait_us, RELAXATION_FROM_US), BEFORE_MOST_US);
+    size_t n = 0, pairs = x->options->brief ? BRIEF_PAIRS : PAIRS;
+    for (size_t i = 0; i < pairs; i++) {
+        for (size_t k = 0; k < 2; k++) { /* in turns, so that what drifts is in both */
+            bool wide = (i + k) % 2 == 0;
+            int status = one(q, wide ? &c->a : &c->b, wide ? RELAXATION_FROM_US : before, &c->b, window,
+                             wide ? &slow[n] : &plain[n], err);
+            if (status != MACHINE_OK)
+                return status;
+        }
+        if (tables_stop(x, 0.1))
+            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+        n += !isnan(slow[n]) && !isnan(plain[n]);
+    }
+    out->slow_ghz = mean_of(slow, n);
+    out->plain_ghz = mean_of(plain, n);
+    return MACHINE_OK;
+}
+
+bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t size)
+{
+    char slow[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
+    if (estimate_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + STEP_LEAST))
+        return true;
+    if (!estimate_known(&s->plain_ghz) || !estimate_known(&s->slow_ghz)) {
+        snprintf(why, size, "the frequency before the rise could not be compared with that of the same code alone: "
+                 "something interrupted nearly all repetitions; stop other programs, or choose another CPU with --cpu");
+        return false;
+    }
+    snprintf(why, size, "the frequency before the rise, %s GHz, is not told from that of the same code alone, %s GHz, "
+             "so that the rise ends no wait", estimate_text(&s->slow_ghz, 3, slow),
+             estimate_text(&s->plain_ghz, 3, plain));
+    return false;
+}

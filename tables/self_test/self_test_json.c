@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/plain_text.h"
+#include "tables/self_test/self_test_names.h"
+
+const char *const self_test_counter_names[COUNTER_IDS] = {
+    [COUNTER_CYCLES] = "cycles", [COUNTER_REF_CYCLES] = "ref_cycles", [COUNTER_INSTRUCTIONS] = "instructions",
+    [COUNTER_CHAIN_TICKS] = "chain_ticks", [COUNTER_CHAIN_CYCLES] = "chain_cycles",
+    [COUNTER_READ_TICKS] = "read_ticks", [COUNTER_LVL0] = "lvl0",
+    [COUNTER_LVL1] = "lvl1", [COUNTER_LVL2] = "lvl2", [COUNTER_THROTTLE] = "throttle", [COUNTER_EVENT] = "event"};
+const char *const self_test_kind_names[SELF_TEST_KINDS] = {"short", "long", "steady", "switch", "event"};
+
+/* A new string, or null for "". */
+static json_t *text(const char *from)
+{
+    char plain[1200];
+    if (from[0] == '\0')
+        return json_null();
+    plain_text(from, plain, sizeof plain);
+    return json_string(plain);
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *line_json(const struct self_test_line *l)
+{
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", l->name, "verdict",
+                     self_test_word(l->verdict), "value", number(l->value), "unit", l->unit, "lo", number(l->lo), "hi",
+                     number(l->hi), "text", text(l->text), "reason", text(l->reason), "remedy", text(l->remedy));
+}
+
+static json_t *lines_array(const struct self_test_lines *l)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; l && i < l->n; i++)
+        if (json_array_append_new(array, line_json(&l->line[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *machine_json(const struct self_test_readings *r)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:o}", "name",
+                     text(r->machine), "cpu", text(r->cpu), "source", text(r->source), "notes", text(r->notes),
+                     "modelled", r->modelled, "intel", r->intel, "family", (int)r->family, "model", (int)r->model,
+                     "cores", (int)r->cores, "cpu_number", r->cpu_number, "features", (int)r->features, "tsc_hz",
+                     r->tsc_hz, "tsc_error", r->tsc_error, "tsc_origin", text(r->tsc_origin));
+}
+
+json_t *self_test_lines_json(const struct self_test_readings *r, const struct self_test_lines *l,
+                             const struct self_test_lines *others)
+{
+    return json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o}", "format", "characterize-self-test/1", "machine",
+                     machine_json(r), "pass", (int)self_test_count(l, SELF_TEST_PASS), "fail",
+                     (int)self_test_count(l, SELF_TEST_FAIL), "cannot", (int)self_test_count(l, SELF_TEST_CANNOT),
+                     "lines", lines_array(l), "second_opinions", lines_array(others));
+}
+
+/* ---- the readings ---- */
+
+/* The steps of one word from reading to reading; null where it is missing, and the next step is from the last known. */
+static json_t *steps(const struct self_test_recording *rec, size_t stride, size_t column)
+{
+    json_t *array = json_array();
+    uint64_t last = 0;
+    for (size_t i = 0; i < rec->n; i++) {
+        uint64_t word = rec->words[i * stride + column];
+        bool missing = column >= 2 && word == COUNTER_MISSING;
+        if (json_array_append_new(array, missing ? json_null() : json_integer((json_int_t)(word - last))) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+        last = missing ? last : word;
+    }
+    return array;
+}
+
+static json_t *recording_json(const struct self_test_recording *rec, size_t stride)
+{
+    json_t *columns = json_array();
+    for (size_t c = 0; c < stride; c++)
+        if (json_array_append_new(columns, steps(rec, stride, c)) != 0) {
+            json_decref(columns);
+            return NULL;
+        }
+    return json_pack("{s:I, s:o}", "zero", (json_int_t)rec->zero, "steps", columns);
+}
+
+static json_t *stretch_json(const struct self_test_stretch *s)
+{
+    json_t *counters = json_array(), *recordings = json_array(), *event = json_null();
+    int failed = 0;
+    for (size_t i = 0; i < s->n_counters; i++) {
+        failed |= json_array_append_new(counters, json_string(self_test_counter_names[s->counters[i].id]));
+        if (s->counters[i].id == COUNTER_EVENT)
+            event = json_integer(s->counters[i].event);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        failed |= json_array_append_new(recordings, recording_json(&s->recordings[i], 2 + s->n_counters));
+    json_t *out = json_pack("{s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "kind",
+                            self_test_kind_names[s->kind], "kernel", s->kernel, "from", text(s->from), "block",
+                            (int)s->block, "period_us", s->period_us, "counters", counters, "event", event, "disturbed",
+                            (int)s->disturbed, "why", text(s->why), "remedy", text(s->remedy), "recordings",
+                            recordings);
+    if (failed != 0) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+static json_t *lacks_json(const struct self_test_readings *r)
+{
+    json_t *out = json_object();
+    for (int id = 0; id < COUNTER_IDS; id++)
+        if (r->lacks[id][0] && json_object_set_new(out, self_test_counter_names[id],
+                                                   json_pack("{s:o, s:o}", "why", text(r->lacks[id]), "remedy",
+                                                             text(r->lacks_remedy[id]))) != 0) {
+            json_decref(out);
+            return NULL;
+        }
+    return out;
+}
+
+static json_t *volts_json(const struct self_test_readings *r)
+{
+    json_t *values = json_array();
+    for (size_t i = 0; i < r->n_volts; i++)
+        json_array_append_new(values, json_sprintf("0x%llx", (unsigned long long)r->volts[i]));
+    return json_pack("{s:o, s:o, s:o}", "register_198", values, "why", text(r->volts_why), "remedy",
+                     text(r->volts_remedy));
+}
+
+static json_t *energy_json(const struct self_test_readings *r)
+{
+    json_t *values = json_array();
+    for (size_t i = 0; i < r->n_energy; i++)
+        json_array_append_new(values, json_pack("{s:f, s:f}", "joules", r->energy[i].joules, "seconds",
+                                                r->energy[i].seconds - r->energy[0].seconds));
+    return json_pack("{s:o, s:o, s:o, s:o}", "readings", values, "source", text(r->energy_source), "why",
+                     text(r->energy_why), "remedy", text(r->energy_remedy));
+}
+
+json_t *self_test_readings_json(const struct self_test_readings *r)
+{
+    json_t *stretches = json_array();
+    for (size_t i = 0; i < r->n_stretches; i++)
+        if (json_array_append_new(stretches, stretch_json(&r->stretch[i])) != 0) {
+            json_decref(stretches);
+            return NULL;
+        }
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "format", "characterize-readings/1", "machine", machine_json(r),
+                     "lacks", lacks_json(r), "stretches", stretches, "voltage", volts_json(r), "energy",
+                     energy_json(r));
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One switch, recorded from a first kernel that has come to rest at its own frequency until the second has. Neither is
+ * given: on silicon a repetition begins where the one before ended, and a processor may throttle or wait for longer
+ * than is recorded. So both kernels are seen alone first, for longer than any known wait (README, Limits), and the
+ * recording is held against that.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/confirm.h"
+#include "analysis/phases/held.h"
+#include "analysis/phases/settling.h"
+#include "probes/held.h"
+#include "probes/sequence.h"
+#include "tables/switches/guarded.h"
+
+enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
+#define STEADY_US 8000.0
+#define STEADY_SAMPLED_US 40.0
+#define CHAIN_SAMPLED_US 400.0 /* of chains: a single one is as exact as the clock's step allows, which may be to 6 % */
+#define DIRTY_US 200.0         /* of a first kernel that leaves upper halves in use: what follows is slow for good */
+#define REPETITION_US 9900.0   /* so long a repetition all machines can do */
+#define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
+#define OBSERVE_MOST_US 4900.0
+#define LONGER 4.0
+#define HELD_ROOM_US 500.0     /* of a repetition of probes/held.h besides its long stretches */
+
+struct attempt {
+    const struct guard *guard;
+    struct steady_seen from, to;
+    unsigned number;
+    bool stopped;
+};
+
+static int on_progress(void *data, unsigned done, unsigned wanted)
+{
+    struct attempt *a = data;
+    const struct guard *g = a->guard;
+    a->stopped = a->stopped || (g->progress && g->progress(g->data, done, wanted));
+    return a->stopped;
+}
+
+/* ---- either kernel alone ---- */
+
+/* So long a repetition all machines can do, but not a slow one, such as an emulated machine whose kernel helper masks
+ * interrupts for 10 ms at most: the first half is a repetition of its own, and the core rests for microseconds. */
+static int run_first_half(const struct sequence *q, const struct payload *p, double us, struct machine_error *err)
+{
+    const struct segment segment = {*p, us, false};
+    const struct run_request request = {.segments = &segment, .n_segments = 1, .repetition = q->repetition};
+    struct recording unused;
+    return q->machine->ops->run(q->machine, &request, &unused, err);
+}
+
+/* Repetitions of one kernel, behind another where that is dirty; what could be seen of it is added to *seen. */
+static int see(struct sequence *q, struct attempt *a, const struct payload *p, const struct payload *before,
+               double sampled_us, struct steady_seen *seen, struct machine_error *err)
+{
+    double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
+    size_t skip = before->dirty ? 0 : 1;
+    double part_us = skip ? 0.5 * alone_us : alone_us; /* in one go where upper halves must stay in use */
+    const struct segment segments[3] = {{*before, DIRTY_US, false}, {*p, part_us, false}, {*p, sampled_us, true}};
+    struct trace t;
+    trace_init(&t);
+    int status = sequence_trace(q, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+    unsigned kept = 0;
+    for (unsigned k = 0; !status && !a->stopped && kept < STEADY_RUNS && k < STEADY_TRIES; k++) {
+        struct sequence_run run;
+        status = skip ? run_first_half(q, p, part_us, err) : MACHINE_OK;
+        if (status)
+            break;
+        status = sequence_record(q, segments + skip, 3 - skip, 2 - skip, &t, &run, err);
+        kept += !status && !run.spoilt[0];
+        on_progress(a, 0, 0);
+    }
+    if (!status && steady_seen_add(seen, &t))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    trace_free(&t);
+    return status;
+}
+
+static int see_both(struct attempt *a, const struct transition_setup *s, struct machine_error *err)
+{
+    struct sequence q;
+    struct machine_setup m = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
+                              .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
+                              .period_us = s->period_us, .seed = s->seed};
+    bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
+    double sampled_us = fmax(chains ? CHAIN_SAMPLED_US : STEADY_SAMPLED_US, 4 * s->period_us);
+    int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
+    if (status)
+        return status;
+    q.repetition = a->number++ * 2 * STEADY_TRIES; /* no two the same in a model */
+    status = see(&q, a, &s->to, &s->from, sampled_us, &a->to, err);
+    if (!status)
+        status = see(&q, a, &s->from, &s->from, sampled_us, &a->from, err);
+    sequence_end(&q);
+    return status;
+}
+
+/* ---- the switch ---- */
+
+/* Discards repetitions that the core had not come back for. Returns how many, or -1: out of memory. */
+static int drop_late(struct switches_seen *seen, const struct steady_seen *own)
+{
+    bool *off = calloc(seen->setup.runs + 1, sizeof *off);
+    int n = off ? settling_mark_late(&seen->result.trace, own, off, seen->setup.runs) : -1;
+    for (unsigned run = 0; n > 0 && run < seen->setup.runs; run++)
+        if (off[run] && transition_drop(&seen->result, run, "not back at its own frequency when the switch came"))
+            n = -1;
+    free(off);
+    return n;
+}
+
+static int nothing_left(const struct switches_seen *seen, const char *why, int late, struct machine_error *err)
+{
+    const struct transition_result *r = &seen->result;
+    return machine_fail(err, MACHINE_CANNOT,
+                        late > 0 ? "repeat it with a longer --warmup"
+                                 : "repeat it on a quieter machine, or with more --runs",
+                        "%s: of %u repetitions %zu were disturbed%s%s", why, seen->setup.runs, r->n_spoilt,
+                        r->n_spoilt ? ", the first: " : "", r->n_spoilt ? r->spoilt[0].why : "");
+}
+
+/* Records it once. *late: repetitions that did not begin as they should. */
+static int record(struct attempt *a, struct switches_seen *seen, int *late, struct machine_error *err)
+{
+    char why[300];
+    *late = 0;
+    int status = transition_run(a->guard->machine, &seen->setup, on_progress, a, &seen->result, err);
+    if (status)
+        return status;
+    if (a->stopped)
+        status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    else if ((*late = drop_late(seen, &a->from)) < 0)
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    else if (phases_find(&seen->result.trace, NULL, &seen->phases, why, sizeof why))
+        status = nothing_left(seen, why, *late, err);
+    if (status)
+        transition_result_free(&seen->result);
+    return status;
+}
+
+/* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
+static int tell_unsettled(struct switches_seen *seen, const struct settling *end, int late)
+{
+    if (!end->settled)
+        snprintf(seen->unsettled, sizeof seen->unsettled,
+                 "not over when the recording of %.0f us ended: %.150s; repeat it with a longer --observe",
+                 seen->setup.observe_us, end->why);
+    else
+        snprintf(seen->unsettled, sizeof seen->unsettled,
+                 "in %d of %u repetitions the core was not back at its own frequency when the switch came, after "
+                 "%.0f us of the first kernel; repeat it with a longer --warmup", late, seen->setup.runs,
+                 seen->setup.warmup_us);
+    return phases_warn_first(&seen->phases, seen->unsettled);
+}
+
+/* What may be the switch itself is held against one at which everything is held. */
+static int judge_held(struct attempt *a, struct switches_seen *seen, struct machine_error *err)
+{
+    const struct transition_setup *s = &seen->setup;
+    double until_us = held_until_us(&seen->phases, s->period_us);
+    double settle_us = fmin(fmax(s->warmup_us, s->observe_us), REPETITION_US - HELD_ROOM_US - 1.2 * until_us);
+    struct held_course course;
+    if (!(until_us > 0))
+        return MACHINE_OK;
+    int status = held_record(a->guard->machine, s, fmax(settle_us, 0), until_us, on_progress, a, &course, err);
+    if (status)
+        return status;
+    if (a->stopped)
+        return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    /* by way of the metadata, so that the recording gives the same answer */
+    return held_note(&seen->result.trace, &course) || held_again(&seen->result.trace, &seen->phases)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
+}
+
+/* What stands of it, and into the trace what was asked of it for that. */
+static int conclude(struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
+                    int late, struct machine_error *err)
+{
+    bool waits = a->guard->fall_only;
+    bool bad = phases_confirm(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
+    int status = bad ? MACHINE_OK : judge_held(a, seen, err);
+    if (status)
+        return status;
+    bad = bad || (unsettled && tell_unsettled(seen, end, late)) ||
+          confirm_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled);
+    return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+}
+
+/* Whether another attempt has a chance, and its setup. */
+static bool try_longer(const struct attempt *a, struct transition_setup *s, bool too_late, bool settled)
+{
+    bool longer = false;
+    if (too_late && !a->guard->warmup_given && s->warmup_us < WARMUP_MOST_US) {
+        s->warmup_us = fmin(2 * s->warmup_us, WARMUP_MOST_US);
+        longer = true;
+    }
+    if (!settled && !a->guard->observe_given && s->observe_us < OBSERVE_MOST_US) {
+        s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
+        longer = true;
+    }
+    return longer;
+}
+
+/* Whether the recording is settled; where it seems not to be, the kernels are seen once more: it may be that the
+ * machine has changed its mind. */
+static int judge(struct attempt *a, const struct switches_seen *seen, struct settling *out, struct machine_error *err)
+{
+    for (unsigned look = 0; look < 2; look++) {
+        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
+        if (status)
+            return status;
+        if (settling_judge(&seen->result.trace, &seen->phases, &a->to, a->guard->fall_only, out))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (out->settled)
+            break;
+    }
+    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
+}
+
+void switches_free(struct switches_seen *s)
+{
+    transition_result_free(&s->result);
+    phases_free(&s->phases);
+}
+
+int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
+                   struct machine_error *err)
+{
+    struct attempt a = {.guard = g};
+    struct settling end;
+    int late = 0, status;
+    memset(out, 0, sizeof *out);
+    out->setup = *s;
+    status = see_both(&a, &out->setup, err);
+    for (unsigned k = 1; !status; k++) {
+        status = a.stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : record(&a, out, &late, err);
+        bool none_left = status == MACHINE_CANNOT && late > 0;
+        if (none_left && k < ATTEMPTS && try_longer(&a, &out->setup, true, true)) {
+            status = see_both(&a, &out->setup, err);
+            continue;
+        }
+        if (status)
+            break;
+        status = judge(&a, out, &end, err);
+        bool too_late = 2 * (unsigned)late > out->setup.runs;
+        if (!status && k < ATTEMPTS && try_longer(&a, &out->setup, too_late, end.settled)) {
+            if (too_late)
+                status = see_both(&a, &out->setup, err);
+            switches_free(out);
+            continue;
+        }
+        if (!status)
+            status = conclude(&a, out, &end, !end.settled || too_late, late, err);
+        if (status)
+            switches_free(out);
+        break;
+    }
+    out->discarded = status ? 0 : out->result.n_spoilt + out->phases.n_discarded;
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The one way to measure a switch from one kernel to another, of --transition and of the tables of switches: from a
+ * first kernel that has come to rest at its own frequency until the second has, and only what stands.
+ */
+#ifndef CHARACTERIZE_TABLES_GUARDED_H
+#define CHARACTERIZE_TABLES_GUARDED_H
+
+#include <stdbool.h>
+
+#include "analysis/phases/phases.h"
+#include "probes/transition.h"
+
+struct guard {
+    struct machine *machine;
+    bool warmup_given, observe_given; /* somebody has chosen these times: they are kept */
+    bool fall_only;                   /* only what follows the switch at once: no higher frequency is awaited */
+    transition_progress *progress;    /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
+    void *data;
+};
+
+struct switches_seen {
+    struct transition_setup setup;    /* as it was in the end */
+    struct transition_result result;
+    struct phases phases;
+    size_t discarded; /* repetitions, by the machine or by the analysis */
+    /* "" where the recording begins and ends as either kernel runs in the long run. Else it does not tell what the
+     * switch comes to: what is wrong with it, and what to do. It is the first of the phases' warnings, too. */
+    char unsettled[280];
+};
+
+/*
+ * Measures the switch, and how either kernel runs in the long run: repetitions that do not begin at the first kernel's
+ * own frequency are discarded, with a longer warm-up if most would be; a recording that ends before everything is over
+ * is made longer, up to about 5 ms. Neither where the times were given. Then what does not stand in two halves of the
+ * repetitions and against either kernel alone is taken back (analysis/phases/confirm.h). MACHINE_OK: `out` is to be freed with
+ * switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to stop, MACHINE_CANNOT where nothing was
+ * left to analyse.
+ */
+int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
+                   struct machine_error *err);
+void switches_free(struct switches_seen *s);
+
+#endif

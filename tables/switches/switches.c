@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/switches/switches.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RISE_US 1500.0
+#define FALL_US 150.0
+#define SECONDS_OF_CELL 0.1 /* to prepare the machine twice, to see either kernel run steadily, to find the phases */
+
+static bool heavy(const struct payload *p)
+{
+    return p->kernel->weight == KERNEL_HEAVY && p->density <= 2; /* one in two cycles, as the probe has it */
+}
+
+static bool may_rise(const struct payload *from, const struct payload *to)
+{
+    if (from->kernel->width <= 128 && !from->dirty)
+        return false;
+    return from->kernel->width > to->kernel->width || (heavy(from) && !heavy(to)) || (from->dirty && !to->dirty);
+}
+
+struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
+                                       const struct switches_wish *w)
+{
+    const struct tables_options *o = x->options;
+    struct machine_setup m = tables_setup(x, table, c);
+    struct transition_setup s;
+    transition_defaults(&s, &c->a, &c->b);
+    s.observe_us = may_rise(&c->a, &c->b) && !w->fall_only ? RISE_US : FALL_US;
+    s.runs = o->runs ? o->runs : w->runs;
+    s.warmup_us = o->warmup_us > 0 ? o->warmup_us : s.warmup_us;
+    s.observe_us = o->observe_us > 0 ? o->observe_us : s.observe_us;
+    s.period_us = o->period_us > 0 ? o->period_us : s.period_us;
+    s.cpu = m.cpu;
+    s.active_cores = m.active_cores;
+    s.companion = m.companion;
+    s.cpus = m.cpus;
+    s.n_cpus = m.n_cpus;
+    s.siblings = m.siblings;
+    s.seed = m.seed;
+    s.no_volts = !w->volts;
+    s.volt_readings = w->volt_readings;
+    return s;
+}
+
+static int on_progress(void *data, unsigned done, unsigned wanted)
+{
+    return tables_stop(data, wanted ? (double)done / wanted : 0);
+}
+
+int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
+                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err)
+{
+    struct tables_context own = *x;
+    const struct guard g = {.machine = x->machine, .warmup_given = x->options->warmup_us > 0,
+                            .observe_given = x->options->observe_us > 0, .fall_only = w->fall_only,
+                            .progress = on_progress, .data = &own};
+    struct transition_setup s = switches_setup(x, table, c, w);
+    return guarded_switch(&g, &s, out, err);
+}
+
+int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,
+                 unsigned cores, const struct switches_wish *w)
+{
+    struct cell *c = cells_add(out, "%s_%s_%u", a->name, b->name, cores);
+    if (!c)
+        return -1;
+    c->a = *a;
+    c->b = *b;
+    c->active_cores = cores;
+    struct transition_setup s = switches_setup(x, "", c, w);
+    double readings = !w->volts ? 0 : w->volt_readings ? w->volt_readings
+                                                       : fmin(2000, 2 * (s.before_us + s.observe_us) / s.period_us);
+    c->seconds = SECONDS_OF_CELL + (s.runs + readings) * (s.warmup_us + s.before_us + s.observe_us) * 1e-6;
+    return 0;
+}
+
+int switches_add_all(const struct tables_context *x, struct cells *out, const struct payload *kernels, size_t n,
+                     const unsigned *cores, size_t n_cores, const struct switches_wish *w)
+{
+    for (size_t c = 0; c < n_cores; c++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++)
+                if (i != j && switches_add(x, out, &kernels[i], &kernels[j], cores[c], w))
+                    return -1;
+    return 0;
+}
+
+size_t switches_each_once(struct payload *kernels, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && strcmp(kernels[k].name, kernels[i].name) != 0)
+            k++;
+        if (k == kept)
+            kernels[kept++] = kernels[i];
+    }
+    return kept;
+}
+
+void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t)
+{
+    struct payload scalar, wide;
+    char unused[100];
+    if (kernel_parse("64add", &scalar, unused, sizeof unused) || kernel_parse("512fma", &wide, unused, sizeof unused))
+        return;
+    struct cell fall = {.a = scalar, .b = wide, .cpu = -1}, rise = {.a = wide, .b = scalar, .cpu = -1};
+    struct transition_setup s = switches_setup(x, t->name, &fall, w);
+    table_set_setting_number(t, "runs", s.runs);
+    table_set_setting_number(t, "period_us", s.period_us);
+    table_set_setting_number(t, "warmup_us", s.warmup_us);
+    table_set_setting_number(t, "observe_us", s.observe_us);
+    if (!w->fall_only)
+        table_set_setting_number(t, "observe_rise_us", switches_setup(x, t->name, &rise, w).observe_us);
+}
+
+void switches_put_keys(struct table *rows, const struct cell *c, const struct switches_seen *s)
+{
+    table_put_text(rows, "from", c->a.name);
+    table_put_text(rows, "to", c->b.name);
+    table_put_number(rows, "active_cores", c->active_cores);
+    if (table_has(rows, "runs"))
+        table_put_number(rows, "runs", s->setup.runs);
+    if (table_has(rows, "discarded"))
+        table_put_number(rows, "discarded", (double)s->discarded);
+}
+
+int switches_put_detail(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                        struct machine_error *err)
+{
+    char *json = phases_to_json(&s->phases);
+    if (!json)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    table_set_detail(rows, c->id, json);
+    free(json);
+    return MACHINE_OK;
+}
+
+unsigned switches_cores(const struct table *t, size_t row)
+{
+    double cores = table_number(t, row, "active_cores");
+    return isfinite(cores) && cores > 0 ? (unsigned)cores : 0;
+}
+
+size_t switches_core_counts(const struct table *t, unsigned *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        unsigned cores = switches_cores(t, row);
+        size_t at = 0;
+        while (at < n && out[at] < cores)
+            at++;
+        if ((at < n && out[at] == cores) || n == max)
+            continue;
+        memmove(out + at + 1, out + at, (n - at) * sizeof *out);
+        out[at] = cores;
+        n++;
+    }
+    return n;
+}
+
+double switches_tenths(double us)
+{
+    return fabs(us) < 0.05 ? 0 : us;
+}
+
+void switches_print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column + 1 + (int)word > SWITCHES_SCREEN) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            column += fprintf(out, " ");
+        }
+        column += (int)word;
+        fprintf(out, "%.*s", (int)word, text);
+        text += word + (text[word] == ' ');
+    }
+    fprintf(out, "\n");
+}
+
+int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
+                          const struct switches_wish *w, switches_put *put, struct table *rows,
+                          struct machine_error *err)
+{
+    struct switches_seen seen;
+    int status = switches_measure(x, table, c, w, &seen, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = put(rows, c, &seen, err);
+    if (status == MACHINE_OK)
+        status = switches_put_detail(rows, c, &seen, err);
+    switches_free(&seen);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the tables about switches from one kernel to another share: transitions, throttle and voltage. A cell is one
+ * ordered pair of kernels at one number of active cores.
+ */
+#ifndef CHARACTERIZE_TABLES_SWITCHES_H
+#define CHARACTERIZE_TABLES_SWITCHES_H
+
+#include "analysis/phases/phases.h"
+#include "tables/switches/transition_summary.h"
+#include "tables/switches/guarded.h"
+#include "tables/table/tables.h"
+
+enum { SWITCHES_SCREEN = 100 }; /* columns of a table for a person */
+
+/* What a table wants of the machine; the options go before the defaults. */
+struct switches_wish {
+    unsigned runs;          /* repetitions */
+    bool fall_only;         /* only what follows the switch at once: no wait for a higher frequency is awaited */
+    bool volts;             /* the core voltage, too */
+    unsigned volt_readings; /* 0: the probe's own default */
+};
+
+/*
+ * The setup of a cell. Recorded are 150 us after the switch, or 1.5 ms where the core might rise: always but where the
+ * second kernel is at least as wide and as heavy as the first, or the first no wider than 128 bits (no processor is
+ * known to slow down for those; Skylake-SP dissertation, section 3.2.1).
+ */
+struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
+                                       const struct switches_wish *w);
+
+/* Measures a cell (guarded_switch); times that the options give are kept. */
+int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
+                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err);
+
+/* Makes rows of what was seen; MACHINE_OK, or *err and its status. */
+typedef int switches_put(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                         struct machine_error *err);
+/* The measure() of a table: what a cell shows, as rows by `put`, and its phases in the details. */
+int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
+                          const struct switches_wish *w, switches_put *put, struct table *rows,
+                          struct machine_error *err);
+
+/* Adds the cell a -> b at so many active cores, and its expected duration. 0, or -1: out of memory. */
+int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,
+                 unsigned cores, const struct switches_wish *w);
+
+/* All ordered pairs of different kernels, at each of these numbers of active cores. */
+int switches_add_all(const struct tables_context *x, struct cells *out, const struct payload *kernels, size_t n,
+                     const unsigned *cores, size_t n_cores, const struct switches_wish *w);
+
+/* Drops kernels that were named twice; returns how many are left. */
+size_t switches_each_once(struct payload *kernels, size_t n);
+
+/* The settings that all three have. */
+void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t);
+
+/* The key columns of the last row, and its counts: repetitions asked for and discarded where the table has those. */
+void switches_put_keys(struct table *rows, const struct cell *c, const struct switches_seen *s);
+
+/* The phases under the id of the cell. MACHINE_OK, or MACHINE_FAILED: out of memory. */
+int switches_put_detail(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                        struct machine_error *err);
+
+/* The number of active cores of a row, 0 if absent. */
+unsigned switches_cores(const struct table *t, size_t row);
+
+/* The different numbers of active cores of the rows, ascending. Returns how many, at most `max`. */
+size_t switches_core_counts(const struct table *t, unsigned *out, size_t max);
+
+/* A time as it is to be printed with one decimal: no -0.0. */
+double switches_tenths(double us);
+
+/* Prints words from a column on, within the screen's width; further lines are indented. Ends the line. */
+void switches_print_wrapped(FILE *out, const char *text, int column, int indent);
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/switches/throttle_print.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats/robust.h"
+#include "tables/table/estimates.h"
+#include "tables/kinds.h"
+#include "tables/switches/switches.h"
+
+enum { COLUMN = 24, SHOWN_COUNTS = 3, NAMES = 25, GROUPS_TOLD = 3 };
+#define SAME_US 1.0       /* durations that differ by less are told as one ... */
+#define SAME_DURATION 0.1 /* ... or by less than this, relative */
+#define SAME_RATIO 0.1    /* the same for parts of the rate */
+
+static bool is_part(const struct table *t, size_t row, const char *part)
+{
+    const char *text = table_text(t, row, "part");
+    return text && strcmp(text, part) == 0;
+}
+
+static bool same_pair(const struct table *t, size_t a, size_t b)
+{
+    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
+    const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
+    return is_part(t, a, "phase") && is_part(t, b, "phase") && from_a && from_b && to_a && to_b &&
+           strcmp(from_a, from_b) == 0 && strcmp(to_a, to_b) == 0;
+}
+
+static bool is_undecided(const struct table *t, size_t row)
+{
+    return isnan(table_number(t, row, "phase"));
+}
+
+static void part_text(double ratio, char *out, size_t size)
+{
+    if (isfinite(ratio))
+        ratio_text(ratio, out, size);
+    else
+        snprintf(out, size, "-");
+}
+
+static bool same_duration(double a, double b)
+{
+    return fabs(a - b) <= fmax(SAME_US, SAME_DURATION * fmax(a, b));
+}
+
+/* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1"; "0.21 32.3-39.9" where it may well have
+ * lasted for longer. */
+static void phases_text(const struct table *t, size_t pair, unsigned cores, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t row = 0; row < t->n_rows; row++) {
+        char ratio[16];
+        size_t used = strlen(out);
+        if (!same_pair(t, pair, row) || switches_cores(t, row) != cores)
+            continue;
+        if (is_undecided(t, row)) {
+            snprintf(out, size, "?");
+            return;
+        }
+        if (!(table_number(t, row, "phase") > 0)) {
+            snprintf(out, size, "none");
+            return;
+        }
+        part_text(table_number(t, row, "ipc_ratio"), ratio, sizeof ratio);
+        double us = table_number(t, row, "duration_us"), most = table_number(t, row, "duration_us_hi");
+        snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", ratio, switches_tenths(us));
+        used = strlen(out);
+        if (most > us && !same_duration(us, most))
+            snprintf(out + used, size - used, "-%.1f", most);
+    }
+}
+
+static bool first_of_pair(const struct table *t, size_t row)
+{
+    for (size_t before = 0; before < row; before++)
+        if (same_pair(t, before, row))
+            return false;
+    return is_part(t, row, "phase");
+}
+
+static bool pair_throttles(const struct table *t, size_t pair)
+{
+    for (size_t row = pair; row < t->n_rows; row++)
+        if (same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
+            return true;
+    return false;
+}
+
+/* The first row of a pair that the data do not decide, at any number of active cores; n_rows: there is none. */
+static size_t pair_undecided(const struct table *t, size_t pair)
+{
+    size_t row = pair;
+    while (row < t->n_rows && !(same_pair(t, pair, row) && is_undecided(t, row)))
+        row++;
+    return row;
+}
+
+static void print_pairs(FILE *out, const struct table *t, const unsigned *cores, size_t n)
+{
+    size_t without = 0, any = t->n_rows, undecided = t->n_rows;
+    char text[200];
+    fprintf(out, "Part of the full rate and duration in us of each throttled phase, by active cores\n%-*s", NAMES,
+            "from -> to");
+    for (size_t c = 0; c < n; c++)
+        fprintf(out, " %-*u", COLUMN - 1, cores[c]);
+    fprintf(out, "\n");
+    for (size_t row = 0; row < t->n_rows; row++) {
+        if (!first_of_pair(t, row))
+            continue;
+        undecided = undecided < t->n_rows ? undecided : pair_undecided(t, row);
+        if (!pair_throttles(t, row) && pair_undecided(t, row) == t->n_rows) {
+            any = without++ ? any : row;
+            continue;
+        }
+        snprintf(text, sizeof text, "%s -> %s", table_text(t, row, "from"), table_text(t, row, "to"));
+        fprintf(out, "%-*s", NAMES, text);
+        for (size_t c = 0; c < n; c++) {
+            phases_text(t, row, cores[c], text, sizeof text);
+            fprintf(out, " %-*s", COLUMN - 1, text);
+        }
+        fprintf(out, "\n");
+    }
+    if (undecided < t->n_rows) {
+        const char *note = table_text(t, undecided, "note");
+        int begun = fprintf(out, "?: the data do not decide (%s -> %s):", table_text(t, undecided, "from"),
+                            table_text(t, undecided, "to"));
+        switches_print_wrapped(out, note ? note : "see the CSV or JSON", begun, 3);
+    }
+    if (!without)
+        return;
+    int column = without == 1 ? fprintf(out, "1 other pair shows no throttling.")
+                              : fprintf(out, "%zu other pairs show no throttling.", without);
+    const char *detectable = table_text(t, any, "detectable");
+    if (detectable)
+        column += fprintf(out, " Found would have been (%s -> %s):", table_text(t, any, "from"),
+                          table_text(t, any, "to"));
+    switches_print_wrapped(out, detectable ? detectable : "", column, 2);
+}
+
+/* "75.1 [74.4, 75.8]", "at least 200", ... */
+static void reach_text(const struct table *t, size_t row, char *out, size_t size)
+{
+    double value = table_number(t, row, "distance"), lo = table_number(t, row, "distance_lo");
+    double hi = table_number(t, row, "distance_hi");
+    if (isfinite(value))
+        snprintf(out, size, "%.1f [%.1f, %.1f] instructions", value, lo, hi);
+    else if (isfinite(lo))
+        snprintf(out, size, "at least %.0f instructions", lo);
+    else if (isfinite(hi))
+        snprintf(out, size, "less than %.0f instructions", hi);
+    else
+        snprintf(out, size, is_undecided(t, row) ? "undecided" : "not found");
+}
+
+static void print_reach(FILE *out, const struct table *t, size_t reach)
+{
+    char text[100];
+    const char *to = table_text(t, reach, "to"), *note = table_text(t, reach, "note");
+    int column = 0;
+    if (!to)
+        return;
+    fprintf(out, "\nOne %s in N, the rest dependent adds: rate while throttled; %u active core%s\n", to,
+            switches_cores(t, reach), switches_cores(t, reach) == 1 ? "" : "s");
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const char *name = table_text(t, row, "to");
+        double ratio = table_number(t, row, "ipc_ratio");
+        if (!is_part(t, row, "distance") || !name || strncmp(name, to, strlen(to)) != 0 ||
+            switches_cores(t, row) != switches_cores(t, reach))
+            continue;
+        if (column > 84)
+            column = fprintf(out, "\n") - 1;
+        column += isfinite(ratio) ? fprintf(out, "  %3.0f: %.3f", table_number(t, row, "distance"), ratio)
+                                  : fprintf(out, "  %3.0f: %s", table_number(t, row, "distance"),
+                                            is_undecided(t, row) ? "?    " : "none ");
+    }
+    reach_text(t, reach, text, sizeof text);
+    fprintf(out, "\n");
+    int begun = fprintf(out, "Reach of the throttling behind a wide instruction: %s%s", text, note ? ";" : "");
+    switches_print_wrapped(out, note ? note : "", begun, 4);
+}
+
+void throttle_print(FILE *out, bool colour, const struct table *t)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
+    table_print_head(out, colour, t, table_throttle.title);
+    for (size_t begin = 0; begin < n; begin += SHOWN_COUNTS) {
+        fprintf(out, "\n");
+        print_pairs(out, t, cores + begin, n - begin < SHOWN_COUNTS ? n - begin : SHOWN_COUNTS);
+    }
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (is_part(t, row, "reach"))
+            print_reach(out, t, row);
+    table_print_missing(out, colour, t);
+}
+
+/* ---- findings ---- */
+
+/* A first phase whose duration has limits; what has none is not told. */
+static bool is_first_at(const struct table *t, size_t row, unsigned cores)
+{
+    struct estimate us = table_estimate(t, row, "duration_us");
+    return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores &&
+           estimate_known(&us) && us.lo > 0;
+}
+
+/* Pairs whose first throttled phases run at about one part of the rate. */
+struct alike {
+    size_t *row, n; /* their rows at the number of active cores by which they are compared */
+    double ratio;   /* the median */
+    struct estimate us; /* the median, and the outermost of their limits */
+};
+
+static double median_of_column(const struct table *t, const size_t *row, size_t n, const char *column)
+{
+    double *x = calloc(n + 1, sizeof *x), value = NAN;
+    size_t m = 0;
+    for (size_t i = 0; x && i < n; i++)
+        if (isfinite(table_number(t, row[i], column)))
+            x[m++] = table_number(t, row[i], column);
+    if (m)
+        value = median_of(x, m);
+    free(x);
+    return value;
+}
+
+/* The median duration of rows, with the outermost of their limits. */
+static struct estimate duration_of(const struct table *t, const size_t *row, size_t n)
+{
+    struct estimate us = {median_of_column(t, row, n, "duration_us"), INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        us.lo = fmin(us.lo, table_number(t, row[i], "duration_us_lo"));
+        us.hi = fmax(us.hi, table_number(t, row[i], "duration_us_hi"));
+    }
+    return us;
+}
+
+static bool same_ratio(double a, double b)
+{
+    return fabs(a / b - 1) <= SAME_RATIO || (isnan(a) && isnan(b));
+}
+
+/* Moves the rows like the first one to the front of the list; returns how many there are. */
+static size_t gather(const struct table *t, size_t *row, size_t n)
+{
+    double ratio = table_number(t, row[0], "ipc_ratio"), us = table_number(t, row[0], "duration_us");
+    size_t k = 1;
+    for (size_t i = 1; i < n; i++)
+        if (same_ratio(table_number(t, row[i], "ipc_ratio"), ratio) &&
+            same_duration(table_number(t, row[i], "duration_us"), us)) {
+            size_t other = row[i];
+            memmove(row + k + 1, row + k, (i - k) * sizeof *row);
+            row[k++] = other;
+        }
+    return k;
+}
+
+/* Splits the rows into groups, the largest first. Returns how many. */
+static size_t find_alike(const struct table *t, size_t *row, size_t n, struct alike *out)
+{
+    size_t groups = 0;
+    for (size_t begin = 0; begin < n;) {
+        struct alike a = {.row = row + begin, .n = gather(t, row + begin, n - begin)};
+        a.ratio = median_of_column(t, a.row, a.n, "ipc_ratio");
+        a.us = duration_of(t, a.row, a.n);
+        begin += a.n;
+        size_t at = groups++;
+        for (; at && out[at - 1].n < a.n; at--)
+            out[at] = out[at - 1];
+        out[at] = a;
+    }
+    return groups;
+}
+
+/* The median duration with so many active cores, of these pairs where they run at the same part of the rate; NaN: of
+ * less than half of them. */
+static struct estimate duration_with(const struct table *t, const struct alike *a, unsigned cores)
+{
+    size_t *row = calloc(a->n + 1, sizeof *row), n = 0;
+    struct estimate us = {NAN, NAN, NAN};
+    for (size_t i = 0; row && i < a->n; i++)
+        for (size_t k = 0; k < t->n_rows; k++)
+            if (same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
+                same_ratio(table_number(t, k, "ipc_ratio"), a->ratio)) {
+                row[n++] = k;
+                break;
+            }
+    if (2 * n >= a->n)
+        us = duration_of(t, row, n);
+    free(row);
+    return us;
+}
+
+/* Other durations with fewer active cores; neighbouring core counts that are alike are told together. */
+static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cores, size_t n, const struct alike *a)
+{
+    for (size_t c = 0; c < n; c++) {
+        struct estimate us = duration_with(t, a, cores[c]);
+        char text[ESTIMATE_TEXT_MAX];
+        if (isnan(us.value) || same_duration(us.value, a->us.value))
+            continue;
+        size_t last = c;
+        while (last + 1 < n && same_duration(duration_with(t, a, cores[last + 1]).value, us.value)) {
+            struct estimate more = duration_with(t, a, cores[++last]);
+            us.lo = fmin(us.lo, more.lo);
+            us.hi = fmax(us.hi, more.hi);
+        }
+        estimate_text(&us, 1, text);
+        if (last > c)
+            fprintf(out, ", %s us with %u to %u active cores", text, cores[c], cores[last]);
+        else
+            fprintf(out, ", %s us with %u active core%s", text, cores[c], cores[c] == 1 ? "" : "s");
+        c = last;
+    }
+}
+
+/* "1/4 of the rate for 20.0 us" */
+static void tell_rate(FILE *out, const struct alike *a)
+{
+    char part[16], us[ESTIMATE_TEXT_MAX];
+    part_text(a->ratio, part, sizeof part);
+    estimate_text(&a->us, 1, us);
+    if (isfinite(a->ratio))
+        fprintf(out, "%s of the rate for %s us", part, us);
+    else
+        fprintf(out, "a rate that could not be told for %s us", us);
+}
+
+static void tell_groups(FILE *out, const struct table *t, const struct alike *a, size_t n)
+{
+    for (size_t g = 0; g < n && g < GROUPS_TOLD; g++) {
+        fprintf(out, "%s %s -> %s", g ? ";" : "", table_text(t, a[g].row[0], "from"), table_text(t, a[g].row[0], "to"));
+        if (a[g].n > 1)
+            fprintf(out, " and %zu more", a[g].n - 1);
+        fprintf(out, " at ");
+        tell_rate(out, &a[g]);
+    }
+    if (n > GROUPS_TOLD)
+        fprintf(out, "; %zu more such groups", n - GROUPS_TOLD);
+    fprintf(out, ".\n");
+}
+
+/* First phases at the largest number of active cores (the last of n) at which anything throttles. */
+static void tell_first_phase(FILE *out, const struct table *t)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n_cores = switches_core_counts(t, cores, TABLES_CORES_MAX), n = 0;
+    size_t *row = calloc(t->n_rows + 1, sizeof *row);
+    struct alike *a = calloc(t->n_rows + 1, sizeof *a);
+    for (; row && a && n_cores; n_cores--) {
+        for (size_t k = 0; k < t->n_rows; k++)
+            if (is_first_at(t, k, cores[n_cores - 1]))
+                row[n++] = k;
+        if (n)
+            break;
+    }
+    size_t groups = n ? find_alike(t, row, n, a) : 0;
+    if (groups && 2 * a->n >= n && isfinite(a->ratio)) {
+        fprintf(out, "The first throttled phase runs at ");
+        tell_rate(out, a);
+        tell_few_cores(out, t, cores, n_cores - 1, a);
+        fprintf(out, " (medians and outermost limits; %zu of %zu pair%s that throttle%s agree%s).\n", a->n, n,
+                n == 1 ? "" : "s", n == 1 ? "s" : "", n == 1 ? "s" : "");
+        if (groups > 1) {
+            fprintf(out, "Otherwise:");
+            tell_groups(out, t, a + 1, groups - 1);
+        }
+    } else if (groups) {
+        unsigned c = cores[n_cores - 1];
+        fprintf(out, "%zu pairs of kernels throttle with %u active core%s, in %zu ways:", n, c, c == 1 ? "" : "s",
+                groups);
+        tell_groups(out, t, a, groups);
+    }
+    free(row);
+    free(a);
+}
+
+void throttle_findings(FILE *out, const struct table *t)
+{
+    size_t with = 0, pairs = 0, undecided = 0;
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (first_of_pair(t, row)) {
+            pairs++;
+            with += pair_throttles(t, row);
+            undecided += !pair_throttles(t, row) && pair_undecided(t, row) < t->n_rows;
+        }
+    if (undecided)
+        fprintf(out, "Whether %zu of %zu pairs of kernels throttle is undecided; the notes say why.\n", undecided,
+                pairs);
+    if (pairs > undecided && !with) {
+        size_t n = pairs - undecided;
+        fprintf(out, "No throttling was found in any of %zu %sswitch%s between kernels", n, undecided ? "other " : "",
+                n == 1 ? "" : "es");
+        for (size_t row = 0; row < t->n_rows; row++)
+            if (table_text(t, row, "detectable")) {
+                fprintf(out, "; found would have been %s", table_text(t, row, "detectable"));
+                break;
+            }
+        fprintf(out, ".\n");
+    } else if (pairs) {
+        tell_first_phase(out, t);
+    }
+    for (size_t row = 0; row < t->n_rows; row++) {
+        char text[100];
+        if (!is_part(t, row, "reach") || !(table_number(t, row, "phase") > 0))
+            continue;
+        reach_text(t, row, text, sizeof text);
+        fprintf(out, "Scalar adds behind a wide instruction (%s) are throttled, too: %s far.\n",
+                table_text(t, row, "to"), text);
+    }
+}

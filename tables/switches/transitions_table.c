@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All ordered pairs of kernels, down and up: what happens when code changes from one to the other. */
+#include <math.h>
+#include <string.h>
+
+#include "tables/kinds.h"
+#include "tables/switches/switches.h"
+#include "tables/switches/transition_findings.h"
+#include "tables/switches/transition_matrix.h"
+
+enum { RUNS = 50, RUNS_BRIEF = 12 };
+
+#define LIMITS(name, unit, decimals)                                                                                   \
+    {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
+        {name "_hi", unit, TABLE_REAL, false, decimals}
+
+static const struct table_column columns[] = {
+    {"from", "", TABLE_TEXT, true, 0},
+    {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0},
+    {"kind", "", TABLE_TEXT, false, 0},
+    LIMITS("latency_us", "us", 1),
+    LIMITS("wait_us", "us", 1),
+    LIMITS("overhead_us", "us", 1),
+    {"halts", "", TABLE_WHOLE, false, 0},
+    LIMITS("from_ghz", "GHz", 3),
+    LIMITS("to_ghz", "GHz", 3),
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"runs", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},
+    {"phases", "", TABLE_TEXT, false, 0},
+    {"detectable", "", TABLE_TEXT, false, 0},
+    {"note", "", TABLE_TEXT, false, 0},
+};
+
+static struct switches_wish wish(const struct tables_context *x)
+{
+    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS};
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    unsigned cores[TABLES_CORES_MAX];
+    const char *names[TABLES_KERNELS_MAX];
+    struct switches_wish w = wish(x);
+    size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
+    n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
+                          : tables_kernels(x, names, n, kernels, t);
+    n = switches_each_once(kernels, n);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    if (n_cores && !x->options->n_active) { /* all of them */
+        cores[0] = cores[n_cores - 1];
+        n_cores = 1;
+    }
+    if (x->options->n_kernels && n == 1)
+        return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
+                            "transitions need two kernels; of those named only %s can run here", kernels[0].name);
+    switches_note(x, &w, t);
+    table_set_setting(t, "voltage", "not read for this table; see the table voltage");
+    return switches_add_all(x, out, kernels, n, cores, n_cores, &w) ? machine_fail(err, MACHINE_FAILED, "",
+                                                                                   "out of memory")
+                                                                    : MACHINE_OK;
+}
+
+static void put(struct table *rows, const char *column, const struct estimate *e)
+{
+    table_put_limits(rows, column, e->value, e->lo, e->hi);
+}
+
+static int put_row(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
+{
+    (void)err;
+    struct transition_summary sum;
+    transition_summarize(&s->result.trace, &s->phases, &sum);
+    if (s->unsettled[0])
+        transition_summary_withhold(&sum);
+    table_add_row(rows);
+    switches_put_keys(rows, c, s);
+    table_put_text(rows, "kind", switch_kind_name(sum.kind));
+    put(rows, "latency_us", &sum.latency_us);
+    put(rows, "wait_us", &sum.wait_us);
+    put(rows, "overhead_us", &sum.overhead_us);
+    put(rows, "from_ghz", &sum.from_ghz);
+    put(rows, "to_ghz", &sum.to_ghz);
+    if (sum.kind != SWITCH_UNDECIDED)
+        table_put_number(rows, "halts", sum.halts);
+    table_put_number(rows, "n", (double)sum.n);
+    if (sum.phases[0])
+        table_put_text(rows, "phases", sum.phases);
+    if (sum.detectable[0] && (sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED))
+        table_put_text(rows, "detectable", sum.detectable);
+    if (s->phases.n_warnings)
+        table_put_text(rows, "note", s->phases.warnings[0]);
+    return MACHINE_OK;
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct switches_wish w = wish(x);
+    return switches_measure_rows(x, table_transitions.name, c, &w, put_row, rows, err);
+}
+
+/* ---- for a person ---- */
+
+static void print(FILE *out, bool colour, const struct table *t)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
+    table_print_head(out, colour, t, table_transitions.title);
+    for (size_t i = 0; i < n; i++)
+        transition_matrix_print(out, colour, t, cores[i]);
+    table_print_missing(out, colour, t);
+}
+
+const struct table_kind table_transitions = {
+    .name = "transitions",
+    .title = "Transitions: what happens when code changes from one kernel to another",
+    .about = "all ordered pairs of kernels: phases, latency, overhead, halts, frequencies",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .print = print,
+    .findings = transition_findings,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Building a picture: its panels, series, names, bars and cells. */
+#include "tables/table/chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/report/svg_inline.h"
+
+void chart_free_names(struct chart_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->name[i]);
+    free(names->name);
+    memset(names, 0, sizeof *names);
+}
+
+void chart_free(struct chart *c)
+{
+    for (size_t i = 0; i < c->n_panels; i++) {
+        struct chart_panel *p = &c->panels[i];
+        for (size_t k = 0; k < p->n_series; k++)
+            free(p->series[k].points);
+        free(p->series);
+        free(p->bars);
+        free(p->cells);
+        free(p->legend);
+        chart_free_names(&p->categories);
+        chart_free_names(&p->remarks);
+        chart_free_names(&p->columns);
+    }
+    memset(c, 0, sizeof *c);
+}
+
+/* Room for one more element in *list; false: out of memory. */
+static bool grow(struct chart *c, void **list, size_t n, size_t *capacity, size_t size)
+{
+    if (n < *capacity)
+        return true;
+    size_t more = *capacity ? 2 * *capacity : 8;
+    void *bigger = realloc(*list, more * size);
+    if (!bigger) {
+        c->failed = true;
+        return false;
+    }
+    *list = bigger;
+    *capacity = more;
+    return true;
+}
+
+struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title)
+{
+    if (c->n_panels == CHART_PANELS_MAX)
+        return NULL;
+    struct chart_panel *p = &c->panels[c->n_panels++];
+    memset(p, 0, sizeof *p);
+    p->kind = kind;
+    snprintf(p->title, sizeof p->title, "%s", title);
+    return p;
+}
+
+struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_series; i++)
+        if (strcmp(p->series[i].name, name) == 0)
+            return &p->series[i];
+    void *list = p->series;
+    if (!grow(c, &list, p->n_series, &p->series_capacity, sizeof *p->series))
+        return NULL;
+    p->series = list;
+    int number = (int)p->n_series;
+    struct chart_series *s = &p->series[p->n_series++];
+    *s = (struct chart_series){.colour = number % PLOT_N_SERIES, .mark = number, .line = true, .in_legend = true};
+    snprintf(s->name, sizeof s->name, "%s", name);
+    return s;
+}
+
+void chart_add_point(struct chart *c, struct chart_series *s, double x, double y, double lo, double hi)
+{
+    if (!s || !isfinite(x) || !isfinite(y))
+        return;
+    void *list = s->points;
+    if (!grow(c, &list, s->n, &s->capacity, sizeof *s->points))
+        return;
+    s->points = list;
+    s->points[s->n++] = (struct chart_point){x, y, lo, hi};
+}
+
+size_t chart_find_name(const struct chart_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->name[i], name) == 0)
+            return i;
+    return names->n;
+}
+
+void chart_add_name(struct chart *c, struct chart_names *names, const char *name)
+{
+    void *list = names->name;
+    if (!grow(c, &list, names->n, &names->capacity, sizeof *names->name))
+        return;
+    names->name = list;
+    names->name[names->n] = strdup(name);
+    if (names->name[names->n])
+        names->n++;
+    else
+        c->failed = true;
+}
+
+size_t chart_name(struct chart *c, struct chart_names *names, const char *name)
+{
+    size_t found = chart_find_name(names, name);
+    if (found == names->n)
+        chart_add_name(c, names, name);
+    return found;
+}
+
+void chart_add_bar(struct chart *c, struct chart_panel *p, struct chart_bar bar, const char *value_text)
+{
+    void *list = p->bars;
+    if (!isfinite(bar.to) || !grow(c, &list, p->n_bars, &p->bars_capacity, sizeof *p->bars))
+        return;
+    p->bars = list;
+    snprintf(bar.text, sizeof bar.text, "%s", value_text);
+    p->bars[p->n_bars++] = bar;
+}
+
+void chart_make_cells(struct chart *c, struct chart_panel *p)
+{
+    free(p->cells);
+    p->cells = calloc(p->categories.n * p->columns.n + 1, sizeof *p->cells);
+    if (!p->cells)
+        c->failed = true;
+}
+
+struct chart_cell *chart_cell(struct chart_panel *p, size_t category, size_t column)
+{
+    bool there = p->cells && category < p->categories.n && column < p->columns.n;
+    return there ? &p->cells[category * p->columns.n + column] : NULL;
+}
+
+void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, int colour)
+{
+    for (size_t i = 0; i < p->n_legend; i++)
+        if (strcmp(p->legend[i].name, name) == 0)
+            return;
+    void *list = p->legend;
+    if (!grow(c, &list, p->n_legend, &p->legend_capacity, sizeof *p->legend))
+        return;
+    p->legend = list;
+    p->legend[p->n_legend] = (struct chart_legend){.colour = colour, .mark = -1};
+    snprintf(p->legend[p->n_legend++].name, sizeof p->legend->name, "%s", name);
+}
+
+bool chart_panel_empty(const struct chart_panel *p)
+{
+    for (size_t i = 0; i < p->n_series; i++)
+        if (p->series[i].n > 0 && !p->series[i].faint)
+            return false;
+    for (size_t i = 0; p->cells && i < p->categories.n * p->columns.n; i++)
+        if (p->cells[i].state != CELL_ABSENT)
+            return false;
+    return p->n_bars == 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the options choose: kernels, numbers of active cores, the machine's setup and the seed of a cell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/table/tables.h"
+
+/* One of each width and weight that licence analysts tell apart, and the tiles of AMX. */
+const char *const tables_usual_kernels[] = {"64add",  "128or", "128fma", "256or", "256fma",
+                                            "512or", "512fma", "amx"};
+const size_t tables_n_usual_kernels = sizeof tables_usual_kernels / sizeof tables_usual_kernels[0];
+
+size_t tables_every_kernel(const char **out, size_t max)
+{
+    size_t count, n = 0;
+    const struct kernel *kernels = kernel_registry(&count);
+    for (size_t i = 0; i < count && n < max; i++)
+        if (!kernels[i].latency_bound && !kernels[i].chained_adds && strcmp(kernels[i].name, "pause") != 0 &&
+            strcmp(kernels[i].name, "chain") != 0)
+            out[n++] = kernels[i].name;
+    return n;
+}
+
+void tables_options_default(struct tables_options *o)
+{
+    memset(o, 0, sizeof *o);
+    o->cpu = -1;
+}
+
+static void kernel_missing(struct table *t, const char *name, const char *why)
+{
+    table_add_missing(t, why);
+    table_put_text(t, table_has(t, "kernel") ? "kernel" : "from", name);
+}
+
+/* Takes a kernel if the machine can run it, else notes why not. */
+static size_t take(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
+                   struct table *t)
+{
+    char names[100], why[300];
+    unsigned lacking = p->kernel->features & ~x->info.features;
+    if (n == TABLES_KERNELS_MAX)
+        return n;
+    if (!lacking) {
+        out[n] = *p;
+        return n + 1;
+    }
+    kernel_feature_names(lacking, names, sizeof names);
+    snprintf(why, sizeof why, "needs %s, which %.150s does not offer", names, x->info.cpu);
+    kernel_missing(t, p->name, why);
+    return n;
+}
+
+size_t tables_kernels(const struct tables_context *x, const char *const *names, size_t n_names, struct payload *out,
+                      struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->options->n_kernels; i++)
+        n = take(x, &x->options->kernels[i], out, n, t);
+    for (size_t i = 0; i < n_names && !x->options->n_kernels; i++) {
+        struct payload p;
+        char why[300];
+        if (kernel_parse(names[i], &p, why, sizeof why))
+            kernel_missing(t, names[i], why);
+        else
+            n = take(x, &p, out, n, t);
+    }
+    return n;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+    return (x > y) - (x < y);
+}
+
+size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max)
+{
+    const struct tables_options *o = x->options;
+    unsigned cores = x->info.usable_cores ? x->info.usable_cores : x->info.cores ? x->info.cores : 1;
+    size_t n = 0, kept = 0;
+    if (o->n_cpus && o->n_cpus < cores) /* the CPUs that were named are those that there are */
+        cores = (unsigned)o->n_cpus;
+    for (size_t i = 0; i < o->n_active && n < max; i++)
+        out[n++] = o->active[i] == 0 ? cores : o->active[i];
+    if (!o->n_active) {
+        for (unsigned c = 1; c < cores && n + 1 < max; c = all_counts ? c + 1 : 2 * c)
+            out[n++] = c;
+        out[n++] = cores;
+    }
+    qsort(out, n, sizeof *out, ascending);
+    for (size_t i = 0; i < n; i++)
+        if (out[i] <= cores && (kept == 0 || out[i] != out[kept - 1]))
+            out[kept++] = out[i];
+    return kept;
+}
+
+/* FNV-1a (draft-eastlake-fnv, 64 bits), then the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+uint64_t tables_cell_seed(const struct tables_context *x, const char *table, const struct cell *c)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    const char *const parts[] = {table, "/", c->id};
+    for (size_t i = 0; i < 3; i++)
+        for (const char *p = parts[i]; *p; p++)
+            h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+    h += x->options->seed * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return h ^ h >> 31;
+}
+
+struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c)
+{
+    const struct tables_options *o = x->options;
+    struct machine_setup s = {.cpu = c->cpu >= 0 ? c->cpu : o->cpu,
+                              .active_cores = c->active_cores,
+                              .companion = o->companion_same ? c->a : o->companion,
+                              .cpus = o->n_cpus ? o->cpus : NULL,
+                              .n_cpus = o->n_cpus,
+                              .siblings = o->siblings,
+                              .seed = tables_cell_seed(x, table, c)};
+    return s;
+}
+
+bool tables_stop(const struct tables_context *x, double part)
+{
+    return x->progress && x->progress(x->data, part);
+}

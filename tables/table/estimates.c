@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/table/estimates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/frequency/frequency_levels.h"
+
+#define NONE "none: "
+#define NO_STEPS "no steps" /* with which the setting `steps` begins where the frequency floats */
+#define NOTED "frequency_levels"
+#define WAIT_SLACK 0.02
+#define WAIT_SLACK_US 2.0
+
+struct estimate table_estimate(const struct table *t, size_t row, const char *column)
+{
+    char lo[80], hi[80];
+    snprintf(lo, sizeof lo, "%s_lo", column);
+    snprintf(hi, sizeof hi, "%s_hi", column);
+    return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
+}
+
+bool estimate_known(const struct estimate *e)
+{
+    return isfinite(e->value) && isfinite(e->lo) && isfinite(e->hi);
+}
+
+bool estimate_above(const struct estimate *a, const struct estimate *b)
+{
+    return estimate_known(a) && estimate_known(b) && a->lo > b->hi;
+}
+
+bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack)
+{
+    return fabs(a->value - b->value) <= hypot((a->hi - a->lo) / 2, (b->hi - b->lo) / 2) + slack;
+}
+
+bool frequencies_agree(const struct estimate *a, const struct estimate *b)
+{
+    return frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
+}
+
+/* Without a minus before what is 0 as it is shown. */
+static double shown(double value, int decimals)
+{
+    return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
+}
+
+const char *estimate_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX])
+{
+    if (estimate_known(e))
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f [%.*f, %.*f]", decimals, shown(e->value, decimals), decimals,
+                 shown(e->lo, decimals), decimals, shown(e->hi, decimals));
+    else if (isfinite(e->value))
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f", decimals, shown(e->value, decimals));
+    else
+        snprintf(out, ESTIMATE_TEXT_MAX, "-");
+    return out;
+}
+
+/* ---- levels ---- */
+
+/* The setting `steps` of a CPU: without its number where only one was measured. */
+static const char *steps_of(const struct table *frequency, int cpu)
+{
+    char key[40];
+    const char *alone = table_setting(frequency, "steps");
+    snprintf(key, sizeof key, "steps of CPU %d", cpu);
+    return alone ? alone : table_setting(frequency, key);
+}
+
+bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
+{
+    const char *steps = steps_of(frequency, cpu);
+    if (!steps || strncmp(steps, NO_STEPS, strlen(NO_STEPS)) != 0)
+        return false;
+    snprintf(why, SUPPORT_WHY_MAX, "%.300s", steps);
+    return true;
+}
+
+bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
+{
+    int highest = -1, chosen = cpu;
+    size_t own = 0;
+    if (!frequency) {
+        snprintf(why, SUPPORT_WHY_MAX, "the table frequency was not measured, so that no levels are known");
+        return false;
+    }
+    while (own < frequency->n_rows && (int)table_number(frequency, own, "cpu") != cpu)
+        own++;
+    if (own == frequency->n_rows && frequency->n_rows)
+        chosen = (int)table_number(frequency, 0, "cpu");
+    for (size_t row = 0; row < frequency->n_rows; row++)
+        if ((int)table_number(frequency, row, "cpu") == chosen && table_number(frequency, row, "level") > highest)
+            highest = (int)table_number(frequency, row, "level");
+    if (!frequency->n_rows)
+        snprintf(why, SUPPORT_WHY_MAX, "the table frequency has no rows: no levels are known");
+    else if (support_floats(frequency, chosen, why))
+        return false;
+    else if (highest < 0)
+        snprintf(why, SUPPORT_WHY_MAX, "the table frequency tells no level");
+    else if (highest == 0)
+        snprintf(why, SUPPORT_WHY_MAX, "all kernels of the table frequency are of one level");
+    else
+        return true;
+    return false;
+}
+
+void support_note_levels(struct table *t, const struct table *frequency)
+{
+    const char *cpu = table_setting(t, "measured_cpu");
+    char why[SUPPORT_WHY_MAX], text[SUPPORT_WHY_MAX + sizeof NONE];
+    bool told = support_levels(frequency, cpu ? atoi(cpu) : -1, why);
+    snprintf(text, sizeof text, NONE "%s", why);
+    table_set_setting(t, NOTED, told ? "told" : text);
+}
+
+const char *support_no_levels(const struct table *t)
+{
+    const char *noted = table_setting(t, NOTED);
+    return noted && strncmp(noted, NONE, strlen(NONE)) == 0 ? noted + strlen(NONE) : NULL;
+}
+
+bool support_noted_floating(const struct table *t)
+{
+    const char *why = support_no_levels(t);
+    return why && strncmp(why, NO_STEPS, strlen(NO_STEPS)) == 0;
+}
+
+/* ---- waits ---- */
+
+static bool same_text(const struct table *t, size_t a, size_t b, const char *column)
+{
+    const char *x = table_text(t, a, column), *y = table_text(t, b, column);
+    return (!x && !y) || (x && y && strcmp(x, y) == 0);
+}
+
+static bool same_pair(const struct table *t, size_t a, size_t b)
+{
+    double x = table_number(t, a, "active_cores"), y = table_number(t, b, "active_cores");
+    return same_text(t, a, b, "from") && same_text(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
+}
+
+/* Whether no other row of toggling between the same two has a longer pause. */
+static bool is_longest_pause(const struct table *t, size_t row)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (same_pair(t, row, i) && table_says(t, i, "what", "toggle") &&
+            table_number(t, i, "duty_us") > table_number(t, row, "duty_us"))
+            return false;
+    return true;
+}
+
+/* Whether a row tells how long the same wait is, beside `wait`. */
+static bool tells_wait(const struct table *t, size_t row, double wait_us)
+{
+    if (table_says(t, row, "what", "rearm")) /* an interrupt takes time itself, which no row has */
+        return table_says(t, row, "rearmed", "yes") && !table_says(t, row, "by", "interrupt");
+    return table_says(t, row, "what", "toggle") &&
+           (table_number(t, row, "duty_us") >= wait_us || table_number(t, row, "share_lo") > 0.5 ||
+            is_longest_pause(t, row));
+}
+
+static bool is_contradicted(const struct table *t, size_t row, const struct estimate *wait, size_t *against)
+{
+    double mode = table_number(t, row, "mode") == 2 ? 2 : 1, sd = table_number(t, row, "sd_us");
+    struct estimate once = {wait->value / mode, wait->lo / mode, wait->hi / mode};
+    double slack = fmax(isfinite(sd) ? sd / mode : 0, fmax(WAIT_SLACK * once.value, WAIT_SLACK_US));
+    struct estimate twice = {2 * once.value, 2 * once.lo, 2 * once.hi};
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct estimate other = table_estimate(t, i, "wait_us");
+        if (i == row || !same_pair(t, row, i) || !estimate_known(&other) || !tells_wait(t, i, once.value) ||
+            estimates_agree(&other, &once, slack) || estimates_agree(&other, &twice, 2 * slack))
+            continue;
+        *against = i;
+        return true;
+    }
+    return false;
+}
+
+enum wait_support wait_support(const struct table *t, size_t row, size_t *against)
+{
+    struct estimate wait = table_estimate(t, row, "wait_us"), slow = table_estimate(t, row, "slow_ghz");
+    struct estimate plain = table_estimate(t, row, "plain_ghz");
+    *against = t->n_rows;
+    if (!estimate_known(&wait) || !(wait.lo > 0))
+        return WAIT_NO_LIMITS;
+    if (table_has(t, "slow_ghz")) {
+        if (!estimate_known(&slow) || !estimate_known(&plain))
+            return WAIT_NO_LIMITS;
+        if (!estimate_above(&plain, &slow))
+            return WAIT_NOT_SLOWER;
+    }
+    return is_contradicted(t, row, &wait, against) ? WAIT_CONTRADICTED : WAIT_TOLD;
+}

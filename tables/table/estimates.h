@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
+ * are levels at all. Findings and exports tell nothing that does not pass these. Pure.
+ */
+#ifndef CHARACTERIZE_SUPPORT_H
+#define CHARACTERIZE_SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/phases/phases.h"
+#include "tables/table/table.h"
+
+/* A field with its limits, from the columns NAME, NAME_lo and NAME_hi; absent ones are NaN. */
+struct estimate table_estimate(const struct table *t, size_t row, const char *column);
+
+/* A finite value with both of its limits. */
+bool estimate_known(const struct estimate *e);
+/* Whether `a` lies above `b` by the limits of both. */
+bool estimate_above(const struct estimate *a, const struct estimate *b);
+/* Whether they differ by no more than both half widths together (in quadrature) and `slack`. False where one of them
+ * is not known. */
+bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack);
+/* Two frequencies (GHz): the same within their limits, or within FREQUENCY_SAME. */
+bool frequencies_agree(const struct estimate *a, const struct estimate *b);
+/* "42.7 [42.5, 42.9]"; without limits the value alone, "-" without a value; no -0.0. Returns `out`. */
+enum { ESTIMATE_TEXT_MAX = 80 };
+const char *estimate_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX]);
+
+enum { SUPPORT_WHY_MAX = 320 };
+/* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
+bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+/*
+ * Whether the table frequency has found at least two levels that the frequency tells apart, on a CPU (-1, or one that
+ * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not
+ * measured. Else false, and why.
+ */
+bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+/* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY". */
+void support_note_levels(struct table *t, const struct table *frequency);
+/* Why a table's levels, waits and costs are not to be told, as it was noted; NULL: nothing was, or there are levels.
+ * And whether it is because the frequency floats: then not even that nothing was found is told. */
+const char *support_no_levels(const struct table *t);
+bool support_noted_floating(const struct table *t);
+
+/* ---- waits: rows `wait` of the table relaxation ---- */
+
+enum wait_support {
+    WAIT_TOLD,
+    WAIT_NO_LIMITS,    /* of the wait, or of the frequencies around it */
+    WAIT_NOT_SLOWER,   /* the frequency before the rise is not below that of plain code by the limits of both */
+    WAIT_CONTRADICTED, /* another row of the same pair and number of active cores tells another wait */
+};
+/*
+ * What the table itself says for or against the wait of a row. Columns that it does not have are not asked for. Waits
+ * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and
+ * 2 us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than
+ * the wait can tell, and those in most of whose pauses the frequency rises; and the longest pause, because it is
+ * longer than the wait that was found before it was chosen. *against: the row that contradicts.
+ */
+enum wait_support wait_support(const struct table *t, size_t row, size_t *against);
+
+#endif

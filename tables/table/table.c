@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/table/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(struct table *t, const char *text)
+{
+    char *c = text ? strdup(text) : NULL;
+    if (text && !c)
+        t->failed = true;
+    return c;
+}
+
+bool table_is_code(const struct table_column *c)
+{
+    return c->type == TABLE_WHOLE && (strcmp(c->name, "umask") == 0 || strcmp(c->name, "event") == 0);
+}
+
+void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n)
+{
+    memset(t, 0, sizeof *t);
+    t->name = copy(t, name);
+    if (n > TABLE_COLUMNS_MAX) {
+        t->failed = true;
+        return;
+    }
+    t->n_columns = n;
+    for (size_t i = 0; i < n; i++) {
+        t->columns[i] = columns[i];
+        t->columns[i].name = copy(t, columns[i].name);
+        t->columns[i].unit = copy(t, columns[i].unit);
+    }
+}
+
+static void free_pairs(struct table_pair *pairs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(pairs[i].key);
+        free(pairs[i].value);
+    }
+    free(pairs);
+}
+
+static void free_values(struct table_value *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(values[i].text);
+    free(values);
+}
+
+void table_free(struct table *t)
+{
+    free_values(t->values, t->n_rows * t->n_columns);
+    for (size_t i = 0; i < t->n_missing; i++) {
+        free_values(t->missing[i].values, t->n_columns);
+        free(t->missing[i].why);
+    }
+    free(t->missing);
+    free_pairs(t->meta, t->n_meta);
+    free_pairs(t->settings, t->n_settings);
+    free_pairs(t->details, t->n_details);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        free((char *)t->columns[i].name);
+        free((char *)t->columns[i].unit);
+    }
+    free(t->name);
+    memset(t, 0, sizeof *t);
+}
+
+/* ---- columns ---- */
+
+static int column_of(const struct table *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (t->columns[i].name && strcmp(t->columns[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+bool table_has(const struct table *t, const char *column)
+{
+    return column_of(t, column) >= 0;
+}
+
+/* ---- rows ---- */
+
+static void absent(struct table_value *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] = (struct table_value){NULL, NAN};
+}
+
+void table_add_row(struct table *t)
+{
+    if (t->n_rows == t->rows_capacity) {
+        size_t capacity = t->rows_capacity ? 2 * t->rows_capacity : 32;
+        struct table_value *bigger = realloc(t->values, capacity * (t->n_columns + 1) * sizeof *bigger);
+        if (!bigger) {
+            t->failed = true;
+            return;
+        }
+        t->values = bigger;
+        t->rows_capacity = capacity;
+    }
+    absent(t->values + t->n_rows * t->n_columns, t->n_columns);
+    t->n_rows++;
+    t->last_is_missing = false;
+}
+
+void table_add_missing(struct table *t, const char *why)
+{
+    struct table_missing *bigger = realloc(t->missing, (t->n_missing + 1) * sizeof *bigger);
+    struct table_value *values = malloc((t->n_columns + 1) * sizeof *values);
+    if (bigger)
+        t->missing = bigger;
+    if (!bigger || !values) {
+        free(values);
+        t->failed = true;
+        return;
+    }
+    absent(values, t->n_columns);
+    t->missing[t->n_missing++] = (struct table_missing){values, copy(t, why)};
+    t->last_is_missing = true;
+}
+
+static struct table_value *row_values(const struct table *t, size_t row)
+{
+    return row < t->n_rows ? t->values + row * t->n_columns : NULL;
+}
+
+static struct table_value *last_values(struct table *t)
+{
+    if (t->last_is_missing)
+        return t->n_missing ? t->missing[t->n_missing - 1].values : NULL;
+    return row_values(t, t->n_rows - 1);
+}
+
+/* The field of a column of this type; NULL and t->failed when there is none. */
+static struct table_value *field(struct table *t, struct table_value *values, const char *column, bool text)
+{
+    int c = column_of(t, column);
+    if (c < 0 || !values || (t->columns[c].type == TABLE_TEXT) != text) {
+        t->failed = true;
+        return NULL;
+    }
+    return &values[c];
+}
+
+static void set_number(struct table *t, struct table_value *values, const char *column, double value)
+{
+    struct table_value *v = field(t, values, column, false);
+    if (v)
+        v->number = isfinite(value) ? value : NAN;
+}
+
+static void set_text(struct table *t, struct table_value *values, const char *column, const char *text)
+{
+    struct table_value *v = field(t, values, column, true);
+    if (!v)
+        return;
+    char *old = v->text;
+    v->text = copy(t, text);
+    free(old);
+}
+
+void table_put_number(struct table *t, const char *column, double value)
+{
+    set_number(t, last_values(t), column, value);
+}
+
+void table_put_text(struct table *t, const char *column, const char *text)
+{
+    set_text(t, last_values(t), column, text);
+}
+
+void table_put_limits(struct table *t, const char *column, double value, double lo, double hi)
+{
+    char name[80];
+    table_put_number(t, column, value);
+    snprintf(name, sizeof name, "%s_lo", column);
+    table_put_number(t, name, lo);
+    snprintf(name, sizeof name, "%s_hi", column);
+    table_put_number(t, name, hi);
+}
+
+void table_set_number(struct table *t, size_t row, const char *column, double value)
+{
+    set_number(t, row_values(t, row), column, value);
+}
+
+void table_set_text(struct table *t, size_t row, const char *column, const char *text)
+{
+    set_text(t, row_values(t, row), column, text);
+}
+
+static double number_in(const struct table *t, const struct table_value *values, const char *column)
+{
+    int c = column_of(t, column);
+    return c < 0 || !values ? NAN : values[c].number;
+}
+
+static const char *text_in(const struct table *t, const struct table_value *values, const char *column)
+{
+    int c = column_of(t, column);
+    return c < 0 || !values ? NULL : values[c].text;
+}
+
+double table_number(const struct table *t, size_t row, const char *column)
+{
+    return number_in(t, row_values(t, row), column);
+}
+
+const char *table_text(const struct table *t, size_t row, const char *column)
+{
+    return text_in(t, row_values(t, row), column);
+}
+
+bool table_says(const struct table *t, size_t row, const char *column, const char *text)
+{
+    const char *value = table_text(t, row, column);
+    return value && strcmp(value, text) == 0;
+}
+
+size_t table_find(const struct table *t, const char *column, const char *text)
+{
+    size_t row = 0;
+    while (row < t->n_rows && !table_says(t, row, column, text))
+        row++;
+    return row;
+}
+
+double table_missing_number(const struct table *t, size_t entry, const char *column)
+{
+    return number_in(t, entry < t->n_missing ? t->missing[entry].values : NULL, column);
+}
+
+const char *table_missing_text(const struct table *t, size_t entry, const char *column)
+{
+    return text_in(t, entry < t->n_missing ? t->missing[entry].values : NULL, column);
+}
+
+/* ---- pairs ---- */
+
+static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, const char *key, const char *value)
+{
+    char *mine = copy(t, value);
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp((*pairs)[i].key, key) == 0) {
+            free((*pairs)[i].value);
+            (*pairs)[i].value = mine;
+            return;
+        }
+    struct table_pair *bigger = realloc(*pairs, (*n + 1) * sizeof *bigger);
+    char *name = copy(t, key);
+    if (bigger)
+        *pairs = bigger;
+    if (!bigger || !name || !mine) {
+        free(name);
+        free(mine);
+        t->failed = true;
+        return;
+    }
+    (*pairs)[(*n)++] = (struct table_pair){name, mine};
+}
+
+static const char *pair_value(const struct table_pair *pairs, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(pairs[i].key, key) == 0)
+            return pairs[i].value;
+    return NULL;
+}
+
+void table_set_meta(struct table *t, const char *key, const char *value)
+{
+    set_pair(t, &t->meta, &t->n_meta, key, value);
+}
+
+const char *table_meta(const struct table *t, const char *key)
+{
+    return pair_value(t->meta, t->n_meta, key);
+}
+
+void table_set_setting(struct table *t, const char *key, const char *value)
+{
+    set_pair(t, &t->settings, &t->n_settings, key, value);
+}
+
+void table_set_setting_number(struct table *t, const char *key, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", value);
+    table_set_setting(t, key, text);
+}
+
+const char *table_setting(const struct table *t, const char *key)
+{
+    return pair_value(t->settings, t->n_settings, key);
+}
+
+void table_set_detail(struct table *t, const char *key, const char *json)
+{
+    set_pair(t, &t->details, &t->n_details, key, json ? json : "null");
+}
+
+const char *table_detail(const struct table *t, const char *key)
+{
+    return pair_value(t->details, t->n_details, key);
+}
+
+bool table_modelled(const struct table *t)
+{
+    const char *modelled = table_meta(t, "modelled");
+    return modelled && strcmp(modelled, "yes") == 0;
+}
+
+/* ---- joining ---- */
+
+static void append_values(struct table *t, struct table_value *to, const struct table_value *from)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        to[i] = (struct table_value){copy(t, from[i].text), from[i].number};
+}
+
+void table_append(struct table *t, const struct table *from)
+{
+    bool same = t->n_columns == from->n_columns && !from->failed;
+    for (size_t i = 0; same && i < t->n_columns; i++)
+        same = strcmp(t->columns[i].name, from->columns[i].name) == 0;
+    if (!same) {
+        t->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < from->n_rows && !t->failed; i++) {
+        table_add_row(t);
+        if (!t->failed)
+            append_values(t, last_values(t), row_values(from, i));
+    }
+    for (size_t i = 0; i < from->n_missing && !t->failed; i++) {
+        table_add_missing(t, from->missing[i].why);
+        if (!t->failed)
+            append_values(t, last_values(t), from->missing[i].values);
+    }
+    for (size_t i = 0; i < from->n_details; i++)
+        table_set_detail(t, from->details[i].key, from->details[i].value);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A table of results: long form, one observation a row, values with 95 % limits beside them, and a list of what could
+ * not be measured and why. One shape for all tables (doc/formats.md): CSV, JSON and text. Like the trace it stands
+ * alone and includes nothing of either side of the seam. A value that was not measured is absent, never 0.
+ */
+#ifndef CHARACTERIZE_TABLE_H
+#define CHARACTERIZE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { TABLE_COLUMNS_MAX = 48 };
+
+enum table_type {
+    TABLE_TEXT,
+    TABLE_WHOLE, /* integers up to 2^53 */
+    TABLE_REAL,  /* written with nine significant digits */
+};
+
+struct table_column {
+    const char *name; /* as in CSV and JSON: freq_ghz, freq_ghz_lo, ... */
+    const char *unit; /* "GHz", "us"; "" = none */
+    enum table_type type;
+    bool key;         /* says what was measured; key columns are never absent */
+    int decimals;     /* of a TABLE_REAL on the screen */
+};
+
+/* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
+bool table_is_code(const struct table_column *c);
+
+/*
+ * tables/table/table_ranges.c: NULL where a column may hold this number (NaN, absent, always), else what it may hold, for a
+ * person: by its name and unit. Limits (NAME_lo, NAME_hi) may lie outside of NAME's range by as much as it is wide.
+ */
+const char *table_value_refused(const struct table_column *c, double value);
+
+/* One field. Text is absent when NULL, a number when NaN. */
+struct table_value {
+    char *text;
+    double number;
+};
+
+struct table_pair {
+    char *key, *value;
+};
+
+/* What could not be measured: the key fields that say which row it would have been (others absent), and why. */
+struct table_missing {
+    struct table_value *values; /* n_columns */
+    char *why;
+};
+
+struct table {
+    char *name;
+    size_t n_columns;
+    struct table_column columns[TABLE_COLUMNS_MAX]; /* names and units owned by the table */
+    size_t n_rows, rows_capacity;
+    struct table_value *values;  /* row after row */
+    size_t n_missing;
+    struct table_missing *missing;
+    size_t n_meta;
+    struct table_pair *meta;     /* cpu, machine, source, modelled, date, version, ... in the order they were set */
+    size_t n_settings;
+    struct table_pair *settings; /* runs, period_us, seed, ... */
+    size_t n_details;
+    struct table_pair *details;  /* key: what it is about; value: JSON text (a phases file, a distribution) */
+    bool last_is_missing;        /* the put functions fill the last missing entry, not the last row */
+    bool failed;                 /* out of memory once, or a column that does not exist: nothing of it may be used */
+};
+
+/* An empty table with these columns. table_failed() tells whether memory sufficed. */
+void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n);
+void table_free(struct table *t);
+
+/*
+ * Building. A row is added with all fields absent; the put functions fill fields of the last row (or, after
+ * table_add_missing, of that entry). An unknown column or a lack of memory sets t->failed, which is asked for once at
+ * the end. Numbers that are not finite are absent.
+ */
+void table_add_row(struct table *t);
+void table_add_missing(struct table *t, const char *why);
+void table_put_number(struct table *t, const char *column, double value);
+void table_put_text(struct table *t, const char *column, const char *text);
+/* column, column_lo and column_hi */
+void table_put_limits(struct table *t, const char *column, double value, double lo, double hi);
+/* Whether a column exists. */
+bool table_has(const struct table *t, const char *column);
+
+/* Fields of a row; absent (NaN, NULL) also for a column that the table does not have. */
+double table_number(const struct table *t, size_t row, const char *column);
+const char *table_text(const struct table *t, size_t row, const char *column);
+/* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
+bool table_says(const struct table *t, size_t row, const char *column, const char *text);
+size_t table_find(const struct table *t, const char *column, const char *text);
+/* Fields of an entry of t->missing. */
+double table_missing_number(const struct table *t, size_t entry, const char *column);
+const char *table_missing_text(const struct table *t, size_t entry, const char *column);
+/* Overwrites a field of any row. */
+void table_set_number(struct table *t, size_t row, const char *column, double value);
+void table_set_text(struct table *t, size_t row, const char *column, const char *text);
+
+/* Metadata, settings and details: setting replaces; NULL if there is none. */
+void table_set_meta(struct table *t, const char *key, const char *value);
+const char *table_meta(const struct table *t, const char *key);
+void table_set_setting(struct table *t, const char *key, const char *value);
+void table_set_setting_number(struct table *t, const char *key, double value);
+const char *table_setting(const struct table *t, const char *key);
+void table_set_detail(struct table *t, const char *key, const char *json);
+const char *table_detail(const struct table *t, const char *key);
+/* The metadata say that a model was measured. */
+bool table_modelled(const struct table *t);
+
+/* Appends rows, missing entries and details of `from`, which has the same columns. */
+void table_append(struct table *t, const struct table *from);
+
+/* tables/table/table_csv.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error. */
+int table_write_csv(FILE *out, const struct table *t);
+/* tables/table/table_json.c: characterize-table/1, allocated with malloc, ending in a newline; NULL: out of memory. */
+char *table_to_json(const struct table *t);
+/* Reads it back. `name` stands for the file in messages. Returns 0, or -1 with one line in `why`; *t is then empty. */
+int table_from_json(const char *text, size_t length, const char *name, struct table *t, char *why, size_t why_size);
+/*
+ * tables/table/table_text.c: the rows in aligned columns for a person, a value with its limits as `value [lo, hi]`, the
+ * title, what was not measured and why. `colour`: escape sequences may be used.
+ */
+void table_print(FILE *out, bool colour, const struct table *t, const char *title);
+/* The parts of it, for tables that print themselves otherwise: the head (title; "modelled, not measured" where it is),
+ * and the list of what was not measured, equal reasons together. */
+void table_print_head(FILE *out, bool colour, const struct table *t, const char *title);
+void table_print_missing(FILE *out, bool colour, const struct table *t);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Measuring a table: which cells it has on a machine, what is asked of the machine for each, and what of the answer
+ * goes into which row. A probe brings the traces, the analysis reads them; this room only joins the two, so that a
+ * user of the library can measure a table without the command line.
+ *
+ * A cell is what is measured in one go, and all of it that is kept: a run that was cut off goes on with the next cell.
+ * So a cell must depend on nothing but the machine, the options and its own identity: not on other cells, not on their
+ * order. What needs several cells (levels, groups, readings, break-even times) belongs into conclude(), which is pure.
+ */
+#ifndef CHARACTERIZE_TABLES_H
+#define CHARACTERIZE_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tables/table/table.h"
+#include "drivers/machine.h"
+#include "kernels/kernels.h"
+
+enum { TABLES_KERNELS_MAX = 64, TABLES_CORES_MAX = 1024, TABLES_CELL_ID_MAX = 120 };
+
+/* What the command line says; 0, NULL or NaN = the table's own default. */
+struct tables_options {
+    int cpu;                          /* logical CPU to measure on, -1: the machine's choice */
+    size_t n_cpus;                    /* --cpus: the order in which CPUs become active */
+    int cpus[TABLES_CORES_MAX];
+    size_t n_kernels;                 /* --kernels */
+    struct payload kernels[TABLES_KERNELS_MAX];
+    size_t n_active;                  /* --active-cores, a list; 0 in it = all */
+    unsigned active[TABLES_CORES_MAX];
+    bool companion_same;              /* the other cores run what the measured one runs */
+    struct payload companion;         /* kernel NULL: 64add */
+    bool siblings;                    /* hyper-thread siblings of active cores are kept busy too */
+    unsigned runs;
+    double period_us, warmup_us, observe_us; /* 0: default */
+    uint64_t seed;
+    double fixed_ghz;                 /* --fixed-frequency, which is in force already; 0: automatic */
+    uint32_t event;                   /* umask: the event select code, 0 = 28H */
+    bool brief;                       /* --brief: fewer cells and repetitions, for tests and a first look */
+    const char *data_dir;             /* NULL: the built-in default */
+};
+
+struct tables_context {
+    struct machine *machine;
+    struct machine_info info;         /* of the machine before it was prepared */
+    const struct tables_options *options;
+    /* Asked now and then while a cell is measured, with the part of it that is done (0..1). Non-zero: stop; measure()
+     * then returns MACHINE_FAILED and the cell is not kept. May be NULL. */
+    int (*progress)(void *data, double part);
+    void *data;
+};
+
+struct cell {
+    char id[TABLES_CELL_ID_MAX];      /* unique in its table; also part of a file name */
+    struct payload a, b;              /* kernel NULL: none */
+    unsigned active_cores;
+    int cpu;                          /* -1: the machine's choice */
+    unsigned number[4];               /* the table's own */
+    double seconds;                   /* how long it is expected to take on silicon */
+};
+struct cells {
+    size_t n, capacity;
+    struct cell *cell;
+};
+/* A new cell, zeroed, cpu -1, with this id (made harmless for file names); NULL: out of memory or the id is there. */
+__attribute__((format(printf, 2, 3)))
+struct cell *cells_add(struct cells *c, const char *id, ...);
+void cells_free(struct cells *c);
+
+struct table_kind {
+    const char *name;                 /* "frequency" */
+    const char *title;                /* "Frequency by licence level and active cores" */
+    const char *about;                /* one line for --list tables */
+    const struct table_column *columns;
+    size_t n_columns;
+    /*
+     * The cells of this table on this machine with these options, in the order in which they are to be measured. What
+     * cannot be measured at all goes into `t` as missing, with the reason and the remedy; no cells then is no error.
+     * Sets t's settings (runs, period_us, ...). MACHINE_OK, or *err and its status: the options make no sense.
+     */
+    int (*plan)(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err);
+    /*
+     * Measures one cell and appends its rows (and missing entries, and details) to `rows`. MACHINE_CANNOT is no
+     * failure of the table: the caller notes the cell as missing with the error's text (tables_cell_missing).
+     */
+    int (*measure)(const struct tables_context *x, const struct cell *c, struct table *rows,
+                   struct machine_error *err);
+    /* Fills what needs all rows. Pure; NULL: nothing. Returns 0, or -1: out of memory. */
+    int (*conclude)(struct table *t);
+    /* The table for a person, at most 100 columns wide; NULL: table_print. */
+    void (*print)(FILE *out, bool colour, const struct table *t);
+    /* One to three lines, the most important first: what was found. NULL: none. Pure. */
+    void (*findings)(FILE *out, const struct table *t);
+};
+
+/* All tables, in the order in which --all measures them; *n is set. tables/registry.c */
+const struct table_kind *const *tables_all(size_t *n);
+/* One by name, or NULL. */
+const struct table_kind *tables_find(const char *name);
+
+void tables_options_default(struct tables_options *o);
+
+/* ---- for the tables themselves ---- */
+
+/* The seed of a cell: of the options' seed, the table and the cell's id, whatever else is measured. */
+uint64_t tables_cell_seed(const struct tables_context *x, const char *table, const struct cell *c);
+/* A missing entry with the cell's kernel(s), active cores and CPU in the columns that the table has
+ * (kernel, from, to, active_cores, cpu). */
+void tables_cell_missing(struct table *t, const struct cell *c, const char *why);
+/*
+ * The kernels of a table: those of --kernels, else `names` (n of them), in both cases those that the machine can run;
+ * what it cannot run goes into `t` as missing (columns kernel or from). Returns how many, at most TABLES_KERNELS_MAX.
+ */
+size_t tables_kernels(const struct tables_context *x, const char *const *names, size_t n, struct payload *out,
+                      struct table *t);
+/* The names for it: one kernel of each width and weight; and every kernel that is not latency-bound, pause or chain. */
+extern const char *const tables_usual_kernels[];
+extern const size_t tables_n_usual_kernels;
+size_t tables_every_kernel(const char **out, size_t max);
+/*
+ * The numbers of active cores: those of --active-cores (0 = all), else `all_counts`: every number from 1 to the cores
+ * that may be used; otherwise 1, 2, 4, ... and all. Ascending, each once, none above those cores. Returns how many.
+ */
+size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max);
+/* machine_setup with what the options say about CPUs, companions and siblings, for this cell. */
+struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
+/* Whether the caller wants to stop; tells it how far the cell is. */
+bool tables_stop(const struct tables_context *x, double part);
+
+/* ---- measuring ---- */
+
+/*
+ * Where finished cells are kept. load: the text that was stored for a cell, malloc'ed, or NULL; store: keeps it for
+ * good before it returns; refused: what was loaded is not this cell, which is measured again. Each may be NULL.
+ */
+struct tables_store {
+    char *(*load)(void *data, const struct table_kind *k, const struct cell *c);
+    int (*store)(void *data, const struct table_kind *k, const struct cell *c, const char *json,
+                 struct machine_error *err);
+    void (*refused)(void *data, const struct table_kind *k, const struct cell *c, const char *why);
+    void *data;
+};
+struct tables_watch {
+    /* cells done of the table, how many there are, and how much of the table's time is spent (0..1, by the cells'
+     * expected seconds); non-zero: stop */
+    int (*progress)(void *data, const struct table_kind *k, size_t done, size_t n, double part);
+    /* a cell is about to be measured (false: what the store had of it was taken); may be NULL */
+    void (*cell)(void *data, const struct table_kind *k, const struct cell *c, bool measured);
+    void *data;
+};
+/*
+ * The cells of a table and their expected seconds, without measuring: for the time left.
+ */
+int tables_plan(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct cells *out,
+                struct machine_error *err);
+/*
+ * Measures a whole table: plan, each cell that the store does not have yet, conclude. *out is initialised and has
+ * metadata (cpu, machine, source, modelled, date, version) and settings. Returns MACHINE_OK, or fills *err and returns
+ * its status (*out is then empty). tables/engine.c
+ */
+int tables_measure(const struct table_kind *k, struct machine *m, const struct tables_options *o,
+                   const struct tables_store *store, const struct tables_watch *watch, struct table *out,
+                   struct machine_error *err);
+
+#endif

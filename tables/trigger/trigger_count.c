@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How many instructions it takes: bursts of many lengths. First a bisection on the length, then, since in some
+ * processors the count varies from time to time (K, Findings: high variance), as many bursts around the place found as
+ * it takes to tell whether it is sharp, and a fit of median and spread where it is not.
+ */
+#include <gsl/gsl_fit.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tables/trigger/trigger.h"
+
+/* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2). More where it takes more, which
+ * the pilot tells; twice that, since counts vary. */
+#define LONG_US 200.0
+#define LONGER 2.0
+#define SHORT_US 0.01      /* what a machine can do at least */
+#define PERIOD_US 0.5
+#define ROUGH 1.05         /* ratio of long to short at which the bisection has found the place */
+#define SHARP 0.004        /* relative: what the count of a sharp threshold is narrowed down to */
+#define LEAST_AROUND 0.02  /* relative: the bursts of the fit lie at least so far to either side */
+#define AROUND_SIGMA 1.2   /* where trials tell most of a median and a spread together */
+enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
+
+struct search {
+    struct bench *b;
+    const struct payload *kernel;
+    double long_us;
+    struct trigger_grades grades;
+    int grade;
+    struct threshold_trial trial[BENCH_SEEN_MAX];
+    double us[BENCH_SEEN_MAX];
+    size_t n;
+};
+
+static int try_burst(struct search *s, double us, bool *yes, struct machine_error *err)
+{
+    if (tables_stop(s->b->context, fmin(0.95, (double)s->n / (FIT_TRIALS + 2 * SURVEY))))
+        return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    int status = bench_burst(s->b, s->kernel, us, false, err);
+    if (status != MACHINE_OK)
+        return status;
+    const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
+    *yes = trigger_reaches(&seen->sight, &s->grades, s->grade);
+    s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
+    s->us[s->n++] = us;
+    return MACHINE_OK;
+}
+
+/* Bursts of lengths spread evenly over lo_us..hi_us, in scattered order. */
+static int try_range(struct search *s, double lo_us, double hi_us, unsigned n, struct machine_error *err)
+{
+    for (unsigned i = 0; i < n; i++) {
+        bool yes = false;
+        double us = lo_us + (hi_us - lo_us) * fmod((i + 1) * 0.6180339887498949, 1.0);
+        int status = try_burst(s, us, &yes, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    return MACHINE_OK;
+}
+
+static int bisect(struct search *s, double *lo_us, double *hi_us, struct machine_error *err)
+{
+    while (*hi_us > ROUGH * *lo_us) {
+        double middle = *hi_us > 2 * *lo_us ? sqrt(*lo_us * *hi_us) : 0.5 * (*lo_us + *hi_us);
+        int votes = 0;
+        for (int i = 0; i < VOTES; i++) {
+            bool yes = false;
+            int status = try_burst(s, middle, &yes, err);
+            if (status != MACHINE_OK)
+                return status;
+            votes += yes;
+        }
+        *(2 * votes > VOTES ? hi_us : lo_us) = middle;
+    }
+    return MACHINE_OK;
+}
+
+/* The length of the burst that has so many instructions: between its neighbours among the trials. */
+static double us_for(const struct search *s, double count)
+{
+    size_t below = s->n, above = s->n;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->trial[i].x <= count && (below == s->n || s->trial[i].x > s->trial[below].x))
+            below = i;
+        if (s->trial[i].x >= count && (above == s->n || s->trial[i].x < s->trial[above].x))
+            above = i;
+    }
+    if (below == s->n || above == s->n)
+        return s->us[below == s->n ? above : below];
+    double across = s->trial[above].x - s->trial[below].x;
+    double part = across > 0 ? (count - s->trial[below].x) / across : 0.5;
+    return s->us[below] + part * (s->us[above] - s->us[below]);
+}
+
+/* No answer contradicts another so far: closer to the threshold, and once more on both sides of it. */
+static int narrow(struct search *s, struct threshold *t, struct machine_error *err)
+{
+    for (int i = 0; i < NARROW_STEPS && t->smallest_yes - t->largest_no > SHARP * t->smallest_yes &&
+                    t->smallest_yes > t->largest_no; i++) {
+        bool yes = false;
+        int status = try_burst(s, us_for(s, 0.5 * (t->smallest_yes + t->largest_no)), &yes, err);
+        if (status != MACHINE_OK)
+            return status;
+        threshold_fit(s->trial, s->n, t);
+    }
+    for (unsigned i = 0; i < CONFIRM; i++) {
+        bool yes = false;
+        int status = try_burst(s, us_for(s, t->largest_no), &yes, err);
+        if (status == MACHINE_OK)
+            status = try_burst(s, us_for(s, t->smallest_yes), &yes, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    threshold_fit(s->trial, s->n, t);
+    return MACHINE_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How far from `us` the lengths lie that tell what a burst of it has: enough of those that ask for nothing more, and
+ * not all in one place. NaN: there are too few. */
+static double radius_around(const struct search *s, double us)
+{
+    enum { LEAST = 8 };
+    double distance[BENCH_SEEN_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->trial[i].yes)
+            distance[n++] = fabs(s->us[i] - us);
+    qsort(distance, n, sizeof *distance, by_size);
+    return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
+}
+
+/* How many instructions a burst of length `at` has while nothing more is asked for: a line through the bursts of that
+ * kind whose length is near `us`, so near at least. NaN: there are too few. */
+static double count_on_line(const struct search *s, double us, double least_radius, double at)
+{
+    double x[BENCH_SEEN_MAX], y[BENCH_SEEN_MAX], cov00, cov01, cov11, square, intercept, slope;
+    double radius = radius_around(s, us);
+    size_t n = 0;
+    radius = radius < least_radius ? least_radius : radius; /* NaN stays NaN */
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->trial[i].yes && fabs(s->us[i] - us) <= radius) {
+            x[n] = s->us[i];
+            y[n++] = s->trial[i].x;
+        }
+    if (n < 3)
+        return NAN;
+    gsl_fit_linear(x, 1, y, 1, n, &intercept, &slope, &cov00, &cov01, &cov11, &square);
+    return intercept + slope * at;
+}
+
+static double undisturbed_count(const struct search *s, double us)
+{
+    return count_on_line(s, us, 0, us);
+}
+
+/*
+ * The fit where the count that it takes varies. A burst that has asked for more is throttled from then on and has fewer
+ * instructions than others of its length: against counts it would look as if fewer sufficed. So the fit is over the
+ * lengths, which are chosen and not seen, and its result is told in instructions that a burst of that length has.
+ * *over_us: the same in microseconds. Where lengths of halts on the way scatter as much as the count does, bursts that
+ * ask for nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
+ */
+static int fit_varying(const struct search *s, struct threshold *over_us, struct threshold *t,
+                       struct machine_error *err)
+{
+    struct threshold_trial *trial = malloc(s->n * sizeof *trial);
+    if (!trial)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (size_t i = 0; i < s->n; i++)
+        trial[i] = (struct threshold_trial){s->us[i], s->trial[i].yes};
+    threshold_fit(trial, s->n, over_us);
+    free(trial);
+    const struct estimate *us = &over_us->at;
+    /* the limits along one line that is long enough to rise: lines of their own, or a short one through bursts that
+     * scatter, could put the value outside of its limits */
+    double reach = fmax(0.4 * us->value, fmax(us->value - us->lo, us->hi - us->value));
+    double value = undisturbed_count(s, us->value), there = count_on_line(s, us->value, reach, us->value);
+    t->at = (struct estimate){value, value + count_on_line(s, us->value, reach, us->lo) - there,
+                              value + count_on_line(s, us->value, reach, us->hi) - there};
+    t->sigma = 0.5 * (undisturbed_count(s, us->value + over_us->sigma) -
+                      undisturbed_count(s, us->value - over_us->sigma));
+    return MACHINE_OK;
+}
+
+static bool contradictory(const struct threshold *t)
+{
+    return t->largest_no >= t->smallest_yes;
+}
+
+static int find_count(struct search *s, struct threshold *t, struct machine_error *err)
+{
+    const struct tables_options *o = s->b->context->options;
+    unsigned trials = o->runs ? o->runs : o->brief ? BRIEF_TRIALS : FIT_TRIALS;
+    double lo_us = SHORT_US, hi_us = s->long_us;
+    if (trials > BENCH_SEEN_MAX / 2)
+        trials = BENCH_SEEN_MAX / 2;
+    s->n = 0;
+    int status = bisect(s, &lo_us, &hi_us, err);
+    if (status == MACHINE_OK)
+        status = try_range(s, 0.4 * lo_us, 1.7 * hi_us, SURVEY, err);
+    if (status != MACHINE_OK)
+        return status;
+    threshold_fit(s->trial, s->n, t);
+    if (!contradictory(t))
+        status = narrow(s, t, err);
+    if (status == MACHINE_OK && contradictory(t)) {
+        struct threshold over = {.sigma = 0};
+        status = fit_varying(s, &over, t, err);
+        if (status == MACHINE_OK) {
+            /* a first look at few bursts may take the spread for too small */
+            double half = fmax(AROUND_SIGMA * over.sigma, LEAST_AROUND * over.at.value);
+            status = try_range(s, fmax(over.at.value - half, SHORT_US), over.at.value + half, trials, err);
+        }
+        if (status == MACHINE_OK)
+            status = fit_varying(s, &over, t, err);
+    }
+    return status;
+}
+
+/* The row of a count. `sigma` 0: not known, or sharp. */
+static void count_row(const struct search *s, struct table *rows, struct trigger_row *r, struct estimate count,
+                      double sigma, size_t n)
+{
+    r->what = "count";
+    r->density = s->kernel->density;
+    r->n = n;
+    bench_row(s->b, rows, &s->grades, r);
+    table_put_limits(rows, "count", count.value, count.lo, count.hi);
+    if (sigma > 0)
+        table_put_number(rows, "spread", sigma / count.value);
+}
+
+/* What the references are: plain code, long bursts and shortest ones in turn. */
+enum { PLAIN, LONG, SHORT, KINDS };
+
+static int take_once(struct search *s, struct machine_error *err)
+{
+    for (int i = 0; i < REFERENCES; i++) {
+        int status = bench_burst(s->b, &s->b->plain, s->long_us, false, err);
+        if (status == MACHINE_OK)
+            status = bench_burst(s->b, s->kernel, s->long_us, true, err);
+        if (status == MACHINE_OK)
+            status = bench_burst(s->b, s->kernel, SHORT_US, false, err);
+        if (status != MACHINE_OK)
+            return status;
+        if (tables_stop(s->b->context, 0))
+            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    }
+    return bench_grade(s->b, &s->grades) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+}
+
+static bool references_agree(const struct bench *b)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        if (bench_agreed(b, (size_t)kind, REFERENCES, KINDS) < 0)
+            return false;
+    return true;
+}
+
+/* All of them, again where they do not agree: a neighbour on the same processor may have come or gone. */
+static int take_references(struct search *s, struct machine_error *err)
+{
+    int status = take_once(s, err);
+    for (int again = 1; again < BENCH_ATTEMPTS && status == MACHINE_OK && !references_agree(s->b); again++) {
+        if (bench_again(s->b))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        status = take_once(s, err);
+    }
+    return status;
+}
+
+/* The largest count of the shortest bursts: what is asked for by them is asked for by so few. */
+static struct estimate at_most(const struct search *s)
+{
+    double most = 1;
+    for (size_t i = 0; i < REFERENCES; i++)
+        most = fmax(most, s->b->seen[SHORT + i * KINDS].count);
+    return (struct estimate){most, 1, most};
+}
+
+/* What throttles is asked for by fewer instructions than a level, or it is the level that throttles. `first`: of the
+ * lowest level; NULL: none is asked for. */
+static void throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
+                         const struct estimate *instructions, const struct estimate *first)
+{
+    if (!first || instructions->hi < first->lo)
+        count_row(s, rows, &r, *instructions, 0, REFERENCES);
+}
+
+/* throttle: the instructions at which throttling begins, or NULL. */
+static int level_rows(struct search *s, struct table *rows, struct trigger_row r, int from, int to,
+                      const struct estimate *throttle, struct machine_error *err)
+{
+    const struct trigger_row plain = r;
+    int status = MACHINE_OK;
+    if (throttle && from >= to)
+        throttle_row(s, rows, plain, throttle, NULL);
+    if (from > r.plain_grade) {
+        r.grade = from;
+        r.freq = bench_freq(s->b, SHORT, REFERENCES, KINDS);
+        count_row(s, rows, &r, at_most(s), 0, REFERENCES);
+    }
+    for (s->grade = from + 1; s->grade <= to && status == MACHINE_OK; s->grade++) {
+        struct threshold t;
+        if (isnan(s->grades.freq[s->grade]))
+            continue; /* a level that was only passed over */
+        status = find_count(s, &t, err);
+        if (throttle && status == MACHINE_OK)
+            throttle_row(s, rows, plain, throttle, isnan(t.at.value) ? NULL : &t.at);
+        throttle = NULL;
+        r.grade = s->grade;
+        r.freq = s->grade == to ? bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
+        if (status == MACHINE_OK && !isnan(t.at.value))
+            count_row(s, rows, &r, t.at, t.sigma, s->n);
+    }
+    return status;
+}
+
+/* Whether the longest bursts ask for what the kernel asks for when it runs on. */
+static bool as_steady(const struct search *s, const struct trigger_pilot *p)
+{
+    struct trigger_sight now = s->b->seen[LONG].sight;
+    now.freq = bench_freq(s->b, LONG, REFERENCES, KINDS).value;
+    if (s->grades.counted)
+        now.level = bench_agreed(s->b, LONG, REFERENCES, KINDS);
+    return trigger_same_level(&now, &p->steady);
+}
+
+static int count_rows(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
+{
+    int plain = bench_agreed(s->b, PLAIN, REFERENCES, KINDS), at_long = bench_agreed(s->b, LONG, REFERENCES, KINDS),
+        at_short = bench_agreed(s->b, SHORT, REFERENCES, KINDS);
+    struct trigger_throttle throttle;
+    if (plain < 0 || at_long < 0 || at_short < 0) {
+        bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
+                       plain < 0 ? s->b->plain.name : s->kernel->name);
+        return MACHINE_OK;
+    }
+    if (!as_steady(s, p)) {
+        char why[300];
+        snprintf(why, sizeof why, "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s "
+                 "runs on for %.0f us: bursts do not show what it asks for; the rows of density do", s->long_us,
+                 bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name, BENCH_PILOT_US);
+        bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
+        return MACHINE_OK;
+    }
+    if (bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    struct trigger_row r = {.grade = plain, .plain_grade = plain, .throttled = throttle.throttled,
+                            .below = throttle.below, .lasts_us = throttle.lasts_us,
+                            .freq = bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
+                            .plain = bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
+    /* what the shortest burst asks for already hides what throttling alone would take */
+    bool hidden = at_short > plain || !(throttle.throttled || at_long <= plain);
+    return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, hidden ? NULL : &throttle.instructions,
+                      err);
+}
+
+/* The pilot, and the windows that follow from it. */
+static int prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
+{
+    const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
+    int status = bench_pilot(s->b, &(struct bench_burst){&burst, 1}, 1, bench_period(s->b, PERIOD_US), p, err);
+    s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
+    return status == MACHINE_OK ? bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err) : status;
+}
+
+static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
+{
+    int status = bench_begin(s->b, 2 * s->long_us, PERIOD_US, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = take_references(s, err);
+    if (status == MACHINE_OK)
+        status = count_rows(s, p, rows, err);
+    bench_end(s->b);
+    return status;
+}
+
+int trigger_count(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
+                  struct machine_error *err)
+{
+    struct bench b;
+    struct trigger_pilot p;
+    struct search *s = calloc(1, sizeof *s);
+    if (!s)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int status = bench_init(&b, x, c, "64add", err);
+    s->b = &b;
+    s->kernel = &c->a;
+    if (status == MACHINE_OK)
+        status = prepare(s, &p, err);
+    if (status == MACHINE_OK && trigger_goes_on(wish, &p, 1))
+        status = search_count(s, &p, rows, err);
+    free(s);
+    return status;
+}

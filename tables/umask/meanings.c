@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/umask/meanings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_demand(const void *a, const void *b)
+{
+    const struct reading_kind *x = a, *y = b;
+    if (x->width != y->width)
+        return x->width < y->width ? -1 : 1;
+    return (int)x->heavy - (int)y->heavy;
+}
+
+bool reading_add(struct reading_input *r, unsigned width, bool heavy, double share)
+{
+    for (size_t i = 0; i < r->n_kinds; i++) {
+        struct reading_kind *k = &r->kinds[i];
+        if (k->width == width && k->heavy == heavy) {
+            k->lo = fmin(k->lo, share);
+            k->hi = fmax(k->hi, share);
+            return true;
+        }
+    }
+    if (r->n_kinds == READINGS_KINDS_MAX)
+        return false;
+    r->kinds[r->n_kinds++] = (struct reading_kind){width, heavy, share, share};
+    qsort(r->kinds, r->n_kinds, sizeof r->kinds[0], by_demand);
+    return true;
+}
+
+enum reading_answer reading_counts(const struct reading_kind *k)
+{
+    return k->lo >= READING_COUNTS ? READING_YES : k->hi <= READING_COUNTS_NOT ? READING_NO : READING_PARTLY;
+}
+
+/* ---- words ---- */
+
+static void append(char out[READINGS_TEXT_MAX], const char *separator, const char *text)
+{
+    size_t used = strlen(out);
+    snprintf(out + used, READINGS_TEXT_MAX - used, "%s%s", used ? separator : "", text);
+}
+
+static void name_width(unsigned width, const char *before, const char *unit, char out[40])
+{
+    if (width > 512)
+        snprintf(out, 40, "tiles");
+    else
+        snprintf(out, 40, "%s%u%s", before, width, unit);
+}
+
+static void name_kind(const struct reading_kind *k, char out[40])
+{
+    name_width(k->width, k->heavy ? "heavy " : "light ", "", out);
+}
+
+/* The kinds from `i` on that share its width; *answer is that of all of them, or READING_PARTLY where they differ. */
+static size_t same_width(const struct reading_input *r, size_t i, enum reading_answer *answer)
+{
+    size_t end = i;
+    *answer = reading_counts(&r->kinds[i]);
+    for (; end < r->n_kinds && r->kinds[end].width == r->kinds[i].width; end++)
+        if (reading_counts(&r->kinds[end]) != *answer)
+            *answer = READING_PARTLY;
+    return end;
+}
+
+static void name_one(const struct reading_kind *k, char out[READINGS_TEXT_MAX])
+{
+    char name[40], text[80];
+    enum reading_answer a = reading_counts(k);
+    name_kind(k, name);
+    if (a == READING_YES)
+        append(out, ", ", name);
+    if (a != READING_PARTLY)
+        return;
+    if (k->hi - k->lo < 0.01)
+        snprintf(text, sizeof text, "%s in part (%.2f)", name, (k->lo + k->hi) / 2);
+    else
+        snprintf(text, sizeof text, "%s in part (%.2f to %.2f)", name, k->lo, k->hi);
+    append(out, ", ", text);
+}
+
+/* Widths that count whatever the weight, from the narrowest on, are told together. */
+static void name_kinds(const struct reading_input *r, char out[READINGS_TEXT_MAX])
+{
+    size_t i = 0;
+    unsigned up_to = 0;
+    enum reading_answer answer = READING_NO;
+    char name[40];
+    while (i < r->n_kinds && r->kinds[0].width <= 128) {
+        size_t end = same_width(r, i, &answer);
+        if (answer != READING_YES)
+            break;
+        up_to = r->kinds[i].width;
+        i = end;
+    }
+    if (up_to) {
+        name_width(up_to, "up to ", " bit", name);
+        append(out, ", ", name);
+    }
+    while (i < r->n_kinds) {
+        size_t end = same_width(r, i, &answer);
+        if (answer == READING_YES && end > i + 1) {
+            name_width(r->kinds[i].width, "", " bit", name);
+            append(out, ", ", name);
+            i = end;
+        }
+        for (; i < end; i++)
+            name_one(&r->kinds[i], out);
+    }
+}
+
+/* ---- readings ---- */
+
+#define EDGES 0.03       /* shares: the samples at the edges of a phase ... */
+#define RELATIVE 0.25    /* ... and of a short phase, relative */
+#define COUNTED 0.01     /* shares above are no noise of the readings */
+
+static double edges(const struct reading_change *c)
+{
+    return EDGES + RELATIVE * c->slow;
+}
+
+/* More cycles are slow than are counted, and by more than something else than throttling may be slow. */
+static bool uncounted(const struct reading_change *c)
+{
+    return c->slow - c->share - c->other > edges(c);
+}
+
+/* What counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
+static bool is_throttle(const struct reading_input *r)
+{
+    bool seen = false;
+    for (size_t i = 0; i < r->n_changes; i++) {
+        const struct reading_change *c = &r->changes[i];
+        if (isnan(c->share) || isnan(c->slow) || isnan(c->other))
+            continue;
+        if (c->share - c->slow > edges(c) || uncounted(c))
+            return false;
+        seen = seen || c->share > EDGES || fmin(c->share, c->slow) > COUNTED;
+    }
+    return seen;
+}
+
+/* Whether throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
+static bool throttled_uncounted(const struct reading_input *r)
+{
+    for (size_t i = 0; i < r->n_changes; i++)
+        if (uncounted(&r->changes[i]))
+            return true;
+    return false;
+}
+
+static bool counts_at_changes(const struct reading_input *r, double more)
+{
+    for (size_t i = 0; i < r->n_changes; i++)
+        if (r->changes[i].share > more)
+            return true;
+    return false;
+}
+
+void reading_text(const struct reading_input *r, char out[READINGS_TEXT_MAX])
+{
+    size_t yes = 0, no = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < r->n_kinds; i++) {
+        yes += reading_counts(&r->kinds[i]) == READING_YES;
+        no += reading_counts(&r->kinds[i]) == READING_NO;
+    }
+    if (yes == r->n_kinds && yes > 1)
+        append(out, "", "everything");
+    else if (no < r->n_kinds)
+        name_kinds(r, out);
+    else if (is_throttle(r))
+        append(out, "", "throttled");
+    else
+        append(out, "", counts_at_changes(r, COUNTED) ? "changes" : "nothing");
+}
+
+/* ---- documentation ---- */
+
+/* Intel's public event lists (perfmon, skylakex_core.json and those of later cores with these events), descriptions of
+ * CORE_POWER: level 0 "non-AVX codes, SSE, AVX 128-bit, and low-current AVX 256-bit", level 1 "high current AVX 256-bit
+ * instructions as well as low current AVX 512-bit", level 2 "high current AVX 512-bit", throttle "cycles ... throttled
+ * due to a pending power level request". */
+static const struct {
+    const char *name, *text;
+} documents[] = {
+    [READING_UNDOCUMENTED] = {"", ""},
+    [READING_LEVEL_0] = {"CORE_POWER.LVL0_TURBO_LICENSE", "up to 128 bit, light 256"},
+    [READING_LEVEL_1] = {"CORE_POWER.LVL1_TURBO_LICENSE", "heavy 256, light 512"},
+    [READING_LEVEL_2] = {"CORE_POWER.LVL2_TURBO_LICENSE", "heavy 512"},
+    [READING_THROTTLED] = {"CORE_POWER.THROTTLE", "throttled while a level is pending"},
+};
+
+enum reading_document reading_document_of(const char *event_name)
+{
+    for (enum reading_document d = READING_LEVEL_0; d <= READING_THROTTLED; d++)
+        if (strcmp(documents[d].name, event_name) == 0)
+            return d;
+    return READING_UNDOCUMENTED;
+}
+
+const char *reading_document_text(enum reading_document d)
+{
+    return documents[d].text;
+}
+
+static bool documented(enum reading_document d, const struct reading_kind *k)
+{
+    switch (d) {
+    case READING_LEVEL_0:
+        return k->width <= 128 || (k->width == 256 && !k->heavy);
+    case READING_LEVEL_1:
+        return (k->width == 256 && k->heavy) || (k->width == 512 && !k->heavy);
+    case READING_LEVEL_2:
+        return k->width == 512 && k->heavy;
+    default:
+        return false;
+    }
+}
+
+void reading_disagreement(const struct reading_input *r, enum reading_document d, char out[READINGS_TEXT_MAX])
+{
+    char name[40], text[80];
+    out[0] = '\0';
+    for (size_t i = 0; i < r->n_kinds && d != READING_UNDOCUMENTED; i++) {
+        const struct reading_kind *k = &r->kinds[i];
+        enum reading_answer a = reading_counts(k);
+        if (k->width > 512 || a == (documented(d, k) ? READING_YES : READING_NO))
+            continue; /* tiles are newer than the descriptions */
+        name_kind(k, name);
+        snprintf(text, sizeof text, "%s is %s", name, a == READING_YES ? "counted"
+                                                      : a == READING_NO ? "not counted" : "counted in part");
+        append(out, "; ", text);
+    }
+    if (d != READING_THROTTLED || out[0] || is_throttle(r))
+        return;
+    if (counts_at_changes(r, EDGES))
+        append(out, "", "other cycles than the throttled ones are counted");
+    else if (throttled_uncounted(r))
+        append(out, "", "no throttled cycles are counted");
+}

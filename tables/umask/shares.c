@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/umask/shares.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/stats/robust.h"
+
+/* What of a sample's cycles counts, 0..1; NaN: not known. */
+struct rule {
+    size_t extra;    /* used where slow_ipc is NaN */
+    double slow_ipc;
+};
+
+static double part_of(const struct trace *t, const struct rule *r, size_t i)
+{
+    if (!isnan(r->slow_ipc))
+        return t->channel[TRACE_IPC] ? (t->channel[TRACE_IPC][i] < r->slow_ipc) : NAN;
+    const struct trace_extra *e = &t->extra[r->extra];
+    const char *text = t->text + e->offset[i];
+    char *end;
+    double value = strtod(text, &end);
+    return end == text ? NAN : value;
+}
+
+/* What of the cycles of the run that begins at sample *at the rule takes; *at is moved to the next run, and the cycles
+ * (thousands) are added to *all. */
+static double share_of_run(const struct trace *t, const struct rule *r, double from_us, double to_us, size_t *at,
+                           double *all)
+{
+    double cycles = 0, taken = 0;
+    size_t first = *at, i = first + 1;
+    for (; i < t->n && (!t->run || t->run[i] == t->run[first]); i++) {
+        if (t->time_us[i] <= from_us || t->time_us[i] > to_us)
+            continue;
+        double these = (t->time_us[i] - t->time_us[i - 1]) * (double)t->channel[TRACE_FREQ][i];
+        if (!(these > 0))
+            continue; /* a halt from end to end, or nothing known: no cycles to speak of */
+        cycles += these;
+        taken += these * part_of(t, r, i);
+    }
+    *at = i;
+    *all += cycles;
+    return cycles > 0 ? taken / cycles : NAN;
+}
+
+static struct estimate share(const struct trace *t, const struct rule *r, double from_us, double to_us, size_t *runs)
+{
+    struct estimate none = {NAN, NAN, NAN};
+    double *shares = t->channel[TRACE_FREQ] && t->n ? malloc(t->n * sizeof *shares) : NULL;
+    double cycles = 0;
+    size_t n = 0;
+    *runs = 0;
+    if (!shares)
+        return none;
+    for (size_t at = 0; at < t->n;) {
+        double s = share_of_run(t, r, from_us, to_us, &at, &cycles);
+        if (!isnan(s))
+            shares[n++] = s;
+    }
+    /* no share is farther from another than 1: nothing is left out, since a bit may count in some repetitions only */
+    struct estimate e = mean_estimate(shares, n, 0, 2, runs);
+    free(shares);
+    if (!n)
+        return none;
+    double apart = SHARES_APART_CYCLES * 1e-3 * (double)n / cycles;
+    e.lo = fmin(e.lo, e.value - apart);
+    e.hi = fmax(e.hi, e.value + apart);
+    return e;
+}
+
+struct estimate shares_counted(const struct trace *t, size_t extra, double from_us, double to_us, size_t *runs)
+{
+    struct rule r = {extra, NAN};
+    return share(t, &r, from_us, to_us, runs);
+}
+
+struct estimate shares_slow(const struct trace *t, double full_ipc, double part, double from_us, double to_us,
+                            size_t *runs)
+{
+    struct rule r = {0, part * full_ipc};
+    if (isnan(full_ipc)) {
+        *runs = 0;
+        return (struct estimate){NAN, NAN, NAN};
+    }
+    return share(t, &r, from_us, to_us, runs);
+}
+
+double shares_ipc(const struct trace *t, double from_us, double to_us)
+{
+    double *ipc = t->channel[TRACE_IPC] && t->n ? malloc(t->n * sizeof *ipc) : NULL, middle = NAN;
+    size_t n = 0;
+    if (!ipc)
+        return NAN;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
+            ipc[n++] = (double)t->channel[TRACE_IPC][i];
+    middle = median_of(ipc, n);
+    free(ipc);
+    return middle;
+}
+
+double shares_slow_below(const struct trace *t)
+{
+    const float *ipc = t->channel[TRACE_IPC];
+    double *steps = ipc && t->n > 1 ? malloc((t->n - 1) * sizeof *steps) : NULL;
+    size_t n = 0;
+    if (!steps)
+        return SHARES_SLOW_LEAST;
+    for (size_t i = 1; i < t->n; i++)
+        if (ipc[i - 1] > 0 && ipc[i] > 0)
+            steps[n++] = fabs(log((double)ipc[i] / (double)ipc[i - 1]));
+    double sigma = n ? MAD_TO_SIGMA * median_of(steps, n) / sqrt(2) : INFINITY;
+    free(steps);
+    return fmax(SHARES_SLOW_LEAST, fmin(SHARES_SLOW, 1 - SHARES_SLOW_SIGMAS * sigma));
+}

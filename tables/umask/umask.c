@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the umask bits of an event count: each bit alone and the documented combinations, while each kernel runs
+ * steadily, after another kernel, and when that one runs again (single bits of event 28H on a Xeon Gold 6130:
+ * dissertation on Skylake-SP AVX overhead, table 3.2). The reading of a bit comes from these shares alone.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/umask/meanings.h"
+#include "tables/umask/shares.h"
+#include "drivers/events/event_code.h"
+#include "probes/umask.h"
+#include "tables/kinds.h"
+
+enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
+#define SETTLED 0.75       /* of what is recorded from BASE: most transitions are over */
+#define READING_COSTS 0.85 /* of the full IPC: a reading takes up to 0.15 us, samples 1 us */
+static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
+
+static const struct table_column columns[] = {
+    {"event", "", TABLE_WHOLE, true, 0},        {"umask", "", TABLE_WHOLE, true, 0},
+    {"kernel", "", TABLE_TEXT, true, 0},        {"when", "", TABLE_TEXT, true, 0},
+    {"share", "1", TABLE_REAL, false, 3},       {"share_lo", "1", TABLE_REAL, false, 3},
+    {"share_hi", "1", TABLE_REAL, false, 3},    {"n", "", TABLE_WHOLE, false, 0},
+    {"slow_share", "1", TABLE_REAL, false, 3},  {"slow_other", "1", TABLE_REAL, false, 3},
+    {"bits_sum", "1", TABLE_REAL, false, 3},
+    {"documented", "", TABLE_TEXT, false, 0},   {"reading", "", TABLE_TEXT, false, 0},
+    {"disagrees", "", TABLE_TEXT, false, 0},
+};
+
+/* ---- which event, which umasks ---- */
+
+struct event {
+    uint32_t select;
+    size_t n_named;                        /* umasks without cmask, edge and inversion that the CPU's table names */
+    struct machine_event named[NAMED_MAX];
+    char other[64];                        /* something else than licences, by that table; "" */
+    size_t n_umasks;
+    unsigned umasks[UMASKS_MAX];
+};
+
+static bool single_bit(unsigned umask)
+{
+    return umask != 0 && (umask & (umask - 1)) == 0;
+}
+
+static void add_umask(struct event *e, unsigned umask)
+{
+    for (size_t i = 0; i < e->n_umasks; i++)
+        if (e->umasks[i] == umask)
+            return;
+    if (e->n_umasks < UMASKS_MAX)
+        e->umasks[e->n_umasks++] = umask;
+}
+
+/* The bits, then the combinations that are documented; those of event 28H also where they are documented for others. */
+static void choose_umasks(struct event *e)
+{
+    for (unsigned bit = 0; bit < BITS; bit++)
+        add_umask(e, 1u << bit);
+    for (size_t i = 0; i < e->n_named; i++)
+        add_umask(e, event_code_umask(e->named[i].code));
+    if (e->select == DEFAULT_EVENT && e->n_umasks == BITS) {
+        add_umask(e, 0x07);
+        add_umask(e, 0x18);
+    }
+}
+
+static const char *documented_name(const struct event *e, unsigned umask)
+{
+    for (size_t i = 0; i < e->n_named; i++)
+        if (event_code_umask(e->named[i].code) == umask)
+            return e->named[i].name;
+    return NULL;
+}
+
+static bool about_licences(const char *name)
+{
+    return strncmp(name, "CORE_POWER.", strlen("CORE_POWER.")) == 0;
+}
+
+/*
+ * Whether the event may be measured: it is model-specific, and a reading of something else would be wrong. Without
+ * --event it must be one of licences by the table of events of this CPU. With it the person has chosen, and only what
+ * the table knows to be something else is refused. Writes why not, with the remedy.
+ */
+static bool may_measure(const struct tables_context *x, const struct event *e, const char *no_table, char *why,
+                        size_t size)
+{
+    if (e->other[0]) {
+        snprintf(why, size, "event %02XH of %.100s is %s, whose umasks are no licences; --event 0x28 or another "
+                 "undocumented one can be measured", e->select, x->info.cpu, e->other);
+        return false;
+    }
+    if (e->n_named || x->options->event)
+        return true;
+    snprintf(why, size, "what event %02XH counts on %.100s is not known: %.200s; --event 0x%02x measures it all the "
+             "same", e->select, x->info.cpu, no_table[0] ? no_table : "its table of events does not have it",
+             e->select);
+    return false;
+}
+
+/* Fills *e. False, with the reason and the remedy: the table cannot be measured. */
+static bool find_event(const struct tables_context *x, struct event *e, char *why, size_t size)
+{
+    const struct machine_ops *ops = x->machine->ops;
+    struct machine_error err = {MACHINE_OK, "the machine knows no events by name", ""};
+    const char *remedy = NULL, *lack = ops->lacks(x->machine, COUNTER_EVENT, &remedy);
+    struct machine_event all[NAMED_MAX];
+    size_t n = 0;
+    memset(e, 0, sizeof *e);
+    e->select = x->options->event ? x->options->event : DEFAULT_EVENT;
+    if (!lack)
+        lack = ops->lacks(x->machine, COUNTER_CYCLES, &remedy);
+    if (lack) {
+        snprintf(why, size, "machine %.80s: %.250s%s%.150s", x->info.name, lack, remedy ? "; " : "",
+                 remedy ? remedy : "");
+        return false;
+    }
+    if (ops->named_events && ops->named_events(x->machine, e->select, all, NAMED_MAX, &n, &err) == MACHINE_OK)
+        err.text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        if (!about_licences(all[i].name))
+            memcpy(e->other, all[i].name, sizeof e->other);
+        if (all[i].code == event_code_make(e->select, event_code_umask(all[i].code)))
+            e->named[e->n_named++] = all[i];
+    }
+    choose_umasks(e);
+    return may_measure(x, e, err.text, why, size);
+}
+
+/* ---- cells ---- */
+
+static struct payload base_kernel(const struct tables_context *x)
+{
+    struct payload p;
+    char unused[200];
+    memset(&p, 0, sizeof p);
+    if (kernel_parse(BASE, &p, unused, sizeof unused) == 0 && !(p.kernel->features & ~x->info.features))
+        return p;
+    kernel_parse(BASE_WITHOUT_FMA, &p, unused, sizeof unused);
+    return p;
+}
+
+static struct umask_setup experiment(const struct tables_context *x, const struct cell *c, const struct payload *base)
+{
+    const struct tables_options *o = x->options;
+    struct umask_setup s;
+    umask_defaults(&s, &c->a, base);
+    s.machine = tables_setup(x, "umask", c);
+    s.runs = o->runs ? o->runs : o->brief ? 3 : s.runs;
+    s.warmup_us = o->warmup_us > 0 ? o->warmup_us : s.warmup_us;
+    for (int w = 0; w < UMASK_WHENS; w++)
+        s.period_us[w] = o->period_us > 0 ? o->period_us : s.period_us[w];
+    for (int w = UMASK_FROM_BASE; w < UMASK_WHENS; w++)
+        s.observe_us[w] = o->observe_us > 0 ? o->observe_us : s.observe_us[w];
+    return s;
+}
+
+static void note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
+{
+    table_set_setting_number(t, "runs", s->runs);
+    table_set_setting_number(t, "warmup_us", s->warmup_us);
+    table_set_setting(t, "base", s->base.name);
+    table_set_setting_number(t, "observe_steady_us", s->observe_us[UMASK_STEADY]);
+    table_set_setting_number(t, "observe_from_base_us", s->observe_us[UMASK_FROM_BASE]);
+    table_set_setting_number(t, "observe_to_base_us", s->observe_us[UMASK_TO_BASE]);
+    table_set_setting_number(t, "active_cores", s->machine.active_cores);
+    if (x->options->n_active > 1)
+        table_set_setting(t, "active_cores_note", "the first of --active-cores: licences are each core's own");
+}
+
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct event e;
+    struct payload kernels[TABLES_KERNELS_MAX], base = base_kernel(x);
+    char why[700];
+    if (!find_event(x, &e, why, sizeof why)) {
+        table_add_missing(t, why);
+        table_put_number(t, "event", e.select);
+        return MACHINE_OK;
+    }
+    size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
+    struct cell one = {.cpu = -1, .active_cores = x->options->n_active ? x->options->active[0] : 1};
+    one.a = base;
+    struct umask_setup s = experiment(x, &one, &base);
+    note_settings(x, &s, t);
+    for (size_t k = 0; k < n; k++)
+        for (size_t first = 0; first < e.n_umasks; first += first < BITS ? TRANSITION_EVENTS_MAX : 1) {
+            struct cell *c = cells_add(out, "%02x.%s.%02x", e.select, kernels[k].name, e.umasks[first]);
+            if (!c)
+                return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once", "kernel %s twice, or out of "
+                                    "memory", kernels[k].name);
+            c->a = kernels[k];
+            c->active_cores = one.active_cores;
+            c->number[0] = (unsigned)first;
+            c->seconds = s.runs * (s.warmup_us * 4 + 4000) * 1e-6;
+        }
+    return MACHINE_OK;
+}
+
+/* ---- measuring ---- */
+
+struct watch {
+    const struct tables_context *x;
+    double before, part; /* of the cell: done already; what this run is of it */
+};
+
+static int on_progress(void *data, unsigned done, unsigned wanted)
+{
+    struct watch *w = data;
+    return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
+}
+
+static void when_name(enum umask_when when, const char *base, char *out, size_t size)
+{
+    if (when == UMASK_STEADY)
+        snprintf(out, size, "steady");
+    else
+        snprintf(out, size, "%s %s", when == UMASK_FROM_BASE ? "from" : "to", base);
+}
+
+/* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
+ * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
+static struct estimate event_share(const struct transition_result *seen, size_t event, size_t *runs)
+{
+    struct estimate e = shares_counted(&seen->trace, event, 0, INFINITY, runs);
+    if (e.lo > 1)
+        return e;
+    e.value = fmin(fmax(e.value, 0), 1);
+    e.lo = isnan(e.lo) ? NAN : fmin(fmax(e.lo, 0), 1);
+    e.hi = isnan(e.hi) ? NAN : fmin(fmax(e.hi, 0), 1);
+    return e;
+}
+
+static struct estimate slow_share(const struct transition_result *seen, unsigned what, double full_ipc)
+{
+    size_t unused;
+    const struct trace *t = &seen[what].trace;
+    return shares_slow(t, full_ipc, shares_slow_below(t), 0, INFINITY, &unused);
+}
+
+/*
+ * Up to how much of the slow share behind a switch may be something else than throttling: cold code, a hyper-thread
+ * beside, interrupts. As much is slow, too, where the kernel comes back to what it holds already; back at base, where
+ * nothing holds base alone, as much as where the kernel runs steadily. With the scatter of both.
+ */
+static double slow_other(const struct transition_result *seen, enum umask_when w, double full_ipc,
+                         const struct estimate *slow)
+{
+    unsigned beside = w == UMASK_FROM_BASE ? UMASK_HELD : UMASK_STEADY;
+    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    struct estimate same = slow_share(seen, beside, ipc);
+    return isnan(same.hi) ? NAN : fmin(fmax(same.hi + (slow->value - slow->lo), 0), 1);
+}
+
+/* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
+static void write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
+                      const struct transition_result *seen, double full_ipc, struct table *rows)
+{
+    char when[40], text[200];
+    size_t runs, unused;
+    unsigned umask = event_code_umask(s->events[i].code);
+    const char *name = documented_name(e, umask);
+    struct estimate share = event_share(&seen[w], i, &runs);
+    when_name(w, s->base.name, when, sizeof when);
+    if (runs)
+        table_add_row(rows);
+    else
+        table_add_missing(rows, "not counted in any repetition: all were spoilt, or something else used the counters");
+    table_put_number(rows, "event", e->select);
+    table_put_number(rows, "umask", umask);
+    table_put_text(rows, "kernel", s->kernel.name);
+    table_put_text(rows, "when", when);
+    if (!runs)
+        return;
+    table_put_limits(rows, "share", share.value, share.lo, share.hi);
+    table_put_number(rows, "n", (double)runs);
+    struct estimate slow = slow_share(seen, w, full_ipc);
+    table_put_number(rows, "slow_share", slow.value);
+    if (w != UMASK_STEADY)
+        table_put_number(rows, "slow_other", slow_other(seen, w, full_ipc, &slow));
+    if (!single_bit(umask) && s->n_events > 1) {
+        double sum = 0;
+        for (size_t bit = 1; bit < s->n_events; bit++)
+            sum += event_share(&seen[w], bit, &unused).value;
+        table_put_number(rows, "bits_sum", sum);
+    }
+    const char *what = name ? reading_document_text(reading_document_of(name)) : "";
+    snprintf(text, sizeof text, "%s%s%s", name ? name : "not documented", what[0] ? ": " : "", what);
+    table_put_text(rows, "documented", text);
+}
+
+static void write_rows(const struct event *e, const struct umask_setup *s, const struct transition_result *seen,
+                       struct table *rows)
+{
+    double full[UMASK_WHENS];
+    bool combination = !single_bit(event_code_umask(s->events[0].code));
+    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
+    double settled = SETTLED * s->observe_us[UMASK_FROM_BASE];
+    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled, INFINITY);
+    if (!(full[UMASK_FROM_BASE] > READING_COSTS * full[UMASK_STEADY]))
+        full[UMASK_FROM_BASE] = full[UMASK_STEADY];
+    full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0, INFINITY);
+    for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
+        for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
+            if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
+                write_row(e, s, i, w, seen, full[w], rows);
+}
+
+static void note_discarded(const struct cell *c, const struct transition_result *seen, struct table *rows)
+{
+    char key[TABLES_CELL_ID_MAX + 20], text[300];
+    size_t spoilt = 0;
+    const char *why = "";
+    for (int w = 0; w < UMASK_EXPERIMENTS; w++) {
+        why = seen[w].n_spoilt ? seen[w].spoilt[0].why : why;
+        spoilt += seen[w].n_spoilt;
+    }
+    if (!spoilt)
+        return;
+    snprintf(key, sizeof key, "discarded %s", c->id);
+    snprintf(text, sizeof text, "{ \"repetitions\": %zu, \"first_why\": \"%.200s\" }", spoilt, why);
+    table_set_detail(rows, key, text);
+}
+
+static void add_event(struct umask_setup *s, const struct event *e, unsigned umask)
+{
+    s->events[s->n_events++].code = event_code_make(e->select, umask);
+}
+
+/* From the cell's i-th umask on, what goes on the counters: single bits, or a combination with its bits where all fit.
+ * Returns how many umasks of the cell that is. */
+static size_t choose_events(const struct event *e, size_t i, size_t end, size_t at_once, struct umask_setup *s)
+{
+    size_t bits = (size_t)__builtin_popcount(e->umasks[i]);
+    s->n_events = 0;
+    if (bits == 1) {
+        for (size_t k = i; k < end && k < i + at_once; k++)
+            add_event(s, e, e->umasks[k]);
+        return s->n_events;
+    }
+    add_event(s, e, e->umasks[i]);
+    for (unsigned bit = 1; bit < 1u << BITS && bits < at_once; bit <<= 1)
+        if (e->umasks[i] & bit)
+            add_event(s, e, bit);
+    return 1;
+}
+
+/* The umasks of a cell, with at most `at_once` events on the counters together. */
+static int measure_some(const struct cell *c, const struct event *e, struct umask_setup *s, size_t at_once,
+                        struct watch *w, struct table *rows, struct machine_error *err)
+{
+    size_t first = c->number[0], end = first < BITS ? first + TRANSITION_EVENTS_MAX : first + 1, these;
+    int status = MACHINE_OK;
+    for (size_t i = first; i < end && !status; i += these) {
+        struct transition_result seen[UMASK_EXPERIMENTS];
+        these = choose_events(e, i, end, at_once, s);
+        w->before = (double)(i - first) / (double)(end - first);
+        w->part = (double)these / (double)(end - first);
+        status = umask_run(w->x->machine, s, seen, err);
+        if (status)
+            break;
+        write_rows(e, s, seen, rows);
+        note_discarded(c, seen, rows);
+        for (int k = 0; k < UMASK_EXPERIMENTS; k++)
+            transition_result_free(&seen[k]);
+    }
+    return status;
+}
+
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+{
+    struct event e;
+    char why[700];
+    struct payload base = base_kernel(x);
+    struct umask_setup s = experiment(x, c, &base);
+    struct watch w = {.x = x};
+    s.progress = on_progress;
+    s.data = &w;
+    if (!find_event(x, &e, why, sizeof why))
+        return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
+    int status = MACHINE_CANNOT;
+    /* refused with so many events: with fewer, as long as none has been written */
+    for (size_t at_once = TRANSITION_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows; at_once /= 2)
+        status = measure_some(c, &e, &s, at_once, &w, rows, err);
+    return status;
+}
+
+/* ---- readings ---- */
+
+/* The shares of one umask of one event, over all rows. */
+struct collected {
+    struct reading_input input;
+    struct reading_change *changes; /* room for one a row */
+};
+
+static bool is_umask(const struct table *t, size_t row, double event, double umask)
+{
+    return table_number(t, row, "event") == event && table_number(t, row, "umask") == umask;
+}
+
+static void collect(const struct table *t, double event, double umask, struct collected *c)
+{
+    c->input.n_kinds = c->input.n_changes = 0;
+    c->input.changes = c->changes;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const char *name = table_text(t, i, "kernel"), *when = table_text(t, i, "when");
+        struct payload p;
+        char unused[200];
+        double share = table_number(t, i, "share");
+        if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
+            continue;
+        if (strcmp(when, "steady") != 0) {
+            c->changes[c->input.n_changes++] = (struct reading_change){
+                share, table_number(t, i, "slow_share"), table_number(t, i, "slow_other")};
+            continue;
+        }
+        /* what is sparse, or waits for itself, may need less than its kind does */
+        if (kernel_parse(name, &p, unused, sizeof unused) == 0 && p.density == 1 && !p.kernel->latency_bound)
+            reading_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
+    }
+}
+
+static enum reading_document document_of(const char *documented)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(documented, ":"), documented);
+    return reading_document_of(name);
+}
+
+/* Whether this kernel ran steadily while this row's umask was counted. */
+static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (is_umask(t, i, table_number(t, row, "event"), table_number(t, row, "umask")) &&
+            table_says(t, i, "when", "steady") && table_says(t, i, "kernel", kernel))
+            return true;
+    return false;
+}
+
+static void conclude_row(struct table *t, size_t row, struct collected *c)
+{
+    char reading[READINGS_TEXT_MAX + 40], disagrees[READINGS_TEXT_MAX];
+    const char *base = table_setting(t, "base");
+    const char *documented = table_text(t, row, "documented");
+    double umask = table_number(t, row, "umask");
+    collect(t, table_number(t, row, "event"), umask, c);
+    if (!c->input.n_kinds)
+        return;
+    reading_text(&c->input, reading);
+    /* changes are between a kernel and the base: what the base itself counts shows there, too */
+    if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
+        snprintf(reading, sizeof reading, "changes or %.20s", base);
+    table_set_text(t, row, "reading", reading);
+    reading_disagreement(&c->input, document_of(documented ? documented : ""), disagrees);
+    if (disagrees[0])
+        table_set_text(t, row, "disagrees", disagrees);
+}
+
+static int conclude(struct table *t)
+{
+    struct collected c = {.changes = malloc((t->n_rows ? t->n_rows : 1) * sizeof *c.changes)};
+    if (!c.changes)
+        return -1;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        size_t same = 0; /* an earlier row of this umask has the same answer */
+        while (same < i && !is_umask(t, same, table_number(t, i, "event"), table_number(t, i, "umask")))
+            same++;
+        if (same == i) {
+            conclude_row(t, i, &c);
+            continue;
+        }
+        if (table_text(t, same, "reading"))
+            table_set_text(t, i, "reading", table_text(t, same, "reading"));
+        if (table_text(t, same, "disagrees"))
+            table_set_text(t, i, "disagrees", table_text(t, same, "disagrees"));
+    }
+    free(c.changes);
+    return t->failed ? -1 : 0;
+}
+
+/* ---- for a person ---- */
+
+/* The rows that come first for their umask (or kernel, or when): what a matrix has lines and columns of. */
+static size_t firsts(const struct table *t, const char *column, size_t *rows, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_rows && n < max; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < n && !seen; k++) {
+            const char *a = table_text(t, i, column), *b = table_text(t, rows[k], column);
+            seen = a && b ? strcmp(a, b) == 0 : table_number(t, i, column) == table_number(t, rows[k], column);
+        }
+        if (!seen)
+            rows[n++] = i;
+    }
+    return n;
+}
+
+static void print_share(FILE *out, const struct table *t, double umask, const char *kernel, const char *when)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (table_number(t, i, "umask") == umask && strcmp(table_text(t, i, "kernel"), kernel) == 0 &&
+            strcmp(table_text(t, i, "when"), when) == 0) {
+            double share = table_number(t, i, "share");
+            fprintf(out, share < 0.0005 ? "     ." : " %5.3f", share);
+            return;
+        }
+    fprintf(out, "     -");
+}
+
+static void print_matrix(FILE *out, const struct table *t, const char *when, const size_t *umasks, size_t n_umasks)
+{
+    size_t kernels[TABLES_KERNELS_MAX], n = firsts(t, "kernel", kernels, TABLES_KERNELS_MAX);
+    fprintf(out, "\n%-12s", when);
+    for (size_t u = 0; u < n_umasks; u++)
+        fprintf(out, "   %02XH", (unsigned)table_number(t, umasks[u], "umask"));
+    fputc('\n', out);
+    for (size_t k = 0; k < n; k++) {
+        const char *kernel = table_text(t, kernels[k], "kernel");
+        fprintf(out, "%-12s", kernel);
+        for (size_t u = 0; u < n_umasks; u++)
+            print_share(out, t, table_number(t, umasks[u], "umask"), kernel, when);
+        fputc('\n', out);
+    }
+}
+
+/* How far a combination is from the sum of its bits, at most. */
+static double farthest_from_sum(const struct table *t, double umask)
+{
+    double farthest = NAN;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (table_number(t, i, "umask") == umask)
+            farthest = fmax(farthest, fabs(table_number(t, i, "share") - table_number(t, i, "bits_sum")));
+    return farthest;
+}
+
+static void print_reading(FILE *out, const struct table *t, size_t row)
+{
+    double umask = table_number(t, row, "umask"), farthest = farthest_from_sum(t, umask);
+    const char *reading = table_text(t, row, "reading"), *documented = table_text(t, row, "documented");
+    const char *disagrees = table_text(t, row, "disagrees");
+    fprintf(out, "  %02XH  %-30s  %s\n", (unsigned)umask, reading ? reading : "-", documented ? documented : "");
+    if (disagrees)
+        fprintf(out, "       disagrees with what is documented: %s\n", disagrees);
+    if (!isnan(farthest))
+        fprintf(out, farthest <= 0.02 ? "       the sum of its bits (within %.3f)\n"
+                                      : "       not the sum of its bits (by up to %.3f)\n", farthest);
+}
+
+static void print(FILE *out, bool colour, const struct table *t)
+{
+    size_t umasks[UMASKS_MAX], whens[UMASK_WHENS + 1], n = firsts(t, "umask", umasks, UMASKS_MAX);
+    table_print_head(out, colour, t, table_umask.title);
+    if (t->n_rows) {
+        fprintf(out, "\nshare of the core cycles that event %02XH counted; . = none, - = not measured\n",
+                (unsigned)table_number(t, 0, "event"));
+        size_t n_whens = firsts(t, "when", whens, UMASK_WHENS + 1);
+        for (size_t w = 0; w < n_whens; w++)
+            for (size_t first = 0; first < n; first += 14)
+                print_matrix(out, t, table_text(t, whens[w], "when"), umasks + first, n - first < 14 ? n - first : 14);
+        fprintf(out, "\nreading, and what is documented\n");
+        for (size_t u = 0; u < n; u++)
+            print_reading(out, t, umasks[u]);
+    }
+    table_print_missing(out, colour, t);
+}
+
+/* Whether kernels of all kinds that the documents name ran while this row's umask was counted. */
+static bool kinds_ran(const struct table *t, size_t row)
+{
+    enum { NARROW, LIGHT_256, HEAVY_256, LIGHT_512, HEAVY_512, KINDS };
+    bool ran[KINDS] = {false};
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const char *name = table_text(t, i, "kernel");
+        struct payload p;
+        char unused[200];
+        if (!is_umask(t, i, table_number(t, row, "event"), table_number(t, row, "umask")) || !name ||
+            !table_says(t, i, "when", "steady") || kernel_parse(name, &p, unused, sizeof unused) || p.density != 1 ||
+            p.kernel->latency_bound || p.kernel->width > 512)
+            continue;
+        bool heavy = p.kernel->weight == KERNEL_HEAVY;
+        ran[p.kernel->width <= 128 ? NARROW : (p.kernel->width <= 256 ? LIGHT_256 : LIGHT_512) + (int)heavy] = true;
+    }
+    return ran[NARROW] && ran[LIGHT_256] && ran[HEAVY_256] && ran[LIGHT_512] && ran[HEAVY_512];
+}
+
+static void findings(FILE *out, const struct table *t)
+{
+    size_t umasks[UMASKS_MAX], n = firsts(t, "umask", umasks, UMASKS_MAX), disagreeing = 0, told = 0, documented = 0;
+    bool all_kinds = true;
+    for (size_t u = 0; u < n; u++) {
+        const char *reading = table_text(t, umasks[u], "reading");
+        unsigned umask = (unsigned)table_number(t, umasks[u], "umask");
+        const char *document = table_text(t, umasks[u], "documented");
+        if (document && document_of(document) != READING_UNDOCUMENTED) {
+            documented++;
+            /* where nothing was throttled for sure, it is not known what would be counted */
+            bool seen = document_of(document) != READING_THROTTLED ||
+                        table_says(t, umasks[u], "reading", "throttled");
+            all_kinds = all_kinds && seen && kinds_ran(t, umasks[u]);
+        }
+        disagreeing += table_text(t, umasks[u], "disagrees") != NULL;
+        if (!reading || !single_bit(umask) || strcmp(reading, "nothing") == 0)
+            continue;
+        if (told++ == 0)
+            fprintf(out, "Event %02XH, by single umask bits: ", (unsigned)table_number(t, umasks[u], "event"));
+        fprintf(out, "%s%02XH %s", told > 1 ? "; " : "", umask, reading);
+    }
+    if (told)
+        fprintf(out, ".\n");
+    if (disagreeing)
+        fprintf(out, "%zu umask%s of it %s not count what is documented.\n", disagreeing, disagreeing > 1 ? "s" : "",
+                disagreeing > 1 ? "do" : "does");
+    else if (documented)
+        fprintf(out, all_kinds ? "Its documented umasks count what is documented.\n"
+                               : "What is documented of its umasks is not contradicted by these kernels.\n");
+}
+
+const struct table_kind table_umask = {
+    .name = "umask",
+    .title = "What the umask bits of an event count",
+    .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .plan = plan,
+    .measure = measure,
+    .conclude = conclude,
+    .print = print,
+    .findings = findings,
+};

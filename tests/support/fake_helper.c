@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A made-up device in the place of the kernel helper. */
+#include "tests/support/fake_helper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/timing/chain_wait.h"
+#include "kernels/registry_hash.h"
+
+enum { FD = 77, BLOCKS = 10, TICKS = 1000 };
+
+struct fake_helper fake_helper;
+static uint64_t *buffer;
+static struct chain_dither dither;
+
+void fake_helper_reset(void)
+{
+    size_t count;
+    kernel_registry(&count);
+    free(buffer);
+    buffer = NULL;
+    fake_helper = (struct fake_helper){
+        .hello = { .version = CHARACTERIZE_VERSION,
+                   .features = kernel_cpu_features() & ~(unsigned)KERNEL_NEEDS_AMX_BF16,
+                   .can = CHARACTERIZE_CAN_PMU | CHARACTERIZE_CAN_APERF_MPERF | CHARACTERIZE_CAN_MWAIT,
+                   .kernels = (uint32_t)count, .counter_bits = 48, .registry = kernel_registry_hash(),
+                   .tsc_khz = 2000000 },
+        .msr_value = UINT64_C(0x1f40) << 32,
+        .register_value = UINT64_C(0x1e00) << 32,
+    };
+}
+
+static int fake_open(const char *path)
+{
+    if (strcmp(path, "/dev/made-up") != 0 || fake_helper.open_errno != 0) {
+        errno = fake_helper.open_errno != 0 ? fake_helper.open_errno : ENOENT;
+        return -1;
+    }
+    fake_helper.opened++;
+    return FD;
+}
+
+static int answer(int error)
+{
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+
+static int prepare(struct characterize_setup *s)
+{
+    fake_helper.prepared++;
+    fake_helper.setup = *s;
+    s->reason = fake_helper.prepare_reason;
+    if (fake_helper.prepare_errno != 0) {
+        return answer(fake_helper.prepare_errno);
+    }
+    s->stride = s->flags & CHARACTERIZE_CHAIN ? 3
+                : 2 + s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
+    s->bytes = (uint64_t)(CHARACTERIZE_PROBE_ROOM + s->readings) * s->stride * sizeof *buffer;
+    free(buffer);
+    buffer = calloc(1, s->bytes);
+    fake_helper.setup.stride = s->stride;
+    return 0;
+}
+
+static uint64_t stepped(uint64_t tsc)
+{
+    return fake_helper.tsc_step > 1 ? tsc - tsc % fake_helper.tsc_step : tsc;
+}
+
+/* A wait and a chain, 2 ticks a cycle; two readings of the TSC add 30 cycles. */
+static void write_chain(uint64_t *out, uint64_t i, uint64_t ended, uint64_t blocks)
+{
+    static const unsigned adds[2][2] = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS },
+                                         { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS } };
+    const struct characterize_setup *s = &fake_helper.setup;
+    bool coarse = s->flags & CHARACTERIZE_COARSE;
+    unsigned is_long = i % (coarse ? CHAIN_COARSE_TURNS : CHAIN_TURNS) == 0;
+    uint64_t begin = ended + 2 * (CHAIN_WAIT_ADDS + chain_next_wait(&dither, s->dither));
+
+    out[0] = stepped(begin + 2 * (adds[coarse][is_long] + 30));
+    out[1] = stepped(begin);
+    out[2] = chain_word(blocks, is_long, out[1] - stepped(ended));
+}
+
+/* A core at half of the TSC's rate. Counter c counts (c + 1) times the cycles, from just below where 48 bits end. */
+static void write_reading(uint64_t *out, uint64_t i, uint64_t blocks)
+{
+    const struct characterize_setup *s = &fake_helper.setup;
+    uint64_t at = 5000000 + i * TICKS;
+    if (s->flags & CHARACTERIZE_CHAIN) {
+        write_chain(out, i, at, blocks);
+        return;
+    }
+    out[0] = at;
+    out[1] = blocks;
+    for (uint64_t c = 0; c < s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0); c++) {
+        uint64_t mask = c < s->n_counters ? (UINT64_C(1) << 48) - 1 : UINT64_MAX;
+        out[2 + c] = ((UINT64_C(1) << 48) - 700 + (c + 1) * i * TICKS / 2) & mask;
+    }
+    if (i == 3 && s->n_counters > 1) {
+        out[3] = UINT64_MAX; /* once not on its counter */
+    }
+}
+
+static bool on_hardware(unsigned counter)
+{
+    unsigned raw = 0;
+    for (unsigned c = 0; c <= counter; c++) {
+        raw += fake_helper.setup.counter[c].source == CHARACTERIZE_RAW;
+    }
+    return fake_helper.setup.counter[counter].source != CHARACTERIZE_RAW || fake_helper.programmable == 0 ||
+           raw <= fake_helper.programmable;
+}
+
+/* Reading i of a recording, which runs one kernel: the core at 5/4 of the TSC's rate. */
+static void write_licences(uint64_t *out, uint64_t i, uint64_t blocks, const struct characterize_segment *segment)
+{
+    static const uint32_t level_events[3] = { 0x0728, 0x1828, 0x2028 };
+    const struct characterize_setup *s = &fake_helper.setup;
+    size_t count;
+    unsigned width = kernel_registry(&count)[segment->payload.kernel].width;
+    unsigned kind = width == 512 ? 2 : width == 256 ? 1 : 0;
+    uint64_t cycles = i * s->period * 5 / 4;
+
+    out[0] = 5000000 + i * s->period;
+    out[1] = blocks;
+    for (unsigned c = 0; c < s->n_counters; c++) {
+        uint64_t code = s->counter[c].config;
+        bool raw = s->counter[c].source == CHARACTERIZE_RAW;
+        out[2 + c] = !raw || code == level_events[fake_helper.level_of[kind]] ? cycles
+                     : code == 0x4028 && kind > 0 && i > 0                    ? fake_helper.throttled
+                                                                              : 0;
+        out[2 + c] = on_hardware(c) ? out[2 + c] : UINT64_MAX;
+    }
+}
+
+static uint32_t missing_counters(void)
+{
+    uint32_t missing = 0;
+    for (unsigned c = 0; c < fake_helper.setup.n_counters; c++) {
+        missing |= (uint32_t)!on_hardware(c) << c;
+    }
+    return missing;
+}
+
+static int run(struct characterize_run *r)
+{
+    uint64_t *readings = buffer + (size_t)CHARACTERIZE_PROBE_ROOM * fake_helper.setup.stride;
+    fake_helper.runs++;
+    fake_helper.run = *r;
+    r->reason = fake_helper.run_reason;
+    if (fake_helper.run_errno != 0) {
+        return answer(fake_helper.run_errno);
+    }
+    for (uint32_t s = 0; s < r->n_segments; s++) {
+        r->first[s] = r->n;
+        uint64_t ticks = r->segment[s].ticks;
+        uint64_t n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
+        for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
+            uint64_t *out = readings + r->n * fake_helper.setup.stride;
+            if (fake_helper.licences) {
+                write_licences(out, r->n, (k + 1) * BLOCKS, &r->segment[s]);
+            } else {
+                write_reading(out, r->n, (k + 1) * BLOCKS);
+            }
+        }
+        r->last[s] = r->n;
+        r->blocks[s] = n > 0 ? n * BLOCKS : 5;
+    }
+    r->zero_reading = r->first[r->zero] > 0 ? r->first[r->zero] - 1 : 0;
+    r->zero_tsc = 5000000 + (uint64_t)r->zero_reading * TICKS;
+    r->masked = CHARACTERIZE_MASKED_CLI | CHARACTERIZE_MASKED_TIMER;
+    r->nmis = (unsigned)fake_helper.runs <= fake_helper.nmis_in_first;
+    r->begin_tsc = 1;
+    r->end_tsc = 1 + fake_helper.masked_ticks;
+    fake_helper.masked_ticks = 0;
+    r->parked = 1;
+    r->missing = missing_counters();
+    r->cut = fake_helper.cut;
+    r->register_valid = r->last_register != 0;
+    r->register_value = fake_helper.register_value;
+    return 0;
+}
+
+static int fake_ioctl(int fd, unsigned long request, void *arg)
+{
+    if (fd != FD) {
+        return answer(EBADF);
+    }
+    switch (request) {
+    case CHARACTERIZE_IOC_HELLO:
+        memcpy(arg, &fake_helper.hello, sizeof fake_helper.hello);
+        ((struct characterize_hello *)arg)->reason = fake_helper.hello_reason;
+        return answer(fake_helper.hello_errno);
+    case CHARACTERIZE_IOC_TRY:
+        ((struct characterize_try *)arg)->reason = fake_helper.try_reason;
+        return answer(fake_helper.try_errno);
+    case CHARACTERIZE_IOC_PREPARE:
+        return prepare(arg);
+    case CHARACTERIZE_IOC_RUN:
+        return run(arg);
+    case CHARACTERIZE_IOC_FINISH:
+        fake_helper.finished++;
+        return 0;
+    case CHARACTERIZE_IOC_MSR:
+        ((struct characterize_msr *)arg)->value = fake_helper.msr_value;
+        ((struct characterize_msr *)arg)->reason = fake_helper.msr_errno ? CHARACTERIZE_REASON_MSR_FAULT : 0;
+        return answer(fake_helper.msr_errno);
+    default: /* the reasons' texts too: the program has its own */
+        return answer(ENOTTY);
+    }
+}
+
+static const void *fake_map(int fd, size_t bytes)
+{
+    if (fake_helper.map_fails || fd != FD || bytes == 0) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    fake_helper.mapped++;
+    return buffer;
+}
+
+static void fake_unmap(const void *at, size_t bytes)
+{
+    (void)bytes;
+    fake_helper.mapped -= at == buffer;
+}
+
+static void fake_close(int fd)
+{
+    fake_helper.closed += fd == FD;
+}
+
+const struct helper_io fake_helper_io = { fake_open, fake_ioctl, fake_map, fake_unmap, fake_close };

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A made-up device in the place of the kernel helper: it keeps what it was asked and answers as it was told to.
+ */
+#ifndef CHARACTERIZE_FAKE_HELPER_H
+#define CHARACTERIZE_FAKE_HELPER_H
+
+#include <stdint.h>
+
+#include "drivers/helper/helper_device.h"
+
+struct fake_helper {
+    int open_errno;             /* of opening it */
+    int hello_errno;
+    unsigned hello_reason;
+    struct characterize_hello hello;
+    int try_errno;              /* of trying the cycle counter */
+    unsigned try_reason;
+    int prepare_errno, run_errno;
+    unsigned prepare_reason, run_reason;
+    int map_fails;
+    unsigned nmis_in_first;     /* repetitions with an NMI in them, before those without */
+    uint64_t masked_ticks;      /* how long interrupts are masked in the next repetition */
+    unsigned cut;
+    /* A core with licences, where the readings are as far apart as was asked for and raw events count what those of a
+     * Skylake-SP do: at which level it runs scalar code, 256 and 512 bits. */
+    int licences;
+    unsigned level_of[3];
+    unsigned throttled;         /* cycles, where other than scalar code begins */
+    unsigned programmable;      /* hardware counters for raw events; 0 = enough */
+    uint64_t tsc_step;          /* readings of chains advance by so many ticks; 0: by one */
+    int msr_errno;
+    uint64_t msr_value;
+    uint64_t register_value;    /* what a repetition reads at its end */
+
+    /* what it was asked */
+    int opened, closed, prepared, finished, runs, mapped;
+    struct characterize_setup setup;
+    struct characterize_run run;
+};
+extern struct fake_helper fake_helper;
+extern const struct helper_io fake_helper_io;
+
+/* A module that fits this program, on a CPU with everything. */
+void fake_helper_reset(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/long_chain.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "drivers/cpu/tsc.h"
+#include "kernels/kernels.h"
+
+enum { SLICES = 200 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int long_chain(int cpu, double tsc_hz, struct long_chain *out)
+{
+    struct payload chain;
+    char why[200];
+    cpu_set_t before, one;
+    double ghz[SLICES];
+    CPU_ZERO(&one);
+    if (cpu >= 0)
+        CPU_SET((size_t)cpu, &one);
+    if (kernel_parse("chain", &chain, why, sizeof why) || sched_getaffinity(0, sizeof before, &before) ||
+        (cpu >= 0 && sched_setaffinity(0, sizeof one, &one)))
+        return -1;
+    uint64_t begin = tsc_now();
+    uint64_t blocks = chain.run(1, begin + (uint64_t)(tsc_hz * 1e-4), NULL, 0);
+    for (int i = 0; i < SLICES; i++) {
+        begin = tsc_now();
+        uint64_t done = chain.run(blocks, 0, NULL, 0);
+        ghz[i] = (double)(done * chain.instructions) / (double)(tsc_now() - begin) * tsc_hz * 1e-9;
+    }
+    qsort(ghz, SLICES, sizeof *ghz, ascending);
+    *out = (struct long_chain){ghz[SLICES / 10], ghz[SLICES / 2], ghz[SLICES * 9 / 10]};
+    return cpu >= 0 ? sched_setaffinity(0, sizeof before, &before) : 0;
+}
+
+int long_chain_holds(const struct long_chain *a, const struct long_chain *b, double ghz)
+{
+    return ghz >= 0.995 * fmin(a->lo, b->lo) && ghz <= 1.005 * fmax(a->hi, b->hi);
+}

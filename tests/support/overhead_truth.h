@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a change of the frequency costs on a modelled CPU: a calculation from the parameters, without measuring. */
+#ifndef CHARACTERIZE_TESTS_OVERHEAD_TRUTH_H
+#define CHARACTERIZE_TESTS_OVERHEAD_TRUTH_H
+
+#include "drivers/model/model.h"
+
+struct overhead_truth {
+    double down_us, up_us; /* up: NaN where the frequency does not change */
+    double high_ghz, low_ghz;
+    double breakeven_us;   /* NaN likewise */
+};
+
+/*
+ * For a switch from `from` to `to` and back, with so many active cores. Down: each phase before the last one loses
+ * the part of its duration that its rate falls short of the last one's. Up: the halt after the slow phase. Both are
+ * means over the scatter of the count that asks for more. Fails the test where the model cannot run a kernel.
+ */
+void overhead_truth(const struct model *m, const char *from, const char *to, unsigned cores,
+                    struct overhead_truth *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the tests of the tables share: a table measured on a model. */
+#ifndef CHARACTERIZE_TESTS_TABLE_RIG_H
+#define CHARACTERIZE_TESTS_TABLE_RIG_H
+
+#include "drivers/model/model.h"
+#include "tables/kinds.h"
+#include "tables/table/tables.h"
+
+/* Measures a table; the test fails with the reason where that is refused. table_free(). */
+void rig_measure_on(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct table *out);
+void rig_measure(const struct table_kind *k, const struct model *m, const struct tables_options *o, struct table *out);
+
+/* What the table's findings say; and all that is printed of it, without colours: the table, then the findings. To be
+ * freed. */
+char *rig_findings(const struct table_kind *k, const struct table *t);
+char *rig_printed(const struct table_kind *k, const struct table *t);
+
+/* A model whose mean values describe it: waits are not doubled or begun anew, counts of instructions do not scatter. */
+void rig_load_plain(const char *name, struct model *m);
+
+#endif

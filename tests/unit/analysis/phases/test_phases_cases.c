@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Small recordings made by hand, each with one thing in it that an analysis could get wrong. Samples end at whole
+ * microseconds unless said otherwise; noise is a fixed pattern.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/phases.h"
+
+static double wobble(size_t i, unsigned run)
+{
+    static const double pattern[] = {0.3, -0.7, 0.1, 0.9, -0.4, 0.6, -1.0, 0.2, -0.1, 0.5, -0.6, 0.2};
+    return pattern[(i * 5 + run * 7) % 12];
+}
+
+/* A repetition: frequency and IPC as functions of time. */
+struct state {
+    double ghz, ipc;
+};
+typedef struct state story(double t, unsigned run);
+
+static void record(struct trace *t, story *tell, unsigned runs, double from, double to, const char *a, const char *b)
+{
+    trace_init(t);
+    if (trace_add_run(t) || trace_add_channel(t, TRACE_FREQ) || trace_add_channel(t, TRACE_IPC))
+        fail();
+    if (a && (trace_set(t, "from", a) || trace_set(t, "to", b)))
+        fail();
+    for (unsigned r = 0; r < runs; r++)
+        for (double end = from + 1; end <= to; end += 1) {
+            struct state s = tell(end - 0.5, r);
+            if (trace_append(t, r, end))
+                fail();
+            t->channel[TRACE_FREQ][t->n - 1] = (float)(s.ghz * (1 + 0.002 * wobble(t->n, r)));
+            t->channel[TRACE_IPC][t->n - 1] = (float)(s.ipc * (1 + 0.01 * wobble(t->n + 3, r)));
+        }
+}
+
+static void analyse(struct trace *t, struct phases *p)
+{
+    char why[200];
+    if (phases_find(t, NULL, p, why, sizeof why))
+        fail_msg("%s", why);
+    trace_free(t);
+}
+
+static const char *kinds(const struct phases *p, char out[200])
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < p->n_phases && strlen(out) < 180; i++)
+        sprintf(out + strlen(out), "%s%s", i ? " " : "", phase_kind_name(p->phases[i].kind));
+    return out;
+}
+
+static struct state throttled(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){3.0, t < 0 ? 1.0 : t < 10 ? 0.5 : 2.0};
+}
+
+static void throttle_of_the_second_kernel(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, throttled, 10, -30, 60, "a", "b");
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady throttle steady");
+    assert_true(fabs(p.phases[1].start_us) < 0.05 && fabs(p.phases[1].duration_us.value - 10) < 0.05);
+    assert_true(fabs(p.phases[1].ipc_ratio - 0.25) < 0.003);
+    assert_int_equal(p.n_levels, 1);
+    assert_int_equal(p.n_transitions, 1);
+    assert_int_equal(p.transitions[0].halts, 0);
+    phases_free(&p);
+}
+
+static struct state idle_around(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){3.0, t < 0 || t > 40 ? 0.5 : 1.0};
+}
+
+static void an_idle_loop_is_no_throttle(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, idle_around, 3, -30, 80, NULL, NULL);
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady");
+    assert_true(isnan(p.phases[0].ipc)); /* of two codes: no one IPC */
+    assert_int_equal(p.n_transitions, 0);
+    phases_free(&p);
+}
+
+static struct state almost_stopped(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){3.0, t < 0 ? 1.0 : t < 20 ? 0.04 : 1.0};
+}
+
+static void a_ratio_unlike_any_throttle_is_unknown(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, almost_stopped, 10, -30, 60, "a", "b");
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady unknown steady");
+    assert_true(p.phases[1].why[0]);
+    assert_int_equal(p.n_transitions, 0);
+    phases_free(&p);
+}
+
+static struct state two_samples(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){3.0, t < 0 ? 2.0 : t < 2 ? 0.5 : 2.0};
+}
+
+static void a_throttle_too_short_is_told(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, two_samples, 20, -30, 60, "a", "b");
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady steady");
+    assert_int_equal(p.n_warnings, 1);
+    assert_non_null(strstr(p.warnings[0], "too short"));
+    phases_free(&p);
+}
+
+static struct state short_before_two(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){3.0, t < 2.3 ? 2.0 : t < 11.4 ? 0.5 : t < 20.5 ? 1.0 : 2.0};
+}
+
+/* What is too short to be a state must not take the step behind it with it. */
+static void a_short_state_hides_no_step(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, short_before_two, 20, -30, 60, "a", "b");
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady throttle throttle steady");
+    assert_true(fabs(p.phases[2].start_us - 11.4) < 0.5 && fabs(p.phases[2].ipc_ratio - 0.5) < 0.01);
+    phases_free(&p);
+}
+
+/* After the switch each repetition falls at another time, many not at all: the mean falls, but nowhere. */
+static struct state wandering(double t, unsigned run)
+{
+    double fall = 5 + 29.0 * (run * 7 % 20);
+    return (struct state){t > fall ? 2.5 : 3.0, 1.0};
+}
+
+static void a_frequency_that_wanders_is_no_transition_at_the_switch(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    record(&t, wandering, 20, -30, 300, "a", "b");
+    analyse(&t, &p);
+    for (size_t i = 0; i < p.n_transitions; i++)
+        assert_false(fabs(p.transitions[i].at_us) < 1);
+    phases_free(&p);
+}
+
+static struct state one_percent(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){t < 50 ? 3.0 : 2.97, 1.0};
+}
+
+static void levels_one_percent_apart_are_two(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, one_percent, 20, 0, 100, NULL, NULL);
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady steady");
+    assert_int_equal(p.n_levels, 2);
+    assert_true(fabs(p.levels_ghz[0] - 3.0) < 0.003 && fabs(p.levels_ghz[1] - 2.97) < 0.003);
+    assert_true(p.levels[0].lo <= 3.0 && p.levels[0].hi >= 3.0);
+    phases_free(&p);
+}
+
+/* One run in four stays down twice as long: two modes, and the mean of the two is nowhere. */
+static struct state relaxing(double t, unsigned run)
+{
+    return (struct state){t < (run % 4 ? 100 : 200) ? 2.5 : 3.0, 1.0};
+}
+
+static void two_modes_are_not_their_mean(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, relaxing, 40, 0, 300, NULL, NULL);
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "slow steady");
+    assert_true(fabs(p.phases[0].duration_us.value - 100) < 1.1);
+    assert_int_equal(p.phases[0].n_modes, 2);
+    assert_true(fabs(p.phases[0].modes[1].duration_us - 200) < 1.1 && fabs(p.phases[0].modes[1].share - 0.25) < 1e-9);
+    phases_free(&p);
+}
+
+/* A halt from 20 us on for 9.4 us: the sample that spans it is long, its mean frequency low, and the level is lower
+ * after it. */
+static void record_halts(struct trace *t, unsigned runs, double level_after)
+{
+    trace_init(t);
+    if (trace_add_run(t) || trace_add_channel(t, TRACE_FREQ))
+        fail();
+    for (unsigned r = 0; r < runs; r++) {
+        double grid = 0.13 * (r % 7), last = grid - 30;
+        for (double end = last + 1; end < 80; end += 1) {
+            if (end > 20 && end < 29.4)
+                continue;
+            double cycles = 0;
+            for (int k = 0; k < 1000; k++) {
+                double at = last + (end - last) * (k + 0.5) / 1000;
+                cycles += (at < 20 ? 3.0 : at < 29.4 ? 0 : level_after) / 1000;
+            }
+            if (trace_append(t, r, end))
+                fail();
+            t->channel[TRACE_FREQ][t->n - 1] = (float)(cycles * (1 + 0.001 * wobble(t->n, r)));
+            last = end;
+        }
+    }
+}
+
+static void a_halt_by_accounting(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record_halts(&t, 21, 2.6);
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady halt steady");
+    assert_true(fabs(p.phases[1].start_us - 20) < 0.2 && fabs(p.phases[1].duration_us.value - 9.4) < 0.1);
+    assert_true(isnan(p.phases[1].freq_ghz.value) && p.phases[1].level == -1);
+    phases_free(&p);
+}
+
+static void a_halt_without_a_step_is_one_if_it_comes_back(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record_halts(&t, 21, 3.0);
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady halt steady");
+    assert_int_equal(p.n_levels, 1);
+    phases_free(&p);
+    record_halts(&t, 1, 3.0); /* once, it could have been anything */
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady");
+    assert_int_equal(p.n_warnings, 1);
+    phases_free(&p);
+}
+
+/* A clock read that falls into the halt leaves two long samples: still one halt, as long as it was. */
+static void a_halt_cut_in_two_is_one(void **state)
+{
+    (void)state;
+    struct trace t, cut;
+    struct phases p;
+    char text[200];
+    record_halts(&t, 20, 2.6);
+    trace_init(&cut);
+    if (trace_add_run(&cut) || trace_add_channel(&cut, TRACE_FREQ))
+        fail();
+    for (size_t i = 0; i < t.n; i++) {
+        double begin = i && t.run[i] == t.run[i - 1] ? t.time_us[i - 1] : t.time_us[i] - 1;
+        double dt = t.time_us[i] - begin, first = 0.2 * dt + 0.1 * (double)(t.run[i] % 5);
+        double mean = (double)t.channel[TRACE_FREQ][i];
+        if (dt > 5) { /* the cycles before the halt are in its first part, those after it in the second */
+            double before = fmin(1, 20 - begin) * 3.0;
+            if (trace_append(&cut, t.run[i], begin + first))
+                fail();
+            cut.channel[TRACE_FREQ][cut.n - 1] = (float)(before / first);
+            mean = (mean * dt - before) / (dt - first);
+        }
+        if (trace_append(&cut, t.run[i], t.time_us[i]))
+            fail();
+        cut.channel[TRACE_FREQ][cut.n - 1] = (float)mean;
+    }
+    trace_free(&t);
+    analyse(&cut, &p);
+    assert_string_equal(kinds(&p, text), "steady halt steady");
+    assert_true(fabs(p.phases[1].duration_us.value - 9.4) < 0.2);
+    phases_free(&p);
+}
+
+/* Readings of a voltage that falls at 20 us and at 50 us, at once or along a ramp between the two. */
+static void read_volts(bool ramp, struct phases *p)
+{
+    struct trace t;
+    trace_init(&t);
+    if (trace_add_channel(&t, TRACE_VOLTS))
+        fail();
+    for (size_t i = 0; i < 400; i++) {
+        double at = -50 + 0.5 * (double)i, part = fmax(0, fmin(1, (at - 20) / 30));
+        double volts = ramp ? 0.88 - 0.13 * part : at < 20 ? 0.88 : at < 50 ? 0.82 : 0.75;
+        if (trace_append(&t, 0, at))
+            fail();
+        t.channel[TRACE_VOLTS][i] = (float)(volts + 0.0006 * wobble(i, 0));
+    }
+    analyse(&t, p);
+}
+
+static void two_falls_of_the_voltage_are_no_ramp(void **state)
+{
+    (void)state;
+    struct phases p;
+    read_volts(false, &p);
+    assert_int_equal(p.n_volt_steps, 2);
+    assert_true(fabs(p.volt_steps[0].begin_us - 20) < 1 && fabs(p.volt_steps[0].end_us - 20) < 1);
+    assert_true(fabs(p.volt_steps[1].begin_us - 50) < 1 && fabs(p.volt_steps[1].end_us - 50) < 1);
+    assert_true(fabs(p.volt_steps[0].to_v - 0.82) < 0.001);
+    phases_free(&p);
+    read_volts(true, &p);
+    assert_int_equal(p.n_volt_steps, 1);
+    assert_true(fabs(p.volt_steps[0].begin_us - 20) < 3 && fabs(p.volt_steps[0].end_us - 50) < 3);
+    phases_free(&p);
+}
+
+static void nothing_but_one_sample(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    trace_init(&t);
+    if (trace_add_channel(&t, TRACE_FREQ) || trace_append(&t, 0, 5))
+        fail();
+    t.channel[TRACE_FREQ][0] = 3.0f;
+    analyse(&t, &p);
+    assert_int_equal(p.n_phases, 1);
+    assert_int_equal(p.n_transitions, 0);
+    phases_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(throttle_of_the_second_kernel),
+        cmocka_unit_test(an_idle_loop_is_no_throttle),
+        cmocka_unit_test(a_ratio_unlike_any_throttle_is_unknown),
+        cmocka_unit_test(a_throttle_too_short_is_told),
+        cmocka_unit_test(a_short_state_hides_no_step),
+        cmocka_unit_test(a_frequency_that_wanders_is_no_transition_at_the_switch),
+        cmocka_unit_test(levels_one_percent_apart_are_two),
+        cmocka_unit_test(two_modes_are_not_their_mean),
+        cmocka_unit_test(a_halt_by_accounting),
+        cmocka_unit_test(a_halt_without_a_step_is_one_if_it_comes_back),
+        cmocka_unit_test(a_halt_cut_in_two_is_one),
+        cmocka_unit_test(two_falls_of_the_voltage_are_no_ramp),
+        cmocka_unit_test(nothing_but_one_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The timing machine's own path through models: a TSC in steps of 1, 10 and 25 ns, chains, no counters; and counters
+ * beside such a TSC. What happens is found, with the figures that went in; what does not happen is not.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/clock.h"
+#include "analysis/phases/confirm.h"
+#include "tables/switches/transition_summary.h"
+#include "drivers/model/model.h"
+#include "tests/support/clock_models.h"
+#include "tests/support/model_rig.h"
+
+static const double steps[] = {1, 10, 25};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+static void measure(const struct model *m, uint64_t seed, unsigned runs, struct switches_seen *seen)
+{
+    struct machine_error err;
+    if (clock_measure(m, seed, runs, seen, &err))
+        fail_msg("%s", err.text);
+}
+
+/* Cycles are counted, but the clock goes in steps: medians of such frequencies were up to 0.5 % off, and made two
+ * levels of 2.8 GHz. */
+static void counted_cycles_by_a_coarse_clock(void **state)
+{
+    (void)state;
+    static const double ghz[] = {2.8, 2.4, 1.9};
+    for (unsigned i = 0; i < 4 * STEPS; i++) {
+        struct model m;
+        struct switches_seen seen;
+        bool null = i % 4 == 3;
+        if (null)
+            clock_model(&m, CLOCK_NOTHING, 0);
+        else
+            rig_load("xeon-gold-6130", &m);
+        m.no_counters = false;
+        m.tsc_step_ns = steps[i / 4];
+        measure(&m, i + 1, 60, &seen);
+        const struct phases *p = &seen.phases;
+        assert_int_equal(p->n_levels, null ? 1 : 3);
+        assert_int_equal(p->n_transitions, null ? 0 : 1);
+        for (size_t k = 0; k < p->n_levels; k++)
+            if (fabs(p->levels[k].value / ghz[k] - 1) > 3e-4)
+                fail_msg("%g ns: level %zu at %g GHz", m.tsc_step_ns, k, p->levels[k].value);
+        switches_free(&seen);
+    }
+}
+
+/* The published course of the 6130, by each clock. */
+static void the_6130_by_chains(void **state)
+{
+    (void)state;
+    static const struct {
+        enum phase_kind kind;
+        double us, ghz, ratio;
+    } expected[] = {{PHASE_STEADY, 50, 2.8, 1},  {PHASE_THROTTLE, 20, 2.8, 0.25}, {PHASE_HALT, 10, NAN, NAN},
+                    {PHASE_THROTTLE, 20, 2.4, 0.5}, {PHASE_HALT, 10, NAN, NAN},   {PHASE_STEADY, 90, 1.9, 1}};
+    for (size_t s = 0; s < STEPS; s++) {
+        struct model m;
+        struct switches_seen seen;
+        rig_load("xeon-gold-6130", &m);
+        m.no_counters = true;
+        m.counts_licences = m.counts_throttle = false;
+        m.tsc_step_ns = steps[s];
+        measure(&m, 5, 100, &seen);
+        const struct phases *p = &seen.phases;
+        assert_int_equal(p->n_phases, 6);
+        assert_int_equal(p->n_transitions, 1);
+        assert_int_equal(p->n_levels, 3);
+        for (size_t i = 0; i < 6; i++) {
+            const struct phase *ph = &p->phases[i];
+            bool wrong = ph->kind != expected[i].kind || fabs(ph->duration_us.value - expected[i].us) > 1.5 ||
+                         (i > 0 && i < 5 && fabs(ph->duration_us.value - expected[i].us) > 0.25) ||
+                         fabs(ph->freq_ghz.value / expected[i].ghz - 1) > 0.01 ||
+                         fabs(ph->ipc_ratio / expected[i].ratio - 1) > 0.02;
+            if (wrong)
+                fail_msg("%g ns, phase %zu: %s of %.2f us at %.4f GHz, ratio %.3f", steps[s], i,
+                         phase_kind_name(ph->kind), ph->duration_us.value, ph->freq_ghz.value, ph->ipc_ratio);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* What stands after recording, written and read again, is what stood. */
+static void a_recording_says_the_same(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    struct phases again;
+    char why[200];
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_THROTTLE, 10);
+    measure(&m, 2, 40, &seen);
+    assert_int_equal(phases_find(&seen.result.trace, NULL, &again, why, sizeof why), 0);
+    assert_int_equal(confirm_again(&seen.result.trace, &again), 0);
+    char *first = phases_to_json(&seen.phases), *second = phases_to_json(&again);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+    phases_free(&again);
+    switches_free(&seen);
+}
+
+/* Few seeds here; make bench takes a hundred of each. */
+static void what_happens_is_found_and_nothing_else(void **state)
+{
+    (void)state;
+    enum { SEEDS = 4 };
+    for (size_t s = 0; s < STEPS; s++)
+        for (enum clock_event e = CLOCK_NOTHING; e < CLOCK_EVENTS; e++) {
+            unsigned found = 0;
+            struct model m;
+            rig_load("xeon-gold-6130", &m);
+            clock_model(&m, e, steps[s]);
+            for (unsigned seed = 1; seed <= SEEDS; seed++) {
+                struct switches_seen seen;
+                measure(&m, seed, 100, &seen);
+                found += clock_found(&seen.phases, e);
+                switches_free(&seen);
+            }
+            if (found < SEEDS - (steps[s] > 10)) /* what 25 ns are too coarse for may be missed now and then */
+                fail_msg("%s, steps of %g ns: %u of %d", clock_event_name[e], steps[s], found, SEEDS);
+        }
+}
+
+/* ---- what stands ---- */
+
+/* A frequency that falls by 2 % in the second half of the repetitions only, some time after the switch. */
+static void one_half_is_not_enough(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    struct phases p;
+    char why[200];
+    rig_load("xeon-gold-6130", &m);
+    rig_silence(&m);
+    clock_model(&m, CLOCK_NOTHING, 1);
+    m.no_counters = false;
+    m.tsc_step_ns = 0;
+    measure(&m, 3, 40, &seen);
+    struct trace *t = &seen.result.trace;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->run[i] >= 18 && t->time_us[i] > 0.5)
+            t->channel[TRACE_FREQ][i] *= 0.98f;
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_true(clock_anything(&p));
+    assert_int_equal(confirm_again(t, &p), 0);
+    assert_false(clock_anything(&p));
+    assert_int_equal(p.n_levels, 1);
+    bool told = false;
+    for (size_t i = 0; i < p.n_warnings; i++)
+        told |= strstr(p.warnings[i], "taken back") != NULL;
+    assert_true(told);
+    phases_free(&p);
+    switches_free(&seen);
+}
+
+/* A lasting step in all repetitions, but the kernels alone run alike. */
+static void kernels_alone_decide(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    struct phases p;
+    char why[200];
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_NOTHING, 10);
+    measure(&m, 4, 60, &seen);
+    struct trace *t = &seen.result.trace;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->time_us[i] > 0.5)
+            t->channel[TRACE_FREQ][i] *= 0.96f;
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_true(p.n_transitions == 1);
+    assert_int_equal(confirm_again(t, &p), 0);
+    assert_false(clock_anything(&p));
+    phases_free(&p);
+    /* and if they differ, it stands */
+    assert_int_equal(trace_set(t, "alone_to_ghz", "2.690 2.688 2.686"), 0);
+    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(confirm_again(t, &p), 0);
+    assert_int_equal(p.n_transitions, 1);
+    phases_free(&p);
+    switches_free(&seen);
+}
+
+/* ---- what chains and halts look like ---- */
+
+/* Throttling that acts on whatever runs slows the chain, too: no frequency but those of the processor is told. */
+static void throttled_chains_are_no_frequency(void **state)
+{
+    (void)state;
+    static const double truth[] = {2.8, 2.4, 1.9};
+    for (size_t s = 0; s < STEPS; s++)
+        for (unsigned seed = 1; seed <= 4; seed++) {
+            struct model m;
+            struct switches_seen seen;
+            unsigned unknown = 0;
+            rig_load("xeon-gold-6130", &m);
+            m.no_counters = true;
+            m.counts_licences = m.counts_throttle = false;
+            m.tsc_step_ns = steps[s];
+            m.throttle_distance = 0;
+            measure(&m, seed, 100, &seen);
+            for (size_t i = 0; i < seen.phases.n_levels; i++) {
+                double off = INFINITY;
+                for (int k = 0; k < 3; k++)
+                    off = fmin(off, fabs(seen.phases.levels_ghz[i] / truth[k] - 1));
+                if (off > 0.015)
+                    fail_msg("%g ns, seed %u: a level of %.3f GHz", steps[s], seed, seen.phases.levels_ghz[i]);
+            }
+            for (size_t i = 0; i < seen.phases.n_phases; i++) {
+                const struct phase *ph = &seen.phases.phases[i];
+                unknown += ph->kind == PHASE_UNKNOWN && strstr(ph->why, "chain") && isnan(ph->freq_ghz.value);
+            }
+            assert_int_equal(unknown, 2);
+            switches_free(&seen);
+        }
+}
+
+/* Half of the repetitions, by chance of rounding, did not agree on a halt that begins with the switch. */
+static void halts_at_the_switch_are_all_counted(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 12; i++) {
+        struct model m;
+        struct switches_seen seen;
+        rig_load("xeon-gold-6130", &m);
+        size_t last = m.n_classes - 1;
+        m.no_counters = i % 2;
+        m.tsc_step_ns = i % 2 ? steps[i / 2 % STEPS] : 0;
+        m.counts_licences = m.counts_throttle = i % 4 == 0;
+        m.halt_us = i < 6 ? 10 : 4;
+        m.transitions[0][last].n_steps = 1;
+        m.transitions[0][last].steps[0] = (struct model_step){.kind = MODEL_STEP_GRANT, .grant = (unsigned)last};
+        measure(&m, i + 1, 100, &seen);
+        const struct phases *p = &seen.phases;
+        bool right = p->n_transitions == 1 && p->transitions[0].halts == 1 &&
+                     fabs(p->transitions[0].at_us) < 0.03 &&
+                     20 * p->transitions[0].agreeing_runs >= 19 * p->runs_used;
+        if (!right)
+            fail_msg("case %u: %zu transitions, %zu of %zu repetitions, at %.2f us", i, p->n_transitions,
+                     p->n_transitions ? p->transitions[0].agreeing_runs : 0, p->runs_used,
+                     p->n_transitions ? p->transitions[0].at_us : 0);
+        switches_free(&seen);
+    }
+}
+
+/* The end of a throttle, which the IPC shows, sorted repetitions by which way the noise of their frequency went: in one
+ * of twenty recordings half of them did not agree, and the throttle was taken back. */
+static void noise_does_not_sort_repetitions(void **state)
+{
+    (void)state;
+    enum { CASES = 40 };
+    unsigned found = 0, agree = 0;
+    struct model m;
+    rig_load("xeon-gold-6130", &m);
+    clock_model(&m, CLOCK_THROTTLE, 1);
+    for (unsigned seed = 1; seed <= CASES; seed++) {
+        struct switches_seen seen;
+        measure(&m, seed, 60, &seen);
+        found += clock_found(&seen.phases, CLOCK_THROTTLE);
+        agree += seen.phases.n_transitions &&
+                 10 * seen.phases.transitions[0].agreeing_runs >= 9 * seen.phases.runs_used;
+        switches_free(&seen);
+    }
+    print_message("%u of %d throttles found, %u by nine of ten repetitions\n", found, (int)CASES, agree);
+    assert_true(found >= CASES - 1 && agree >= CASES - 1);
+}
+
+/* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
+static void a_small_step_with_a_halt_is_one(void **state)
+{
+    (void)state;
+    unsigned right = 0;
+    enum { CASES = 20 };
+    for (unsigned i = 0; i < CASES; i++) {
+        struct model m;
+        struct switches_seen seen;
+        struct transition_summary sum;
+        rig_load("xeon-gold-6130", &m);
+        clock_model(&m, CLOCK_STEP, 10);
+        m.halt_us = 10;
+        measure(&m, i + 1, 12, &seen);
+        assert_true(seen.phases.detectable_freq > 0.03);
+        transition_summarize(&seen.result.trace, &seen.phases, &sum);
+        right += sum.kind == SWITCH_FREQUENCY && sum.halts == 1;
+        switches_free(&seen);
+    }
+    print_message("%u of %d small steps with a halt are told as such\n", right, (int)CASES);
+    assert_true(right >= CASES * 8 / 10);
+}
+
+/* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
+static void ramps_by_clocks_in_steps(void **state)
+{
+    (void)state;
+    enum { CASES = 36 };
+    static const double taus[] = {30, 60, 100};
+    unsigned held = 0, times = 0, found = 0;
+    for (unsigned i = 0; i < CASES; i++) {
+        struct model m;
+        struct switches_seen seen;
+        double to = 1.9 + 0.2 * (i % 4), tau = taus[i / 3 % 3];
+        rig_load("xeon-gold-6130", &m);
+        clock_model(&m, CLOCK_NOTHING, steps[i % STEPS]);
+        size_t last = m.n_classes - 1;
+        for (size_t t = 0; t < m.n_turbo; t++)
+            m.turbo[t].ghz[2] = to;
+        m.transitions[0][last].steps[0].tau_us = tau;
+        m.release_tau_us = 100;
+        measure(&m, i + 1, 100, &seen);
+        for (size_t k = 0; k < seen.phases.n_phases; k++) {
+            const struct phase *ph = &seen.phases.phases[k];
+            if (ph->kind != PHASE_RAMP)
+                continue;
+            found++;
+            held += ph->to_ghz.lo <= to && to <= ph->to_ghz.hi;
+            times += ph->tau_us.lo <= tau && tau <= ph->tau_us.hi;
+            if (fabs(ph->to_ghz.value / to - 1) > 0.015 || fabs(ph->tau_us.value / tau - 1) > 0.2)
+                fail_msg("case %u: to %.4f [%.4f, %.4f] GHz instead of %.4f, time constant %.1f instead of %.1f us", i,
+                         ph->to_ghz.value, ph->to_ghz.lo, ph->to_ghz.hi, to, ph->tau_us.value, tau);
+        }
+        switches_free(&seen);
+    }
+    print_message("%u of %d ramps found, %u limits of their ends and %u of their time constants hold\n", found,
+                  (int)CASES, held, times);
+    assert_true(found == CASES && held * 100 >= found * 85 && times * 100 >= found * 75);
+}
+
+/* ---- readings by a clock in steps ---- */
+
+static void pooled_frequencies_have_no_bias(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    static double x[N], scratch[N];
+    struct trace t;
+    trace_init(&t);
+    assert_int_equal(trace_add_channel(&t, TRACE_FREQ), 0);
+    uint32_t random = 1;
+    for (size_t i = 0; i < N; i++) { /* 268 cycles at 3.7 GHz by a clock of 10 ns, rounded down at both ends */
+        random = random * 1664525 + 1013904223;
+        double begin = (random >> 8) / 16777216.0 * 10, ns = floor((begin + 268 / 3.7) / 10) * 10;
+        x[i] = i % 100 ? 268 / ns : 268 / (ns + 5000); /* an interruption now and then */
+        assert_int_equal(trace_append(&t, 0, (double)i), 0);
+        t.channel[TRACE_FREQ][i] = (float)x[i];
+    }
+    assert_int_equal(trace_set(&t, "frequency", "instantaneous") | trace_set(&t, "clock_step_ns", "10") |
+                         trace_set(&t, "chain_cycles", "268") | trace_set(&t, "frequency_error", "0.001"), 0);
+    struct clock_reading r = clock_reading_of(&t);
+    assert_true(r.instant && r.error == 0.001);
+    assert_float_equal(r.quantum, 10 * 3.7 / 268, 0.01);
+    double pooled = clock_centre(&r, TRACE_FREQ, x, N, scratch);
+    if (fabs(pooled / 3.7 - 1) > 0.003)
+        fail_msg("%.4f GHz", pooled);
+    assert_int_equal(trace_set(&t, "frequency_error", "many"), 0);
+    assert_true(clock_reading_of(&t).error == 0);
+    trace_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pooled_frequencies_have_no_bias),
+        cmocka_unit_test(counted_cycles_by_a_coarse_clock),
+        cmocka_unit_test(the_6130_by_chains),
+        cmocka_unit_test(a_recording_says_the_same),
+        cmocka_unit_test(what_happens_is_found_and_nothing_else),
+        cmocka_unit_test(one_half_is_not_enough),
+        cmocka_unit_test(kernels_alone_decide),
+        cmocka_unit_test(throttled_chains_are_no_frequency),
+        cmocka_unit_test(halts_at_the_switch_are_all_counted),
+        cmocka_unit_test(noise_does_not_sort_repetitions),
+        cmocka_unit_test(a_small_step_with_a_halt_is_one),
+        cmocka_unit_test(ramps_by_clocks_in_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which license counters are offered on each part that has events for them: by its own table, and by what its kernels
+ * ask for, on a made PMU and through a made module.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/helper/helper.h"
+#include "tests/support/fake_helper.h"
+#include "tests/support/fake_pmu.h"
+
+struct part {
+    const char *name;
+    unsigned model, stepping;
+    bool throttle;   /* there is such an event */
+    bool published;  /* at which levels its kernels run: it must be these */
+};
+static const struct part parts[] = {
+    { "Skylake-SP", 0x55, 4, true, true },      { "Cascade Lake", 0x55, 7, true, false },
+    { "Cooper Lake", 0x55, 11, true, false },   { "Ice Lake client", 0x7e, 5, false, false },
+    { "Ice Lake server", 0x6a, 6, false, false }, { "Ice Lake D", 0x6c, 1, false, false },
+    { "Tiger Lake", 0x8c, 1, false, false },    { "Rocket Lake", 0xa7, 1, false, false },
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* Levels of scalar code, 256-bit FMA and 512-bit FMA, of which the first is always 0 on a part that works. */
+static const unsigned mappings[][3] = { { 0, 1, 2 }, { 0, 0, 1 }, { 0, 0, 0 }, { 0, 0, 2 }, { 0, 1, 1 }, { 0, 2, 2 },
+                                        { 0, 1, 0 }, { 0, 2, 1 }, { 1, 1, 2 }, { 2, 1, 0 }, { 1, 0, 0 } };
+enum { MAPPINGS = sizeof mappings / sizeof *mappings };
+
+/* Each case takes a tenth of a second, to measure the TSC: all mappings of two parts, of the others those that are
+ * known of some part. */
+enum { KNOWN_MAPPINGS = 3 };
+static bool is_tried(const struct part *p, size_t mapping)
+{
+    return mapping < KNOWN_MAPPINGS || p->model == 0x7e || (p->model == 0x55 && p->published);
+}
+
+static bool possible(const struct part *p, const unsigned *m)
+{
+    bool orderly = m[0] == 0 && m[1] <= m[2];
+    return p->published ? m[0] == 0 && m[1] == 1 && m[2] == 2 : orderly;
+}
+
+static void check(const struct machine *m, const struct part *p, const unsigned *at, bool avx512)
+{
+    bool good = possible(p, at) || (!avx512 && p->published && at[0] == 0 && at[1] == 1) ||
+                (!avx512 && !p->published && at[0] == 0);
+    for (unsigned level = 0; level < 3; level++) {
+        const char *remedy = NULL, *why = m->ops->lacks(m, (enum counter_id)(COUNTER_LVL0 + level), &remedy);
+        bool asked = level == at[0] || level == at[1] || (avx512 && level == at[2]);
+        const char *says = !good   ? "levels 0, 1, 2 took"
+                           : asked ? NULL
+                           : avx512 ? "neither 256fma nor 512fma asks for it"
+                                    : "the CPU offers no AVX-512";
+        if (says == NULL ? why != NULL : why == NULL || strstr(why, says) == NULL || remedy == NULL) {
+            fail_msg("%s, kernels at %u %u %u, level %u: \"%s\" instead of \"%s\"", p->name, at[0], at[1], at[2], level,
+                     why != NULL ? why : "offered", says != NULL ? says : "offered");
+        }
+    }
+    const char *why = m->ops->lacks(m, COUNTER_THROTTLE, NULL);
+    if (good && at[1] > 0) {
+        assert_true((why == NULL) == p->throttle);
+        assert_true(p->throttle || strstr(why, "this part has no event for throttled cycles") != NULL);
+    }
+}
+
+/* A machine of such a part whose kernels run at these levels. */
+typedef void open_part(const struct part *p, const unsigned *at, bool avx512, struct machine *out);
+
+static void open_perf(const struct part *p, const unsigned *at, bool avx512, struct machine *out)
+{
+    struct perf_system system;
+    static struct cpu_leaves leaves;
+    struct machine_error err;
+    fake_pmu_reset();
+    fake_pmu_system(&system, &leaves);
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
+    system.licence_features &= ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
+    memcpy(fake_pmu.level_of, at, sizeof fake_pmu.level_of);
+    assert_int_equal(perf_open_at(&system, out, &err), MACHINE_OK);
+}
+
+static void open_helper(const struct part *p, const unsigned *at, bool avx512, struct machine *out)
+{
+    struct perf_system ignored;
+    static struct cpu_leaves leaves;
+    struct machine_error err;
+    fake_helper_reset();
+    fake_pmu_system(&ignored, &leaves);
+    fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
+    fake_helper.licences = 1;
+    fake_helper.throttled = 20000;
+    memcpy(fake_helper.level_of, at, sizeof fake_helper.level_of);
+    fake_helper.hello.features = ignored.licence_features & ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
+    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
+                                        .data_dir = "data", .leaves = &leaves };
+    assert_int_equal(helper_open_at(&place, out, &err), MACHINE_OK);
+}
+
+static void check_all(open_part *open_it, bool known_alone)
+{
+    for (size_t i = 0; i < PARTS * MAPPINGS; i++) {
+        const struct part *p = &parts[i / MAPPINGS];
+        const size_t mapping = i % MAPPINGS;
+        const bool avx512 = i % 5 != 0;
+        struct machine m;
+        if (known_alone ? mapping >= KNOWN_MAPPINGS : !is_tried(p, mapping)) {
+            continue;
+        }
+        open_it(p, mappings[mapping], avx512, &m);
+        check(&m, p, mappings[mapping], avx512);
+        m.ops->close(&m);
+    }
+}
+
+static void test_perf(void **state)
+{
+    (void)state;
+    check_all(open_perf, false);
+}
+
+static void test_helper(void **state)
+{
+    (void)state;
+    check_all(open_helper, true);
+    fake_helper_reset();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_helper),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

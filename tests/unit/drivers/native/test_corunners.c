@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Threads that keep other cores busy: that they run where they should, and stop. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drivers/native/corunners.h"
+#include "drivers/cpu/cpu.h"
+
+static const uint64_t slice = 100000; /* 20 to 100 us on any TSC */
+
+static struct payload adds(void)
+{
+    struct payload p;
+    char why[200];
+    assert_int_equal(kernel_parse("64add", &p, why, sizeof why), 0);
+    return p;
+}
+
+static int some_cpu(void)
+{
+    struct cpu_view v;
+    struct machine_error err;
+    int cpu;
+    cpu_view_read("/sys", &v);
+    assert_int_equal(cpu_choose(&v, -1, &cpu, &err), MACHINE_OK);
+    return cpu;
+}
+
+static unsigned threads(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    unsigned n = 0;
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        n += e->d_name[0] != '.';
+    }
+    closedir(d);
+    return n;
+}
+
+static void wait_ms(long ms)
+{
+    const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    nanosleep(&pause, NULL);
+}
+
+/* A thread that has been joined is still listed until the kernel is done with it. */
+static void expect_threads(unsigned expected)
+{
+    for (int i = 0; i < 500 && threads() != expected; i++) {
+        wait_ms(10);
+    }
+    assert_int_equal(threads(), expected);
+}
+
+/* The list of CPUs that the only other thread may run on, as the kernel sees it. */
+static void other_thread_allowed(char *out, size_t size)
+{
+    DIR *d = opendir("/proc/self/task");
+    char path[320], self[32];
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    assert_non_null(d);
+    out[0] = '\0';
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        if (e->d_name[0] == '.' || strcmp(e->d_name, self) == 0) {
+            continue;
+        }
+        char text[8192];
+        snprintf(path, sizeof path, "self/task/%s/status", e->d_name);
+        assert_true(cpu_read_text("/proc", path, text, sizeof text) > 0);
+        char *at = strstr(text, "Cpus_allowed_list:");
+        assert_non_null(at);
+        snprintf(out, size, "%s", at + strlen("Cpus_allowed_list:") + 1);
+        out[strcspn(out, "\n")] = '\0';
+    }
+    closedir(d);
+}
+
+static void test_none_is_none(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    struct payload p = adds();
+    struct companions *c = (void *)&err;
+    assert_int_equal(companions_start(NULL, 0, &p, slice, &c, &err), MACHINE_OK);
+    assert_null(c);
+    companions_stop(c);
+}
+
+static void test_they_run_on_their_cpu_until_stopped(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    struct payload p = adds();
+    struct companions *c;
+    int cpu = some_cpu();
+    char expected[16], got[64];
+    unsigned before = threads();
+    assert_int_equal(companions_start(&cpu, 1, &p, slice, &c, &err), MACHINE_OK);
+    expect_threads(before + 1);
+    snprintf(expected, sizeof expected, "%d", cpu);
+    other_thread_allowed(got, sizeof got);
+    assert_string_equal(got, expected);
+    uint64_t seen = companions_slices(c, 0);
+    assert_true(seen > 0); /* busy when start returns */
+    for (int i = 0; i < 500 && companions_slices(c, 0) < seen + 10; i++) {
+        wait_ms(10);
+    }
+    assert_true(companions_slices(c, 0) >= seen + 10);
+    companions_stop(c);
+    expect_threads(before);
+}
+
+static void test_a_cpu_that_is_not_there_leaves_nothing_running(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    struct payload p = adds();
+    struct companions *c;
+    int cpus[2] = { some_cpu(), CPU_LIMIT - 1 };
+    unsigned before = threads();
+    assert_int_equal(companions_start(cpus, 2, &p, slice, &c, &err), MACHINE_FAILED);
+    assert_int_equal(err.status, MACHINE_FAILED);
+    assert_non_null(strstr(err.text, "CPU 8191"));
+    assert_null(c);
+    expect_threads(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_none_is_none),
+        cmocka_unit_test(test_they_run_on_their_cpu_until_stopped),
+        cmocka_unit_test(test_a_cpu_that_is_not_there_leaves_nothing_running),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

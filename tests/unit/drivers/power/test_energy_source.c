@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where energy is read: fake powercap folders, a fake liblikwid, fake registers; laps, and what stands in the way. */
+#include <errno.h>
+#include <ftw.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drivers/power/energy_source.h"
+#include "drivers/native/native.h"
+
+/* ---- a folder laid out like /sys ---- */
+
+static char root[64];
+
+static void put(const char *path, const char *text)
+{
+    char full[300];
+    snprintf(full, sizeof full, "%s/%s", root, path);
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0755);
+        *slash = '/';
+    }
+    FILE *f = fopen(full, "w");
+    if (!f) {
+        fail_msg("%s: %s", full, strerror(errno));
+        return;
+    }
+    fprintf(f, "%s\n", text);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof root, "/tmp/test_energy_XXXXXX");
+    return mkdtemp(root) && chmod(root, 0755) == 0 ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *f)
+{
+    (void)s;
+    (void)type;
+    (void)f;
+    return remove(path);
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void put_zone(const char *zone, const char *name, const char *microjoules, const char *range)
+{
+    char path[100];
+    snprintf(path, sizeof path, "class/powercap/%s/name", zone);
+    put(path, name);
+    snprintf(path, sizeof path, "class/powercap/%s/energy_uj", zone);
+    put(path, microjoules);
+    snprintf(path, sizeof path, "class/powercap/%s/max_energy_range_uj", zone);
+    put(path, range);
+}
+
+/* Two packages with their parts, and the platform, as on a laptop. */
+static void two_packages(void)
+{
+    put_zone("intel-rapl:0", "package-0", "1000000", "262143328850");
+    put_zone("intel-rapl:0:0", "core", "77", "262143328850");
+    put_zone("intel-rapl:1", "package-1", "5000000", "262143328850");
+    put_zone("intel-rapl:2", "psys", "9", "262143328850");
+    put_zone("intel-rapl-mmio:0", "package-0", "3", "262143328850");
+    put("devices/system/cpu/cpu0/topology/physical_package_id", "0");
+    put("devices/system/cpu/cpu3/topology/physical_package_id", "1");
+}
+
+/* Files do not move: they are read as they stand. */
+static struct energy in_root(void)
+{
+    struct energy e;
+    memset(&e, 0, sizeof e);
+    snprintf(e.access.sys, sizeof e.access.sys, "%s", root);
+    return e;
+}
+
+static struct energy_reading read_now(struct energy *e, int cpu)
+{
+    struct machine_error err;
+    struct energy_reading r;
+    const char *source;
+    if (energy_read(e, cpu, &r, &source, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    assert_true(source[0] != '\0');
+    return r;
+}
+
+static struct machine_error refused(struct energy *e, int cpu)
+{
+    struct machine_error err;
+    struct energy_reading r;
+    memset(&err, 0, sizeof err);
+    assert_int_equal(energy_read(e, cpu, &r, NULL, &err), MACHINE_CANNOT);
+    return err;
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in \"%s\"", part, text);
+}
+
+static void powercap_of_the_right_package(void **state)
+{
+    (void)state;
+    two_packages();
+    struct energy e = in_root();
+    struct energy_reading first = read_now(&e, 3);
+    assert_true(first.joules == 0);
+    assert_contains(e.source, "intel-rapl:1");
+    put("class/powercap/intel-rapl:0/energy_uj", "900000000");
+    put("class/powercap/intel-rapl:1/energy_uj", "7500000");
+    struct energy_reading second = read_now(&e, 3);
+    assert_true(fabs(second.joules - 2.5) < 1e-9);
+    assert_true(second.seconds > first.seconds && second.seconds < first.seconds + 60);
+    /* another CPU: another package, from 0 on */
+    assert_true(read_now(&e, 0).joules == 0);
+    assert_contains(e.source, "intel-rapl:0");
+}
+
+static void powercap_wraps(void **state)
+{
+    (void)state;
+    two_packages();
+    struct energy e = in_root();
+    put("class/powercap/intel-rapl:0/energy_uj", "262143000000");
+    read_now(&e, 0);
+    put("class/powercap/intel-rapl:0/energy_uj", "1000");
+    assert_true(fabs(read_now(&e, 0).joules - 0.329850) < 1e-6);
+    put("class/powercap/intel-rapl:0/energy_uj", "2001000");
+    assert_true(fabs(read_now(&e, 0).joules - 2.329850) < 1e-6);
+    /* and again */
+    put("class/powercap/intel-rapl:0/energy_uj", "262143328850");
+    read_now(&e, 0);
+    put("class/powercap/intel-rapl:0/energy_uj", "500000");
+    assert_true(fabs(read_now(&e, 0).joules - (262143.328850 + 0.328850 + 0.5)) < 1e-6);
+}
+
+static void counter_that_falls_without_a_range(void **state)
+{
+    (void)state;
+    two_packages();
+    char path[200];
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0/max_energy_range_uj", root);
+    assert_int_equal(unlink(path), 0);
+    struct energy e = in_root();
+    read_now(&e, 0);
+    put("class/powercap/intel-rapl:0/energy_uj", "10");
+    assert_contains(refused(&e, 0).text, "fell");
+    /* not counted on from there as if nothing had been */
+    assert_true(read_now(&e, 0).joules == 0);
+}
+
+static void dies_of_a_package(void **state)
+{
+    (void)state;
+    put_zone("intel-rapl:0", "package-0-die-0", "1", "1000");
+    put_zone("intel-rapl:1", "package-0-die-1", "2", "1000");
+    put("devices/system/cpu/cpu5/topology/physical_package_id", "0");
+    put("devices/system/cpu/cpu5/topology/die_id", "1");
+    struct energy e = in_root();
+    read_now(&e, 5);
+    assert_contains(e.source, "intel-rapl:1");
+    assert_true(e.of_die); /* the cores of the other die are not in it */
+    put_zone("intel-rapl:0", "package-0", "1", "1000");
+    put_zone("intel-rapl:1", "psys", "2", "1000");
+    e = in_root();
+    read_now(&e, 5);
+    assert_false(e.of_die);
+}
+
+static void package_that_is_not_told(void **state)
+{
+    (void)state;
+    two_packages();
+    struct energy e = in_root();
+    struct machine_error err = refused(&e, 7); /* no topology */
+    assert_contains(err.text, "several packages");
+    put("devices/system/cpu/cpu7/topology/physical_package_id", "4");
+    e = in_root();
+    assert_contains(refused(&e, 7).text, "no energy counter of the package of CPU 7");
+}
+
+/* Since Linux 5.10 energy_uj is for root. As root, give the rights away meanwhile. */
+static void unreadable_file_has_a_remedy(void **state)
+{
+    (void)state;
+    char path[200];
+    two_packages();
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0/energy_uj", root);
+    assert_int_equal(chmod(path, 0), 0);
+    bool root_user = geteuid() == 0;
+    if (root_user)
+        assert_int_equal(seteuid(65534), 0);
+    struct energy e = in_root();
+    struct machine_error err = refused(&e, 0);
+    if (root_user)
+        assert_int_equal(seteuid(0), 0);
+    assert_contains(err.text, "may only be read by root");
+    assert_contains(err.text, "intel-rapl:0/energy_uj");
+    assert_contains(err.remedy, "chmod a+r");
+}
+
+static void garbage_is_refused(void **state)
+{
+    (void)state;
+    two_packages();
+    struct energy e = in_root();
+    put("class/powercap/intel-rapl:0/energy_uj", "lots");
+    assert_contains(refused(&e, 0).text, "cannot be read");
+    put("class/powercap/intel-rapl:0/energy_uj", "");
+    e = in_root();
+    refused(&e, 0);
+}
+
+static void nothing_there(void **state)
+{
+    (void)state;
+    struct energy e = in_root();
+    struct machine_error err = refused(&e, 0);
+    assert_contains(err.text, "no energy counter can be read");
+    assert_contains(err.remedy, "modprobe");
+    e = in_root();
+    e.access.guest = true;
+    assert_contains(refused(&e, 0).remedy, "host");
+}
+
+/* ---- registers ---- */
+
+struct registers {
+    bool amd;
+    int error;
+    uint64_t unit, energy;
+    unsigned calls, moves_every; /* 0: it stands still */
+};
+
+static int read_register(void *context, int cpu, uint32_t reg, uint64_t *value)
+{
+    struct registers *r = context;
+    assert_int_equal(cpu, 2);
+    if (r->error)
+        return r->error;
+    if (reg == (r->amd ? MSR_AMD_RAPL_UNIT : (uint32_t)MSR_RAPL_UNIT)) {
+        *value = r->unit;
+        return 0;
+    }
+    assert_int_equal(reg, r->amd ? MSR_AMD_PACKAGE_ENERGY : (uint32_t)MSR_PACKAGE_ENERGY);
+    if (r->moves_every && ++r->calls % r->moves_every == 0)
+        r->energy++;
+    *value = r->energy;
+    return 0;
+}
+
+static struct energy with_registers(struct registers *r)
+{
+    struct energy e = in_root();
+    e.access.read_register = read_register;
+    e.access.context = r;
+    e.access.part.intel = !r->amd;
+    e.access.part.amd = r->amd;
+    e.access.part.family = r->amd ? 0x19 : 6;
+    e.access.part.model = r->amd ? 0x11 : 0x55;
+    return e;
+}
+
+/* Bits 12:8 of 606H are 14: steps of 2^-14 J; the counter has 32 bits, whatever the register holds above. */
+static void register_wraps(void **state)
+{
+    (void)state;
+    for (int amd = 0; amd < 2; amd++) {
+        struct registers r = {.amd = amd, .unit = 0xa0e03, .energy = 0xabcd00000000 | 0xfffffff0};
+        struct energy e = with_registers(&r);
+        assert_true(read_now(&e, 2).joules == 0);
+        assert_contains(e.source, amd ? "C001029BH" : "611H");
+        assert_true(e.of_die == !amd);
+        r.energy = 0x10;
+        assert_true(fabs(read_now(&e, 2).joules - 32 / 16384.0) < 1e-9);
+        r.energy = 0x10 + 16384;
+        assert_true(fabs(read_now(&e, 2).joules - (1 + 32 / 16384.0)) < 1e-9);
+    }
+}
+
+static void register_that_is_not_there(void **state)
+{
+    (void)state;
+    struct registers r = {.error = EIO, .unit = 0xa0e03};
+    struct energy e = with_registers(&r);
+    assert_contains(refused(&e, 2).text, "606H");
+    r = (struct registers){.unit = 0, .energy = 5};
+    e = with_registers(&r);
+    e.access.guest = true;
+    assert_contains(refused(&e, 2).text, "as hypervisors answer");
+}
+
+static void counter_is_waited_for(void **state)
+{
+    (void)state;
+    struct registers r = {.unit = 0xa0e03, .energy = 100, .moves_every = 5};
+    struct energy e = with_registers(&r);
+    e.access.edge_us = 1e6;
+    read_now(&e, 2);
+    assert_true(r.energy > 100);
+    uint64_t at = r.energy;
+    read_now(&e, 2);
+    assert_int_equal(r.energy, at + 1);
+    assert_true(fabs(e.total - 1 / 16384.0) < 1e-12);
+    r.moves_every = 0;
+    e.access.edge_us = 2000;
+    assert_contains(refused(&e, 2).text, "stands still");
+}
+
+/* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */
+static void machine_tells_whose_energy_it_is(void **state)
+{
+    (void)state;
+    static struct silicon s; /* too large for the stack */
+    struct machine_info info;
+    snprintf(s.sys, sizeof s.sys, "%s", root);
+    s.active_cores = 8;
+    s.active_in_package = 4;
+    s.active_in_die = 2;
+    silicon_info(&s, &info);
+    assert_int_equal(info.energy_cores, 0);
+    s.prepared = true;
+    silicon_info(&s, &info);
+    assert_int_equal(info.energy_cores, 4);
+    s.energy.of_die = true;
+    silicon_info(&s, &info);
+    assert_int_equal(info.energy_cores, 2);
+}
+
+/* ---- liblikwid ---- */
+
+static uint32_t likwid_steps;
+
+static int yes(void)
+{
+    return 0;
+}
+static int yes_cpu(int cpu)
+{
+    return cpu == 2 ? 0 : -1;
+}
+static int has_rapl(int cpu)
+{
+    return cpu == 2;
+}
+static double unit(int domain)
+{
+    return domain == LIKWID_PACKAGE ? 0.5 : 0;
+}
+static int start(struct likwid_power *data, int cpu, int domain)
+{
+    data->before = cpu == 2 && domain == LIKWID_PACKAGE ? likwid_steps : 0;
+    return 0;
+}
+static int fake_likwid(struct likwid_functions *out, char *why, size_t size)
+{
+    snprintf(why, size, "%s", "");
+    *out = (struct likwid_functions){.topology_init = yes, .HPMinit = yes, .HPMaddThread = yes_cpu,
+                                     .power_init = has_rapl, .power_getEnergyUnit = unit, .power_start = start};
+    return 0;
+}
+
+static void likwid_comes_second(void **state)
+{
+    (void)state;
+    struct registers r = {.error = EIO};
+    struct energy e = with_registers(&r);
+    e.access.likwid = fake_likwid;
+    likwid_steps = 0xffffffff;
+    assert_true(read_now(&e, 2).joules == 0);
+    assert_contains(e.source, "likwid");
+    likwid_steps = 3; /* one lap */
+    assert_true(fabs(read_now(&e, 2).joules - 2) < 1e-9);
+    /* where it knows no counter the registers are asked, and all the reasons are told */
+    put("devices/system/cpu/cpu2/topology/physical_package_id", "0");
+    two_packages();
+    e = in_root();
+    e.access.likwid = fake_likwid;
+    read_now(&e, 2);
+    assert_contains(e.source, "intel-rapl:0");
+}
+
+static void all_reasons_are_told(void **state)
+{
+    (void)state;
+    struct registers r = {.error = EACCES};
+    struct energy e = with_registers(&r);
+    struct machine_error err;
+    struct energy_reading reading;
+    e.access.likwid = fake_likwid;
+    e.access.read_register = NULL; /* in a folder like /dev */
+    snprintf(e.access.dev, sizeof e.access.dev, "%s", root);
+    assert_int_equal(energy_read(&e, 6, &reading, NULL, &err), MACHINE_CANNOT);
+    assert_contains(err.text, "class/powercap");
+    assert_contains(err.text, "likwid");
+    assert_contains(err.text, "register 606H");
+}
+
+#define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_ROOT(powercap_of_the_right_package),
+        IN_ROOT(powercap_wraps),
+        IN_ROOT(counter_that_falls_without_a_range),
+        IN_ROOT(dies_of_a_package),
+        IN_ROOT(package_that_is_not_told),
+        IN_ROOT(unreadable_file_has_a_remedy),
+        IN_ROOT(garbage_is_refused),
+        IN_ROOT(nothing_there),
+        IN_ROOT(register_wraps),
+        IN_ROOT(register_that_is_not_there),
+        IN_ROOT(counter_is_waited_for),
+        IN_ROOT(machine_tells_whose_energy_it_is),
+        IN_ROOT(likwid_comes_second),
+        IN_ROOT(all_reasons_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

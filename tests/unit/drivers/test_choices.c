@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why auto takes a machine or does not: each answer of the system, and the names that can be asked for. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drivers/choices.h"
+#include "drivers/helper/kmod/uapi.h"
+
+/* A virtual machine with nothing: what most people have. */
+static struct choice_facts guest(void)
+{
+    return (struct choice_facts){ .guest = true, .helper_errno = ENOENT, .perf_errno = ENOENT, .perf_paranoid = 2,
+                                  .rdpmc_setting = -100, .nmi_watchdog = -1, .msr_cpu = 3, .msr_errno = ENOENT,
+                                  .timing_usable = true };
+}
+
+enum { HELPER, PERF, MSR, TIMING, ALL };
+
+static struct machine_choice choose(const struct choice_facts *f, size_t which)
+{
+    static const char *const names[ALL] = { "helper", "perf", "msr", "timing" };
+    struct machine_choice c[8];
+    assert_int_equal(choices_from_facts(f, c, 8), ALL);
+    for (size_t i = 0; i < ALL; i++) {
+        assert_string_equal(c[i].name, names[i]);
+        assert_true(c[i].why[0] != '\0');
+        assert_true(c[i].usable || c[i].remedy[0] != '\0');
+    }
+    return c[which];
+}
+
+static void says(const struct choice_facts *f, size_t which, const char *why, const char *remedy)
+{
+    struct machine_choice c = choose(f, which);
+    if (strstr(c.why, why) == NULL || strstr(c.remedy, remedy) == NULL) {
+        fail_msg("%s: \"%s\" (%s) instead of \"%s\" (%s)", c.name, c.why, c.remedy, why, remedy);
+    }
+}
+
+static void test_perf_reasons(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    says(&f, PERF, "no PMU in this virtual machine", "hypervisor");
+    f.guest = false;
+    says(&f, PERF, "no PMU known to this kernel", "kernel that knows this CPU");
+    f.perf_errno = EACCES;
+    f.perf_paranoid = 3;
+    says(&f, PERF, "kernel.perf_event_paranoid = 3", "sysctl kernel.perf_event_paranoid=2");
+    f.perf_errno = EPERM;
+    f.perf_paranoid = 2; /* which would allow it: so something else does not */
+    says(&f, PERF, "system call filter", "seccomp");
+    f.perf_paranoid = -100;
+    says(&f, PERF, "system call filter", "seccomp");
+    f.perf_errno = ENOSYS;
+    says(&f, PERF, "no perf_event_open", "CONFIG_PERF_EVENTS");
+    f.perf_errno = EMFILE;
+    says(&f, PERF, strerror(EMFILE), "perf_event_open(2)");
+}
+
+/* The counter opens: each thing that may still be in the way of reading it, in the order in which they are found. */
+static void test_perf_that_opens(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    f.guest = false;
+    f.perf_errno = 0;
+    f.rdpmc_setting = 1;
+    f.perf_map_errno = EPERM;
+    says(&f, PERF, "its page cannot be mapped: Operation not permitted", "perf_event_mlock_kb");
+    f.perf_map_errno = 0;
+    f.rdpmc_setting = 0;
+    says(&f, PERF, "RDPMC is switched off (rdpmc = 0 in sysfs)", "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+    f.hybrid = true;
+    says(&f, PERF, "RDPMC is switched off (rdpmc = 0 in sysfs)", "devices/cpu_core/rdpmc");
+    f.rdpmc_setting = 1;
+    says(&f, PERF, "RDPMC is not allowed", "a kernel whose PMU driver allows RDPMC");
+    f.guest = true;
+    says(&f, PERF, "RDPMC is not allowed in this virtual machine", "hypervisor");
+    f.perf_rdpmc = true;
+    says(&f, PERF, "no hardware counter is free", "nmi_watchdog=0");
+    f.perf_counter = true;
+    says(&f, PERF, "does not advance: the virtual PMU does not work", "on the host");
+    f.guest = false;
+    says(&f, PERF, "does not advance", "other users of the counters");
+    assert_false(choose(&f, PERF).usable);
+    f.perf_counts = true;
+    says(&f, PERF, "performance counters: cycles, instructions, events", "");
+    assert_true(choose(&f, PERF).usable);
+    f.rdpmc_setting = -100; /* /sys hidden: what was tried counts */
+    assert_true(choose(&f, PERF).usable);
+}
+
+static void test_perf_is_taken_before_timing(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[600];
+    f.perf_errno = 0;
+    f.rdpmc_setting = 1;
+    f.perf_rdpmc = f.perf_counter = f.perf_counts = true;
+    size_t n = choices_from_facts(&f, c, 8);
+    choices_tell(c, n, line, sizeof line);
+    assert_string_equal(line, "perf (performance counters): helper: no /dev/characterize: the kernel module "
+                              "characterize is not loaded; msr: no "
+                              "/dev/cpu/3/msr: the kernel module msr is not loaded");
+    f.msr_errno = 0; /* registers come along */
+    n = choices_from_facts(&f, c, 8);
+    choices_tell(c, n, line, sizeof line);
+    assert_string_equal(line, "perf (performance counters and registers): helper: no /dev/characterize: the "
+                              "kernel module characterize is not loaded");
+}
+
+static void test_msr_reasons(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
+    f.msr_errno = ENXIO; /* the node is there, the module is not */
+    says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
+    f.msr_errno = EACCES;
+    says(&f, MSR, "may only be read by root", "run as root");
+    f.msr_errno = EPERM;
+    says(&f, MSR, "CAP_SYS_RAWIO", "container");
+    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "integrity");
+    says(&f, MSR, "CAP_SYS_RAWIO", "container"); /* lockdown alone does not refuse reads */
+    f.msr_rawio = true;
+    says(&f, MSR, "is refused: kernel lockdown (integrity)", "Secure Boot");
+    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "none");
+    says(&f, MSR, "CAP_SYS_RAWIO", "container");
+    f.msr_errno = EBUSY;
+    says(&f, MSR, strerror(EBUSY), "none is known");
+    f.msr_errno = 0;
+    f.msr_read_errno = EIO;
+    says(&f, MSR, "EIO): the hypervisor does not pass it on", "on the host");
+    f.guest = false;
+    says(&f, MSR, "reading a register fails (EIO): this processor has none", "none is known");
+    f.msr_read_errno = EPERM;
+    says(&f, MSR, "reading it fails: ", "none is known");
+    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "confidentiality");
+    says(&f, MSR, "reading is refused: kernel lockdown (confidentiality)", "Secure Boot");
+    assert_false(choose(&f, MSR).usable);
+}
+
+static void test_msr_that_works(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[600];
+    f.msr_errno = 0;
+    snprintf(f.msr_found, sizeof f.msr_found, "core voltage 0.880 V, base 2.1 GHz");
+    says(&f, MSR, "time stamps and registers: core voltage 0.880 V, base 2.1 GHz", "");
+    assert_true(choose(&f, MSR).usable);
+    choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
+    assert_int_equal(strncmp(line, "msr (time stamps and registers): helper: ", 41), 0);
+    f.msr_found[0] = '\0';
+    snprintf(f.msr_volts_why, sizeof f.msr_volts_why, "register 198H reports no voltage: its field is 0");
+    says(&f, MSR, "time stamps and registers; no voltage: register 198H reports", "");
+    /* it needs the time stamps, too */
+    f.timing_usable = false;
+    snprintf(f.timing_why, sizeof f.timing_why, "the TSC is bad");
+    says(&f, MSR, "registers can be read, but the TSC is bad", "as for timing");
+    assert_false(choose(&f, MSR).usable);
+}
+
+static void test_helper_reasons(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/kmod && insmod");
+    f.signed_modules = true;
+    says(&f, HELPER, "signed modules only", "mokutil");
+    f.helper_errno = ENXIO; /* a node that outlived its module */
+    f.signed_modules = false;
+    says(&f, HELPER, "not loaded", "insmod");
+    f.helper_errno = EACCES;
+    says(&f, HELPER, "may only be used by root", "run as root");
+    f.helper_errno = EPERM;
+    says(&f, HELPER, "CAP_SYS_RAWIO", "container");
+    f.helper_errno = EBUSY;
+    says(&f, HELPER, "in use by another process", "fuser");
+    f.helper_errno = EMFILE;
+    says(&f, HELPER, strerror(EMFILE), "");
+    f.helper_errno = 0;
+    f.helper_other = true;
+    says(&f, HELPER, "of another version", "rmmod characterize && make -C drivers/kmod");
+    f.helper_other = false;
+    snprintf(f.helper_refusal, sizeof f.helper_refusal, "it is no CPU");
+    says(&f, HELPER, "refuses: it is no CPU", "none is known");
+    assert_false(choose(&f, HELPER).usable);
+}
+
+static void test_helper_is_the_best(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[300];
+    f.helper_errno = 0;
+    says(&f, HELPER, "chain of adds (no performance counters)", "");
+    assert_true(choose(&f, HELPER).usable);
+    f.helper_can = CHARACTERIZE_CAN_APERF_MPERF;
+    says(&f, HELPER, "APERF (no performance counters)", "");
+    f.helper_can |= CHARACTERIZE_CAN_PMU;
+    says(&f, HELPER, "interrupts masked; frequency by performance counters", "");
+    choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
+    assert_int_equal(strncmp(line, "helper", 6), 0);
+}
+
+static void test_timing_needs_the_tsc(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    assert_true(choose(&f, TIMING).usable);
+    f.timing_usable = false;
+    snprintf(f.timing_why, sizeof f.timing_why, "the TSC is bad");
+    says(&f, TIMING, "the TSC is bad", "model:NAME");
+    assert_false(choose(&f, TIMING).usable);
+}
+
+static void test_what_auto_tells(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    struct machine_choice c[8];
+    char line[600], small[20];
+    size_t n = choices_from_facts(&f, c, 8);
+    choices_tell(c, n, line, sizeof line);
+    assert_string_equal(line, "timing (time stamps only): helper: no /dev/characterize: the kernel module "
+                              "characterize is not loaded; perf: no PMU in this virtual machine; msr: "
+                              "no /dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_null(strchr(line, '\n'));
+    choices_tell(c, n, small, sizeof small);
+    assert_string_equal(small, "timing (time stamps");
+    c[TIMING].usable = false;
+    choices_tell(c, n, line, sizeof line);
+    assert_int_equal(strncmp(line, "nothing: helper: ", 17), 0);
+    assert_int_equal(choices_from_facts(&f, c, 2), 2);
+}
+
+/* ---- what is read from files ---- */
+
+static void put(const char *root, const char *path, const char *text)
+{
+    char command[300];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text,
+             root, path);
+    assert_int_equal(system(command), 0);
+}
+
+static void put_on_all_cpus(const char *root, const char *text)
+{
+    char path[300];
+    for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        put(root, "cpu/dummy", "");
+        snprintf(path, sizeof path, "%s/cpu/%d", root, cpu);
+        mkdir(path, 0755);
+        snprintf(path, sizeof path, "%s/cpu/%d/msr", root, cpu);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
+static void test_facts_come_from_the_folders_given(void **state)
+{
+    (void)state;
+    struct choice_facts f;
+    char root[] = "/tmp/characterize-choices-XXXXXX", command[64];
+    assert_non_null(mkdtemp(root));
+    choice_facts_read(root, root, root, &f);
+    assert_int_equal(f.helper_errno, ENOENT);
+    assert_false(f.signed_modules);
+    assert_int_equal(f.msr_errno, ENOENT);
+    assert_int_equal(f.perf_paranoid, -100);
+    assert_int_equal(f.rdpmc_setting, -100);
+    put(root, "characterize", "");
+    put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
+    put(root, "sys/kernel/perf_event_paranoid", "4\\n");
+    put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\\n");
+    put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
+    put(root, "self/status", "Name:\\tx\\nCapEff:\\t0000000000020000\\n");
+    /* on every CPU that this test can run on: a file that reaches beyond the registers, and one that does not */
+    static char long_file[0x700 + 1];
+    memset(long_file, 'A', sizeof long_file - 1);
+    put_on_all_cpus(root, long_file);
+    choice_facts_read(root, root, root, &f);
+    assert_int_equal(f.helper_errno, 0);
+    assert_true(f.helper_other); /* no module answers */
+    assert_true(f.signed_modules);
+    assert_int_equal(f.msr_errno, 0);
+    assert_int_equal(f.msr_read_errno, 0);
+    assert_true(f.msr_rawio);
+    assert_string_equal(f.msr_lockdown, "integrity");
+    assert_int_equal(f.perf_paranoid, 4);
+    assert_int_equal(f.rdpmc_setting, 0);
+    assert_true(f.hybrid);
+    put_on_all_cpus(root, "too short");
+    put(root, "self/status", "CapEff:\\t000001fffefdffff\\n");
+    choice_facts_read(root, root, root, &f);
+    assert_int_equal(f.msr_read_errno, EIO);
+    assert_false(f.msr_rawio);
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- names ---- */
+
+static int open_named(const char *spec, char *told, size_t size, struct machine_error *err)
+{
+    struct machine m;
+    int status = machine_open(spec, NULL, &m, told, size, err);
+    if (status == MACHINE_OK) {
+        m.ops->close(&m);
+    }
+    return status;
+}
+
+static void test_unknown_names_get_the_nearest(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    char told[8];
+    assert_int_equal(open_named("tming", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(err.status, MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "unknown machine \"tming\", perhaps \"timing\""));
+    assert_non_null(strstr(err.remedy, "auto, timing, perf, msr, helper, model:NAME"));
+    assert_int_equal(open_named("modell", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "perhaps \"model:\""));
+    assert_int_equal(open_named("", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_int_equal(open_named("something else altogether that is long", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_null(strstr(err.text, "perhaps"));
+}
+
+static void test_machines_that_do_not_work_here_are_refused_with_their_reason(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "perf", "msr", "helper" };
+    struct machine_choice c[8];
+    struct machine_error err;
+    char told[8];
+    size_t n = machine_choices(c, 8);
+    for (size_t i = 0; i < 3; i++) {
+        bool found = false, usable = false;
+        int status = open_named(names[i], told, sizeof told, &err);
+        for (size_t k = 0; k < n; k++) {
+            bool same = strcmp(c[k].name, names[i]) == 0;
+            usable = usable || (same && c[k].usable);
+            found = found || (same && strstr(err.text, c[k].why) != NULL);
+        }
+        if (usable) {
+            assert_int_equal(status, MACHINE_OK);
+            continue;
+        }
+        assert_int_equal(status, MACHINE_CANNOT);
+        assert_int_equal(err.status, MACHINE_CANNOT);
+        assert_true(found);
+        assert_non_null(strstr(err.remedy, "--machine timing or model:NAME work"));
+    }
+}
+
+static void test_auto_takes_what_works_and_says_so(void **state)
+{
+    (void)state;
+    struct machine_choice c[8];
+    struct machine_error err;
+    char told[600];
+    const char *best = NULL;
+    size_t n = machine_choices(c, 8);
+    for (size_t i = n; i-- > 0;) {
+        best = c[i].usable ? c[i].name : best;
+    }
+    assert_int_equal(open_named("auto", told, sizeof told, &err), best != NULL ? MACHINE_OK : MACHINE_CANNOT);
+    best = best != NULL ? best : "nothing";
+    if (strstr(told, "could not be opened") == NULL) {
+        assert_int_equal(strncmp(told, best, strlen(best)), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_perf_reasons),
+        cmocka_unit_test(test_perf_that_opens),
+        cmocka_unit_test(test_perf_is_taken_before_timing),
+        cmocka_unit_test(test_msr_reasons),
+        cmocka_unit_test(test_msr_that_works),
+        cmocka_unit_test(test_helper_reasons),
+        cmocka_unit_test(test_helper_is_the_best),
+        cmocka_unit_test(test_timing_needs_the_tsc),
+        cmocka_unit_test(test_what_auto_tells),
+        cmocka_unit_test(test_facts_come_from_the_folders_given),
+        cmocka_unit_test(test_unknown_names_get_the_nearest),
+        cmocka_unit_test(test_machines_that_do_not_work_here_are_refused_with_their_reason),
+        cmocka_unit_test(test_auto_takes_what_works_and_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

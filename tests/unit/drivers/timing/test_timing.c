@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The timing machine: what a reading costs, what the machine promises and refuses, and what it leaves behind. */
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/cpu/cpu.h"
+#include "drivers/timing/timing.h"
+#include "drivers/cpu/tsc.h"
+
+/* ---- the cost of a reading, from made readings ---- */
+
+enum { MADE = 1024 };
+
+static uint32_t random_state;
+
+static double uniform(void)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (random_state >> 8) / 16777216.0;
+}
+
+static const struct timing_chains fine = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 3 };
+
+/* Readings of a core at f(i) cycles a tick whose reads cost k cycles; the clock advances in steps of `step` ticks. */
+static void make_readings_of(struct timing_raw *r, size_t n, const struct timing_chains *chains, double k,
+                             double (*f)(size_t i), double step, double jitter)
+{
+    random_state = 1;
+    for (size_t i = 0; i < n; i++) {
+        bool is_long = i % chains->turns == 0;
+        double cycles = chains->adds[is_long] + k + jitter * (uniform() - 0.5);
+        double begin = 2000.0 * (double)i + 100 * uniform();
+        r[i].begin = (uint64_t)(floor(begin / step) * step);
+        r[i].end = (uint64_t)(floor((begin + cycles / f(i)) / step) * step);
+        r[i].blocks = 2 * i + is_long;
+    }
+}
+
+static void make_readings(struct timing_raw *r, size_t n, double k, double (*f)(size_t i), double step, double jitter)
+{
+    make_readings_of(r, n, &fine, k, f, step, jitter);
+}
+
+static double steady(size_t i)
+{
+    (void)i;
+    return 1.5;
+}
+
+static double falling(size_t i)
+{
+    return i < MADE / 2 ? 1.6 : 1.3;
+}
+
+static void test_cost_is_found_whatever_the_frequency(void **state)
+{
+    (void)state;
+    static struct timing_raw r[MADE];
+    struct timing_cost c;
+    make_readings(r, MADE, 64, steady, 1, 3);
+    assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), 0);
+    assert_float_equal(c.cycles, 64, 0.6);
+    assert_true(c.error > 0 && c.error < 0.6);
+    assert_float_equal(c.ticks[0], (CHAIN_SHORT_ADDS + 64) / 1.5, 0.5);
+    assert_float_equal(c.ticks[1], (CHAIN_LONG_ADDS + 64) / 1.5, 1);
+    make_readings(r, MADE, 80, falling, 1, 3);
+    assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), 0);
+    assert_float_equal(c.cycles, 80, 0.6);
+}
+
+static void test_clocks_choose_their_chains(void **state)
+{
+    (void)state;
+    struct timing_chains c = timing_choose_chains(1, 2e9);
+    assert_int_equal(c.adds[0], CHAIN_SHORT_ADDS);
+    assert_int_equal(c.dither, 3);
+    c = timing_choose_chains(26, 2.6e9); /* 10 ns, Zen 4 */
+    assert_int_equal(c.adds[0], CHAIN_LONG_ADDS);
+    assert_int_equal(c.adds[1], CHAIN_LONGEST_ADDS);
+    assert_int_equal(c.dither, 45); /* one and a half steps at 3 GHz */
+}
+
+/* Clocks of 1, 10 and 25 ns a step: the steps even out, the error says how far, and readings of one median do. */
+static void test_cost_from_a_coarse_clock(void **state)
+{
+    (void)state;
+    enum { N = 16 * MADE };
+    static struct timing_raw r[N];
+    static const double steps[] = { 2.6, 26, 65 };
+    for (size_t i = 0; i < 3; i++) {
+        struct timing_chains chains = timing_choose_chains(steps[i], 2.6e9);
+        struct timing_cost c;
+        for (double k = 60; k < 75; k += 2.5) {
+            make_readings_of(r, N, &chains, k, steady, steps[i], 3);
+            assert_int_equal(timing_chain_cost(r, N, &chains, steps[i], &c), 0);
+            if (!(fabs(c.cycles - k) < 4 * c.error && c.error < 0.04 * steps[i])) {
+                fail_msg("%g ticks a step: %.3f +- %.3f cycles instead of %.1f", steps[i], c.cycles, c.error, k);
+            }
+        }
+        /* of a repetition's few readings: worse, and it says so */
+        make_readings_of(r, 160, &chains, 68, steady, steps[i], 3);
+        assert_int_equal(timing_chain_cost(r, 160, &chains, steps[i], &c), 0);
+        assert_true(fabs(c.cycles - 68) < 4 * c.error);
+    }
+}
+
+static void test_interrupted_readings_do_not_count(void **state)
+{
+    (void)state;
+    static struct timing_raw r[MADE];
+    struct timing_cost clean, c;
+    make_readings(r, MADE, 64, steady, 1, 3);
+    assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &clean), 0);
+    for (size_t i = 5; i < MADE; i += 37) {
+        r[i].end += 20000;
+    }
+    assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), 0);
+    assert_float_equal(c.cycles, clean.cycles, 0.5);
+}
+
+static void test_readings_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    static struct timing_raw r[MADE];
+    struct timing_cost c;
+    make_readings(r, MADE, 64, steady, 1, 3);
+    assert_int_equal(timing_chain_cost(r, 90, &fine, 1, &c), -1);
+    assert_int_equal(timing_chain_cost(r, 0, &fine, 1, &c), -1);
+    for (size_t i = 0; i < MADE; i++) {
+        r[i].blocks ^= 1; /* the long ones are shorter */
+    }
+    assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), -1);
+    for (size_t i = 0; i < MADE; i++) {
+        r[i].blocks &= ~1ull; /* no long ones */
+    }
+    assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), -1);
+}
+
+static void test_cost_is_followed_by_what_is_known(void **state)
+{
+    (void)state;
+    struct timing_cost known = { .cycles = 64, .error = 0.2 }, seen = { .cycles = 64.4, .error = 0.2 };
+    timing_cost_follow(&known, &seen);
+    assert_true(known.cycles > 64.2 && known.cycles < 64.25 && known.error < 0.2);
+    seen.cycles = 80; /* the other hyper-thread */
+    timing_cost_follow(&known, &seen);
+    assert_float_equal(known.cycles, 80, 1e-9);
+    seen = (struct timing_cost){ .cycles = 70, .error = 3 }; /* from few readings of a coarse clock */
+    timing_cost_follow(&known, &seen);
+    assert_true(known.cycles > 79.5 && known.cycles < 80);
+}
+
+/* ---- the machine ---- */
+
+static const struct counter_spec both[2] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 } };
+
+static struct payload payload(const char *name)
+{
+    struct payload p;
+    char why[200];
+    assert_int_equal(kernel_parse(name, &p, why, sizeof why), 0);
+    return p;
+}
+
+static int open_machine(void **state)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    struct machine_error err;
+    if (m == NULL || machine_open_timing(m, &err) != MACHINE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        free(m);
+        return -1;
+    }
+    *state = m;
+    return 0;
+}
+
+static int close_machine(void **state)
+{
+    struct machine *m = *state;
+    m->ops->close(m);
+    free(m);
+    return 0;
+}
+
+static struct machine_setup setup_of(double period_us)
+{
+    return (struct machine_setup){ .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = both,
+                                   .n_counters = 2, .max_samples = 1000 };
+}
+
+static void prepare(struct machine *m, const struct machine_setup *s)
+{
+    struct machine_error err;
+    if (m->ops->prepare(m, s, &err) != MACHINE_OK) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void test_info_before_and_after_prepare(void **state)
+{
+    struct machine *m = *state;
+    struct machine_info i;
+    struct machine_setup s = setup_of(1);
+    m->ops->info(m, &i);
+    assert_string_equal(i.name, "timing");
+    assert_false(i.modelled);
+    assert_null(strstr(i.source, "modelled"));
+    assert_int_equal(i.cpu_number, -1);
+    assert_true(i.tsc_hz > 1e8 && i.tsc_error < 1e-3);
+    assert_true(i.cores >= 1);
+    assert_int_equal(i.features, kernel_cpu_features());
+    prepare(m, &s);
+    m->ops->info(m, &i);
+    assert_int_equal(i.cpu_number, sched_getcpu());
+    assert_int_equal(i.active_cores, 1);
+    assert_null(strchr(i.notes, '\n'));
+    m->ops->finish(m);
+    m->ops->info(m, &i);
+    assert_int_equal(i.cpu_number, -1);
+}
+
+static void test_it_lacks_every_counter_but_the_chain(void **state)
+{
+    struct machine *m = *state;
+    for (int id = 0; id < COUNTER_IDS; id++) {
+        const char *remedy = "";
+        const char *why = m->ops->lacks(m, (enum counter_id)id, &remedy);
+        bool chain = id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS;
+        assert_true(chain == (why == NULL));
+        assert_true(chain == (remedy == NULL));
+        m->ops->lacks(m, (enum counter_id)id, NULL);
+    }
+}
+
+/* Everything that a recording promises, for one of two kernels. */
+static void check_recording(const struct recording *rec, const struct payload *from, const struct payload *to,
+                            double tsc_hz)
+{
+    assert_int_equal(rec->stride, 5);
+    assert_true(rec->n > 50 && rec->n <= rec->capacity);
+    assert_true(rec->zero_reading > 5 && rec->zero_reading < rec->n);
+    assert_int_equal(rec->zero_tsc, rec->words[rec->zero_reading * rec->stride]);
+    for (size_t i = 1; i < rec->n; i++) {
+        const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
+        uint64_t chain = now[3] - before[3];
+        unsigned block = i <= rec->zero_reading ? from->instructions : to->instructions;
+        assert_true(now[0] > before[0]);
+        assert_true(now[1] > before[1]);
+        assert_int_equal((now[1] - before[1]) % block, 0);
+        assert_int_equal(now[2], COUNTER_MISSING);
+        assert_true(now[4] - before[4] < now[0] - before[0]);
+        /* the adds and at least 5 cycles for the reads, and less than 1000 */
+        assert_true(chain > (CHAIN_SHORT_ADDS + 5) * CHAIN_CYCLE_UNIT && chain < 1200 * CHAIN_CYCLE_UNIT);
+    }
+    double span = (double)(rec->words[(rec->n - 1) * rec->stride] - rec->zero_tsc) / tsc_hz * 1e6;
+    assert_true(span >= 99 && rec->words[1] > 0);
+}
+
+static void test_a_recording_keeps_its_promises(void **state)
+{
+    struct machine *m = *state;
+    static const struct counter_spec three[3] = { { COUNTER_CYCLES, 0 }, { COUNTER_CHAIN_CYCLES, 0 },
+                                                  { COUNTER_CHAIN_TICKS, 0 } };
+    struct payload from = payload("64add"), to = payload("64or");
+    struct segment segments[3] = { { from, 300, false }, { from, 20, true }, { to, 100, true } };
+    struct machine_setup s = setup_of(1);
+    struct machine_error err;
+    struct machine_info info;
+    struct recording rec;
+    s.counters = three;
+    s.n_counters = 3;
+    prepare(m, &s);
+    m->ops->info(m, &info);
+    for (unsigned i = 0; i < 30; i++) {
+        struct run_request r = { segments, 3, 2, i / 30.0, i };
+        assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+        assert_false(rec.migrated);
+        /* interrupted beyond use: what remains to be checked is in the others */
+        if (rec.n > 50 && rec.zero_reading > 5) {
+            check_recording(&rec, &from, &to, info.tsc_hz);
+        }
+    }
+    m->ops->finish(m);
+}
+
+static void test_unsampled_runs_are_allowed(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = payload("64add");
+    struct segment segment = { p, 100, false };
+    struct machine_setup s = setup_of(1);
+    struct run_request r = { &segment, 1, 0, 0, 0 };
+    struct machine_error err;
+    struct recording rec;
+    prepare(m, &s);
+    assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+    assert_int_equal(rec.n, 0);
+    assert_int_equal(rec.zero_reading, 0);
+    m->ops->finish(m);
+}
+
+static void refuses_setup(struct machine *m, const struct machine_setup *s, int status, const char *text)
+{
+    struct machine_error err;
+    struct cpu_mask before, after;
+    assert_int_equal(cpu_get_affinity(&before), 0);
+    assert_int_equal(m->ops->prepare(m, s, &err), status);
+    assert_int_equal(err.status, status);
+    if (strstr(err.text, text) == NULL) {
+        fail_msg("\"%s\" instead of \"%s\"", err.text, text);
+    }
+    assert_int_equal(cpu_get_affinity(&after), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+}
+
+static void test_setups_that_cannot_be(void **state)
+{
+    struct machine *m = *state;
+    struct machine_setup s = setup_of(1);
+    s.cpu = CPU_LIMIT - 1;
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "does not exist");
+    s = setup_of(1);
+    s.active_cores = CPU_LIMIT;
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "active cores wanted");
+    s = setup_of(1e-3);
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sample period");
+    s = setup_of(NAN);
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sample period");
+    s = setup_of(1);
+    s.max_samples = 0;
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "0 samples");
+    s = setup_of(1);
+    s.fixed_ghz = 2;
+    refuses_setup(m, &s, MACHINE_CANNOT, "no frequency can be fixed");
+}
+
+static void refuses_run(struct machine *m, const struct run_request *r, int status, const char *text)
+{
+    struct machine_error err;
+    struct recording rec;
+    assert_int_equal(m->ops->run(m, r, &rec, &err), status);
+    assert_int_equal(err.status, status);
+    if (strstr(err.text, text) == NULL) {
+        fail_msg("\"%s\" instead of \"%s\"", err.text, text);
+    }
+}
+
+static void test_requests_that_cannot_be(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = payload("64add");
+    struct segment s[3] = { { p, 10, true }, { p, 10, false }, { p, 10, true } };
+    struct run_request r = { s, 3, 0, 0, 0 };
+    struct machine_setup setup = setup_of(1);
+    refuses_run(m, &r, MACHINE_FAILED, "not prepared");
+    prepare(m, &setup);
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "must follow one another");
+    r.n_segments = 0;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "0 segments");
+    r.n_segments = 1;
+    r.zero_segment = 1;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "time 0");
+    r.zero_segment = 0;
+    s[0].duration_us = 1e5;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "room for");
+    s[0].duration_us = -1;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "lasts -1 us");
+    m->ops->finish(m);
+}
+
+/* A kernel that needs what no CPU has. */
+static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = payload("64add");
+    struct kernel impossible = *p.kernel;
+    struct machine_setup setup = setup_of(1);
+    struct machine_error err;
+    unsigned missing = (KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AMX_BF16) & ~kernel_cpu_features();
+    impossible.features = missing != 0 ? missing : 1u << 30;
+    p.kernel = &impossible;
+    struct segment s = { p, 10, true };
+    struct run_request r = { &s, 1, 0, 0, 0 };
+    struct recording rec;
+    prepare(m, &setup);
+    assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(err.text, "kernel 64add needs "));
+    assert_non_null(strstr(err.remedy, "kernels that work here: "));
+    assert_non_null(strstr(err.remedy, "64or"));
+    m->ops->finish(m);
+    setup.companion = p;
+    assert_int_equal(m->ops->prepare(m, &setup, &err), MACHINE_CANNOT);
+}
+
+static void test_affinity_and_policy_are_restored(void **state)
+{
+    struct machine *m = *state;
+    struct cpu_mask before, after;
+    struct payload p = payload("64add");
+    struct segment s = { p, 50, true };
+    struct run_request r = { &s, 1, 0, 0, 0 };
+    struct machine_setup setup = setup_of(1);
+    struct machine_error err;
+    struct recording rec;
+    int policy = sched_getscheduler(0);
+    assert_int_equal(cpu_get_affinity(&before), 0);
+    prepare(m, &setup);
+    assert_int_equal(sched_getscheduler(0), policy); /* only while a repetition runs */
+    assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+    assert_int_equal(sched_getscheduler(0), policy);
+    m->ops->finish(m);
+    m->ops->finish(m);
+    assert_int_equal(sched_getscheduler(0), policy);
+    assert_int_equal(cpu_get_affinity(&after), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+}
+
+/* ---- the frequency ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Core cycles a tick of dependent adds, in slices of about 50 us. */
+enum { SLICES = 50 };
+static void long_chain(const struct payload *chain, double tsc_hz, double rate[SLICES])
+{
+    uint64_t begin = tsc_now();
+    uint64_t blocks = chain->run(1, begin + (uint64_t)(tsc_hz * 5e-5), NULL, 0);
+    for (int i = 0; i < SLICES; i++) {
+        begin = tsc_now();
+        uint64_t done = chain->run(blocks, 0, NULL, 0);
+        rate[i] = (double)(done * chain->instructions) / (double)(tsc_now() - begin);
+    }
+}
+
+/* Adds the chains of samples that were not interrupted. */
+static void add_samples(const struct recording *rec, double period, double *cycles, double *ticks)
+{
+    for (size_t i = rec->zero_reading + 1; i < rec->n; i++) {
+        const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
+        if ((double)(now[0] - before[0]) < 1.5 * period) {
+            *ticks += (double)(now[2] - before[2]);
+            *cycles += (double)(now[3] - before[3]) / CHAIN_CYCLE_UNIT;
+        }
+    }
+}
+
+/*
+ * The sampled frequency of repetitions that take turns with a long chain lies where most slices of that chain do, after
+ * payloads with different ends. What disturbs the one disturbs the other; where a neighbour works in bouts, so that the
+ * chain's own slices differ, it is repeated.
+ */
+static void test_frequency_agrees_with_a_long_chain(void **state)
+{
+    struct machine *m = *state;
+    enum { REPETITIONS = 60, TRIES = 20 };
+    static const char *const names[] = { "64add", "64mul-lat", "128or" };
+    static double rate[REPETITIONS][SLICES];
+    struct payload chain = payload("chain");
+    struct machine_setup setup = setup_of(1);
+    struct machine_info info;
+    prepare(m, &setup);
+    m->ops->info(m, &info);
+    size_t k = 0;
+    for (unsigned tries = 0; k < 3 && tries < TRIES; tries++) {
+        struct payload p = payload(names[k]);
+        struct segment s[2] = { { p, 600, false }, { p, 200, true } };
+        double cycles = 0, ticks = 0;
+        for (unsigned i = 0; i < REPETITIONS; i++) {
+            struct run_request r = { s, 2, 1, 0.5, i };
+            struct machine_error err;
+            struct recording rec;
+            assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+            add_samples(&rec, info.tsc_hz * 1e-6, &cycles, &ticks);
+            long_chain(&chain, info.tsc_hz, rate[i]);
+        }
+        double *all = &rate[0][0], seen = cycles / ticks, time = 0;
+        size_t n = (size_t)REPETITIONS * SLICES;
+        qsort(all, n, sizeof *all, ascending);
+        double middle = all[n / 2];
+        size_t whole = 0; /* slices without an interrupt: of samples, too, those with one are left out */
+        for (size_t i = 0; i < n; i++)
+            if (all[i] > 0.85 * middle) {
+                time += 1 / all[i];
+                whole++;
+            }
+        double mean = (double)whole / time / middle - 1;
+        /* a neighbour in bouts slows some slices by much: their mean, as that of the samples, is not the clock's */
+        bool calm = fabs(mean) < 0.003;
+        print_message("%s: %+.2f %% from the long chain's median, 10 to 90 %% of which are %+.2f to %+.2f %% from it, "
+                      "their mean %+.2f %%%s\n", names[k], 100 * (seen / middle - 1), 100 * (all[n / 10] / middle - 1),
+                      100 * (all[n * 9 / 10] / middle - 1), 100 * mean, calm ? "" : ": disturbed, repeated");
+        if (!calm)
+            continue;
+        assert_true(seen > 0.995 * all[n / 10] && seen < 1.005 * all[n * 9 / 10]);
+        k++;
+    }
+    m->ops->finish(m);
+    if (k < 3) {
+        print_message("skipped: a neighbour slowed the long chain in bouts, %d times; %zu of 3 kernels were compared\n",
+                      TRIES, k);
+        skip();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cost_is_found_whatever_the_frequency),
+        cmocka_unit_test(test_cost_from_a_coarse_clock),
+        cmocka_unit_test(test_interrupted_readings_do_not_count),
+        cmocka_unit_test(test_readings_that_make_no_sense_are_refused),
+        cmocka_unit_test(test_clocks_choose_their_chains),
+        cmocka_unit_test(test_cost_is_followed_by_what_is_known),
+        cmocka_unit_test(test_info_before_and_after_prepare),
+        cmocka_unit_test(test_it_lacks_every_counter_but_the_chain),
+        cmocka_unit_test(test_a_recording_keeps_its_promises),
+        cmocka_unit_test(test_unsampled_runs_are_allowed),
+        cmocka_unit_test(test_setups_that_cannot_be),
+        cmocka_unit_test(test_requests_that_cannot_be),
+        cmocka_unit_test(test_a_kernel_that_the_cpu_lacks_is_refused_with_others),
+        cmocka_unit_test(test_affinity_and_policy_are_restored),
+        cmocka_unit_test(test_frequency_agrees_with_a_long_chain),
+    };
+    return cmocka_run_group_tests(tests, open_machine, close_machine);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* output/plot/plot_series.c: medians, thinning and ranges of what a plot draws. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "output/plot/plot_series.h"
+
+static void begin(struct trace *t)
+{
+    trace_init(t);
+    assert_int_equal(trace_add_run(t), 0);
+    assert_int_equal(trace_add_channel(t, TRACE_FREQ), 0);
+}
+
+static void add(struct trace *t, uint32_t run, double time, double value)
+{
+    assert_int_equal(trace_append(t, run, time), 0);
+    t->channel[TRACE_FREQ][t->n - 1] = (float)value;
+}
+
+static void find(const struct trace *t, struct series_grid *g)
+{
+    assert_int_equal(series_grid_find(t, NULL, 0, g), 0);
+}
+
+static void the_median_withstands_a_minority(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    (void)state;
+    begin(&t);
+    /* of 9 repetitions 4 are far off, each elsewhere */
+    for (uint32_t run = 0; run < 9; run++) {
+        for (int i = 0; i < 50; i++) {
+            bool off = (i + (int)run) % 9 < 4;
+            add(&t, run, i + 0.1 * run, off ? 0.5 * run : 3.0);
+        }
+    }
+    find(&t, &g);
+    assert_int_equal(g.n_runs, 9);
+    assert_true(fabs(g.period_us - 1) < 1e-9);
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_in_range(line.n, 50, 52);
+    for (size_t i = 0; i < line.n; i++) {
+        assert_true(fabs(line.y[i] - 3.0) < 1e-6);
+        assert_true(i == 0 || line.x[i] > line.x[i - 1]);
+    }
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+/* A halt: no samples, and then one that averages over it. */
+static void a_halt_breaks_the_lines(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    size_t drawn, breaks = 0;
+    (void)state;
+    begin(&t);
+    for (uint32_t run = 0; run < 5; run++) {
+        for (int i = 0; i <= 20; i++) {
+            add(&t, run, i, 2.8);
+        }
+        add(&t, run, 31, 0.2);
+        for (int i = 32; i < 50; i++) {
+            add(&t, run, i, 1.9);
+        }
+    }
+    find(&t, &g);
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    for (size_t i = 0; i < line.n; i++) {
+        breaks += isnan(line.y[i]);
+        assert_true(isnan(line.y[i]) || line.y[i] > 1.8);
+    }
+    assert_int_equal(breaks, 1);
+    polyline_free(&line);
+    breaks = 0;
+    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    assert_int_equal(drawn, 5);
+    for (size_t i = 0; i < line.n; i++) {
+        breaks += isnan(line.y[i]);
+        assert_true(isnan(line.y[i]) || line.y[i] > 1.8);
+    }
+    assert_int_equal(breaks, 5 + 4); /* one in each repetition, one between two of them */
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+/* A recording that is dense in one stretch and sparse in another has no halts: all of it is drawn. */
+static void a_sparse_stretch_is_drawn(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    size_t drawn, values = 0;
+    (void)state;
+    begin(&t);
+    for (int i = 0; i < 100; i++) {
+        add(&t, 0, i, 3);
+    }
+    for (int i = 0; i < 40; i++) {
+        add(&t, 0, 110 + 10 * i, 2);
+    }
+    find(&t, &g);
+    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    for (size_t i = 0; i < line.n; i++) {
+        values += line.y[i] == 2;
+    }
+    assert_true(values >= 39);
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+static void thinning_keeps_the_extremes(void **state)
+{
+    enum { SAMPLES = 1000000, BINS = 500 };
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    size_t drawn;
+    double lo = INFINITY, hi = -INFINITY;
+    (void)state;
+    begin(&t);
+    for (int i = 0; i < SAMPLES; i++) {
+        add(&t, 0, i, i == 654321 ? 9 : i == 123456 ? 1 : 3);
+    }
+    find(&t, &g);
+    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, BINS, 100000, &line, &drawn), 0);
+    assert_int_equal(drawn, 1);
+    assert_true(line.n <= 2 * BINS + 2);
+    for (size_t i = 0; i < line.n; i++) {
+        lo = fmin(lo, line.y[i]);
+        hi = fmax(hi, line.y[i]);
+    }
+    assert_true(lo == 1 && hi == 9);
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+static void the_budget_bounds_the_points(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    size_t drawn;
+    (void)state;
+    begin(&t);
+    for (uint32_t run = 0; run < 1000; run++) {
+        for (int i = 0; i < 200; i++) {
+            add(&t, run, i, 3);
+        }
+    }
+    find(&t, &g);
+    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 20000, &line, &drawn), 0);
+    assert_in_range(drawn, 80, 100);
+    assert_true(line.n <= 21000);
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+static void discarded_repetitions_are_left_out(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    size_t drawn;
+    const uint32_t skip[] = {1, 3};
+    double lo, hi;
+    (void)state;
+    begin(&t);
+    for (uint32_t run = 0; run < 5; run++) {
+        for (int i = 0; i < 30; i++) {
+            add(&t, run, i, run);
+        }
+    }
+    assert_int_equal(series_grid_find(&t, skip, 2, &g), 0);
+    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    assert_int_equal(drawn, 3);
+    for (size_t i = 0; i < line.n; i++) {
+        assert_true(line.y[i] != 1 && line.y[i] != 3);
+    }
+    polyline_free(&line);
+    assert_int_equal(series_range(&t, &g, TRACE_FREQ, 0, &lo, &hi), 90);
+    assert_true(lo == 0 && hi == 4);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+/* Voltages: one value in each of many repetitions, at another time each. */
+static void a_value_a_run_gets_a_running_median(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    (void)state;
+    begin(&t);
+    for (uint32_t run = 0; run < 400; run++) {
+        double time = 0.5 * run, value = time < 100 ? 0.88 : 0.75;
+        add(&t, run, time, run % 10 == 0 ? 0 : value);
+    }
+    find(&t, &g);
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(line.n, 400);
+    for (size_t i = 0; i < line.n; i++) {
+        if (fabs(line.x[i] - 100) > 2) {
+            assert_true(fabs(line.y[i] - (line.x[i] < 100 ? 0.88 : 0.75)) < 1e-6);
+        }
+    }
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+    /* nobody reads in a halt, and no line crosses it */
+    begin(&t);
+    for (uint32_t run = 0; run < 400; run++) {
+        add(&t, run, 0.5 * run + (run < 200 ? 0 : 10), run < 200 ? 0.88 : 0.75);
+    }
+    find(&t, &g);
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(line.n, 401);
+    for (size_t i = 0; i < line.n; i++) {
+        assert_true(i == 200 ? isnan(line.y[i]) != 0 : fabs(line.y[i] - (i < 200 ? 0.88 : 0.75)) < 1e-6);
+    }
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+static void odd_traces_are_no_trouble(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct polyline line;
+    size_t drawn;
+    double lo, hi;
+    (void)state;
+    begin(&t);
+    assert_int_equal(series_grid_find(&t, NULL, 0, &g), -1);
+    add(&t, 0, 5, 3); /* a single sample */
+    find(&t, &g);
+    assert_true(isnan(g.period_us));
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
+    assert_int_equal(line.n, 1);
+    polyline_free(&line);
+    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 10, 10, &line, &drawn), 0);
+    assert_int_equal(drawn, 1);
+    polyline_free(&line);
+    series_grid_free(&g);
+    for (int i = 0; i < 20; i++) { /* all at the same time, and missing */
+        add(&t, 0, 5, NAN);
+    }
+    find(&t, &g);
+    assert_int_equal(series_range(&t, &g, TRACE_FREQ, 0.005, &lo, &hi), 1);
+    assert_int_equal(series_range(&t, &g, TRACE_VOLTS, 0.005, &lo, &hi), 0);
+    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
+    assert_int_equal(line.n, 1);
+    polyline_free(&line);
+    series_grid_free(&g);
+    trace_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_median_withstands_a_minority),
+        cmocka_unit_test(a_halt_breaks_the_lines),
+        cmocka_unit_test(a_sparse_stretch_is_drawn),
+        cmocka_unit_test(thinning_keeps_the_extremes),
+        cmocka_unit_test(the_budget_bounds_the_points),
+        cmocka_unit_test(discarded_repetitions_are_left_out),
+        cmocka_unit_test(a_value_a_run_gets_a_running_median),
+        cmocka_unit_test(odd_traces_are_no_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* analysis/table_plot*.c, chart*.c: the script of each table's plot, and what gnuplot makes of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/table/chart.h"
+#include "output/plot/gnuplot.h"
+#include "output/plot/table_plot.h"
+#include "tests/support/sample_tables.h"
+
+static char *script_of(const struct table *t, const char *title)
+{
+    char *text = NULL, why[300] = "";
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    int status = table_plot_script(t, title, out, why, sizeof why);
+    assert_int_equal(fclose(out), 0);
+    if (status != 0)
+        fail_msg("%s: %s", t->name, why);
+    return text;
+}
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *c = strstr(text, part); c; c = strstr(c + 1, part))
+        n++;
+    return n;
+}
+
+static int has_gnuplot(void)
+{
+    char path[4096];
+    return gnuplot_find(path, sizeof path) == 0;
+}
+
+/* The picture, which must be whole and name no number that is none. */
+static char *picture_of(const struct table *t)
+{
+    char why[300] = "";
+    char *svg = table_plot_svg(t, "A title", why, sizeof why);
+    if (!svg)
+        fail_msg("%s: %s", t->name, why);
+    assert_non_null(strstr(svg, "</svg>"));
+    assert_null(strstr(svg, "nan"));
+    return svg;
+}
+
+static void every_table_has_a_plot(void **state)
+{
+    static const struct {
+        size_t kernels;
+        unsigned cores;
+    } sizes[] = {{2, 1}, {6, 16}, {20, 128}};
+    size_t n;
+    const char *const *names = sample_table_names(&n);
+    (void)state;
+    assert_int_equal(n, 9);
+    if (!has_gnuplot())
+        skip();
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            struct table t;
+            sample_table(&t, names[i], sizes[k].kernels, sizes[k].cores);
+            assert_false(t.failed);
+            /* of two kernels at one level, nothing triggers, throttles, ... */
+            if (t.n_rows > 0 && !(sizes[k].kernels == 2 && strcmp(names[i], "transitions") == 0))
+                free(picture_of(&t));
+            table_free(&t);
+        }
+}
+
+static void a_model_says_so(void **state)
+{
+    size_t n;
+    const char *const *names = sample_table_names(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        struct table t;
+        sample_table(&t, names[i], 6, 4);
+        char *script = script_of(&t, "A title");
+        assert_non_null(strstr(script, "'MODELLED, not measured'"));
+        assert_non_null(strstr(script, "'A title'"));
+        assert_non_null(strstr(script, "model:xeon-gold-6130"));
+        free(script);
+        table_set_meta(&t, "modelled", "no");
+        script = script_of(&t, "A title");
+        assert_null(strstr(script, "MODELLED"));
+        free(script);
+        table_free(&t);
+    }
+}
+
+static void nothing_to_draw_is_said(void **state)
+{
+    char why[300], *text = NULL;
+    size_t n, size = 0;
+    const char *const *names = sample_table_names(&n);
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        struct table t;
+        sample_table_empty(&t, names[i]);
+        assert_int_equal(table_plot_script(&t, NULL, out, why, sizeof why), -1);
+        assert_string_equal(why, "the table has no rows");
+        table_add_row(&t); /* all of it absent */
+        if (strcmp(names[i], "transitions") != 0)
+            assert_int_equal(table_plot_script(&t, NULL, out, why, sizeof why), -1);
+        if (strcmp(names[i], "transitions") != 0)
+            assert_string_equal(why, "the table has no values to draw");
+        table_free(&t);
+    }
+    struct table other;
+    const struct table_column column = {"cpu", "", TABLE_WHOLE, true, 0};
+    table_init(&other, "other", &column, 1);
+    assert_int_equal(table_plot_script(&other, NULL, out, why, sizeof why), -1);
+    assert_string_equal(why, "tables of this name have none");
+    table_free(&other);
+    fclose(out);
+    free(text);
+}
+
+/* Text from anywhere neither ends a string of the script nor runs a command, and is escaped in the picture. */
+static void nasty_texts_stay_texts(void **state)
+{
+    size_t n;
+    const char *const *names = sample_table_names(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        struct table t;
+        sample_table(&t, names[i], 6, 4);
+        const char *column = table_has(&t, "kernel") ? "kernel" : "to";
+        for (size_t row = 0; row < t.n_rows; row++)
+            if (strcmp(table_text(&t, row, column), "512fma") == 0)
+                table_set_text(&t, row, column, sample_nasty);
+        table_set_meta(&t, "cpu", "x' ; system('touch /tmp/x') `id`");
+        char *script = script_of(&t, sample_nasty);
+        assert_null(strchr(script, '`'));
+        assert_null(strstr(script, "\x1b"));
+        assert_null(strstr(script, "x' ;"));
+        assert_int_equal(count(script, "'") % 2, 0);
+        free(script);
+        if (has_gnuplot()) {
+            char *svg = picture_of(&t);
+            assert_null(strstr(svg, "<script"));
+            assert_null(strstr(svg, "<img"));
+            free(svg);
+        }
+        table_free(&t);
+    }
+}
+
+static void kernels_of_a_level_share_a_line_of_the_legend(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table(&t, "frequency", 6, 16);
+    char *script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "'level 0: 64add, 128fma, 256or'"));
+    assert_non_null(strstr(script, "'level 1: 256fma, 512or'"));
+    assert_non_null(strstr(script, "'level 2: 512fma'"));
+    assert_non_null(strstr(script, "'stated, non-AVX'"));
+    free(script);
+    /* without levels, each kernel is its own */
+    for (size_t row = 0; row < t.n_rows; row++)
+        table_set_number(&t, row, "level", NAN);
+    script = script_of(&t, NULL);
+    assert_null(strstr(script, "level"));
+    assert_non_null(strstr(script, "'256or'"));
+    free(script);
+    table_free(&t);
+}
+
+/* The table's figures are the script's figures. */
+static void values_and_limits_are_the_tables(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table_empty(&t, "frequency");
+    for (int c = 1; c <= 2; c++) {
+        table_add_row(&t);
+        table_put_number(&t, "cpu", 0);
+        table_put_text(&t, "kernel", "512fma");
+        table_put_number(&t, "active_cores", c);
+        table_put_limits(&t, "freq_ghz", 3.5 - 0.125 * c, 3.25, c == 1 ? 3.75 : NAN);
+    }
+    char *script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "\n1 3.375 3.25 3.75\n"));
+    assert_non_null(strstr(script, "\n2 3.25 3.25 3.25\n")); /* half of the limits are none */
+    free(script);
+    table_free(&t);
+}
+
+/* A cell that was not measured is hatched, one that shows no frequency change has a sign: never a number. */
+static void cells_without_change_are_told_apart(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table_empty(&t, "transitions");
+    const char *const kinds[] = {"frequency", "throttle only", "none"};
+    for (size_t i = 0; i < 3; i++) {
+        const char *const to[] = {"b", "c", "d"};
+        table_add_row(&t);
+        table_put_text(&t, "from", "a");
+        table_put_text(&t, "to", to[i]);
+        table_put_number(&t, "active_cores", 4);
+        table_put_text(&t, "kind", kinds[i]);
+        if (i < 2)
+            table_put_limits(&t, "latency_us", i ? 9.25 : 42.5, 9, 43);
+    }
+    char *script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "'42.5' at first 1, first 0"));
+    assert_non_null(strstr(script, "'t 9.25' at first 2, first 0"));
+    assert_non_null(strstr(script, "'\xC2\xB7' at first 3, first 0"));
+    /* 16 cells: 1 with a value, 4 on the diagonal, 2 signs, 9 not measured */
+    const char *absent = strstr(script, "$absent << END");
+    const char *end = absent ? strstr(absent, "\nEND\n") : NULL;
+    assert_non_null(end);
+    size_t lines = 0;
+    for (const char *c = absent; c < end; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 9);
+    free(script);
+    table_free(&t);
+}
+
+static void long_lists_are_cut_and_it_is_said(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table(&t, "throttle", 20, 16);
+    char *script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "'The first 64 of "));
+    free(script);
+    table_free(&t);
+    sample_table(&t, "throttle", 6, 16);
+    script = script_of(&t, NULL);
+    assert_null(strstr(script, "The first "));
+    free(script);
+    table_free(&t);
+}
+
+static void distances_of_one_kernel_are_one_line(void **state)
+{
+    struct table t;
+    const struct table_column columns[] = {
+        {"from", "", TABLE_TEXT, true, 0},          {"to", "", TABLE_TEXT, true, 0},
+        {"active_cores", "", TABLE_WHOLE, true, 0}, {"part", "", TABLE_TEXT, true, 0},
+        {"duration_us", "us", TABLE_REAL, false, 1}, {"ipc_ratio", "", TABLE_REAL, false, 3},
+        {"distance", "", TABLE_REAL, false, 0}};
+    (void)state;
+    table_init(&t, "throttle", columns, sizeof columns / sizeof columns[0]);
+    for (int distance = 2; distance <= 200; distance *= 10) {
+        char name[40];
+        snprintf(name, sizeof name, "512or-chain@1/%d", distance);
+        table_add_row(&t);
+        table_put_text(&t, "from", "64add");
+        table_put_text(&t, "to", name);
+        table_put_text(&t, "part", "distance");
+        table_put_number(&t, "duration_us", 20);
+        table_put_number(&t, "ipc_ratio", 0.25);
+        table_put_number(&t, "distance", distance);
+    }
+    char *script = script_of(&t, NULL);
+    assert_int_equal(count(script, "'64add \xE2\x86\x92 512or-chain'"), 1); /* the legend */
+    assert_null(strstr(script, "@1/"));
+    assert_null(strstr(script, "$bars"));
+    free(script);
+    table_free(&t);
+}
+
+static void numbers_are_short(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},       {9.125, "9.12"},   {51.25, "51.2"},   {670.4, "670"},     {1339, "1339"},
+                 {13000, "13.0k"}, {250000, "250k"}, {0.0001, "1e-04"}, {-3.14159, "-3.14"}, {2, "2"}};
+    char text[16];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        chart_number(cases[i].value, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void tics_of_log_axes(void **state)
+{
+    double tics[30];
+    (void)state;
+    assert_int_equal(chart_log_tics(150, 1800, tics, 30), 3);
+    assert_true(tics[0] == 200 && tics[1] == 500 && tics[2] == 1000);
+    assert_int_equal(chart_log_tics(1, 1e6, tics, 30), 7);
+    assert_int_equal(chart_log_tics(1, 1e6, tics, 3), 3);
+    assert_int_equal(chart_log_tics(0, 10, tics, 30), 0);
+    assert_int_equal(chart_log_tics(-1, NAN, tics, 30), 0);
+}
+
+static double luminance(unsigned colour)
+{
+    const double weight[] = {0.0722, 0.7152, 0.2126};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double v = (double)(colour >> 8 * i & 255) / 255;
+        sum += weight[i] * (v <= 0.03928 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+/* Larger values are darker, and text on each colour has the contrast that WCAG asks for. */
+static void colours_keep_order_and_contrast(void **state)
+{
+    double before = 2;
+    (void)state;
+    for (int i = 0; i <= 1000; i++) {
+        bool black;
+        double light = luminance(chart_heat(i, 0, 1000, false, &black));
+        assert_true(light <= before + 1e-3); /* one step of one channel */
+        before = light;
+        double contrast = black ? (light + 0.05) / 0.05 : 1.05 / (light + 0.05);
+        assert_true(contrast >= 4.5);
+    }
+    bool black;
+    assert_int_equal(chart_heat(-5, 0, 1, false, &black), chart_heat(0, 0, 1, false, &black));
+    assert_int_equal(chart_heat(1000, 10, 1000, true, &black), chart_heat(1, 0, 1, false, &black));
+    chart_heat(5, 5, 5, true, &black); /* one value only: some colour */
+}
+
+/* Rows of one pair at so many numbers of active cores; -1: no latency. */
+static void switch_rows(struct table *t, const char *from, const char *to, const char *kind, double latency,
+                        unsigned counts)
+{
+    for (unsigned k = 1; k <= counts; k++) {
+        table_add_row(t);
+        table_put_text(t, "from", from);
+        table_put_text(t, "to", to);
+        table_put_number(t, "active_cores", k);
+        table_put_text(t, "kind", kind);
+        if (latency >= 0)
+            table_put_limits(t, "latency_us", latency, latency, latency);
+    }
+}
+
+static size_t times_in(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+        n++;
+    return n;
+}
+
+/* "?" is what was not decided, and nothing else; what is not drawn is told. */
+static void cells_without_a_latency_have_their_signs(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table_empty(&t, "transitions");
+    switch_rows(&t, "64add", "256or", "licence only", 0, 5);
+    switch_rows(&t, "64add", "512or", "frequency", 0, 5);
+    switch_rows(&t, "256or", "64add", "frequency", 17, 5);
+    char *script = script_of(&t, NULL);
+    assert_null(strstr(script, "'?'"));
+    assert_null(strstr(script, "\"?\""));
+    assert_int_equal(times_in(script, "\"v\"") + times_in(script, "'v'"), 3);
+    assert_int_equal(times_in(script, "\"0.0\"") + times_in(script, "'0.0'"), 3);
+    assert_int_equal(times_in(script, "(3 of 5 numbers of active cores are drawn)"), 1);
+    assert_non_null(strstr(script, "v: other voltage or licence"));
+    assert_non_null(strstr(script, ", 1 active core"));
+    assert_non_null(strstr(script, ", 3 active cores"));
+    assert_non_null(strstr(script, ", 5 active cores"));
+    free(script);
+    table_free(&t);
+}
+
+static void without_gnuplot_the_reason_is_told(void **state)
+{
+    struct table t;
+    char why[300] = "", *path = strdup(getenv("PATH"));
+    (void)state;
+    sample_table(&t, "energy", 3, 1);
+    setenv("PATH", "/nonexistent", 1);
+    assert_null(table_plot_svg(&t, "x", why, sizeof why));
+    setenv("PATH", path, 1);
+    free(path);
+    assert_non_null(strstr(why, "gnuplot is not installed: "));
+    assert_non_null(strstr(why, gnuplot_remedy));
+    table_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_table_has_a_plot),
+        cmocka_unit_test(a_model_says_so),
+        cmocka_unit_test(nothing_to_draw_is_said),
+        cmocka_unit_test(nasty_texts_stay_texts),
+        cmocka_unit_test(kernels_of_a_level_share_a_line_of_the_legend),
+        cmocka_unit_test(values_and_limits_are_the_tables),
+        cmocka_unit_test(cells_without_change_are_told_apart),
+        cmocka_unit_test(long_lists_are_cut_and_it_is_said),
+        cmocka_unit_test(distances_of_one_kernel_are_one_line),
+        cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(tics_of_log_axes),
+        cmocka_unit_test(colours_keep_order_and_contrast),
+        cmocka_unit_test(cells_without_a_latency_have_their_signs),
+        cmocka_unit_test(without_gnuplot_the_reason_is_told),
+    };
+    return cmocka_run_group_tests_name("table plots", tests, NULL, NULL);
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* analysis/report_*.c, html.c, svg_inline.c: the page holds all that it is given, harmlessly, and is well-formed. */
+#include <ctype.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "output/plot/gnuplot.h"
+#include "output/report/html.h"
+#include "output/report/report_html.h"
+#include "output/report/report_parts.h"
+#include "output/report/svg_inline.h"
+#include "output/plot/table_plot.h"
+#include "tests/support/sample_tables.h"
+
+enum { PARTS_MAX = 16, DEPTH_MAX = 64, IDS_MAX = 20000 };
+
+/* A report of the sample tables. */
+struct example {
+    struct report_head head;
+    struct report_part parts[PARTS_MAX];
+    struct table tables[PARTS_MAX];
+    char *svg[PARTS_MAX];
+    size_t n;
+};
+
+static void make(struct example *e, size_t kernels, unsigned cores, bool plots)
+{
+    memset(e, 0, sizeof *e);
+    const char *const *names = sample_table_names(&e->n);
+    for (size_t i = 0; i < e->n; i++) {
+        char why[300];
+        sample_table(&e->tables[i], names[i], kernels, cores);
+        e->svg[i] = plots ? table_plot_svg(&e->tables[i], names[i], why, sizeof why) : NULL;
+        e->parts[i] = (struct report_part){&e->tables[i], names[i], NULL, "First finding.\nSecond finding.\n",
+                                           e->svg[i], plots ? NULL : "gnuplot is not installed",
+                                           {"tables/x.csv", "tables/x.svg"}};
+    }
+    e->head = (struct report_head){.cpu = "Xeon Gold 6130", .machine = "model:xeon-gold-6130", .modelled = true,
+                                   .version = "0.1.0", .seed = "7", .date = "2026-11-22"};
+}
+
+static void end(struct example *e)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        table_free(&e->tables[i]);
+        free(e->svg[i]);
+    }
+}
+
+static char *page_of(const struct example *e)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(report_html(out, &e->head, e->parts, e->n), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *c = strstr(text, part); c; c = strstr(c + 1, part))
+        n++;
+    return n;
+}
+
+/* ---- a reader that accepts only what is well-formed ---- */
+
+struct reader {
+    char open[DEPTH_MAX][24];
+    size_t depth, n_ids;
+    char (*ids)[40], (*wanted)[40];
+    size_t n_wanted;
+};
+
+static bool is_void(const char *name)
+{
+    return strcmp(name, "meta") == 0 || strcmp(name, "br") == 0 || strcmp(name, "!DOCTYPE") == 0;
+}
+
+static void attribute(struct reader *r, const char *name, const char *value, size_t length)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%.*s", (int)length, value);
+    assert_true(strncmp(name, "on", 2) != 0);
+    assert_true(strcmp(name, "src") != 0 && strcmp(name, "action") != 0);
+    assert_true(strcmp(name, "style") != 0 || strncmp(text, "fill:none; stroke:", 18) == 0); /* gnuplot's hatching */
+    for (size_t i = 0; i < length; i++)
+        assert_true(value[i] != '<');
+    if (strcmp(name, "id") == 0) {
+        for (size_t i = 0; i < r->n_ids; i++)
+            if (strcmp(r->ids[i], text) == 0)
+                fail_msg("the id %s stands twice", text);
+        assert_true(r->n_ids < IDS_MAX);
+        snprintf(r->ids[r->n_ids++], sizeof r->ids[0], "%.39s", text);
+    }
+    const char *reference = strstr(text, "url(#");
+    bool local = strcmp(name, "href") == 0 && text[0] == '#', by_id = strcmp(name, "aria-labelledby") == 0;
+    if (reference || local || by_id) {
+        const char *wanted = reference ? reference + 5 : local ? text + 1 : text;
+        snprintf(r->wanted[r->n_wanted++], sizeof r->wanted[0], "%.*s", (int)strcspn(wanted, ")"), wanted);
+    }
+    if (strcmp(name, "href") == 0) /* a file beside the page: no scheme, no host */
+        assert_true(strchr(text, ':') == NULL && strncmp(text, "//", 2) != 0);
+}
+
+/* The attributes of a tag, up to its '>'. */
+static const char *attributes(struct reader *r, const char *s)
+{
+    for (;;) {
+        s += strspn(s, " \n\t");
+        if (*s == '>' || *s == '/')
+            return s + strcspn(s, ">");
+        size_t length = strcspn(s, "= >/\n\t");
+        char name[40];
+        snprintf(name, sizeof name, "%.*s", (int)length, s);
+        assert_true(length > 0);
+        s += length;
+        s += strspn(s, " ");
+        if (*s != '=')
+            continue;
+        s += 1 + strspn(s + 1, " ");
+        char quote = *s++;
+        assert_true(quote == '"' || quote == '\'');
+        const char *close = strchr(s, quote);
+        assert_non_null(close);
+        attribute(r, name, s, (size_t)(close - s));
+        s = close + 1;
+    }
+}
+
+static const char *tag(struct reader *r, const char *s)
+{
+    char name[24];
+    bool closes = s[1] == '/';
+    s += 1 + closes;
+    size_t length = strcspn(s, " >\n/\t");
+    assert_true(length > 0 && length < sizeof name);
+    snprintf(name, sizeof name, "%.*s", (int)length, s);
+    if (closes) {
+        assert_true(r->depth > 0);
+        assert_string_equal(r->open[r->depth - 1], name);
+        r->depth--;
+        return s + length;
+    }
+    assert_true(strcmp(name, "script") != 0 && strcmp(name, "img") != 0 && strcmp(name, "link") != 0);
+    s = attributes(r, s + length);
+    if (s[-1] != '/' && !is_void(name)) {
+        assert_true(r->depth < DEPTH_MAX);
+        snprintf(r->open[r->depth++], sizeof r->open[0], "%s", name);
+    }
+    return s;
+}
+
+static void check_page(const char *page)
+{
+    struct reader r = {.ids = calloc(IDS_MAX, 40), .wanted = calloc(IDS_MAX * 4, 40)};
+    assert_true(r.ids && r.wanted);
+    for (const char *s = page; *s; s++) {
+        if (*s == '<')
+            s = tag(&r, s);
+        else if (*s == '&')
+            assert_true(isalnum((unsigned char)s[1]) || s[1] == '#');
+        assert_true((unsigned char)*s >= 0x20 || *s == '\n' || *s == '\t');
+    }
+    assert_int_equal(r.depth, 0);
+    for (size_t i = 0; i < r.n_wanted; i++) {
+        size_t k = 0;
+        while (k < r.n_ids && strcmp(r.ids[k], r.wanted[i]) != 0)
+            k++;
+        if (k == r.n_ids)
+            fail_msg("nothing has the id %s", r.wanted[i]);
+    }
+    free(r.ids);
+    free(r.wanted);
+    assert_null(strstr(page, "http"));
+    assert_null(strstr(page, "@import"));
+}
+
+/* ---- tests ---- */
+
+static void the_page_is_well_formed_and_alone(void **state)
+{
+    char path[4096];
+    bool plots = gnuplot_find(path, sizeof path) == 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct example e;
+        make(&e, i ? 20 : 6, i ? 4 : 16, plots && !i);
+        char *page = page_of(&e);
+        check_page(page);
+        if (plots && !i)
+            assert_int_equal(count(page, "<svg"), e.n);
+        assert_true(strncmp(page, "<!DOCTYPE html>\n<html lang=\"en\">", 32) == 0);
+        free(page);
+        end(&e);
+    }
+}
+
+static void nasty_texts_do_no_harm(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 6, 4, false);
+    const struct table_pair facts[] = {{(char *)sample_nasty, (char *)sample_nasty}};
+    const char *texts[] = {sample_nasty};
+    e.head = (struct report_head){sample_nasty, sample_nasty, sample_nasty, true, sample_nasty, sample_nasty,
+                                  sample_nasty, sample_nasty, facts, 1, texts, 1, texts, 1, false};
+    for (size_t i = 0; i < e.n; i++) {
+        struct table *t = &e.tables[i];
+        table_add_missing(t, sample_nasty);
+        table_set_meta(t, "note", sample_nasty);
+        table_set_setting(t, "note", sample_nasty);
+        for (size_t c = 0; c < t->n_columns; c++)
+            if (t->columns[c].type == TABLE_TEXT)
+                table_set_text(t, 0, t->columns[c].name, sample_nasty);
+        e.parts[i] = (struct report_part){t, sample_nasty, sample_nasty, sample_nasty, NULL, sample_nasty,
+                                          {sample_nasty, "javascript:alert(1)", "//example.org/x"}};
+    }
+    char *page = page_of(&e);
+    char *address = page;
+    while ((address = strstr(address, "http")) != NULL) /* as text, or encoded, it may be there */
+        memcpy(address, "text", 4);
+    check_page(page);
+    assert_non_null(strstr(page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39;`$(x)` ?[31m"
+                                 "\xEF\xBF\xBD"));
+    assert_null(strstr(page, "\x1b"));
+    assert_non_null(strstr(page, "href=\"javascript%3Aalert%281%29\""));
+    assert_non_null(strstr(page, "href=\"example.org/x\""));
+    free(page);
+    end(&e);
+}
+
+static void every_missing_reason_is_told_once(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 4, 2, false);
+    for (size_t i = 0; i < 40; i++) {
+        char why[80], kernel[40];
+        snprintf(why, sizeof why, "reason number %zu;", i % 4);
+        snprintf(kernel, sizeof kernel, "kernel-%zu-of-40", i);
+        table_add_missing(&e.tables[i % 2 ? 7 : 3], why); /* energy, trigger */
+        table_put_text(&e.tables[i % 2 ? 7 : 3], "kernel", kernel);
+    }
+    char *page = page_of(&e);
+    check_page(page);
+    for (size_t i = 0; i < 40; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "reason number %zu;", i % 4);
+        assert_int_equal(count(page, text), 1);
+        snprintf(text, sizeof text, "kernel-%zu-of-40", i);
+        assert_int_equal(count(page, text), 1);
+    }
+    /* the same reason in all tables is one */
+    assert_int_equal(count(page, "the processor has no AMX unit"), 1);
+    assert_int_equal(count(page, "overhead: to amx"), 1);
+    free(page);
+    end(&e);
+}
+
+static void nothing_missing_is_said(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 4, 2, false);
+    e.n = 0;
+    char *page = page_of(&e);
+    check_page(page);
+    assert_non_null(strstr(page, "Nothing: all that was asked for was measured."));
+    assert_non_null(strstr(page, "No table has a finding to tell."));
+    free(page);
+    e.head.incomplete = true; /* a table failed */
+    page = page_of(&e);
+    assert_null(strstr(page, "Nothing: all"));
+    assert_non_null(strstr(page, "A table that was asked for failed"));
+    free(page);
+    e.n = 9;
+    end(&e);
+}
+
+static void a_model_has_its_banner(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 4, 2, false);
+    char *page = page_of(&e);
+    assert_int_equal(count(page, "<strong>Modelled, not measured</strong>"), 1);
+    assert_int_equal(count(page, "<strong>Modelled, not measured.</strong>"), e.n);
+    assert_non_null(strstr(page, "(modelled)</title>"));
+    free(page);
+    e.head.modelled = false;
+    for (size_t i = 0; i < e.n; i++)
+        table_set_meta(&e.tables[i], "modelled", "no");
+    page = page_of(&e);
+    assert_null(strstr(page, "odelled"));
+    free(page);
+    end(&e);
+}
+
+static void findings_are_ten_the_most_important_first(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 4, 2, false);
+    char *page = page_of(&e);
+    const char *from = strstr(page, "<section id=\"findings\">"), *to = from ? strstr(from, "</section>") : NULL;
+    assert_non_null(to);
+    char *part = strndup(from, (size_t)(to - from));
+    assert_int_equal(count(part, "<li>First finding. "), 9);
+    assert_int_equal(count(part, "<li>Second finding. "), 1);
+    /* all are told beside their table */
+    assert_int_equal(count(page, "First finding.<br>Second finding."), 9);
+    free(part);
+    free(page);
+    end(&e);
+}
+
+static void long_tables_open_and_huge_ones_name_their_file(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 2, 1, false);
+    e.n = 1;
+    struct table *t = &e.tables[0];
+    char *page = page_of(&e);
+    assert_null(strstr(page, "class=\"more\""));
+    free(page);
+    while (t->n_rows < REPORT_ROWS_MAX + 3) {
+        table_add_row(t);
+        table_put_number(t, "cpu", 1);
+    }
+    page = page_of(&e);
+    check_page(page);
+    assert_non_null(strstr(page, "<tbody class=\"more\">"));
+    assert_non_null(strstr(page, "These are the first 1000 of 1003 rows; all are in <a href=\"tables/x.csv\">"));
+    free(page);
+    e.n = 9;
+    end(&e);
+}
+
+static char *table_text_of(const struct table *t)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    report_table(out, t, "Caption", "id", NULL);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void values_have_their_limits_and_absent_ones_a_dash(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table_empty(&t, "energy");
+    table_add_row(&t);
+    table_put_text(&t, "kernel", "512fma");
+    table_put_number(&t, "freq_ghz", 2.1);
+    table_put_limits(&t, "watts", 9.125, 9, 9.251);
+    table_add_row(&t);
+    table_put_text(&t, "kernel", "pause");
+    table_put_number(&t, "watts", 0.0001);
+    char *text = table_text_of(&t);
+    assert_non_null(strstr(text, "<th scope=\"row\">512fma</th><td class=\"number\">2.10</td><td class=\"number\">9.12 "
+                                 "<span class=\"limits\">[9.00,&nbsp;9.25]</span></td>"));
+    assert_non_null(strstr(text, "<td class=\"absent\">\xE2\x80\x93</td><td class=\"number\">0.00</td>"));
+    assert_null(strstr(text, "_lo"));
+    assert_null(strstr(text, "nan"));
+    assert_non_null(strstr(text, "No row has a value of: energy per operation, n</p>"));
+    assert_non_null(strstr(text, "<caption id=\"id\">Caption</caption>"));
+    free(text);
+    table_free(&t);
+}
+
+static void codes_are_written_as_intel_does(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table(&t, "umask", 2, 1);
+    char *text = table_text_of(&t);
+    assert_non_null(strstr(text, "<th scope=\"row\" class=\"number\">28H</th><td class=\"number\">01H</td>") ||
+                    strstr(text, "28H</th><td class=\"number\">01H</td>"));
+    free(text);
+    table_free(&t);
+}
+
+static void sources_that_are_cited_are_listed(void **state)
+{
+    struct example e;
+    (void)state;
+    assert_true(report_cites("as in (G 3.2.2)", 'G'));
+    assert_true(report_cites("G 3", 'G'));
+    assert_true(report_cites("(G 3.2.3, K).", 'K'));
+    assert_false(report_cites("2.1 GHz", 'G'));
+    assert_false(report_cites("AVG 3", 'G'));
+    assert_false(report_cites("G is", 'G'));
+    assert_false(report_cites("", 'G'));
+    assert_false(report_cites(NULL, 'G'));
+    make(&e, 2, 1, false);
+    char *page = page_of(&e);
+    assert_non_null(strstr(page, "<dt>G</dt><dd>M. Gottschlag"));
+    assert_non_null(strstr(page, "<dt>K</dt>"));
+    assert_null(strstr(page, "<dt>Z</dt>"));
+    free(page);
+    for (size_t i = 0; i < e.n; i++)
+        assert_non_null(report_method(e.tables[i].name));
+    assert_null(report_method("other"));
+    end(&e);
+}
+
+static char *inlined(const char *svg, int expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(svg_inline(out, svg, "p-", "a <title>"), expected);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void pictures_are_fitted_into_the_page(void **state)
+{
+    (void)state;
+    char *text = inlined("<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 800 400\" xmlns=\"x\">\n<title>Gnuplot</title>"
+                         "<rect id='a' fill=\"#ffffff\"/><g id=\"b\" stroke='rgb(  0, 114, 178)' fill=\"rgb(1,2,3)\">"
+                         "<text>id='x' #ffffff</text></g><use xlink:href='#a' fill='url(#b)'/></svg>", 0);
+    assert_string_equal(text, "<svg class=\"plot\" viewBox=\"0 0 800 400\" role=\"img\" aria-label=\"a &lt;title&gt;\">"
+                              "\n<rect id='p-a' fill=\"var(--paper)\"/><g id=\"p-b\" stroke='var(--series-0)' "
+                              "fill=\"rgb(1,2,3)\"><text>id='x' #ffffff</text></g><use href='#p-a' fill='url(#p-b)'/>"
+                              "</svg>");
+    free(text);
+    static const char *const refused[] = {
+        "", "<svg>", "text", "<svg viewBox=\"0 0 0 9\"></svg>", "<svg viewBox=\"0 0 9\"></svg>",
+        "<svg viewBox=\"0 0 9 9\"><script>1</script></svg>", "<svg viewBox=\"0 0 9 9\"><image/></svg>",
+        "<svg viewBox=\"0 0 9 9\"><foreignObject/></svg>"};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        text = inlined(refused[i], -1);
+        assert_string_equal(text, "");
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_is_well_formed_and_alone),
+        cmocka_unit_test(nasty_texts_do_no_harm),
+        cmocka_unit_test(every_missing_reason_is_told_once),
+        cmocka_unit_test(nothing_missing_is_said),
+        cmocka_unit_test(a_model_has_its_banner),
+        cmocka_unit_test(findings_are_ten_the_most_important_first),
+        cmocka_unit_test(long_tables_open_and_huge_ones_name_their_file),
+        cmocka_unit_test(values_have_their_limits_and_absent_ones_a_dash),
+        cmocka_unit_test(codes_are_written_as_intel_does),
+        cmocka_unit_test(sources_that_are_cited_are_listed),
+        cmocka_unit_test(pictures_are_fitted_into_the_page),
+    };
+    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}

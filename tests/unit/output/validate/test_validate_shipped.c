@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The shipped figures against the shipped models, measured, and against tables that are as published: all agree, and of
+ * each figure one that is a fifth off is found, in the file as in the table; or the verdict says what hides it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "output/validate/validate.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/random_numbers.h"
+#include "tests/support/schedule_tables.h"
+#include "tests/support/table_rig.h"
+#include "tables/published/sku_file.h"
+#include "tables/table/tables.h"
+
+enum { TABLES_MAX = 9 };
+static const double OFF[] = {0.8, 1.2};
+
+static void load(const char *name, struct sku *s)
+{
+    struct machine_error err;
+    if (sku_load(name, "data", s, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+}
+
+/* What is said of one figure. */
+struct said {
+    char verdict[20];
+    double detectable;
+    bool hidden;
+};
+
+static struct said ask(const struct sku_figure *f, const struct table *tables, size_t n)
+{
+    struct said s = {.verdict = ""};
+    struct sku_figure figure = *f;
+    struct sku sku = {.name = "N", .brand = "B", .n_figures = 1, .figures = &figure};
+    const struct table *list[TABLES_MAX];
+    struct table out;
+    for (size_t i = 0; i < n; i++)
+        list[i] = &tables[i];
+    assert_int_equal(validate_tables(&sku, list, n, &out), 0);
+    snprintf(s.verdict, sizeof s.verdict, "%s", table_text(&out, 0, "verdict"));
+    s.detectable = table_number(&out, 0, "detectable");
+    s.hidden = table_text(&out, 0, "hidden_by") != NULL;
+    table_free(&out);
+    return s;
+}
+
+static bool deviates(const struct said *s)
+{
+    return strcmp(s->verdict, "deviates") == 0;
+}
+
+/* Whether the figure means this row: written here once more, independently of what is tested. */
+static bool is_meant(const struct sku_figure *f, const struct table *t, size_t row)
+{
+    for (size_t i = 0; i < f->n_keys; i++) {
+        const struct sku_key *k = &f->keys[i];
+        const char *text = table_text(t, row, k->column);
+        double number = table_number(t, row, k->column);
+        char words[SKU_TEXT_MAX + 2], word[SKU_TEXT_MAX + 2];
+        snprintf(words, sizeof words, ",%.*s,", (int)sizeof words - 3, k->text);
+        snprintf(word, sizeof word, ",%.*s,", (int)sizeof word - 3, text ? text : "");
+        if (text ? !strstr(words, word) : !(number >= k->lo && number <= k->hi))
+            return false;
+    }
+    return isfinite(table_number(t, row, f->column));
+}
+
+/* Value and limits of a row: times k, then more by `plus`. */
+static void change(struct table *t, size_t row, const char *column, double k, double plus)
+{
+    static const char *const ends[] = {"", "_lo", "_hi"};
+    for (size_t i = 0; i < 3; i++) {
+        char name[SKU_NAME_MAX + 4];
+        snprintf(name, sizeof name, "%s%s", column, ends[i]);
+        double was = table_number(t, row, name);
+        if (isfinite(was))
+            table_set_number(t, row, name, was * k + plus);
+    }
+}
+
+static struct table *find(struct table *tables, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(tables[i].name, name) == 0)
+            return &tables[i];
+    fail_msg("no table %s", name);
+    return NULL;
+}
+
+/* The measured cell is off: by a fifth, or of a figure of 0 by what is said to be found. Of a mean all cells are. */
+static void check_cells(const char *sku, const struct sku_figure *f, struct table *tables, size_t n,
+                        const struct said *said)
+{
+    struct table *t = find(tables, n, f->table);
+    size_t cells = 0;
+    for (size_t row = 0; row < t->n_rows; row++)
+        for (size_t i = 0; i < 2 && is_meant(f, t, row); i++) {
+            bool zero = f->hi == 0;
+            double k = zero ? 1 : OFF[i], plus = zero ? 1.001 * said->detectable : 0;
+            for (size_t r = f->mean ? 0 : row; r < (f->mean ? t->n_rows : row + 1); r++)
+                if (is_meant(f, t, r))
+                    change(t, r, f->column, k, plus);
+            struct said now = ask(f, tables, n);
+            if (!deviates(&now) && !said->hidden)
+                fail_msg("%s:%u: %s %s, row %zu, times %g plus %g: %s", sku, f->line, f->where, f->column, row, k, plus,
+                         now.verdict);
+            for (size_t r = f->mean ? 0 : row; r < (f->mean ? t->n_rows : row + 1); r++)
+                if (is_meant(f, t, r))
+                    change(t, r, f->column, 1 / k, -plus / k);
+            cells++;
+        }
+    assert_true(cells > 0);
+}
+
+/* All that is checked of a figure. Returns whether something hides a fifth. */
+static bool check_figure(const char *sku, const struct sku_figure *f, struct table *tables, size_t n)
+{
+    struct said said = ask(f, tables, n);
+    if (strcmp(said.verdict, "agrees") != 0)
+        fail_msg("%s:%u: %s %s %s", sku, f->line, f->where, f->column, said.verdict);
+    for (size_t i = 0; i < 2 && f->hi != 0; i++) {
+        struct sku_figure wrong = *f;
+        wrong.lo *= OFF[i];
+        wrong.hi *= OFF[i];
+        wrong.tolerance = OFF[i] * validate_precision(f); /* as precise as the right one */
+        struct said now = ask(&wrong, tables, n);
+        if (!deviates(&now) && !said.hidden)
+            fail_msg("%s:%u: %s %s, published %g times as high: %s", sku, f->line, f->where, f->column, OFF[i],
+                     now.verdict);
+    }
+    check_cells(sku, f, tables, n, &said);
+    return said.hidden;
+}
+
+/* ---- measured ---- */
+
+/* The tables that something was published of, of the model of that name. */
+static size_t measure(const struct sku *s, const char *model, struct table *tables)
+{
+    struct model m;
+    size_t n = 0;
+    rig_load(model, &m);
+    for (size_t i = 0; i < s->n_figures; i++) {
+        bool there = !s->figures[i].published;
+        for (size_t k = 0; k < n; k++)
+            there = there || strcmp(tables[k].name, s->figures[i].table) == 0;
+        if (there)
+            continue;
+        struct tables_options *o = calloc(1, sizeof *o);
+        assert_non_null(o);
+        assert_true(n < TABLES_MAX);
+        tables_options_default(o);
+        o->seed = 11;
+        o->brief = strcmp(s->figures[i].table, "transitions") == 0; /* the pairs that are published are among the few */
+        o->runs = strcmp(s->figures[i].table, "overhead") == 0 ? 100 : 0;
+        rig_measure(tables_find(s->figures[i].table), &m, o, &tables[n++]);
+        free(o);
+    }
+    return n;
+}
+
+static void test_models_agree_with_their_figures(void **state)
+{
+    (void)state;
+    char **names;
+    size_t n_names, hidden = 0;
+    assert_int_equal(sku_list("data", &names, &n_names), 0);
+    for (size_t e = 0; e < rng_rounds((unsigned)n_names); e++) {
+        char path[200];
+        struct sku s;
+        struct table tables[TABLES_MAX], out;
+        const struct table *list[TABLES_MAX];
+        snprintf(path, sizeof path, "data/models/%s.model", names[e]);
+        if (access(path, R_OK) != 0)
+            continue;
+        load(names[e], &s);
+        size_t n = measure(&s, names[e], tables), published = 0;
+        for (size_t i = 0; i < n; i++)
+            list[i] = &tables[i];
+        assert_int_equal(validate_tables(&s, list, n, &out), 0);
+        assert_null(table_meta(&out, "warning"));
+        for (size_t i = 0; i < s.n_figures; i++)
+            if (s.figures[i].published) {
+                hidden += check_figure(names[e], &s.figures[i], tables, n);
+                published++;
+            }
+        assert_int_equal(validate_count(&out, "agrees"), published);
+        print_message("%s: %zu figures\n", names[e], published);
+        table_free(&out);
+        for (size_t i = 0; i < n; i++)
+            table_free(&tables[i]);
+        sku_free(&s);
+    }
+    if (rng_rounds((unsigned)n_names) == n_names)
+        assert_int_equal(hidden, 2); /* throttling of the W-2104, published as 8 to 20 us */
+    sku_list_free(names, n_names);
+}
+
+/* ---- as published ---- */
+
+/* A table of one row that the figure means, with what was published in it, and limits of 0.3 % on either side. */
+static void as_published(const struct sku_figure *f, struct table *t)
+{
+    const struct table_kind *k = tables_find(f->table);
+    double p = (f->lo + f->hi) / 2;
+    table_init(t, f->table, k->columns, k->n_columns);
+    table_set_meta(t, "cpu", "B");
+    table_add_row(t);
+    for (size_t i = 0; i < f->n_keys; i++) {
+        const struct sku_key *key = &f->keys[i];
+        char first[SKU_TEXT_MAX];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(key->text, ","), key->text);
+        for (size_t c = 0; c < k->n_columns; c++)
+            if (strcmp(k->columns[c].name, key->column) == 0 && k->columns[c].type == TABLE_TEXT)
+                table_put_text(t, key->column, first);
+            else if (strcmp(k->columns[c].name, key->column) == 0)
+                table_put_number(t, key->column, key->lo);
+    }
+    table_put_number(t, f->column, p);
+    for (size_t c = 0; c < k->n_columns; c++)
+        if (strncmp(k->columns[c].name, f->column, strlen(f->column)) == 0) {
+            const char *end = k->columns[c].name + strlen(f->column);
+            if (strcmp(end, "_lo") == 0 || strcmp(end, "_hi") == 0)
+                table_put_number(t, k->columns[c].name, end[1] == 'l' ? 0.997 * p : 1.003 * p);
+        }
+    assert_false(t->failed);
+}
+
+/* Also of the processors that no model is shipped of. */
+static void test_every_figure(void **state)
+{
+    (void)state;
+    char **names;
+    size_t n, figures = 0, hidden = 0;
+    assert_int_equal(sku_list("data", &names, &n), 0);
+    for (size_t e = 0; e < n; e++) {
+        struct sku s;
+        load(names[e], &s);
+        for (size_t i = 0; i < s.n_figures; i++)
+            if (s.figures[i].published) {
+                struct table t;
+                as_published(&s.figures[i], &t);
+                hidden += check_figure(names[e], &s.figures[i], &t, 1);
+                figures++;
+                table_free(&t);
+            }
+        sku_free(&s);
+    }
+    assert_int_equal(hidden, 2);
+    assert_true(figures >= 104);
+    sku_list_free(names, n);
+}
+
+/* The shipped figures of the 6130 against its published frequencies: of several rows the worst one is told. */
+static void test_gold(void **state)
+{
+    (void)state;
+    struct sku s;
+    struct table t, out;
+    load("xeon-gold-6130", &s);
+    gold_frequencies(&t);
+    const struct table *tables[] = {&t};
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    assert_int_equal(out.n_rows, s.n_figures);
+    assert_int_equal(validate_count(&out, "deviates"), 0);
+    assert_int_equal(validate_count(&out, "agrees"), 20); /* 15 frequencies, 5 levels */
+    assert_int_equal(validate_count(&out, "not published"), 4); /* whatever was measured */
+    assert_int_equal(sku_published(&s), s.n_figures - 4);
+    assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20 - 4);
+    assert_null(table_meta(&out, "warning"));
+    assert_true(table_modelled(&out));
+    assert_string_equal(table_meta(&out, "sku"), "Intel Xeon Gold 6130");
+    table_free(&out);
+    for (size_t row = 0; row < t.n_rows; row++) /* one row of four is another step */
+        if (table_number(&t, row, "active_cores") == 7 && table_number(&t, row, "level") == 2)
+            for (int i = 0; i < 3; i++)
+                table_set_number(&t, row, i == 0 ? "freq_ghz" : i == 1 ? "freq_ghz_lo" : "freq_ghz_hi", 2.5);
+    assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
+    assert_int_equal(validate_count(&out, "deviates"), 1);
+    for (size_t row = 0; row < out.n_rows; row++)
+        if (strcmp(table_text(&out, row, "verdict"), "deviates") == 0) {
+            assert_string_equal(table_text(&out, row, "figure"), "level=2 active_cores=5-8 freq_ghz");
+            assert_true(fabs(table_number(&out, row, "deviation_percent") - 100 * (2.5 / 2.4 - 1)) < 1e-9);
+            assert_string_equal(table_text(&out, row, "source"), "G table 3.1");
+            assert_string_equal(table_text(&out, row, "unit"), "GHz");
+            assert_int_equal((int)table_number(&out, row, "rows"), 4);
+        }
+    table_free(&out);
+    table_free(&t);
+    sku_free(&s);
+}
+
+int main(void)
+{
+    setenv("CHARACTERIZE_DATA", "data", 1); /* what is documented of events */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models_agree_with_their_figures),
+        cmocka_unit_test(test_every_figure),
+        cmocka_unit_test(test_gold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table of frequencies on models: the published table from the measurement alone, every shipped model, models with
+ * turbo tables drawn at random, and a machine whose frequency floats.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/kinds.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/random_numbers.h"
+#include "tests/support/table_rig.h"
+
+/* Short, for tests under a sanitizer. */
+static struct tables_options quick(unsigned runs)
+{
+    struct tables_options o;
+    tables_options_default(&o);
+    o.runs = runs;
+    o.observe_us = 600;
+    o.warmup_us = 3000;
+    o.seed = 7;
+    return o;
+}
+
+static const char *text(const struct table *t, size_t row, const char *column)
+{
+    const char *value = table_text(t, row, column);
+    return value ? value : "";
+}
+
+/* ---- the published table ---- */
+
+static void test_the_published_table(void **state)
+{
+    (void)state;
+    /* Gottschlag's dissertation, table 3.1, GHz; which code runs at which level: section 3.2.1 */
+    static const double published[3][5] = {
+        {3.7, 3.5, 3.4, 3.1, 2.8}, {3.6, 3.4, 3.1, 2.6, 2.4}, {3.5, 3.1, 2.4, 2.1, 1.9}};
+    static const unsigned last[5] = {2, 4, 8, 12, 16};
+    static const char *const groups[5] = {"1-2", "3-4", "5-8", "9-12", "13-16"};
+    static const struct { const char *kernel; int level; } kernels[7] = {
+        {"64add", 0}, {"128or", 0}, {"128fma", 0}, {"256or", 0}, {"256fma", 1}, {"512or", 1}, {"512fma", 2}};
+    struct model model;
+    struct tables_options o;
+    struct table t;
+    rig_load("xeon-gold-6130", &model);
+    tables_options_default(&o);
+    rig_measure(&table_frequency, &model, &o, &t);
+    assert_int_equal(t.n_rows, 7 * 16);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        unsigned cores = (unsigned)table_number(&t, row, "active_cores");
+        size_t group = 0, k = row % 7;
+        while (last[group] < cores)
+            group++;
+        double expected = published[kernels[k].level][group];
+        assert_string_equal(text(&t, row, "kernel"), kernels[k].kernel);
+        assert_int_equal(cores, row / 7 + 1);
+        assert_true(fabs(table_number(&t, row, "freq_ghz") - expected) < 1e-3 * expected);
+        assert_true(table_number(&t, row, "freq_ghz_hi") - table_number(&t, row, "freq_ghz_lo") < 2e-3);
+        assert_int_equal((int)table_number(&t, row, "level"), kernels[k].level);
+        /* 512-bit heavy code changes its frequency with every group, others as published */
+        assert_string_equal(text(&t, row, "group"), groups[group]);
+        assert_string_equal(text(&t, row, "level_source"), "counters");
+        assert_true(fabs(table_number(&t, row, "turbo_limit_ghz") - published[0][group]) < 1e-9);
+        assert_int_equal((int)table_number(&t, row, "n"), 5);
+    }
+    assert_string_equal(table_setting(&t, "groups"), "1-2, 3-4, 5-8, 9-12, 13-16");
+    assert_string_equal(table_setting(&t, "steps"), "steps");
+    assert_int_equal(t.n_missing, 1); /* amx */
+    table_free(&t);
+}
+
+/* ---- a model's own parameters ---- */
+
+static unsigned true_level(const struct model *m, const char *kernel)
+{
+    struct payload p = rig_payload(kernel);
+    struct model_need need;
+    struct machine_error err;
+    assert_int_equal(model_need(m, &p, &need, &err), MACHINE_OK);
+    return m->classes[need.later].level;
+}
+
+static bool ever_faster(const struct model *m, unsigned a, unsigned b)
+{
+    for (unsigned cores = 1; cores <= m->cores; cores++)
+        if (model_ghz(m, a, cores) > model_ghz(m, b, cores))
+            return true;
+    return false;
+}
+
+/* Levels as frequencies can tell them: what is alike everywhere is one. `used`: levels at which kernels run. */
+static int visible_level(const struct model *m, unsigned level, const bool used[MODEL_LEVELS_MAX])
+{
+    int visible = 0;
+    for (unsigned other = 0; other < level; other++) {
+        bool counts = used[other] && ever_faster(m, other, level);
+        for (unsigned twin = 0; twin < other; twin++)
+            counts = counts && !(used[twin] && !ever_faster(m, twin, other));
+        visible += counts;
+    }
+    return visible;
+}
+
+static void expect_truth(const struct model *m, const struct table *t, double tolerance)
+{
+    bool used[MODEL_LEVELS_MAX] = {false};
+    for (size_t row = 0; row < t->n_rows; row++)
+        used[true_level(m, text(t, row, "kernel"))] = true;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        unsigned level = true_level(m, text(t, row, "kernel"));
+        unsigned cores = (unsigned)table_number(t, row, "active_cores"), first = cores, after = cores;
+        double ghz = model_mean_ghz(m, level, cores);
+        int told = m->counts_licences ? (int)level : visible_level(m, level, used);
+        while (first > 1 && model_ghz(m, level, first - 1) == model_ghz(m, level, cores))
+            first--;
+        while (after < m->cores && model_ghz(m, level, after + 1) == model_ghz(m, level, cores))
+            after++;
+        char group[40];
+        snprintf(group, sizeof group, first == after ? "%u" : "%u-%u", first, after);
+        if (fabs(table_number(t, row, "freq_ghz") - ghz) > tolerance * ghz)
+            fail_msg("%s at %u cores: %g GHz instead of %g", text(t, row, "kernel"), cores,
+                     table_number(t, row, "freq_ghz"), ghz);
+        assert_int_equal((int)table_number(t, row, "level"), told);
+        assert_string_equal(text(t, row, "group"), group);
+        assert_string_equal(text(t, row, "level_source"), m->counts_licences ? "counters" : "frequency");
+    }
+}
+
+static void test_every_shipped_model(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"core-i5-1035g4", "xeon-w-2104", "core-i7-6700hq", "core-i9-7940x",
+                                        "core-i9-11900k", "generic-no-licence", "xeon-gold-6130"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct model model;
+        struct tables_options o = quick(3);
+        struct table t;
+        rig_load(names[i], &model);
+        rig_measure(&table_frequency, &model, &o, &t);
+        unsigned kernels = model.features & KERNEL_NEEDS_AVX512F ? 7 : 5;
+        assert_int_equal(t.n_rows, (size_t)kernels * model.cores);
+        expect_truth(&model, &t, 0.005);
+        bool states = model.turbo_layout != MODEL_TURBO_NONE;
+        assert_int_equal(isfinite(table_number(&t, 0, "turbo_limit_ghz")), states);
+        assert_int_equal(strncmp(table_setting(&t, "turbo_limits_ghz"), "not known: ", 11) == 0, !states);
+        table_free(&t);
+    }
+}
+
+static void draw(struct rng *r, struct model *m)
+{
+    m->cores = (unsigned)rng_int(r, 1, 20);
+    m->counts_licences = m->counts_throttle = rng_chance(r, 0.5);
+    m->n_turbo = 0;
+    int ratio[3] = {rng_int(r, 38, 48), 0, 0};
+    ratio[1] = ratio[0] - rng_int(r, 0, 4);
+    ratio[2] = ratio[1] - rng_int(r, 0, 4);
+    for (unsigned cores = 1; cores <= m->cores;) {
+        struct model_turbo *row = &m->turbo[m->n_turbo++];
+        unsigned end = cores + (unsigned)rng_int(r, 0, 6);
+        row->cores = (struct model_range){cores, end > m->cores ? m->cores : end};
+        for (int level = 0; level < 3; level++) {
+            ratio[level] = level && ratio[level] > ratio[level - 1] ? ratio[level - 1] : ratio[level];
+            row->ghz[level] = ratio[level] * 0.1;
+            ratio[level] -= rng_int(r, 0, 3);
+        }
+        cores = row->cores.hi + 1;
+    }
+}
+
+static void test_random_models(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 8; seed++) {
+        struct model model;
+        struct rng r;
+        struct table t;
+        struct tables_options o = quick(3);
+        static const char *const names[4] = {"512fma", "128fma", "512or", "256fma"};
+        rng_init(&r, 5, seed);
+        rig_load(seed % 2 ? "xeon-w-2104" : "xeon-gold-6130", &model);
+        draw(&r, &model);
+        o.n_kernels = (size_t)rng_int(&r, 1, 4);
+        for (size_t k = 0; k < o.n_kernels; k++)
+            o.kernels[k] = rig_payload(names[k]);
+        rig_measure(&table_frequency, &model, &o, &t);
+        assert_int_equal(t.n_rows, o.n_kernels * model.cores);
+        expect_truth(&model, &t, 0.005);
+        table_free(&t);
+    }
+}
+
+/* ---- cells and options ---- */
+
+/* Levels `first` and `second` below the one before, by chains of adds against a coarse clock; `sigma`: it floats. */
+static void coarse(struct model *m, double step_ns, double first, double second, double sigma)
+{
+    rig_load_plain("xeon-gold-6130", m);
+    m->no_counters = true;
+    m->counts_licences = m->counts_throttle = false;
+    m->tsc_step_ns = step_ns;
+    m->world.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
+    for (size_t i = 0; i < m->n_turbo; i++) {
+        m->turbo[i].ghz[1] = m->turbo[i].ghz[0] * (1 - first);
+        m->turbo[i].ghz[2] = m->turbo[i].ghz[1] * (1 - second);
+    }
+}
+
+/* Their limits are wide: more repetitions narrow them, and levels are told, or not told where they do not suffice. */
+static void test_coarse_clocks_tell_levels(void **state)
+{
+    static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};
+    (void)state;
+    size_t told[3] = {0}, rows[3] = {0};
+    for (unsigned i = 0; i < 12; i++) {
+        static struct model m;
+        struct tables_options o;
+        struct table t;
+        size_t floats = i % 3;
+        double first = steps[i / 3 % 4], second = first > 0 ? steps[1 + i % 3] : 0;
+        coarse(&m, i % 2 ? 10 : 25, first, second, sigmas[floats]);
+        tables_options_default(&o);
+        o.brief = true;
+        o.seed = i;
+        for (size_t k = 0; k < 4; k++)
+            o.kernels[o.n_kernels++] = rig_payload((const char *const[]){"64add", "128or", "512or", "512fma"}[k]);
+        rig_measure(&table_frequency, &m, &o, &t);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            double level = table_number(&t, row, "level");
+            rows[floats]++;
+            told[floats] += !isnan(level);
+            if (!isnan(level) && level != (first > 0 ? true_level(&m, text(&t, row, "kernel")) : 0))
+                fail_msg("table %u (%g, %g, floats by %g), %s: level %g", i, first, second, sigmas[floats],
+                         text(&t, row, "kernel"), level);
+        }
+        table_free(&t);
+    }
+    print_message("levels told: %zu of %zu, %zu of %zu and %zu of %zu where it floats by 0.2 and 0.6 %%\n", told[0],
+                  rows[0], told[1], rows[1], told[2], rows[2]);
+    assert_true(told[0] > rows[0] * 2 / 3);
+}
+
+static void test_a_cell_depends_on_nothing_else(void **state)
+{
+    (void)state;
+    struct model model;
+    struct table all, one;
+    struct tables_options o = quick(3);
+    rig_load("xeon-gold-6130", &model);
+    o.n_kernels = 2;
+    o.kernels[0] = rig_payload("64add");
+    o.kernels[1] = rig_payload("512fma");
+    rig_measure(&table_frequency, &model, &o, &all);
+    o.n_active = 1;
+    o.active[0] = 9;
+    o.n_kernels = 1;
+    o.kernels[0] = rig_payload("512fma");
+    rig_measure(&table_frequency, &model, &o, &one);
+    assert_int_equal(one.n_rows, 1);
+    for (size_t row = 0; row < all.n_rows; row++)
+        if (table_number(&all, row, "active_cores") == 9 && !strcmp(text(&all, row, "kernel"), "512fma"))
+            assert_true(table_number(&all, row, "freq_ghz") == table_number(&one, 0, "freq_ghz"));
+    table_free(&all);
+    table_free(&one);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    struct model model;
+    struct machine m;
+    struct machine_error err;
+    struct table t;
+    struct tables_options o = quick(2);
+    rig_load("xeon-gold-6130", &model);
+    o.brief = true;
+    o.cpu = 5;
+    o.n_kernels = 3;
+    o.kernels[0] = rig_payload("512fma");
+    o.kernels[1] = rig_payload("amx");
+    o.kernels[2] = rig_payload("512fma"); /* once is enough */
+    rig_measure(&table_frequency, &model, &o, &t);
+    assert_int_equal(t.n_rows, 5); /* 1, 2, 4, 8, 16 */
+    assert_int_equal(t.n_missing, 1);
+    assert_int_equal((int)table_number(&t, 4, "active_cores"), 16);
+    assert_int_equal((int)table_number(&t, 4, "cpu"), 5);
+    assert_int_equal((int)table_number(&t, 4, "n"), 2);
+    assert_string_equal(text(&t, 1, "group"), "1-2");
+    assert_string_equal(text(&t, 4, "group"), "16");
+    table_free(&t);
+    /* the CPUs that are named, the first of them measured; one twice is refused */
+    o = quick(2);
+    o.n_kernels = 1;
+    o.kernels[0] = rig_payload("128fma");
+    o.n_cpus = 3;
+    o.cpus[0] = 11;
+    o.cpus[1] = 2;
+    o.cpus[2] = 7;
+    rig_measure(&table_frequency, &model, &o, &t);
+    assert_int_equal(t.n_rows, 3);
+    assert_int_equal((int)table_number(&t, 0, "cpu"), 11);
+    table_free(&t);
+    o.cpus[2] = 2;
+    assert_int_equal(machine_open_parsed_model(&model, "model:test", &m, &err), MACHINE_OK);
+    assert_int_equal(tables_measure(&table_frequency, &m, &o, NULL, NULL, &t, &err), MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "CPU 2 is listed twice");
+    m.ops->close(&m);
+}
+
+/* ---- a machine with several kinds of cores, one whose frequency floats, one that is always disturbed ---- */
+
+struct odd {
+    struct machine inner;
+    struct rng r;
+    bool floats, disturbed;
+    double slow_ghz; /* of CPUs below 8 */
+    bool hybrid;     /* an Alder Lake, CPUs below 8 are E cores; 650H holds limits of 1.5 GHz for one to four of them */
+    int cpu;         /* of the last prepare */
+};
+
+static void odd_info(const struct machine *m, struct machine_info *out)
+{
+    const struct odd *o = m->state;
+    o->inner.ops->info(&o->inner, out);
+    if (o->hybrid) {
+        out->model = 0x97;
+        out->cpu_number = o->cpu;
+        out->core_class = o->cpu < 8 ? "E" : "P";
+    }
+}
+
+static const char *odd_lacks(const struct machine *m, enum counter_id id, const char **remedy)
+{
+    const struct odd *o = m->state;
+    return o->inner.ops->lacks(&o->inner, id, remedy);
+}
+
+static int odd_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    struct odd *o = m->state;
+    struct machine_setup setup = *s;
+    o->cpu = s->cpu < 0 ? 15 : s->cpu;
+    if (o->floats)
+        setup.fixed_ghz = rng_range(&o->r, 1.2, 1.9);
+    else if (s->cpu < 8)
+        setup.fixed_ghz = o->slow_ghz;
+    return o->inner.ops->prepare(&o->inner, &setup, err);
+}
+
+static int odd_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct odd *o = m->state;
+    int status = o->inner.ops->run(&o->inner, r, out, err);
+    if (o->disturbed)
+        out->involuntary_switches = 3;
+    return status;
+}
+
+static void odd_finish(struct machine *m)
+{
+    struct odd *o = m->state;
+    o->inner.ops->finish(&o->inner);
+}
+
+static size_t odd_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct odd *o = m->state;
+    assert_true(max >= 2);
+    out[0] = (struct machine_core_kind){15, "P"};
+    out[1] = (struct machine_core_kind){3, "E"};
+    return o->floats || o->disturbed ? 0 : 2;
+}
+
+static int odd_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
+{
+    (void)m;
+    *value = reg == 0x1ad ? 0x1c1d1e1f : 0x0f0f0f0f;
+    return reg == 0x1ad || reg == 0x650 ? MACHINE_OK : machine_fail(err, MACHINE_CANNOT, "", "no register %XH", reg);
+}
+
+static const struct machine_ops odd_ops = {.info = odd_info, .lacks = odd_lacks, .prepare = odd_prepare, .run = odd_run,
+                                           .finish = odd_finish, .core_kinds = odd_kinds,
+                                           .read_register = odd_register};
+
+static void open_odd(struct odd *o, struct machine *m, bool counts)
+{
+    struct model model;
+    struct machine_error err;
+    memset(o, 0, sizeof *o);
+    rng_init(&o->r, 6, 1);
+    rig_load("xeon-gold-6130", &model);
+    model.counts_licences = model.counts_throttle = counts;
+    assert_int_equal(machine_open_parsed_model(&model, "model:test", &o->inner, &err), MACHINE_OK);
+    *m = (struct machine){&odd_ops, o};
+}
+
+static char *printed(const struct table *t, void (*print)(FILE *, const struct table *))
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&out, &size);
+    assert_non_null(f);
+    if (print)
+        print(f, t);
+    else
+        table_frequency.print(f, false, t);
+    assert_int_equal(fclose(f), 0);
+    return out;
+}
+
+static void expect_narrow(const char *printed_text)
+{
+    for (const char *p = printed_text; *p; p += strcspn(p, "\n"), p += *p == '\n')
+        assert_true(strcspn(p, "\n") <= 100);
+}
+
+static void test_what_floats_has_no_steps(void **state)
+{
+    (void)state;
+    struct odd o;
+    struct machine m;
+    struct table t;
+    struct tables_options options = quick(2);
+    open_odd(&o, &m, false);
+    o.floats = true;
+    options.n_active = 2;
+    options.active[0] = 2;
+    options.active[1] = 0; /* all */
+    rig_measure_on(&table_frequency, &m, &options, &t);
+    assert_int_equal(t.n_rows, 14);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        assert_string_equal(text(&t, row, "group"), "no steps");
+        assert_true(isnan(table_number(&t, row, "level")));
+        assert_string_equal(text(&t, row, "level_source"), "");
+    }
+    assert_string_equal(table_setting(&t, "groups"), "no steps");
+    assert_non_null(strstr(table_setting(&t, "steps"), "floats"));
+    char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
+    assert_non_null(strstr(shown, "No steps, the frequency floats"));
+    assert_non_null(strstr(shown, "\n512fma "));
+    assert_null(strstr(shown, "\nL0"));
+    assert_non_null(strstr(found, "No steps"));
+    assert_non_null(strstr(found, "Frequencies from 1."));
+    assert_null(strstr(found, "less"));
+    expect_narrow(shown);
+    free(shown);
+    free(found);
+    table_free(&t);
+    o.inner.ops->close(&o.inner);
+}
+
+static void test_several_kinds_of_cores(void **state)
+{
+    (void)state;
+    struct odd o;
+    struct machine m;
+    struct table t;
+    struct tables_options options = quick(2);
+    open_odd(&o, &m, true);
+    o.slow_ghz = 2.5;
+    options.n_kernels = 2;
+    options.kernels[0] = rig_payload("64add");
+    options.kernels[1] = rig_payload("512fma");
+    rig_measure_on(&table_frequency, &m, &options, &t);
+    assert_int_equal(t.n_rows, 2 * 2 * 16);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        bool slow = table_number(&t, row, "cpu") == 3;
+        assert_string_equal(text(&t, row, "core"), slow ? "E" : "P");
+        assert_true(!slow || table_number(&t, row, "freq_ghz") < 2.505);
+    }
+    assert_string_equal(table_setting(&t, "groups of CPU 15"), "1-2, 3-4, 5-8, 9-12, 13-16");
+    assert_string_equal(table_setting(&t, "groups of CPU 3"), "1-4, 5-8, 9-12, 13-16"); /* by 512fma alone */
+    char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
+    assert_non_null(strstr(shown, "CPU 3 (E)\n"));
+    assert_non_null(strstr(found, "CPU 15 (P) 3.700 [3."));
+    assert_non_null(strstr(found, "] GHz, CPU 3 (E) 2.500 [2."));
+    free(shown);
+    free(found);
+    table_free(&t);
+    o.inner.ops->close(&o.inner);
+}
+
+static void test_nothing_but_disturbance(void **state)
+{
+    (void)state;
+    struct odd o;
+    struct machine m;
+    struct table t;
+    struct tables_options options = quick(2);
+    open_odd(&o, &m, true);
+    o.disturbed = true;
+    options.n_active = 1;
+    options.active[0] = 3;
+    options.n_kernels = 1;
+    options.kernels[0] = rig_payload("64add");
+    rig_measure_on(&table_frequency, &m, &options, &t);
+    assert_int_equal(t.n_rows, 0);
+    assert_int_equal(t.n_missing, 1);
+    assert_int_equal((int)table_missing_number(&t, 0, "active_cores"), 3);
+    assert_non_null(strstr(t.missing[0].why, "all of 8 repetitions were disturbed (taken off its CPU 3 time(s)"));
+    char *found = printed(&t, table_frequency.findings);
+    assert_string_equal(found, "");
+    free(found);
+    table_free(&t);
+    o.inner.ops->close(&o.inner);
+}
+
+/* ---- for a person ---- */
+
+static void test_print_as_published(void **state)
+{
+    (void)state;
+    struct model model;
+    struct table t;
+    struct tables_options o = quick(2);
+    rig_load("xeon-gold-6130", &model);
+    rig_measure(&table_frequency, &model, &o, &t);
+    char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
+    assert_non_null(strstr(shown, "active cores               1-2     3-4     5-8    9-12   13-16\n"
+                                  "L0, GHz                  3.700   3.500   3.400   3.100   2.800\n"
+                                  "L1, GHz                  3.600   3.400   3.100   2.600   2.400\n"
+                                  "L2, GHz                  3.500   3.100   2.400   2.100   1.900\n"
+                                  "stated, non-AVX            3.7     3.5     3.4     3.1     2.8\n"
+                                  "L0 by licence counters: 64add, 128or, 128fma, 256or\n"
+                                  "L1 by licence counters: 256fma, 512or\n"
+                                  "L2 by licence counters: 512fma\n"));
+    assert_non_null(strstr(shown, "modelled"));
+    assert_string_equal(found, "With 16 active cores 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, "
+                               "2.800] GHz: 32 % less.\n"
+                               "Groups of active cores that share a frequency: 1-2, 3-4, 5-8, 9-12, 13-16.\n");
+    expect_narrow(shown);
+    free(shown);
+    free(found);
+    /* a kernel that differs from its level has a row of its own */
+    for (size_t row = 0; row < t.n_rows; row++)
+        if (strcmp(text(&t, row, "kernel"), "256or") == 0)
+            table_set_number(&t, row, "freq_ghz", 3.0);
+    shown = printed(&t, NULL);
+    assert_non_null(strstr(shown, "256or                    3.000   3.000   3.000   3.000   3.000\n"));
+    assert_non_null(strstr(shown, "L0, GHz                  3.700"));
+    free(shown);
+    table_free(&t);
+}
+
+/* 1ADH holds nothing of E cores, whether both kinds are measured or one is named. */
+static void test_limits_of_hybrid_parts(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        struct machine m;
+        struct odd o;
+        struct table t;
+        struct tables_options options = quick(2);
+        open_odd(&o, &m, false);
+        o.hybrid = true;
+        o.slow_ghz = 1.4;
+        options.cpu = named ? 3 : -1;
+        options.n_kernels = 1;
+        options.kernels[0] = rig_payload("64add");
+        options.n_active = 2;
+        options.active[0] = 2;
+        options.active[1] = 6;
+        rig_measure_on(&table_frequency, &m, &options, &t);
+        assert_string_equal(table_setting(&t, "turbo_limits_ghz"), "1-1: 3.1, 2-2: 3.0, 3-3: 2.9, 4-4: 2.8");
+        assert_string_equal(table_setting(&t, "turbo_limits_ghz of E cores"), "1-1: 1.5, 2-2: 1.5, 3-3: 1.5, 4-4: 1.5");
+        assert_int_equal(t.n_rows, named ? 2 : 4);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            bool small = (int)table_number(&t, row, "cpu") == 3;
+            double limit = table_number(&t, row, "turbo_limit_ghz");
+            assert_string_equal(text(&t, row, "core"), small ? "E" : "P");
+            if (table_number(&t, row, "active_cores") == 2)
+                assert_float_equal(limit, small ? 1.5 : 3.0, 1e-9);
+            else
+                assert_true(isnan(limit)); /* not stated for six */
+        }
+        table_free(&t);
+        o.inner.ops->close(&o.inner);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_published_table),
+        cmocka_unit_test(test_every_shipped_model),
+        cmocka_unit_test(test_random_models),
+        cmocka_unit_test(test_coarse_clocks_tell_levels),
+        cmocka_unit_test(test_a_cell_depends_on_nothing_else),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_what_floats_has_no_steps),
+        cmocka_unit_test(test_several_kinds_of_cores),
+        cmocka_unit_test(test_nothing_but_disturbance),
+        cmocka_unit_test(test_print_as_published),
+        cmocka_unit_test(test_limits_of_hybrid_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the table overhead does not tell, and why: frequencies that move by themselves, differences that are no costs,
+ * changes that are too small or seen once. A wrong figure is worse than none.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/kinds.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/overhead_truth.h"
+#include "tests/support/table_rig.h"
+
+static struct tables_options *options(const char *from, const char *to, unsigned runs)
+{
+    static struct tables_options o; /* too large for the stack */
+    tables_options_default(&o);
+    o.kernels[o.n_kernels++] = rig_payload(from);
+    o.kernels[o.n_kernels++] = rig_payload(to);
+    o.active[o.n_active++] = 16;
+    o.runs = runs;
+    o.seed = 1;
+    return &o;
+}
+
+static bool missing_says(const struct table *t, const char *what)
+{
+    for (size_t i = 0; i < t->n_missing; i++)
+        if (strstr(t->missing[i].why, what))
+            return true;
+    return false;
+}
+
+static void expect_finding(const struct table *t, const char *there, const char *not_there)
+{
+    char *text = rig_findings(&table_overhead, t);
+    if (!strstr(text, there) || strstr(text, not_there))
+        fail_msg("not \"%s\", or \"%s\" in: %s", there, not_there, text);
+    free(text);
+}
+
+/* ---- a machine whose clock runs faster and slower, so that its frequency seems to ---- */
+
+static struct {
+    struct machine model;
+    struct machine_ops ops;
+    double period_us, size;   /* of a wave: the frequency moves up and down by this part */
+    double step;              /* the frequency changes by this part ... */
+    uint64_t step_from;       /* ... from this repetition on */
+    double elapsed_us;
+    double tsc_hz;
+} floating;
+
+static int floating_run(struct machine *m, const struct run_request *r, struct recording *out,
+                        struct machine_error *err)
+{
+    (void)m;
+    int status = floating.model.ops->run(&floating.model, r, out, err);
+    if (status != MACHINE_OK)
+        return status;
+    double stretched = 0, before = (double)out->words[0], zero = (double)out->zero_tsc;
+    for (size_t i = 1; i < out->n; i++) {
+        uint64_t *word = &out->words[i * out->stride];
+        double now = (double)*word, us = floating.elapsed_us + (now - (double)out->words[0]) / floating.tsc_hz * 1e6;
+        double faster = 1 + (r->repetition >= floating.step_from ? floating.step : 0);
+        if (floating.period_us > 0)
+            faster *= 1 + floating.size * sin(2 * M_PI * us / floating.period_us);
+        stretched += (now - before) / faster;
+        before = now;
+        *word = out->words[0] + (uint64_t)llround(stretched);
+        if (i == out->zero_reading)
+            zero = (double)*word;
+    }
+    out->zero_tsc = (uint64_t)zero;
+    floating.elapsed_us += 3900; /* and what is not recorded */
+    return MACHINE_OK;
+}
+
+static void measure_floating(struct tables_options *o, struct table *out)
+{
+    struct model m;
+    struct machine_error err;
+    struct machine_info info;
+    rig_load("xeon-gold-6130", &m);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &floating.model, &err), MACHINE_OK);
+    floating.model.ops->info(&floating.model, &info);
+    floating.tsc_hz = info.tsc_hz;
+    floating.ops = *floating.model.ops;
+    floating.ops.run = floating_run;
+    struct machine machine = {&floating.ops, floating.model.state};
+    rig_measure_on(&table_overhead, &machine, o, out);
+    floating.model.ops->close(&floating.model);
+}
+
+static void expect_moves(const struct table *t)
+{
+    assert_int_equal(t->n_rows, 1);
+    if (!isnan(table_number(t, 0, "down_us")) || !isnan(table_number(t, 0, "up_us")) ||
+        !isnan(table_number(t, 0, "breakeven_us")) || !isnan(table_number(t, 0, "down_median_us")))
+        fail_msg("waves of %g us, %g: down %.2f us [%.2f, %.2f], %.4f and %.4f GHz", floating.period_us, floating.size,
+                 table_number(t, 0, "down_us"), table_number(t, 0, "down_us_lo"), table_number(t, 0, "down_us_hi"),
+                 table_number(t, 0, "high_ghz"), table_number(t, 0, "low_ghz"));
+    assert_true(missing_says(t, "the frequency moves by itself ("));
+    assert_false(missing_says(t, "no change of frequency"));
+    expect_finding(t, "the frequency moves by itself", "no change");
+}
+
+/* Waves as long as an execution, as some repetitions, and as the cell; with few repetitions, too. The shortest may be
+ * averaged out, where it is observed for longer: then the limits hold the truth. */
+static void frequencies_that_move_have_no_costs(void **state)
+{
+    (void)state;
+    struct overhead_truth e;
+    struct model m;
+    rig_load("xeon-gold-6130", &m);
+    overhead_truth(&m, "128fma", "512fma", 16, &e);
+    static const struct {
+        double period_us, size;
+    } waves[] = {{2000, 0.04}, {3100, 0.06}, {17000, 0.03}, {230000, 0.03}};
+    for (size_t i = 0; i < sizeof waves / sizeof *waves; i++)
+        for (unsigned runs = 24; runs <= 96; runs += 72) {
+            struct table t;
+            memset(&floating, 0, sizeof floating);
+            floating.step_from = UINT64_MAX;
+            floating.period_us = waves[i].period_us;
+            floating.size = waves[i].size;
+            measure_floating(options("128fma", "512fma", runs), &t);
+            double lo = table_number(&t, 0, "down_us_lo"), hi = table_number(&t, 0, "down_us_hi");
+            if (!(i == 0 && lo <= e.down_us && e.down_us <= hi))
+                expect_moves(&t);
+            table_free(&t);
+        }
+}
+
+/* The last quarter runs 3 % slower: not a matter of single repetitions. */
+static void a_frequency_that_moves_once_is_noticed(void **state)
+{
+    (void)state;
+    struct table t;
+    memset(&floating, 0, sizeof floating);
+    floating.step = -0.03;
+    floating.step_from = 75;
+    measure_floating(options("128fma", "512fma", 100), &t);
+    expect_moves(&t);
+    table_free(&t);
+}
+
+/* What moves by little is measured, and the truth is within the limits. */
+static void small_movements_are_within_the_limits(void **state)
+{
+    (void)state;
+    struct overhead_truth e;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    overhead_truth(&m, "128fma", "512fma", 16, &e);
+    memset(&floating, 0, sizeof floating);
+    floating.step_from = UINT64_MAX;
+    floating.period_us = 61000;
+    floating.size = 0.004;
+    measure_floating(options("128fma", "512fma", 100), &t);
+    assert_true(table_number(&t, 0, "down_us_lo") <= e.down_us && e.down_us <= table_number(&t, 0, "down_us_hi"));
+    assert_true(table_number(&t, 0, "breakeven_us_lo") <= e.breakeven_us &&
+                e.breakeven_us <= table_number(&t, 0, "breakeven_us_hi"));
+    table_free(&t);
+}
+
+/* ---- differences that are no costs ---- */
+
+/* Heavy code runs at the high level for half an execution before it asks for the low one. */
+static void slow_to_ask(struct model *m)
+{
+    rig_load("xeon-gold-6130", m);
+    for (size_t i = 0; i < m->n_demands; i++)
+        if (m->demands[i].count > 0)
+            m->demands[i].count = 2500000;
+}
+
+static void a_gain_is_not_told_as_a_cost(void **state)
+{
+    (void)state;
+    struct overhead_truth e;
+    struct model m;
+    struct table t;
+    slow_to_ask(&m);
+    overhead_truth(&m, "128fma", "256fma", 16, &e);
+    assert_true(e.down_us < -20);
+    rig_measure(&table_overhead, &m, options("128fma", "256fma", 60), &t);
+    assert_int_equal(t.n_rows, 1);
+    assert_true(isnan(table_number(&t, 0, "down_us")) && isnan(table_number(&t, 0, "down_us_hi")) &&
+                isnan(table_number(&t, 0, "down_median_us")) && isnan(table_number(&t, 0, "down_p95_us")));
+    assert_true(isnan(table_number(&t, 0, "breakeven_us")));
+    assert_true(fabs(table_number(&t, 0, "up_us") - 10) < 0.3);
+    assert_true(missing_says(&t, "took less time than the second"));
+    assert_false(missing_says(&t, "lost in the noise"));
+    expect_finding(&t, "No cost of going down was measured; coming back up", "costs what could");
+    table_free(&t);
+}
+
+/* Where the count scatters, a few change in the second execution alone: it is observed for longer. */
+static void late_changes_do_not_bend_the_mean(void **state)
+{
+    (void)state;
+    struct overhead_truth e;
+    struct model m;
+    struct table t;
+    slow_to_ask(&m);
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        struct tables_options *o = options("128fma", "256fma", 150);
+        o->active[0] = 1;
+        o->seed = seed;
+        overhead_truth(&m, "128fma", "256fma", 1, &e);
+        rig_measure(&table_overhead, &m, o, &t);
+        double down = table_number(&t, 0, "down_us");
+        if (!(fabs(down - e.down_us) < 0.05 * e.down_us))
+            fail_msg("%.2f us instead of %.2f", down, e.down_us);
+        table_free(&t);
+    }
+}
+
+/* ---- what was seen of the frequency ---- */
+
+static void one_repetition_cannot_tell(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 1), &t);
+    assert_true(missing_says(&t, "one repetition cannot tell"));
+    assert_false(missing_says(&t, "no change of frequency"));
+    expect_finding(&t, "one repetition cannot tell", "no change");
+    table_free(&t);
+}
+
+static void small_steps_are_not_taken_for_none(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    for (size_t i = 0; i < m.n_turbo; i++)
+        for (size_t level = 0; level < 3; level++)
+            m.turbo[i].ghz[level] = level == 0 ? 3.000 : 2.980;
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 60), &t);
+    assert_true(missing_says(&t, "differ by less than 1 %"));
+    assert_false(missing_says(&t, "no change of frequency"));
+    expect_finding(&t, "large enough to tell", "no change of the frequency was seen");
+    table_free(&t);
+    /* and where there is none, that is said */
+    for (size_t i = 0; i < m.n_turbo; i++)
+        m.turbo[i].ghz[1] = m.turbo[i].ghz[2] = 3.000;
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 60), &t);
+    assert_true(missing_says(&t, "no change of frequency"));
+    expect_finding(&t, "no change of the frequency was seen", "tell whether");
+    table_free(&t);
+}
+
+static void changes_without_a_cost_up_are_changes(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.halt_us = m.halt_sigma_us = 0;
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 60), &t);
+    assert_true(table_number(&t, 0, "high_ghz") - table_number(&t, 0, "low_ghz") > 0.8);
+    if (!(table_number(&t, 0, "up_us_lo") > 0))
+        expect_finding(&t, "coming back up is too small to tell", "no change");
+    table_free(&t);
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 50000;
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 16), &t);
+    expect_finding(&t, "coming back up was not measured", "no change");
+    table_free(&t);
+}
+
+/* With few repetitions the cost down may be lost where the sum of both is not. */
+static void findings_do_not_contradict_each_other(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct tables_options *o = options("128fma", "512fma", 2);
+        o->seed = seed;
+        rig_measure(&table_overhead, &m, o, &t);
+        char *text = rig_findings(&table_overhead, &t);
+        if (strstr(text, "pays only") && strstr(text, "No switch"))
+            fail_msg("%s", text);
+        free(text);
+        table_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frequencies_that_move_have_no_costs),
+        cmocka_unit_test(a_frequency_that_moves_once_is_noticed),
+        cmocka_unit_test(small_movements_are_within_the_limits),
+        cmocka_unit_test(a_gain_is_not_told_as_a_cost),
+        cmocka_unit_test(late_changes_do_not_bend_the_mean),
+        cmocka_unit_test(one_repetition_cannot_tell),
+        cmocka_unit_test(small_steps_are_not_taken_for_none),
+        cmocka_unit_test(changes_without_a_cost_up_are_changes),
+        cmocka_unit_test(findings_do_not_contradict_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

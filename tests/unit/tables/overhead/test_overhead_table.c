@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table overhead, measured on models, against a calculation from their parameters: costs within 1 us and 3 %,
+ * break-even times within 3 %.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/table/estimates.h"
+#include "tables/kinds.h"
+#include "tables/overhead/overhead_print.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/overhead_truth.h"
+#include "tests/support/random_model.h"
+#include "tests/support/random_numbers.h"
+#include "tests/support/table_rig.h"
+
+#define COST_US 1.0
+#define RELATIVE 0.03
+#define WORTH_US 10.0 /* 3 % of less than this is lost in the noise of a few hundred repetitions */
+
+static struct tables_options *options(const char *const *kernels, size_t n, unsigned runs)
+{
+    static struct tables_options o; /* too large for the stack */
+    tables_options_default(&o);
+    for (size_t i = 0; i < n; i++)
+        o.kernels[o.n_kernels++] = rig_payload(kernels[i]);
+    o.runs = runs;
+    o.seed = 1;
+    return &o;
+}
+
+/* Half the limits' width: costs scatter, and say by how much. */
+static double half_of(const struct table *t, size_t row, const char *column)
+{
+    struct estimate e = table_estimate(t, row, column);
+    return estimate_known(&e) ? 0.5 * (e.hi - e.lo) : 0;
+}
+
+static bool near_cost(const struct table *t, size_t row, const char *column, double want)
+{
+    double most = fmin(COST_US, RELATIVE * fmax(fabs(want), WORTH_US)) + 0.5 * half_of(t, row, column);
+    return fabs(table_number(t, row, column) - want) <= most;
+}
+
+static bool same_absence(double seen, double want)
+{
+    return isnan(seen) == isnan(want);
+}
+
+/* Whether a row is what the parameters say; else tells both. */
+static bool row_is_true(const struct model *m, const struct table *t, size_t row)
+{
+    struct overhead_truth e;
+    const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
+    unsigned cores = (unsigned)table_number(t, row, "active_cores");
+    double down = table_number(t, row, "down_us"), up = table_number(t, row, "up_us");
+    double breakeven = table_number(t, row, "breakeven_us");
+    overhead_truth(m, from, to, cores, &e);
+    if (near_cost(t, row, "down_us", e.down_us) && same_absence(up, e.up_us) &&
+        same_absence(breakeven, e.breakeven_us) &&
+        (isnan(e.up_us) || near_cost(t, row, "up_us", e.up_us)) &&
+        (isnan(e.breakeven_us) ||
+         fabs(breakeven - e.breakeven_us) <= RELATIVE * e.breakeven_us + 0.5 * half_of(t, row, "breakeven_us")) &&
+        fabs(table_number(t, row, "high_ghz") / e.high_ghz - 1) < 0.001 &&
+        fabs(table_number(t, row, "low_ghz") / e.low_ghz - 1) < 0.001)
+        return true;
+    print_message("%s: %s - %s, %u active: down %.2f us (%.2f), up %.2f us (%.2f), break-even %.1f us (%.1f), "
+                  "%.4f and %.4f GHz (%.4f, %.4f)\n", m->cpu_name, from, to, cores, down, e.down_us, up, e.up_us,
+                  breakeven, e.breakeven_us, table_number(t, row, "high_ghz"), table_number(t, row, "low_ghz"),
+                  e.high_ghz, e.low_ghz);
+    return false;
+}
+
+/* Limits are on either side of their value, counts add up, what was not measured has a reason. */
+static void check_form(const struct table *t, size_t row, unsigned runs)
+{
+    static const char *const with_limits[] = {"down_us", "up_us", "breakeven_us", "high_ghz", "low_ghz"};
+    for (size_t i = 0; i < sizeof with_limits / sizeof *with_limits; i++) {
+        char lo[40], hi[40];
+        snprintf(lo, sizeof lo, "%s_lo", with_limits[i]);
+        snprintf(hi, sizeof hi, "%s_hi", with_limits[i]);
+        double value = table_number(t, row, with_limits[i]);
+        assert_true(isnan(value) ? isnan(table_number(t, row, lo)) && isnan(table_number(t, row, hi))
+                                 : table_number(t, row, lo) <= value && value <= table_number(t, row, hi));
+    }
+    bool changes = !isnan(table_number(t, row, "breakeven_us"));
+    double used = table_number(t, row, "n") + (changes ? table_number(t, row, "up_n") : 0);
+    assert_true(used + table_number(t, row, "dropped") == runs * (changes ? 2 : 1));
+    assert_true(changes == (table_text(t, row, "assumption") != NULL));
+    bool told = false;
+    for (size_t i = 0; i < t->n_missing && !changes; i++)
+        told = told || (table_missing_number(t, i, "active_cores") == table_number(t, row, "active_cores") &&
+                        strcmp(table_missing_text(t, i, "from"), table_text(t, row, "from")) == 0 &&
+                        table_missing_text(t, i, "to") &&
+                        strcmp(table_missing_text(t, i, "to"), table_text(t, row, "to")) == 0);
+    assert_true(changes || told);
+}
+
+static void check_model(const struct model *m, const struct tables_options *o, size_t rows)
+{
+    struct table t;
+    size_t wrong = 0;
+    rig_measure(&table_overhead, m, o, &t);
+    assert_true(rows == 0 || t.n_rows == rows);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        wrong += !row_is_true(m, &t, row);
+        check_form(&t, row, o->runs);
+    }
+    if (wrong)
+        fail_msg("%zu of %zu rows are wrong", wrong, t.n_rows);
+    table_free(&t);
+}
+
+static void xeon_gold_6130_as_calculated(void **state)
+{
+    (void)state;
+    struct model m;
+    struct tables_options *o = options(NULL, 0, 200);
+    static const unsigned active[] = {1, 16, 2, 8};
+    rig_load("xeon-gold-6130", &m);
+    while (o->n_active < rng_rounds(4)) {
+        o->active[o->n_active] = active[o->n_active];
+        o->n_active++;
+    }
+    check_model(&m, o, 6 * o->n_active);
+}
+
+/* Every pair of the kernels that are named, not only the usual ones. */
+static void named_kernels_as_calculated(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"512fma", "64add", "512or", "256or", "256mul"};
+    struct model m;
+    struct tables_options *o = options(kernels, 5, 150);
+    rig_load("xeon-gold-6130", &m);
+    o->active[o->n_active++] = 12;
+    check_model(&m, o, 10);
+}
+
+static void other_models_as_calculated(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"xeon-w-2104", "core-i9-7940x", "core-i7-6700hq", "core-i5-1035g4",
+                                        "generic-no-licence"};
+    for (size_t i = 0; i < rng_rounds(sizeof names / sizeof *names); i++) {
+        struct model m;
+        struct tables_options *o = options(NULL, 0, 100);
+        rig_load(names[i], &m);
+        o->brief = true;
+        check_model(&m, o, 0);
+    }
+}
+
+static void random_models_as_calculated(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= rng_rounds(5); seed++) {
+        struct model m;
+        struct tables_options *o = options(NULL, 0, 120);
+        random_model(&m, seed);
+        o->active[o->n_active++] = 1 + (unsigned)seed % m.cores;
+        check_model(&m, o, 0);
+    }
+}
+
+/* The tests above can fail: another halt, wait or ratio than the model's is noticed. */
+static void other_parameters_are_noticed(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"128fma", "512fma"};
+    struct model m, other;
+    struct table t;
+    struct tables_options *o = options(kernels, 2, 60);
+    o->active[o->n_active++] = 16;
+    rig_load("xeon-gold-6130", &m);
+    rig_measure(&table_overhead, &m, o, &t);
+    assert_true(row_is_true(&m, &t, 0));
+    rig_load("xeon-gold-6130", &other);
+    other.halt_us += 0.5;
+    assert_false(row_is_true(&other, &t, 0));
+    rig_load("xeon-gold-6130", &other);
+    other.transitions[0][4].steps[0].us += 3;
+    assert_false(row_is_true(&other, &t, 0));
+    rig_load("xeon-gold-6130", &other);
+    other.turbo[4].ghz[2] *= 1.01;
+    assert_false(row_is_true(&other, &t, 0));
+    table_free(&t);
+}
+
+/* Throttled for longer than an execution is given at first: it is observed for longer. */
+static void slow_transitions_are_observed_for_longer(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"128fma", "512fma"};
+    struct model m;
+    struct tables_options *o = options(kernels, 2, 40);
+    rig_load("xeon-gold-6130", &m);
+    for (size_t from = 0; from < m.n_classes; from++)
+        for (size_t to = from + 1; to < m.n_classes; to++) {
+            m.transitions[from][to].steps[0].us = 800;
+            m.transitions[from][to].steps[0].ratio = 0.5; /* less than 1.9 / 2.8: else that is a gain */
+            m.transitions[from][to].steps[0].n_variants = 0;
+        }
+    o->active[o->n_active++] = 16;
+    struct table t;
+    rig_measure(&table_overhead, &m, o, &t);
+    struct overhead_truth e;
+    overhead_truth(&m, "128fma", "512fma", 16, &e);
+    assert_int_equal(t.n_rows, 1);
+    assert_true(e.down_us > 200);
+    assert_true(fabs(table_number(&t, 0, "down_us") - e.down_us) < 2);
+    table_free(&t);
+}
+
+static size_t count_missing(const struct table *t, const char *what)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_missing; i++)
+        n += strstr(t->missing[i].why, what) != NULL;
+    return n;
+}
+
+static void what_does_not_come_back_is_missing(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"128fma", "512fma"};
+    struct model m;
+    struct tables_options *o = options(kernels, 2, 16);
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    rig_silence(&m);
+    m.wait_us = 50000;
+    o->active[o->n_active++] = 16;
+    rig_measure(&table_overhead, &m, o, &t);
+    assert_int_equal(t.n_rows, 1);
+    assert_true(isnan(table_number(&t, 0, "up_us")) && isnan(table_number(&t, 0, "breakeven_us")));
+    assert_true(fabs(table_number(&t, 0, "down_us") - 40) < 0.2);
+    assert_int_equal(count_missing(&t, "did not come back up"), 1);
+    assert_true(table_number(&t, 0, "dropped") == 16);
+    table_free(&t);
+    /* where it comes back over many sections that is what is told, and not that it did not */
+    for (double tau = 20; tau < 400; tau *= 4) {
+        rig_load("xeon-gold-6130", &m);
+        m.release_tau_us = tau;
+        rig_measure(&table_overhead, &m, o, &t);
+        assert_true(isnan(table_number(&t, 0, "up_us")));
+        assert_int_equal(count_missing(&t, "comes back up gradually"), 1);
+        table_free(&t);
+    }
+    /* with noise a few repetitions seem to rise, which is no cost up either */
+    rig_load("xeon-gold-6130", &m);
+    m.wait_us = 20000;
+    o->runs = 100;
+    o->active[0] = 1;
+    for (o->seed = 0; o->seed < 2; o->seed++) {
+        rig_measure(&table_overhead, &m, o, &t);
+        assert_true(isnan(table_number(&t, 0, "up_us")) && isnan(table_number(&t, 0, "breakeven_us")));
+        assert_int_equal(count_missing(&t, "did not come back up"), 1);
+        table_free(&t);
+    }
+    /* and a wait that is longer than what is observed at first is found */
+    rig_silence(&m);
+    o->runs = 16;
+    o->seed = 0;
+    o->active[0] = 16;
+    m.wait_us = 4000;
+    rig_measure(&table_overhead, &m, o, &t);
+    assert_true(fabs(table_number(&t, 0, "up_us") - 10) < 0.3);
+    assert_true(table_number(&t, 0, "dropped") == 0);
+    table_free(&t);
+}
+
+/* The same cell is the same whatever else is measured. */
+static void cells_stand_alone(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"512fma", "128fma", "256fma"}, *const two[] = {"128fma", "512fma"};
+    struct model m;
+    struct table many, one;
+    rig_load("xeon-gold-6130", &m);
+    struct tables_options *o = options(all, 3, 20);
+    rig_measure(&table_overhead, &m, o, &many);
+    o = options(two, 2, 20);
+    o->active[o->n_active++] = 4;
+    rig_measure(&table_overhead, &m, o, &one);
+    assert_int_equal(one.n_rows, 1);
+    size_t found = 0;
+    for (size_t row = 0; row < many.n_rows; row++) {
+        if (strcmp(table_text(&many, row, "from"), "128fma") || strcmp(table_text(&many, row, "to"), "512fma") ||
+            table_number(&many, row, "active_cores") != 4)
+            continue;
+        found++;
+        for (size_t c = 0; c < one.n_columns; c++) {
+            const struct table_value *a = &many.values[row * many.n_columns + c], *b = &one.values[c];
+            assert_true(a->text ? b->text && strcmp(a->text, b->text) == 0
+                                : a->number == b->number || (isnan(a->number) && isnan(b->number)));
+        }
+        assert_string_equal(table_detail(&many, "128fma_512fma_4"), table_detail(&one, "128fma_512fma_4"));
+    }
+    assert_int_equal(found, 1);
+    table_free(&many);
+    table_free(&one);
+}
+
+static int stop_at_once(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+{
+    (void)k, (void)done, (void)n;
+    unsigned *asked = data;
+    ++*asked;
+    return part > 0.001;
+}
+
+static void stops_when_told(void **state)
+{
+    (void)state;
+    struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct table t;
+    unsigned asked = 0;
+    struct tables_watch watch = {.progress = stop_at_once, .data = &asked};
+    rig_load("xeon-gold-6130", &m);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    assert_int_equal(tables_measure(&table_overhead, &machine, options(NULL, 0, 100), NULL, &watch, &t, &err),
+                     MACHINE_FAILED);
+    assert_string_equal(err.text, "interrupted");
+    assert_true(asked > 1 && asked < 40);
+    machine.ops->close(&machine);
+}
+
+static char *printed(const struct table *t, const struct overhead_published *p, size_t n)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    overhead_print(out, false, t, "Title", p, n);
+    table_overhead.findings(out, t);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void published_figures_stand_beside(void **state)
+{
+    (void)state;
+    static const struct overhead_published p[] = {
+        {"128fma", "512fma", 0, 42.7, 10, NAN},
+        {"128fma", "512fma", 16, NAN, NAN, 156},
+        {"128fma", "amx", 16, 99.9, NAN, NAN},
+    };
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    struct tables_options *o = options(NULL, 0, 24);
+    o->brief = true;
+    rig_measure(&table_overhead, &m, o, &t);
+    char *text = printed(&t, p, 3);
+    assert_non_null(strstr(text, "modelled"));
+    assert_non_null(strstr(text, "128fma - 512fma\n"));
+    assert_non_null(strstr(text, "42.7                  10.0                     -  published\n"));
+    assert_non_null(strstr(text, "156  published for 16\n"));
+    assert_null(strstr(text, "99.9"));
+    assert_non_null(strstr(text, "performance proportional to frequency"));
+    assert_non_null(strstr(text, "amx: needs amx_bf16"));
+    assert_non_null(strstr(text, "A higher frequency pays only if it lasts 15"));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        if (strlen(line) > 100 && !strstr(line, "costs") && !strstr(line, "pays"))
+            fail_msg("longer than 100 columns: %s", line);
+    free(text);
+    table_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(xeon_gold_6130_as_calculated),
+        cmocka_unit_test(named_kernels_as_calculated),
+        cmocka_unit_test(other_models_as_calculated),
+        cmocka_unit_test(random_models_as_calculated),
+        cmocka_unit_test(other_parameters_are_noticed),
+        cmocka_unit_test(slow_transitions_are_observed_for_longer),
+        cmocka_unit_test(what_does_not_come_back_is_missing),
+        cmocka_unit_test(cells_stand_alone),
+        cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(published_figures_stand_beside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The trigger table on models with known parameters, and its analysis on made-up answers: what comes out must be what
+ * the model file says, by arithmetic that is done here.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/stats/threshold.h"
+#include "tables/trigger/trigger_fit.h"
+#include "tables/kinds.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/random_numbers.h"
+#include "tests/support/table_rig.h"
+
+/* ---- the analysis ---- */
+
+static void a_sharp_threshold_lies_between_the_answers(void **state)
+{
+    (void)state;
+    const struct threshold_trial trial[] = {{100, false}, {400, true}, {200, false}, {300, true}};
+    struct threshold t;
+    threshold_fit(trial, 4, &t);
+    assert_true(t.at.value == 250 && t.at.lo == 200 && t.at.hi == 300 && t.sigma == 0);
+    threshold_fit(trial, 1, &t); /* only one kind of answer: nothing is known */
+    assert_true(isnan(t.at.value) && isnan(t.at.lo));
+    threshold_fit(trial, 0, &t);
+    assert_true(isnan(t.at.value));
+}
+
+/* Thresholds that vary: the limits must hold the median in about 95 % of the cases, and not be far too wide. */
+static void a_scattered_threshold_is_found_with_honest_limits(void **state)
+{
+    (void)state;
+    enum { CASES = 100, TRIALS = 200 };
+    unsigned hits = 0;
+    double width = 0, sigma = 0;
+    struct rng r;
+    rng_init(&r, 20, 0);
+    for (int c = 0; c < CASES; c++) {
+        struct threshold_trial trial[TRIALS];
+        struct threshold t;
+        for (int i = 0; i < TRIALS; i++) {
+            double x = 600 + 800 * rng_unit(&r);
+            trial[i] = (struct threshold_trial){x, x >= 1000 + 250 * rng_normal(&r)};
+        }
+        threshold_fit(trial, TRIALS, &t);
+        hits += t.at.lo <= 1000 && 1000 <= t.at.hi;
+        width += (t.at.hi - t.at.lo) / CASES;
+        sigma += t.sigma / CASES;
+    }
+    assert_in_range(hits, 88, 100);
+    /* at best 2 * 1.96 * 1.2533 * 250 / sqrt(200) = 87, with all trials at the median */
+    assert_true(width > 80 && width < 140);
+    assert_true(fabs(sigma / 250 - 1) < 0.15);
+}
+
+static void shares_have_the_limits_of_clopper_and_pearson(void **state)
+{
+    (void)state;
+    struct estimate none = share_estimate(0, 10), half = share_estimate(5, 10), nothing = share_estimate(0, 0);
+    assert_true(none.value == 0 && none.lo == 0 && fabs(none.hi - 0.30850) < 1e-4);
+    assert_true(half.value == 0.5 && fabs(half.lo - 0.18709) < 1e-4 && fabs(half.hi - 0.81291) < 1e-4);
+    assert_true(isnan(nothing.value) && isnan(nothing.lo));
+}
+
+static void frequencies_become_grades_and_disagreement_none(void **state)
+{
+    (void)state;
+    struct trigger_sight s[10];
+    struct trigger_grades g;
+    for (int i = 0; i < 10; i++)
+        s[i] = (struct trigger_sight){.freq = (i < 5 ? 2.4 : 2.8) * (1 + 0.001 * (i % 3)), .ipc = 1, .level = NAN};
+    assert_int_equal(trigger_grade(s, 10, &g), 0);
+    assert_true(!g.counted && g.n == 2 && fabs(g.freq[0] - 2.8) < 0.01 && fabs(g.freq[1] - 2.4) < 0.01);
+    assert_int_equal(trigger_agreed(s, 5), 1);
+    assert_int_equal(trigger_agreed(s + 5, 5), 0);
+    assert_int_equal(trigger_agreed(s, 10), -1);
+    assert_true(trigger_reaches(&(struct trigger_sight){.freq = 2.55, .level = NAN}, &g, 1));
+    assert_false(trigger_reaches(&(struct trigger_sight){.freq = 2.65, .level = NAN}, &g, 1));
+    for (int i = 0; i < 10; i++)
+        s[i].level = i < 9 ? 1.9 : 0.1;
+    assert_int_equal(trigger_grade(s, 10, &g), 0);
+    assert_true(g.counted && g.n == 3 && isnan(g.freq[1]));
+    assert_int_equal(trigger_agreed(s, 10), 2);
+}
+
+/* Bursts of 100 us in samples of 1 us, at `ratio` of their rate from 10 us to `slow_until`. */
+static void make_bursts(struct trace *t, struct trigger_span *span, double *begin, double slow_until, float ratio)
+{
+    trace_init(t);
+    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
+    for (uint32_t run = 0; run < 3; run++) {
+        begin[run] = -100;
+        for (int i = 1; i <= 150; i++) {
+            assert_int_equal(trace_append(t, run, i - 100), 0);
+            t->channel[TRACE_FREQ][t->n - 1] = 2.5f;
+            t->channel[TRACE_IPC][t->n - 1] = i > 100 ? 4 : i > 10 && i <= slow_until ? 2 * ratio : 2;
+        }
+    }
+    for (uint32_t run = 0; run < 3; run++)
+        span[run] = trigger_span(t, run);
+}
+
+static void throttling_shows_with_the_instructions_before_it(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct trigger_span span[3];
+    double begin[3];
+    struct trigger_throttle found;
+    make_bursts(&t, span, begin, 20, 0.25f);
+    assert_int_equal(span[1].first, 150);
+    assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
+    assert_true(found.throttled && fabs(found.ratio - 0.25) < 1e-6 && found.onset_us == 10);
+    /* 10 us of 2 a cycle at 2.5 GHz; the first slow sample holds 1250 more */
+    assert_true(fabs(found.instructions.lo - 50000) < 1 && fabs(found.instructions.hi - 51250) < 1);
+    trace_free(&t);
+    make_bursts(&t, span, begin, 12, 0.25f); /* 2 us: too short to be told from cold caches */
+    assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
+    assert_false(found.throttled);
+    assert_true(found.below == 0.95 && found.lasts_us == 4);
+    trace_free(&t);
+    make_bursts(&t, span, begin, 15, 0.9f); /* mild and short, and once missed */
+    assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
+    assert_true(found.throttled && fabs(found.ratio - 0.9) < 1e-6 && found.onset_us == 10);
+    trace_free(&t);
+    make_bursts(&t, span, begin, 15, 0.9f);
+    struct rng r;
+    rng_init(&r, 1, 0);
+    for (size_t i = 0; i < t.n; i++) /* noise of 4 %: no such thing can be told, and what could be is said */
+        t.channel[TRACE_IPC][i] *= (float)(1 + 0.04 * rng_normal(&r));
+    assert_int_equal(trigger_throttled(&t, span, begin, 3, 1, &found), 0);
+    assert_false(found.throttled);
+    assert_true(found.below < 0.9 && found.below >= 0.7);
+    trace_free(&t);
+}
+
+/* ---- the table ---- */
+
+static void measure(const struct model *m, const char *const *kernels, size_t n, bool brief, struct table *out)
+{
+    struct tables_options o;
+    tables_options_default(&o);
+    o.brief = brief;
+    o.seed = 7;
+    for (size_t i = 0; i < n; i++)
+        o.kernels[o.n_kernels++] = rig_payload(kernels[i]);
+    rig_measure(&table_trigger, m, &o, out);
+}
+
+/* The row with these fields; what is NULL does not matter. The only one, or the test fails. */
+static size_t row(const struct table *t, const char *what, const char *kernel, const char *with, const char *asks)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const char *partner = table_text(t, i, "with");
+        if (strcmp(table_text(t, i, "what"), what) != 0 || strcmp(table_text(t, i, "kernel"), kernel) != 0 ||
+            (with && (!partner || strcmp(partner, with) != 0)) ||
+            (asks && strcmp(table_text(t, i, "asks"), asks) != 0))
+            continue;
+        if (found != SIZE_MAX)
+            fail_msg("two rows %s %s", what, kernel);
+        found = i;
+    }
+    if (found == SIZE_MAX)
+        fail_msg("no row %s %s %s %s", what, kernel, with ? with : "", asks ? asks : "");
+    return found;
+}
+
+static bool has_row(const struct table *t, const char *what, const char *asks)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (strcmp(table_text(t, i, "what"), what) == 0 && strcmp(table_text(t, i, "asks"), asks) == 0)
+            return true;
+    return false;
+}
+
+static void assert_near(double found, double expected, double relative)
+{
+    if (!(fabs(found / expected - 1) <= relative))
+        fail_msg("found %.6g, expected %.6g within %g %%", found, expected, 100 * relative);
+}
+
+/* The shortest burst asks: a chunk of a twentieth of the sample period, at 4 instructions a cycle and 4 GHz at most. */
+static void check_at_once(const struct table *t, const char *kernel, const char *asks)
+{
+    size_t i = row(t, "count", kernel, NULL, asks);
+    assert_true(table_number(t, i, "count") >= 1 && table_number(t, i, "count") < 400);
+    assert_true(table_number(t, i, "count_lo") == 1);
+}
+
+/* The largest N at which one in N reaches `rate` per cycle; independent of model_need(). */
+static unsigned sparsest(double throughput, double issue, double rate, double *at, double *next)
+{
+    unsigned found = 0;
+    for (unsigned n = 1; n <= KERNEL_DENSITY_MAX; n++) {
+        double cycles = fmax(1 / throughput, n / issue);
+        if (1 / cycles >= rate * (1 - 1e-9))
+            found = n;
+    }
+    *at = 1 / fmax(1 / throughput, found / issue);
+    *next = 1 / fmax(1 / throughput, (found + 1) / issue);
+    return found;
+}
+
+static void check_density(const struct table *t, const char *kernel, const char *asks, double throughput,
+                          double issue, double rate)
+{
+    double at, next;
+    size_t i = row(t, "density limit", kernel, NULL, asks);
+    unsigned expected = sparsest(throughput, issue, rate, &at, &next);
+    assert_int_equal((unsigned)table_number(t, i, "density"), expected);
+    assert_near(table_number(t, i, "rate_per_cycle"), at, 0.01);
+    assert_near(table_number(t, i, "rate_per_cycle_lo"), next, 0.015); /* some of it is taken by the readings */
+    assert_true(table_number(t, i, "n") >= 4);
+}
+
+static void check_mixture(const struct table *t, const char *one, const char *two, unsigned together, unsigned first,
+                          unsigned second)
+{
+    size_t i = row(t, "mixture", one, two, NULL);
+    assert_true(table_number(t, i, "level") == together && table_number(t, i, "level_kernel") == first &&
+                table_number(t, i, "level_with") == second);
+}
+
+static void the_published_triggers_come_back(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    measure(&m, NULL, 0, false, &t);
+    size_t i = row(&t, "count", "256fma", NULL, "level 1");
+    double value = table_number(&t, i, "count"), lo = table_number(&t, i, "count_lo"),
+           hi = table_number(&t, i, "count_hi");
+    /* sigma 0.3: 3900 of 13000; 300 trials give no better than 1.2533 * 3900 / sqrt(300) = 282 */
+    print_message("13000 instructions: found %.0f [%.0f, %.0f], spread %.2f (0.3)\n", value, lo, hi,
+                  table_number(&t, i, "spread"));
+    assert_true(fabs(value - 13000) < 4 * 282 && hi - lo < 6 * 282 && hi - lo > 2 * 282);
+    assert_near(table_number(&t, i, "spread"), 0.3, 0.35);
+    assert_true(table_number(&t, i, "n") >= 300);
+    check_at_once(&t, "512or", "level 1");
+    check_at_once(&t, "512fma", "level 2");
+    row(&t, "count", "256or", NULL, "throttle only");
+    row(&t, "count", "256fma", NULL, "throttle only");
+    for (size_t k = 0; k < 3; k++)
+        row(&t, "count", (const char *const[]){"64add", "128or", "128fma"}[k], NULL, "nothing");
+    check_density(&t, "512fma", "level 2", 2, 4, 0.5);
+    check_density(&t, "256fma", "level 1", 2, 4, 0.5);
+    assert_true(table_number(&t, row(&t, "density limit", "512or", NULL, "level 1"), "density") == 256);
+    check_mixture(&t, "256fma", "512or", 2, 1, 1);
+    check_mixture(&t, "128fma", "256or", 1, 0, 0);
+    for (size_t k = 0; k < 2; k++) {
+        const char *code = (const char *const[]){"64add", "128or"}[k];
+        assert_true(table_number(&t, row(&t, "dirty", "512or-dirty", code, NULL), "level") == 1);
+        assert_true(table_number(&t, row(&t, "dirty", "512fma-dirty", code, NULL), "level") == 1);
+        assert_true(table_number(&t, row(&t, "dirty", "256fma-dirty", code, NULL), "level") == 0);
+    }
+    assert_near(table_number(&t, i, "freq_ghz"), 2.4, 0.003);
+    assert_near(table_number(&t, i, "plain_ghz"), 2.8, 0.003);
+    table_free(&t);
+}
+
+static struct model_demand *demand_of(struct model *m, unsigned width, enum kernel_weight weight)
+{
+    for (size_t i = 0; i < m->n_demands; i++)
+        if (m->demands[i].width == width && m->demands[i].weight == weight)
+            return &m->demands[i];
+    fail_msg("no such demand");
+    return NULL;
+}
+
+/* Other counts, rates and waits; with and without licence counters. Counts within 1 % or 1 us. */
+static void random_triggers_come_back(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"256fma", "512fma"};
+    struct rng r;
+    rng_init(&r, 5, 0);
+    for (int c = 0; c < 6; c++) {
+        struct model m;
+        struct table t;
+        rig_load("xeon-gold-6130", &m);
+        struct model_demand *d = demand_of(&m, 256, KERNEL_HEAVY), *e = demand_of(&m, 512, KERNEL_HEAVY);
+        d->count = floor(exp(log(500) + rng_unit(&r) * log(100)));
+        d->count_sigma = 0;
+        d->rate = 0.1 + 0.8 * rng_unit(&r);
+        e->rate = 0.1 + 0.8 * rng_unit(&r);
+        m.wait_us = 500 + 1000 * rng_unit(&r);
+        m.counts_licences = m.counts_throttle = c % 2 == 0;
+        measure(&m, kernels, 2, true, &t);
+        size_t i = row(&t, "count", "256fma", NULL, "level 1");
+        double found = table_number(&t, i, "count");
+        /* 1 us of it: 2 a cycle at 2.8 GHz, a quarter of that while throttled */
+        if (!(fabs(found - d->count) < fmax(0.01 * d->count, 1400)))
+            fail_msg("count %.0f, found %.0f", d->count, found);
+        /* and, since bursts are of whole chunks, by the chunk: 1/20 of 0.5 us */
+        if (!(fabs(found - d->count) < fmax(0.01 * d->count, 150)))
+            fail_msg("count %.0f, found %.0f", d->count, found);
+        assert_true(isnan(table_number(&t, i, "spread")));
+        assert_true(table_number(&t, i, "count_lo") <= d->count && d->count <= table_number(&t, i, "count_hi"));
+        check_density(&t, "256fma", "level 1", 2, 4, d->rate);
+        check_density(&t, "512fma", "level 2", 2, 4, e->rate);
+        check_at_once(&t, "512fma", "level 2");
+        table_free(&t);
+    }
+}
+
+/* What a model does not have must not be found. */
+static void nothing_is_invented(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"256fma", "512or"};
+    struct model m;
+    struct table t;
+    static const char *const none[] = {"generic-no-licence", "core-i9-11900k", "core-i7-6700hq"};
+    for (size_t k = 0; k < 3; k++) {
+        rig_load(none[k], &m);
+        measure(&m, NULL, 0, k == 0, &t);
+        for (size_t i = 0; i < t.n_rows; i++) {
+            const char *asks = table_text(&t, i, "asks");
+            double level = table_number(&t, i, "level");
+            assert_true(strcmp(asks, "nothing") == 0 || (k == 2 && strcmp(asks, "throttle only") == 0));
+            /* the same frequency alone does not tell that it is level 0 */
+            assert_true(m.counts_licences ? level == 0 : isnan(level));
+        }
+        assert_true(has_row(&t, "count", k == 2 ? "throttle only" : "nothing"));
+        table_free(&t);
+    }
+    /* without mixtures and dirty halves in the model the parts ask for what they ask for alone */
+    rig_load("xeon-gold-6130", &m);
+    m.n_mixtures = m.n_dirty = 0;
+    measure(&m, kernels, 2, true, &t);
+    check_mixture(&t, "256fma", "512or", 1, 1, 1);
+    assert_true(table_number(&t, row(&t, "dirty", "512or-dirty", "64add", NULL), "level") == 0);
+    table_free(&t);
+}
+
+/* Where nothing is asked for below a count what throttles is the level: a count of throttling above that of the level
+ * was told beside it. */
+static void what_a_level_throttles_is_no_row_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"256fma"};
+    static const double counts[] = {500, 3000, 13000};
+    for (size_t i = 0; i < 3; i++) {
+        struct model m;
+        struct table t;
+        rig_load("xeon-gold-6130", &m);
+        for (size_t d = 0; d < m.n_demands; d++)
+            if (m.demands[d].width == 256 && m.demands[d].weight == KERNEL_HEAVY) {
+                m.demands[d].count = counts[i];
+                m.demands[d].count_sigma = 0;
+                m.demands[d].below = 0;
+            }
+        measure(&m, kernels, 1, true, &t);
+        assert_false(has_row(&t, "count", "throttle only"));
+        assert_near(table_number(&t, row(&t, "count", "256fma", NULL, "level 1"), "count"), counts[i], 0.2);
+        table_free(&t);
+    }
+}
+
+/* A throttle to 0.88 of the rate, which passed for the full one; and where nothing is asked for, what would have been
+ * found. */
+static void mild_throttling_is_found(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    size_t nothing = 0;
+    rig_load("core-i7-6700hq", &m);
+    for (size_t from = 0; from < m.n_classes; from++)
+        for (size_t to = from + 1; to < m.n_classes; to++)
+            for (size_t i = 0; i < m.transitions[from][to].n_steps; i++)
+                m.transitions[from][to].steps[i].ratio = 0.88;
+    measure(&m, NULL, 0, false, &t);
+    assert_true(has_row(&t, "count", "throttle only"));
+    for (size_t i = 0; i < t.n_rows; i++) {
+        const char *detectable = table_text(&t, i, "detectable");
+        bool asks_nothing = table_says(&t, i, "asks", "nothing");
+        assert_true(asks_nothing || !detectable);
+        nothing += asks_nothing && detectable && strstr(detectable, "throttling below 0.95 of the rate");
+    }
+    assert_true(nothing > 0);
+    table_free(&t);
+}
+
+static void the_same_seed_gives_the_same_rows(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"256fma", "512fma"}, *const one[] = {"512fma"};
+    struct model m;
+    struct table a, b;
+    rig_load("xeon-gold-6130", &m);
+    measure(&m, both, 2, true, &a);
+    measure(&m, one, 1, true, &b);
+    /* cells do not depend on what was measured before them */
+    for (size_t i = 0; i < b.n_rows; i++) {
+        size_t found = 0;
+        for (size_t k = 0; k < a.n_rows; k++) {
+            bool same = true;
+            for (size_t c = 0; c < a.n_columns && same; c++) {
+                const struct table_value *x = &a.values[k * a.n_columns + c], *y = &b.values[i * b.n_columns + c];
+                same = x->text || y->text ? x->text && y->text && strcmp(x->text, y->text) == 0
+                                          : (isnan(x->number) && isnan(y->number)) || x->number == y->number;
+            }
+            found += same;
+        }
+        assert_int_equal(found, 1);
+    }
+    assert_true(b.n_rows > 5);
+    table_free(&a);
+    table_free(&b);
+}
+
+static void it_is_told_in_words(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    measure(&m, NULL, 0, true, &t);
+    text = rig_printed(&table_trigger, &t);
+    assert_non_null(strstr(text, "modelled"));
+    assert_non_null(strstr(text, "256fma mixed with 512or asks for level 2"));
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        assert_true(strcspn(line, "\n") <= 100 || strstr(line, " asks for level") || strstr(line, "runs at"));
+    free(text);
+    table_free(&t);
+}
+
+/* A count that varies, by few bursts and by many: what is told lies within its own limits, or no reader takes it. */
+static void limits_are_around_the_value(void **state)
+{
+    (void)state;
+    struct model m;
+    rig_load("core-i9-7940x", &m);
+    for (uint64_t i = 0; i < 32; i++) {
+        uint64_t seed = 1 + i % 16, pass = i / 16;
+        struct table t;
+        struct tables_options o;
+        tables_options_default(&o);
+        o.brief = pass == 0;
+        o.seed = seed;
+        o.kernels[o.n_kernels++] = rig_payload("256fma");
+        rig_measure(&table_trigger, &m, &o, &t);
+        for (size_t row = 0; row < t.n_rows; row++) {
+            double value = table_number(&t, row, "count");
+            if (value < table_number(&t, row, "count_lo") || value > table_number(&t, row, "count_hi"))
+                fail_msg("seed %u: %g is not within %g to %g", (unsigned)seed, value,
+                         table_number(&t, row, "count_lo"), table_number(&t, row, "count_hi"));
+        }
+        table_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sharp_threshold_lies_between_the_answers),
+        cmocka_unit_test(a_scattered_threshold_is_found_with_honest_limits),
+        cmocka_unit_test(shares_have_the_limits_of_clopper_and_pearson),
+        cmocka_unit_test(frequencies_become_grades_and_disagreement_none),
+        cmocka_unit_test(throttling_shows_with_the_instructions_before_it),
+        cmocka_unit_test(the_published_triggers_come_back),
+        cmocka_unit_test(random_triggers_come_back),
+        cmocka_unit_test(nothing_is_invented),
+        cmocka_unit_test(what_a_level_throttles_is_no_row_of_its_own),
+        cmocka_unit_test(mild_throttling_is_found),
+        cmocka_unit_test(the_same_seed_gives_the_same_rows),
+        cmocka_unit_test(limits_are_around_the_value),
+        cmocka_unit_test(it_is_told_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

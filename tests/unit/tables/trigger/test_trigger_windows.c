@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The trigger table where transitions are slow and levels are kept for a short or a long time: what comes out is what
+ * the model says, or is missing with the reason, and never another number.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/trigger/trigger_course.h"
+#include "tables/kinds.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/table_rig.h"
+
+/* ---- the analysis ---- */
+
+/* What a made-up core does: a burst of 800 us that is throttled for 40 us, then slower; 120 us behind it the plain code
+ * is at its own frequency again. */
+static void make_course(struct trace *t, struct trigger_span *s, double level)
+{
+    trace_init(t);
+    int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
+    if (!isnan(level))
+        bad |= trace_add_channel(t, TRACE_LVL1) | trace_add_channel(t, TRACE_LVL2);
+    for (int i = -399; i <= 200; i++) {
+        double us = 2.0 * i;
+        bool settled = us > -760, back = us > 120;
+        bad |= trace_append(t, 0, us);
+        t->channel[TRACE_FREQ][t->n - 1] = settled && !back ? 2.4f : 2.8f;
+        t->channel[TRACE_IPC][t->n - 1] = us > 0 ? 4 : settled ? 2 : 0.5f;
+        if (!isnan(level)) {
+            t->channel[TRACE_LVL1][t->n - 1] = settled && !back ? 1 : 0;
+            t->channel[TRACE_LVL2][t->n - 1] = 0;
+        }
+    }
+    assert_false(bad);
+    *s = trigger_span(t, 0);
+}
+
+static void the_course_of_a_burst_is_followed(void **state)
+{
+    (void)state;
+    for (int counted = 0; counted < 2; counted++) {
+        struct trace t;
+        struct trigger_span s;
+        struct trigger_course c;
+        struct trigger_pilot p;
+        const struct trigger_sight plain = {2.8, 4, counted ? 0 : NAN, 0}, same = {2.4, 4, counted ? 1 : NAN, 0};
+        make_course(&t, &s, counted ? 1 : NAN);
+        assert_null(trigger_course(&t, s, -800, 8, &plain, &c));
+        assert_true(fabs(c.settled_us - 40) <= 8 && fabs(c.back_us - 120) <= 8 && c.after_us == 0);
+        trigger_pilot(&c, 1, &plain, &p);
+        assert_true(p.lower && !p.stays && p.counted == (counted == 1) && p.back_us == c.back_us);
+        /* against plain code that is slow itself nothing is lower */
+        assert_null(trigger_course(&t, s, -800, 8, &same, &c));
+        assert_true(isnan(c.back_us));
+        trigger_pilot(&c, 1, &same, &p);
+        assert_true(!p.lower && isinf(p.back_us));
+        trace_free(&t);
+    }
+}
+
+/* One of several that is far from the others does not decide. */
+static void an_accident_in_a_pilot_does_not_decide(void **state)
+{
+    (void)state;
+    struct trigger_course c[4];
+    struct trigger_pilot p;
+    const struct trigger_sight plain = {2.8, 4, NAN, 0}, slow = {2.4, 2, NAN, 0};
+    for (int i = 0; i < 4; i++)
+        c[i] = (struct trigger_course){slow, 8, i == 2 ? 700 : 50 + i, 0, i == 1 ? 40 : 670 + i};
+    trigger_pilot(c, 4, &plain, &p);
+    assert_true(p.settled_us == 53 && p.back_us == 670 && p.back_most_us == 673);
+}
+
+/* ---- the table ---- */
+
+enum { KERNELS = 2 };
+static const char *const kernels[KERNELS] = {"256fma", "512fma"};
+
+static void options(struct tables_options *o)
+{
+    tables_options_default(o);
+    o->brief = true;
+    o->seed = 3;
+    for (size_t i = 0; i < KERNELS; i++)
+        o->kernels[o->n_kernels++] = rig_payload(kernels[i]);
+}
+
+static void measure(const struct model *m, struct table *out)
+{
+    static struct tables_options o; /* too large for the stack */
+    options(&o);
+    rig_measure(&table_trigger, m, &o, out);
+}
+
+/* The throttling that all transitions begin with. */
+static void throttle_for(struct model *m, double us)
+{
+    for (size_t i = 0; i < m->n_classes; i++)
+        for (size_t k = i + 1; k < m->n_classes; k++) {
+            m->transitions[i][k].steps[0].us = us;
+            m->transitions[i][k].steps[0].n_variants = 0;
+        }
+}
+
+static bool says(const struct table *t, size_t row, const char *what, const char *kernel)
+{
+    return table_says(t, row, "what", what) && table_says(t, row, "kernel", kernel);
+}
+
+/* How many rows answer the question, each of which is checked: the level and the count, as far as they are there. */
+static size_t check_counts(const struct table *t, double count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (says(t, i, "count", "512fma")) {
+            assert_string_equal(table_text(t, i, "asks"), "level 2");
+            assert_true(table_number(t, i, "count") < 400);
+            assert_true(fabs(table_number(t, i, "freq_ghz") - 1.9) < 0.01);
+            found++;
+        }
+        if (!says(t, i, "count", "256fma") || table_says(t, i, "asks", "throttle only"))
+            continue;
+        assert_string_equal(table_text(t, i, "asks"), "level 1");
+        if (!(fabs(table_number(t, i, "count") / count - 1) < 0.012))
+            fail_msg("%.0f instructions instead of %.0f", table_number(t, i, "count"), count);
+        found++;
+    }
+    return found;
+}
+
+static size_t check_densities(const struct table *t)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (!table_says(t, i, "what", "density limit") || !(table_number(t, i, "rate_per_cycle_lo") > 0))
+            continue;
+        assert_true(table_number(t, i, "density") == 8); /* 4 instructions a cycle, 0.5 of these needed */
+        assert_string_equal(table_text(t, i, "asks"), says(t, i, "density limit", "512fma") ? "level 2" : "level 1");
+        found++;
+    }
+    return found;
+}
+
+static size_t missing(const struct table *t, const char *what, const char *words)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < t->n_missing; i++) {
+        const char *is = table_missing_text(t, i, "what");
+        found += is && strcmp(is, what) == 0 && strstr(t->missing[i].why, words);
+    }
+    return found;
+}
+
+/* The transition ends later than where the plain code behind the burst was once looked at. */
+static void slow_transitions_give_the_same_counts(void **state)
+{
+    static struct model m;
+    static const double us[] = {180, 250, 300};
+    (void)state;
+    for (int c = 0; c < 3; c++) {
+        struct table t;
+        rig_load_plain("xeon-gold-6130", &m);
+        throttle_for(&m, us[c]);
+        m.counts_licences = m.counts_throttle = c % 2 == 0;
+        measure(&m, &t);
+        assert_int_equal(check_counts(&t, 13000), 2);
+        assert_int_equal(check_densities(&t), 2);
+        table_free(&t);
+    }
+}
+
+/* Levels that lapse before that place, and some before the transition is over: then a count cannot be told. */
+static void short_waits_give_the_truth_or_nothing(void **state)
+{
+    static struct model m;
+    static const struct { double us; size_t counts; } wait[] = {{20, 0}, {60, 0}, {100, 2}, {200, 2}};
+    (void)state;
+    for (size_t c = 0; c < sizeof wait / sizeof wait[0]; c++) {
+        struct table t;
+        rig_load_plain("xeon-gold-6130", &m);
+        m.wait_us = wait[c].us;
+        measure(&m, &t);
+        assert_int_equal(check_counts(&t, 13000), wait[c].counts);
+        assert_int_equal(check_densities(&t), 2);
+        if (!wait[c].counts) {
+            char *text = rig_findings(&table_trigger, &t);
+            assert_int_equal(missing(&t, "count", "after a burst the core leaves its level"), 2);
+            assert_null(strstr(text, "No lower frequency"));
+            free(text);
+        }
+        for (size_t i = 0; i < t.n_rows; i++)
+            assert_true(!table_says(&t, i, "what", "mixture") || table_number(&t, i, "level") == 2);
+        table_free(&t);
+    }
+}
+
+/* Code on clean registers is slow for longer than what was once waited for. */
+static void long_waits_are_waited_for(void **state)
+{
+    static struct model m;
+    struct table t;
+    size_t dirty = 0;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    m.wait_us = 4000;
+    measure(&m, &t);
+    assert_int_equal(check_counts(&t, 13000), 2);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        if (!says(&t, i, "dirty", "512fma-dirty"))
+            continue;
+        assert_string_equal(table_text(&t, i, "asks"), "level 1");
+        assert_true(fabs(table_number(&t, i, "plain_ghz") - 2.8) < 0.01 && table_number(&t, i, "level") == 1);
+        assert_true(table_number(&t, i, "warmup_us") > 4000 && table_number(&t, i, "window_from_us") > 4000);
+        dirty++;
+    }
+    assert_int_equal(dirty, 1);
+    table_free(&t);
+}
+
+/* They cost more of the rate where samples are closer to one another, which is no throttling. */
+static void slow_readings_are_no_throttling(void **state)
+{
+    static struct model m;
+    struct table t;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    m.split_read_ns = 100;
+    measure(&m, &t);
+    assert_int_equal(check_counts(&t, 13000), 2);
+    table_free(&t);
+}
+
+/* A core that never comes back is no reference for anything. */
+static void what_never_comes_back_is_refused(void **state)
+{
+    static struct model m;
+    struct table t;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    m.wait_us = 1e5;
+    measure(&m, &t);
+    assert_int_equal(t.n_rows, 0);
+    assert_int_equal(missing(&t, "count", "is not back at the frequency"), 2);
+    table_free(&t);
+}
+
+static void options_do_not_move_what_is_looked_at(void **state)
+{
+    static struct model m;
+    static struct tables_options o;
+    struct table t;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    options(&o);
+    o.observe_us = 1500; /* as the manual has it for changes upwards */
+    o.warmup_us = 50;
+    rig_measure(&table_trigger, &m, &o, &t);
+    assert_int_equal(check_counts(&t, 13000), 2);
+    assert_true(table_number(&t, 0, "warmup_us") >= 2000 && table_number(&t, 0, "window_to_us") < 670);
+    assert_non_null(strstr(table_setting(&t, "window"), "--observe"));
+    table_free(&t);
+    /* samples too long for the place where a level shows */
+    o.period_us = 30;
+    rig_measure(&table_trigger, &m, &o, &t);
+    assert_int_equal(check_counts(&t, 13000), 0);
+    table_free(&t);
+}
+
+/* Bursts as long as it takes; and how long they were is said where nothing was seen. */
+static void large_counts_are_found(void **state)
+{
+    static struct model m;
+    struct table t;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    for (size_t i = 0; i < m.n_demands; i++)
+        if (m.demands[i].count > 1)
+            m.demands[i].count = 2.5e6;
+    measure(&m, &t);
+    assert_int_equal(check_counts(&t, 2.5e6), 2);
+    table_free(&t);
+    rig_load("generic-no-licence", &m);
+    measure(&m, &t);
+    char *text = rig_findings(&table_trigger, &t);
+    assert_ptr_equal(strstr(text, "No lower frequency was seen on 8 active cores after bursts of up to 200 us of 2 "
+                                  "kernels: none lower by more than 0.0"), text);
+    assert_true(table_number(&t, 0, "longest_us") >= 200);
+    free(text);
+    table_free(&t);
+}
+
+/* The first row of `what` with this kernel that asks for `asks`, or the number of rows. */
+static size_t find_row(const struct table *t, const char *what, const char *kernel, const char *asks)
+{
+    size_t i = 0;
+    while (i < t->n_rows && !(says(t, i, what, kernel) && table_says(t, i, "asks", asks)))
+        i++;
+    return i;
+}
+
+/* Levels without counters: what lies near one another is told apart by its limits, or is no level. */
+static void close_levels_are_told_apart_or_not_told(void **state)
+{
+    static const double first[] = {0.01, 0.02, 0.05, 0.1}, second[] = {0.01, 0.02, 0.05, 0.2}, clocks[] = {0, 10, 25};
+    static struct model m;
+    static struct tables_options o;
+    size_t told = 0, sharp = 0, asked = 0;
+    (void)state;
+    tables_options_default(&o);
+    o.brief = true;
+    const bool sanitized = getenv("SANITIZED") != NULL; /* the same code takes half a minute there */
+    for (size_t c = 0; c < 3 * 4 * 4; c += sanitized ? 9 : 1 + (c >= 16)) { /* all of the exact clock, half of others */
+        const double one = 1 - first[c / 4 % 4], two = one * (1 - second[c % 4]);
+        struct table t;
+        rig_load_plain("xeon-gold-6130", &m);
+        m.no_counters = true;
+        m.counts_licences = m.counts_throttle = false;
+        m.tsc_step_ns = clocks[c / 16];
+        m.n_mixtures = m.n_dirty = 0;
+        for (size_t i = 0; i < m.n_turbo; i++) {
+            m.turbo[i].ghz[1] = m.turbo[i].ghz[0] * one;
+            m.turbo[i].ghz[2] = m.turbo[i].ghz[0] * two;
+        }
+        for (size_t i = 0; i < m.n_demands; i++)
+            m.demands[i].count = 1;
+        o.seed = c;
+        rig_measure(&table_trigger, &m, &o, &t);
+        for (size_t i = 0; i < t.n_rows; i++) {
+            bool heavy = table_says(&t, i, "kernel", "512fma");
+            if (!table_says(&t, i, "what", "count") && !(table_says(&t, i, "what", "density") &&
+                                                         table_number(&t, i, "density") <= 1))
+                continue;
+            bool right = table_says(&t, i, "asks", heavy ? "level 2" : "level 1");
+            asked++;
+            told += right;
+            sharp += right && c < 16;
+            if (!right && !table_says(&t, i, "asks", "undecided") && !table_says(&t, i, "asks", "lower frequency"))
+                fail_msg("%g and %g %% with %g ns, row %zu (%s, %s): %s", 100 - 100 * one, 100 * second[c % 4],
+                         m.tsc_step_ns, i, table_text(&t, i, "kernel"), table_text(&t, i, "what"),
+                         table_text(&t, i, "asks"));
+        }
+        table_free(&t);
+    }
+    print_message("levels told: %zu of %zu, %zu by an exact clock\n", told, asked, sharp);
+    assert_true((sharp > 30 || sanitized) && told > asked / 4);
+}
+
+/* Frequencies that differ with one active core and are equal with all of them. */
+static void one_core_is_tried_where_all_show_nothing(void **state)
+{
+    static struct model m;
+    static struct tables_options o;
+    struct table t;
+    size_t all = 0, one = 0;
+    (void)state;
+    rig_load("core-i5-1035g4", &m);
+    m.counts_licences = m.counts_throttle = false;
+    measure(&m, &t); /* with none of the kernels that may ask for another level */
+    assert_true(find_row(&t, "count", "512fma", "lower frequency") < t.n_rows);
+    table_free(&t);
+    options(&o);
+    o.kernels[o.n_kernels++] = rig_payload("512or");
+    rig_measure(&table_trigger, &m, &o, &t);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        if (!says(&t, i, "count", "512fma"))
+            continue;
+        bool alone = table_number(&t, i, "active_cores") == 1;
+        assert_string_equal(table_text(&t, i, "asks"), alone ? "level 1" : "throttle only");
+        assert_true(alone ? table_number(&t, i, "level") == 1 : isnan(table_number(&t, i, "level")));
+        *(alone ? &one : &all) += 1;
+    }
+    assert_true(one == 1 && all == 1);
+    char *text = rig_findings(&table_trigger, &t);
+    assert_non_null(strstr(text, "on 1 active core"));
+    free(text);
+    table_free(&t);
+}
+
+/* No two rows have the same key, and no part of it is absent. */
+static void keys_are_unique(void **state)
+{
+    static struct model m;
+    static struct tables_options o;
+    struct table t;
+    (void)state;
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    o.brief = true;
+    rig_measure(&table_trigger, &m, &o, &t);
+    for (size_t i = 0; i < t.n_rows; i++)
+        for (size_t k = 0; k <= i; k++) {
+            bool same = true;
+            for (size_t c = 0; c < t.n_columns; c++) {
+                const struct table_value *a = &t.values[i * t.n_columns + c], *b = &t.values[k * t.n_columns + c];
+                if (!t.columns[c].key)
+                    continue;
+                assert_true(a->text || !isnan(a->number));
+                same = same && (a->text ? strcmp(a->text, b->text) == 0 : a->number == b->number);
+            }
+            assert_true(same == (i == k));
+        }
+    assert_true(t.n_rows > 10);
+    table_free(&t);
+}
+
+/* Whatever the repetitions of a frequency that moves by itself look like, the time to wait between bursts is one. */
+static void no_wait_is_endless(void **state)
+{
+    (void)state;
+    const struct trigger_sight plain = {2.5, NAN, 2, 0}, low = {2.0, NAN, 2, 0};
+    for (unsigned pattern = 0; pattern < 729; pattern++) { /* of each of six: back after 500 us, not back, not lower */
+        struct trigger_course c[6];
+        struct trigger_pilot p;
+        unsigned lower = 0, stays = 0;
+        for (unsigned i = 0, rest = pattern; i < 6; i++, rest /= 3) {
+            static const double back[] = {500, INFINITY, NAN};
+            c[i] = (struct trigger_course){low, 10, 20, 0, back[rest % 3]};
+            lower += rest % 3 != 2;
+            stays += rest % 3 == 1;
+        }
+        trigger_pilot(c, 6, &plain, &p);
+        assert_true(isfinite(p.back_usual_us) && isfinite(p.back_most_us));
+        assert_int_equal(p.lower, lower > 3);
+        assert_int_equal(p.stays, lower > 3 && 2 * stays > lower);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_course_of_a_burst_is_followed),
+        cmocka_unit_test(an_accident_in_a_pilot_does_not_decide),
+        cmocka_unit_test(slow_transitions_give_the_same_counts),
+        cmocka_unit_test(short_waits_give_the_truth_or_nothing),
+        cmocka_unit_test(long_waits_are_waited_for),
+        cmocka_unit_test(slow_readings_are_no_throttling),
+        cmocka_unit_test(what_never_comes_back_is_refused),
+        cmocka_unit_test(options_do_not_move_what_is_looked_at),
+        cmocka_unit_test(large_counts_are_found),
+        cmocka_unit_test(close_levels_are_told_apart_or_not_told),
+        cmocka_unit_test(one_core_is_tried_where_all_show_nothing),
+        cmocka_unit_test(keys_are_unique),
+        cmocka_unit_test(no_wait_is_endless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Traces as CSV (doc/formats.md). The reader takes recordings of other tools: columns in any order, unknown columns,
+ * CRLF, a byte order mark, quoted fields, runs that are interleaved. What it cannot take it names by line and column.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/discarded.h"
+#include "trace/trace.h"
+#include "trace/trace_keys.h"
+
+enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
+enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
+
+struct reader {
+    FILE *in;
+    char *line;
+    size_t size, length; /* allocated; used */
+    size_t number;       /* of the line, from 1 */
+    int column[COLUMNS_MAX];
+    size_t n_columns;
+    bool have_channel;
+    size_t discarded_line;      /* of the metadata's list of repetitions */
+    size_t samples;             /* lines of them */
+    size_t outside;             /* of these, with a value outside its column's range */
+    bool is_outside, misplaced; /* this one; and it is the run or the time */
+    struct trace_error first;   /* the first of them */
+    struct trace_error *err;
+};
+
+static int fail(struct reader *r, size_t column, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct reader *r, size_t column, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(r->err->text, sizeof r->err->text, format, ap);
+    va_end(ap);
+    r->err->line = r->number;
+    r->err->column = column;
+    return -1;
+}
+
+/* A value outside its column's range: may be borne, see settle_outside(). */
+static void outside(struct reader *r, size_t column, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void outside(struct reader *r, size_t column, const char *format, ...)
+{
+    va_list ap;
+    if (!r->outside && !r->is_outside) {
+        va_start(ap, format);
+        vsnprintf(r->first.text, sizeof r->first.text, format, ap);
+        va_end(ap);
+        r->first.line = r->number;
+        r->first.column = column;
+    }
+    r->is_outside = true;
+}
+
+/* Printable form of file content for messages: at most 40 bytes, control bytes shown as '?'. */
+static const char *shown(const char *s, char out[48])
+{
+    size_t n = 0;
+    for (; s[n] && n < 40; n++)
+        out[n] = (unsigned char)s[n] < 0x20 || (unsigned char)s[n] >= 0x7f ? '?' : s[n];
+    strcpy(out + n, s[n] ? "..." : "");
+    return out;
+}
+
+/* The next line without its line end. 1 = got one, 0 = end of file, -1 = failed. */
+static int next_line(struct reader *r)
+{
+    r->length = 0;
+    r->number++;
+    for (;;) {
+        if (r->size - r->length < 2) {
+            size_t size = r->size ? r->size * 2 : 4096;
+            char *bigger = size <= 2 * (size_t)LINE_MAX_BYTES ? realloc(r->line, size) : NULL;
+            if (!bigger)
+                return fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
+            r->line = bigger;
+            r->size = size;
+        }
+        /* A NUL inside the line would hide what follows from every string function: find the end by a sentinel. */
+        size_t room = r->size - r->length;
+        memset(r->line + r->length, 1, room);
+        if (!fgets(r->line + r->length, (int)room, r->in)) {
+            if (ferror(r->in))
+                return fail(r, 0, "reading failed: %s", strerror(errno));
+            r->line[r->length] = '\0';
+            break;
+        }
+        char *end = memrchr(r->line + r->length, '\0', room);
+        size_t got = (size_t)(end - (r->line + r->length));
+        if (memchr(r->line + r->length, '\0', got))
+            return fail(r, 0, "a NUL byte: this is not a text file");
+        r->length += got;
+        if (r->line[r->length - 1] == '\n')
+            break;
+    }
+    if (!r->length)
+        return 0;
+    while (r->length && (r->line[r->length - 1] == '\n' || r->line[r->length - 1] == '\r'))
+        r->line[--r->length] = '\0';
+    return 1;
+}
+
+/* What may stand around a field. A carriage return, because at the end of a line it would be taken for part of that. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = an unfinished quote. */
+static char *next_field(char **at, bool *last)
+{
+    char *p = *at, *field;
+    while (is_blank(*p))
+        p++;
+    if (*p == '"') {
+        char *out = field = ++p;
+        for (; *p && (*p != '"' || p[1] == '"'); p++) {
+            if (*p == '"')
+                p++;
+            *out++ = *p;
+        }
+        if (!*p)
+            return NULL;
+        p++;
+        while (is_blank(*p))
+            p++;
+        *out = '\0';
+        if (*p && *p != ',')
+            return NULL;
+        *last = !*p;
+        *at = *p ? p + 1 : p;
+        return field;
+    }
+    field = p;
+    p += strcspn(p, ",");
+    *last = !*p;
+    *at = *p ? p + 1 : p;
+    *p = '\0';
+    while (p > field && is_blank(p[-1]))
+        *--p = '\0';
+    return field;
+}
+
+/*
+ * A decimal number; false = it is none. Exact for up to 15 digits with a power of ten up to 22 (both factors are exact
+ * doubles, one rounding; Clinger 1990, "How to read floating point numbers accurately"); the rest goes to strtod.
+ */
+static bool parse_number(const char *s, double *value)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *p = s;
+    bool negative = *p == '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    uint64_t digits = 0;
+    int n = 0, scale = 0;
+    for (; *p >= '0' && *p <= '9'; p++, n++)
+        digits = digits * 10 + (uint64_t)(*p - '0');
+    if (*p == '.')
+        for (p++; *p >= '0' && *p <= '9'; p++, n++, scale++)
+            digits = digits * 10 + (uint64_t)(*p - '0');
+    if (!*p && n > 0 && n <= 15) {
+        *value = (negative ? -1.0 : 1.0) * ((double)digits / tens[scale]);
+        return true;
+    }
+    if (!n && strcasecmp(p, "nan"))
+        return false; /* "inf", "0x1p3" and words are no measurements */
+    if (n && (*p == 'x' || *p == 'X'))
+        return false;
+    char *end;
+    *value = strtod(s, &end);
+    return !*end && end != s;
+}
+
+/* What a header field names; -1 after an error. */
+static int column_of(struct reader *r, struct trace *t, const char *name, size_t number)
+{
+    if (!strcmp(name, "run"))
+        return trace_add_run(t) ? fail(r, 0, "out of memory") : COLUMN_RUN;
+    if (!strcmp(name, "time_us"))
+        return COLUMN_TIME;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (!strcmp(name, trace_channel_name((enum trace_channel)c))) {
+            r->have_channel = true;
+            return trace_add_channel(t, (enum trace_channel)c) ? fail(r, 0, "out of memory") : c;
+        }
+    char text[48];
+    double ignored;
+    if (!*name)
+        return fail(r, number, "the header line has a column without a name");
+    if (parse_number(name, &ignored))
+        return fail(r, number, "'%s' where a column name belongs: the header line is missing (it names time_us and at "
+                    "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)", shown(name, text));
+    return trace_add_extra(t, name) ? fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
+}
+
+static int read_header(struct reader *r, struct trace *t)
+{
+    char *at = r->line;
+    bool last = false, have_time = false;
+    char text[48];
+    while (!last) {
+        size_t number = r->n_columns + 1;
+        char *name = next_field(&at, &last);
+        if (!name)
+            return fail(r, number, "an unfinished quote in the header line");
+        if (r->n_columns == COLUMNS_MAX)
+            return fail(r, number, "more than %d columns", COLUMNS_MAX);
+        int column = column_of(r, t, name, number);
+        if (column < 0)
+            return -1;
+        for (size_t i = 0; i < r->n_columns; i++)
+            if (r->column[i] == column ||
+                (column >= COLUMN_EXTRA && r->column[i] >= COLUMN_EXTRA &&
+                 !strcmp(t->extra[r->column[i] - COLUMN_EXTRA].name, name)))
+                return fail(r, number, "column '%s' stands twice in the header line", shown(name, text));
+        have_time |= column == COLUMN_TIME;
+        r->column[r->n_columns++] = column;
+    }
+    if (!have_time)
+        return fail(r, 0, "the header line names no column time_us");
+    if (!r->have_channel)
+        return fail(r, 0, "the header line names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, "
+                    "throttle)");
+    return 0;
+}
+
+/* "# key: value" becomes metadata; other comment lines are comments. */
+static int read_comment(struct reader *r, struct trace *t)
+{
+    char *key = r->line + 1, *colon = strchr(key, ':');
+    if (!colon)
+        return 0;
+    while (*key == ' ' || *key == '\t')
+        key++;
+    char *end = colon, *value = colon + 1;
+    while (end > key && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *end = '\0';
+    while (*value == ' ' || *value == '\t')
+        value++;
+    for (end = value + strlen(value); end > value && is_blank(end[-1]);)
+        *--end = '\0';
+    if (!*key)
+        return 0;
+    char text[48];
+    if (t->n_meta >= KEYS_MAX && !trace_get(t, key))
+        return fail(r, 0, "%s: more than %d keys of metadata", shown(key, text), KEYS_MAX);
+    const char *allowed = trace_key_refuses(key, value);
+    if (allowed)
+        return fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, shown(value, text), allowed);
+    if (!strcmp(key, "discarded"))
+        r->discarded_line = r->number;
+    return trace_set(t, key, value) ? fail(r, 0, "out of memory") : 0;
+}
+
+static int read_field(struct reader *r, struct trace *t, size_t number, const char *field)
+{
+    int column = r->column[number - 1];
+    size_t i = t->n - 1;
+    double value;
+    char text[48];
+    if (column >= COLUMN_EXTRA)
+        return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? fail(r, 0, "out of memory") : 0;
+    if (!*field) {
+        if (column == COLUMN_TIME || column == COLUMN_RUN)
+            return fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
+        return 0; /* missing: NaN already */
+    }
+    if (!parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
+        return fail(r, number, "'%s' is not a number", shown(field, text));
+    const struct trace_range *range = column < TRACE_CHANNELS ? trace_channel_range((enum trace_channel)column) : NULL;
+    if (column == COLUMN_RUN && !(value >= 0 && value <= UINT32_MAX && value == floor(value))) {
+        outside(r, number, "run '%s' is outside its range, whole numbers from 0 to %" PRIu32, shown(field, text),
+                UINT32_MAX);
+        r->misplaced = true;
+    } else if (column == COLUMN_TIME && !trace_within(&trace_time_range, value)) {
+        outside(r, number, "time_us '%s' is outside its range, %s", shown(field, text), trace_time_range.text);
+        r->misplaced = true;
+    } else if (range && !(trace_within(range, value) && trace_within(range, (double)(float)value))) {
+        outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
+                shown(field, text), range->text);
+    } else if (column == COLUMN_RUN) {
+        t->run[i] = (uint32_t)value;
+    } else if (column == COLUMN_TIME) {
+        t->time_us[i] = value;
+    } else {
+        t->channel[column][i] = (float)value;
+    }
+    return 0;
+}
+
+/* The sample that has been read: kept, or what it holds is not. */
+static void take_sample(struct reader *r, struct trace *t)
+{
+    char why[sizeof r->first.text];
+    if (!r->is_outside && !trace_sample_within(t, t->n - 1, why, sizeof why))
+        outside(r, 0, "%s", why);
+    r->outside += r->is_outside;
+    if (r->is_outside)
+        trace_blank_sample(t, t->n - 1);
+    if (r->misplaced)
+        t->n--;
+}
+
+static int read_sample(struct reader *r, struct trace *t)
+{
+    r->samples++;
+    r->is_outside = r->misplaced = false;
+    if (trace_append(t, 0, 0))
+        return fail(r, 0, "out of memory after %zu samples", t->n);
+    char *at = r->line;
+    bool last = false;
+    size_t number = 0;
+    while (!last) {
+        char *field = next_field(&at, &last);
+        number++;
+        if (!field)
+            return fail(r, number, "an unfinished quote");
+        if (number > r->n_columns)
+            return fail(r, number, "more fields than the %zu columns of the header line", r->n_columns);
+        if (read_field(r, t, number, field))
+            return -1;
+    }
+    if (number < r->n_columns)
+        return fail(r, number, "the line ends after %zu of %zu fields%s", number, r->n_columns,
+                    feof(r->in) ? ": the file is truncated" : "");
+    take_sample(r, t);
+    if (r->misplaced)
+        return 0;
+    size_t i = t->n - 1;
+    if (i && t->time_us[i] < t->time_us[i - 1] && (!t->run || t->run[i] == t->run[i - 1]))
+        return fail(r, 0, "time_us goes back from %.10g to %.10g (repetitions need a column 'run')", t->time_us[i - 1],
+                    t->time_us[i]);
+    return 0;
+}
+
+struct order {
+    uint32_t run;
+    uint64_t index;
+};
+
+static int compare_order(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int permute(void *column, size_t size, const struct order *o, size_t n)
+{
+    char *from = column, *copy = malloc(n * size);
+    if (!copy)
+        return -1;
+    memcpy(copy, from, n * size);
+    for (size_t i = 0; i < n; i++)
+        memcpy(from + i * size, copy + o[i].index * size, size);
+    free(copy);
+    return 0;
+}
+
+/* Puts interleaved repetitions together, each in its order of time. */
+static int group_runs(struct reader *r, struct trace *t)
+{
+    bool grouped = true;
+    if (!t->run)
+        return 0;
+    for (size_t i = 1; i < t->n && grouped; i++)
+        grouped = t->run[i] >= t->run[i - 1];
+    if (grouped)
+        return 0;
+    struct order *o = malloc(t->n * sizeof *o);
+    if (!o)
+        return fail(r, 0, "out of memory");
+    for (size_t i = 0; i < t->n; i++)
+        o[i] = (struct order){t->run[i], i};
+    qsort(o, t->n, sizeof *o, compare_order);
+    int bad = permute(t->run, sizeof *t->run, o, t->n) | permute(t->time_us, sizeof *t->time_us, o, t->n);
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c])
+            bad |= permute(t->channel[c], sizeof(float), o, t->n);
+    for (size_t e = 0; e < t->n_extra; e++)
+        bad |= permute(t->extra[e].offset, sizeof *t->extra[e].offset, o, t->n);
+    free(o);
+    if (bad)
+        return fail(r, 0, "out of memory");
+    r->number = 0;
+    for (size_t i = 1; i < t->n; i++)
+        if (t->run[i] == t->run[i - 1] && t->time_us[i] < t->time_us[i - 1])
+            return fail(r, 0, "time_us goes back from %.10g to %.10g in run %" PRIu32, t->time_us[i - 1], t->time_us[i],
+                        t->run[i]);
+    return 0;
+}
+
+/* A few values outside their ranges among very many are glitches of the recorder, to be counted; more are nonsense. */
+static int settle_outside(struct reader *r, struct trace *t)
+{
+    uint64_t before = 0, of = 0, all, here; /* those of whoever wrote the file; of this file */
+    char text[60];
+    if (!r->outside)
+        return 0;
+    if (!trace_samples_discarded(trace_get(t, trace_discarded_key), &before, &of))
+        before = of = 0;
+    snprintf(text, sizeof text, "%zu of %zu", r->outside, r->samples);
+    bool few = trace_samples_discarded(text, &here, &all);
+    if (few && before) { /* both together, too */
+        snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64, before + here, of > all ? of : all);
+        few = trace_samples_discarded(text, &here, &all);
+    }
+    if (!few) {
+        *r->err = r->first;
+        size_t used = strlen(r->err->text);
+        snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples hold such values", text);
+        return -1;
+    }
+    return trace_set(t, trace_discarded_key, text) ? fail(r, 0, "out of memory") : 0;
+}
+
+/* Samples in which no time passes, in the decimals that are written, have no frequency and no rate, nor has a recording
+ * most of whose samples are such. */
+static int check_times(struct reader *r, const struct trace *t)
+{
+    size_t all = 0, still = 0;
+    for (size_t i = 1; i < t->n; i++) {
+        if (t->run && t->run[i] != t->run[i - 1])
+            continue;
+        all++;
+        still += round(t->time_us[i] * 1e4) <= round(t->time_us[i - 1] * 1e4);
+    }
+    r->number = 0;
+    return still * 2 > all ? fail(r, 0, "time_us stands still from sample to sample, %zu times of %zu: samples must be "
+                                  "told apart by their times, in us", still, all)
+                           : 0;
+}
+
+static int check_discarded(struct reader *r, const struct trace *t)
+{
+    uint32_t run;
+    int wrong = discarded_contradicts(t, &run);
+    r->number = r->discarded_line;
+    return wrong < 0   ? fail(r, 0, "out of memory")
+           : wrong > 0 ? fail(r, 0, "discarded: run %" PRIu32 " %s", run, wrong > 1 ? "is listed twice"
+                              : "is not discarded: the file holds samples of it")
+                       : 0;
+}
+
+static int read_all(struct reader *r, struct trace *t)
+{
+    int got;
+    while ((got = next_line(r)) > 0) {
+        if (r->number == 1 && !strncmp(r->line, "\xef\xbb\xbf", 3))
+            memmove(r->line, r->line + 3, r->length - 2);
+        int bad;
+        if (r->line[0] == '#')
+            bad = read_comment(r, t);
+        else if (!r->line[strspn(r->line, " \t")])
+            continue;
+        else
+            bad = r->n_columns ? read_sample(r, t) : read_header(r, t);
+        if (bad)
+            return -1;
+    }
+    if (got < 0)
+        return -1;
+    if (!r->n_columns) {
+        r->number = 0;
+        return fail(r, 0, "the file has no header line (expected one that names time_us and freq_ghz, ipc or volts)");
+    }
+    if (!r->samples) {
+        r->number = 0;
+        return fail(r, 0, "the file has a header line and no samples");
+    }
+    return settle_outside(r, t) || group_runs(r, t) || check_times(r, t) || check_discarded(r, t) ? -1 : 0;
+}
+
+int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
+{
+    struct reader r = {.in = in, .err = err};
+    memset(err, 0, sizeof *err);
+    trace_init(t);
+    int bad = read_all(&r, t);
+    free(r.line);
+    if (bad)
+        trace_free(t);
+    return bad;
+}
+
+static void write_text(FILE *out, const char *s)
+{
+    size_t length = strlen(s);
+    if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
+        fputs(s, out);
+        return;
+    }
+    putc('"', out);
+    for (; *s; s++) {
+        if (*s == '"')
+            putc('"', out);
+        putc(*s, out);
+    }
+    putc('"', out);
+}
+
+int trace_write_csv(FILE *out, const struct trace *t)
+{
+    for (size_t i = 0; i < t->n_meta; i++)
+        fprintf(out, "# %s: %s\n", t->meta[i].key, t->meta[i].value);
+    fputs(t->run ? "run,time_us" : "time_us", out);
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        if (t->channel[c])
+            fprintf(out, ",%s", trace_channel_name((enum trace_channel)c));
+    for (size_t e = 0; e < t->n_extra; e++) {
+        putc(',', out);
+        write_text(out, t->extra[e].name);
+    }
+    putc('\n', out);
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->run)
+            fprintf(out, "%" PRIu32 ",", t->run[i]);
+        fprintf(out, "%.4f", t->time_us[i]);
+        for (int c = 0; c < TRACE_CHANNELS; c++)
+            if (t->channel[c])
+                isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.9g", t->channel[c][i]);
+        for (size_t e = 0; e < t->n_extra; e++) {
+            putc(',', out);
+            write_text(out, t->text + t->extra[e].offset[i]);
+        }
+        putc('\n', out);
+    }
+    return fflush(out) || ferror(out) ? -1 : 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/trace_keys.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analysis/phases/held.h"
+#include "analysis/phases/settling.h"
+#include "trace/trace.h"
+
+enum form {
+    FORM_TEXT,   /* anything */
+    FORM_WORD,   /* one of `allowed` */
+    FORM_NUMBER, /* lo to hi; above lo where `open` */
+    FORM_WHOLE,  /* lo to most */
+    FORM_LIST,   /* up to `most` numbers as above, blanks between them; with `holes` also nan */
+    FORM_RUNS,   /* REASON = 3,17; REASON = 4 */
+    FORM_SAMPLES /* 3 of 20000 */
+};
+
+struct trace_key {
+    const char *name;
+    enum form form;
+    const char *allowed; /* for a person */
+    double lo, hi;
+    bool open, holes;
+    uint64_t most;
+};
+
+#define WHOLE(key, least, greatest) \
+    {.name = key, .form = FORM_WHOLE, .allowed = #least " to " #greatest, .lo = least, .most = UINT64_C(greatest)}
+#define TEXT(key) {.name = key, .form = FORM_TEXT, .allowed = "a text"}
+
+/*
+ * Ranges are wide: what no clock, no core and no recording can be lies outside. Periods and times are those of the
+ * options, and of recordings of other tools that last for up to a quarter of an hour.
+ */
+static const struct trace_key keys[] = {
+    {.name = "format", .form = FORM_WORD, .allowed = "characterize-trace/1"},
+    TEXT("cpu"),
+    TEXT("machine"),
+    TEXT("source"),
+    {.name = "modelled", .form = FORM_WORD, .allowed = "yes, no"},
+    WHOLE("seed", 0, 18446744073709551615),
+    TEXT("from"),
+    TEXT("to"),
+    TEXT("kernel"),
+    {.name = "tsc_hz", .form = FORM_NUMBER, .allowed = "1e6 to 1e11", .lo = 1e6, .hi = 1e11},
+    TEXT("tsc_origin"),
+    {.name = "period_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e6", .hi = 1e6, .open = true},
+    {.name = "warmup_us", .form = FORM_NUMBER, .allowed = "0 to 1e9", .hi = 1e9},
+    {.name = "observe_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e9", .hi = 1e9, .open = true},
+    WHOLE("repetitions", 1, 4294967295),
+    WHOLE("cpu_number", 0, 65535),
+    WHOLE("active_cores", 1, 65535),
+    {.name = "frequency", .form = FORM_WORD, .allowed = "instantaneous, mean"},
+    {.name = "clock_step_ns", .form = FORM_NUMBER, .allowed = "0.01 to 10000", .lo = 0.01, .hi = 1e4},
+    {.name = "chain_cycles", .form = FORM_NUMBER, .allowed = "1 to 1e6", .lo = 1, .hi = 1e6},
+    {.name = "reading_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .hi = 1000},
+    {.name = "frequency_error", .form = FORM_NUMBER, .allowed = "0 to 0.5", .hi = 0.5},
+    {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once"},
+    {.name = "guarded", .form = FORM_WORD, .allowed = "yes, fall"},
+    {.name = "alone_from_ghz", .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99",
+     .hi = 99, .open = true, .most = SETTLING_SEEN_MAX},
+    {.name = "alone_to_ghz", .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99",
+     .hi = 99, .open = true, .most = SETTLING_SEEN_MAX},
+    {.name = "held_rates", .form = FORM_LIST, .allowed = "up to 96 numbers from 0 to 99, or nan",
+     .hi = 99, .holes = true, .most = HELD_BINS_MAX},
+    TEXT("unsettled"),
+    TEXT("events"),
+    TEXT("notes"),
+    TEXT("settings"),
+    TEXT("volts_missing"),
+    {.name = "volts_late_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .hi = 1000},
+    {.name = "discarded", .form = FORM_RUNS, .allowed = "REASON = RUN,RUN; REASON = RUN, runs from 0 to 4294967295"},
+    {.name = "samples_discarded", .form = FORM_SAMPLES, .allowed = "N of M, above 0 and fewer than one in 1000"},
+    TEXT("date"),
+    TEXT("version"),
+};
+_Static_assert(TRACE_OUTSIDE_ONE_IN == 1000, "the text above says so");
+_Static_assert(SETTLING_SEEN_MAX == 64 && HELD_BINS_MAX == 96, "the texts above say so");
+
+static bool is_word(const char *value, const char *words)
+{
+    size_t length = strlen(value);
+    for (const char *at = words; at; at = strchr(at, ','), at = at ? at + 2 : NULL)
+        if (strcspn(at, ",") == length && strncmp(at, value, length) == 0)
+            return true;
+    return false;
+}
+
+/* A decimal number at *at, which is moved behind it. */
+static bool take_number(const struct trace_key *k, const char **at)
+{
+    const char *digits = *at + strspn(*at, "+-");
+    char *end;
+    if (digits - *at > 1 || strspn(digits, ".0123456789") == 0 || strncasecmp(digits, "0x", 2) == 0)
+        return false; /* "nan", "inf" and hexadecimal numbers are none here */
+    double value = strtod(*at, &end);
+    bool within = k->open ? value > k->lo : value >= k->lo;
+    bool ok = end != *at && within && value <= k->hi;
+    *at = end;
+    return ok;
+}
+
+static bool take_hole(const struct trace_key *k, const char **at)
+{
+    bool hole = k->holes && strncmp(*at, "nan", 3) == 0;
+    *at += hole ? 3 : 0;
+    return hole;
+}
+
+static bool is_list(const struct trace_key *k, const char *value)
+{
+    size_t n = 0;
+    while (*value) {
+        if (!(take_hole(k, &value) || take_number(k, &value)) || (*value && *value != ' ') || ++n > k->most)
+            return false;
+        value += strspn(value, " ");
+    }
+    return n > 0;
+}
+
+static bool take_whole(const char **at, uint64_t least, uint64_t most)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    uint64_t value = strtoull(*at, &end, 10);
+    *at = end;
+    return errno == 0 && value >= least && value <= most;
+}
+
+static bool are_runs(const char *value)
+{
+    while (*value) {
+        const char *end = value + strcspn(value, ";"), *at = strstr(value, " = ");
+        if (!at || at >= end)
+            return false;
+        at += 2;
+        do {
+            at++;
+            at += strspn(at, " ");
+            if (!take_whole(&at, 0, UINT32_MAX))
+                return false;
+        } while (*at == ',');
+        if (at != end)
+            return false;
+        value = end + strspn(end, "; ");
+    }
+    return true;
+}
+
+static bool may_be(const struct trace_key *k, const char *value)
+{
+    const char *at = value;
+    switch (k->form) {
+    case FORM_WORD:
+        return is_word(value, k->allowed);
+    case FORM_NUMBER:
+        return take_number(k, &at) && !*at;
+    case FORM_WHOLE:
+        return take_whole(&at, (uint64_t)k->lo, k->most) && !*at;
+    case FORM_LIST:
+        return is_list(k, value);
+    case FORM_RUNS:
+        return are_runs(value);
+    case FORM_SAMPLES:
+        return trace_samples_discarded(value, &(uint64_t){0}, &(uint64_t){0});
+    default:
+        return true;
+    }
+}
+
+const char *trace_key_refuses(const char *key, const char *value)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i].name) == 0)
+            return may_be(&keys[i], value) ? NULL : keys[i].allowed;
+    return NULL;
+}

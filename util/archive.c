@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "util/archive.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { BLOCK = 512, CHUNK = 65536, GZIP_WINDOW = 15 + 16 /* zlib.h, deflateInit2: a gzip header and trailer */ };
+
+/* A ustar header: all numbers are octal text. */
+struct header {
+    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6], version[2];
+    char user[32], group[32], major[8], minor[8], prefix[155], rest[12];
+};
+_Static_assert(sizeof(struct header) == BLOCK, "a header is one block");
+
+/* The sum of all bytes, those of the checksum itself taken as blanks. */
+static unsigned checksum_of(const struct header *h)
+{
+    struct header blank = *h;
+    const unsigned char *bytes = (const unsigned char *)&blank;
+    unsigned sum = 0;
+    memset(blank.checksum, ' ', sizeof(blank.checksum));
+    for (size_t i = 0; i < sizeof(blank); i++) {
+        sum += bytes[i];
+    }
+    return sum;
+}
+
+static size_t padding(size_t size)
+{
+    return (BLOCK - size % BLOCK) % BLOCK;
+}
+
+/* ---- writing ---- */
+
+static int deflate_bytes(FILE *out, z_stream *z, const void *bytes, size_t size, int flush)
+{
+    unsigned char buffer[CHUNK];
+    z->next_in = (Bytef *)(uintptr_t)bytes;
+    z->avail_in = (uInt)size;
+    do {
+        z->next_out = buffer;
+        z->avail_out = sizeof(buffer);
+        if (deflate(z, flush) == Z_STREAM_ERROR) {
+            errno = EIO;
+            return -1;
+        }
+        size_t made = sizeof(buffer) - z->avail_out;
+        if (fwrite(buffer, 1, made, out) != made) {
+            return -1;
+        }
+    } while (z->avail_out == 0);
+    return 0;
+}
+
+static int write_member(FILE *out, z_stream *z, const struct archive_member *m)
+{
+    static const char zeros[BLOCK];
+    struct header h;
+    memset(&h, 0, sizeof(h));
+    snprintf(h.name, sizeof(h.name), "%s", m->name);
+    snprintf(h.mode, sizeof(h.mode), "%07o", 0644u);
+    snprintf(h.uid, sizeof(h.uid), "%07o", 0u);
+    snprintf(h.gid, sizeof(h.gid), "%07o", 0u);
+    snprintf(h.size, sizeof(h.size), "%011llo", (unsigned long long)m->size & 077777777777);
+    snprintf(h.mtime, sizeof(h.mtime), "%011o", 0u);
+    h.type = '0';
+    memcpy(h.magic, "ustar", sizeof(h.magic));
+    memcpy(h.version, "00", sizeof(h.version));
+    snprintf(h.checksum, sizeof(h.checksum), "%06o", checksum_of(&h) & 0777777);
+    h.checksum[7] = ' ';
+    return deflate_bytes(out, z, &h, sizeof(h), Z_NO_FLUSH) || deflate_bytes(out, z, m->text, m->size, Z_NO_FLUSH) ||
+                   deflate_bytes(out, z, zeros, padding(m->size), Z_NO_FLUSH)
+               ? -1
+               : 0;
+}
+
+int archive_write(FILE *out, const struct archive_member *members, size_t n)
+{
+    static const char end[2 * BLOCK]; /* two blocks of zeros end an archive */
+    z_stream z;
+    int status = 0;
+    memset(&z, 0, sizeof(z));
+    if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t i = 0; i < n && status == 0; i++) {
+        status = write_member(out, &z, &members[i]);
+    }
+    if (status == 0) {
+        status = deflate_bytes(out, &z, end, sizeof(end), Z_FINISH);
+    }
+    deflateEnd(&z);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static int refuse(char *why, size_t size, const char *text)
+{
+    snprintf(why, size, "%s", text);
+    return -1;
+}
+
+/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows. */
+struct unpacked {
+    char *bytes;
+    size_t size, room;
+};
+
+static int grow(struct unpacked *u, char *why, size_t why_size)
+{
+    if (u->room - u->size >= CHUNK) {
+        return 0;
+    }
+    size_t room = u->room * 2 + 2 * CHUNK;
+    char *more = u->size > ARCHIVE_BYTES_MAX ? NULL : realloc(u->bytes, room);
+    if (more == NULL) {
+        return refuse(why, why_size, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
+    }
+    u->bytes = more;
+    u->room = room;
+    return 0;
+}
+
+static int inflate_all(FILE *in, z_stream *z, struct unpacked *u, char *why, size_t why_size)
+{
+    unsigned char buffer[CHUNK];
+    int status = Z_OK;
+    while (status != Z_STREAM_END) {
+        z->avail_in = (uInt)fread(buffer, 1, sizeof(buffer), in);
+        z->next_in = buffer;
+        if (z->avail_in == 0) {
+            return refuse(why, why_size, ferror(in) ? "it cannot be read" : u->size > 0 ? "it is cut off"
+                                                                                         : "it is no gzip file");
+        }
+        do {
+            if (grow(u, why, why_size) != 0) {
+                return -1;
+            }
+            z->next_out = (Bytef *)u->bytes + u->size;
+            z->avail_out = CHUNK;
+            status = inflate(z, Z_NO_FLUSH);
+            u->size += CHUNK - z->avail_out;
+            if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
+                return refuse(why, why_size, u->size > 0 ? "it is damaged" : "it is no gzip file");
+            }
+        } while (status == Z_OK && z->avail_out == 0);
+    }
+    if (z->avail_in > 0 || fgetc(in) != EOF) {
+        return refuse(why, why_size, "something follows its end");
+    }
+    return 0;
+}
+
+/* Octal digits, ended by a blank or NUL. Returns false where there is anything else. */
+static bool octal(const char *text, size_t length, size_t *out)
+{
+    *out = 0;
+    size_t i = 0;
+    for (; i < length && text[i] >= '0' && text[i] <= '7'; i++) {
+        *out = *out << 3 | (size_t)(text[i] - '0');
+    }
+    return i > 0 && (i == length || text[i] == '\0' || text[i] == ' ');
+}
+
+static bool harmless_name(const char *name, size_t size)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t length = strnlen(name, size);
+    return length > 0 && length < ARCHIVE_NAME_MAX && name[0] != '.' && name[0] != '-' &&
+           strspn(name, allowed) >= length;
+}
+
+static int take_member(const struct header *h, const char *rest, size_t left, struct archive_member *members,
+                       size_t *n, size_t *taken, char *why, size_t why_size)
+{
+    size_t size, sum;
+    char name[ARCHIVE_NAME_MAX];
+    if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0) {
+        return refuse(why, why_size, "it holds no tar archive, or a damaged one");
+    }
+    if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name))) {
+        return refuse(why, why_size, "it holds something else than files in no folder");
+    }
+    if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size) {
+        return refuse(why, why_size, "it is cut off");
+    }
+    snprintf(name, sizeof(name), "%.63s", h->name);
+    if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL) {
+        return refuse(why, why_size, *n == ARCHIVE_MEMBERS_MAX ? "it holds too many files"
+                                                               : "it holds a file twice");
+    }
+    struct archive_member *m = &members[*n];
+    m->text = malloc(size + 1);
+    if (m->text == NULL) {
+        return refuse(why, why_size, "out of memory");
+    }
+    memcpy(m->text, rest, size);
+    m->text[size] = '\0';
+    m->size = size;
+    memcpy(m->name, name, sizeof(name));
+    ++*n;
+    *taken = size + padding(size);
+    return 0;
+}
+
+static int split(const struct unpacked *u, struct archive_member *members, size_t *n, char *why, size_t why_size)
+{
+    static const struct header none;
+    size_t at = 0, taken;
+    while (u->size - at >= BLOCK) {
+        struct header h;
+        memcpy(&h, u->bytes + at, sizeof(h));
+        at += BLOCK;
+        if (memcmp(&h, &none, sizeof(h)) == 0) {
+            return *n > 0 ? 0 : refuse(why, why_size, "it is empty");
+        }
+        if (take_member(&h, u->bytes + at, u->size - at, members, n, &taken, why, why_size) != 0) {
+            return -1;
+        }
+        at += taken;
+    }
+    return refuse(why, why_size, "it is cut off");
+}
+
+int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size)
+{
+    z_stream z;
+    struct unpacked u = {NULL, 0, 0};
+    memset(&z, 0, sizeof(z));
+    *n = 0;
+    if (inflateInit2(&z, GZIP_WINDOW) != Z_OK) {
+        return refuse(why, size, "out of memory");
+    }
+    int status = inflate_all(in, &z, &u, why, size);
+    inflateEnd(&z);
+    if (status == 0) {
+        status = split(&u, members, n, why, size);
+    }
+    free(u.bytes);
+    if (status != 0) {
+        archive_free(members, *n);
+        *n = 0;
+    }
+    return status;
+}
+
+const struct archive_member *archive_find(const struct archive_member *members, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(members[i].name, name) == 0) {
+            return &members[i];
+        }
+    }
+    return NULL;
+}
+
+void archive_free(struct archive_member *members, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(members[i].text);
+        members[i].text = NULL;
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "util/data_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/path.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void data_file_list_free(char **names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+static int add_name(char ***names, size_t *n, const char *file, size_t length)
+{
+    char **more = realloc(*names, (*n + 1) * sizeof *more);
+    if (!more)
+        return -1;
+    *names = more;
+    more[*n] = strndup(file, length);
+    if (!more[*n])
+        return -1;
+    (*n)++;
+    return 0;
+}
+
+int data_file_list(const char *data_dir, const struct data_kind *kind, char ***names, size_t *n)
+{
+    char folder[DATA_PATH_SIZE];
+    data_folder(data_dir, kind->folder, folder);
+    *names = NULL;
+    *n = 0;
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return 0;
+    int failed = 0;
+    for (struct dirent *e = readdir(dir); e && !failed; e = readdir(dir)) {
+        size_t length = strlen(e->d_name), suffix = strlen(kind->suffix);
+        if (length > suffix && e->d_name[0] != '.' && strcmp(e->d_name + length - suffix, kind->suffix) == 0)
+            failed = add_name(names, n, e->d_name, length - suffix);
+    }
+    closedir(dir);
+    if (failed) {
+        data_file_list_free(*names, *n);
+        *names = NULL;
+        *n = 0;
+        return -1;
+    }
+    if (*n)
+        qsort(*names, *n, sizeof **names, by_name);
+    return 0;
+}
+
+/* Edit distance with two rows; names are short. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 80 };
+    size_t rows[2][LONGEST + 1], na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= nb; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *now = rows[i % 2], *before = rows[(i - 1) % 2];
+        now[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            best = before[j] + 1 < best ? before[j] + 1 : best;
+            now[j] = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+        }
+    }
+    return rows[na % 2][nb];
+}
+
+static int unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
+                        struct machine_error *err)
+{
+    char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[160];
+    size_t n, used = 0, nearest = 0;
+    if (data_file_list(data_dir, kind, &names, &n) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    data_folder(data_dir, kind->folder, folder);
+    if (n == 0) {
+        snprintf(remedy, sizeof remedy, "name the file, or set CHARACTERIZE_DATA to the folder that holds %s/",
+                 kind->folder);
+        return machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`: no *%s in %.200s", kind->what, name,
+                            kind->suffix, folder);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (distance(name, names[i]) < distance(name, names[nearest]))
+            nearest = i;
+        if (used < sizeof known) {
+            int k = snprintf(known + used, sizeof known - used, " %s", names[i]);
+            used += k > 0 ? (size_t)k : 0;
+        }
+    }
+    snprintf(remedy, sizeof remedy, "nearest: %.60s; the file of a %s is named with a slash or %s", names[nearest],
+             kind->what, kind->suffix);
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`; there are:%s", kind->what, name, known);
+    data_file_list_free(names, n);
+    return MACHINE_BAD_INPUT;
+}
+
+/* Reads all of a file into memory of its own, to be freed; NULL after filling *err. */
+static char *read_file(FILE *in, const char *path, size_t *length, struct machine_error *err)
+{
+    char *text = malloc(FILE_MAX + 1);
+    if (!text) {
+        machine_fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
+        return NULL;
+    }
+    errno = 0;
+    *length = fread(text, 1, FILE_MAX + 1, in);
+    const char *why = ferror(in) ? strerror(errno) : NULL;
+    if (!why && *length > FILE_MAX)
+        why = "larger than 1 MiB; such a file has a few KiB";
+    if (!why)
+        return text;
+    free(text);
+    machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path, why);
+    return NULL;
+}
+
+char *data_file_read(const char *name_or_file, const char *data_dir, const struct data_kind *kind,
+                     char path[DATA_FILE_PATH_SIZE], size_t *length, struct machine_error *err)
+{
+    bool is_path = strchr(name_or_file, '/') || strchr(name_or_file, '.');
+    char folder[DATA_PATH_SIZE];
+    if (is_path) {
+        snprintf(path, DATA_FILE_PATH_SIZE, "%.*s", DATA_PATH_SIZE, name_or_file);
+    } else {
+        data_folder(data_dir, kind->folder, folder);
+        snprintf(path, DATA_FILE_PATH_SIZE, "%s/%.255s%s", folder, name_or_file, kind->suffix);
+    }
+    char why[160];
+    FILE *in = NULL;
+    int bad = is_path ? path_read_named(path, &in, why, sizeof why) : path_read_listed(path, &in, why, sizeof why);
+    if (bad) {
+        if (!is_path && errno == ENOENT)
+            unknown_name(name_or_file, data_dir, kind, err);
+        else
+            machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
+        return NULL;
+    }
+    char *text = read_file(in, path, length, err);
+    fclose(in);
+    if (text)
+        text[*length] = '\0';
+    return text;
+}

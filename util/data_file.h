@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files of the data folder that are chosen by name: models, published figures of SKUs. */
+#ifndef CHARACTERIZE_DATA_FILE_H
+#define CHARACTERIZE_DATA_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/data_folder.h"
+#include "drivers/machine.h"
+
+enum { DATA_FILE_PATH_SIZE = 2 * DATA_PATH_SIZE };
+
+struct data_kind {
+    const char *what;   /* "model", for messages */
+    const char *folder; /* "models" */
+    const char *suffix; /* ".model" */
+};
+
+/*
+ * The names of the shipped files of a kind, without the suffix, in alphabetical order. data_dir: see data_folder.
+ * Returns 0 and an array to free with data_file_list_free (possibly empty), or -1 when out of memory.
+ */
+int data_file_list(const char *data_dir, const struct data_kind *kind, char ***names, size_t *n);
+void data_file_list_free(char **names, size_t n);
+
+/*
+ * The text of one, with a NUL behind it, to be freed; its path, for messages. A name with a slash or a dot is a path
+ * of its own. NULL after filling *err: a name that is not known is refused with the known ones (MACHINE_BAD_INPUT), and
+ * so is what cannot be read or has more than 1 MiB.
+ */
+char *data_file_read(const char *name_or_file, const char *data_dir, const struct data_kind *kind,
+                     char path[DATA_FILE_PATH_SIZE], size_t *length, struct machine_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far a mistyped name is from one that exists. */
+#ifndef CHARACTERIZE_EDIT_DISTANCE_H
+#define CHARACTERIZE_EDIT_DISTANCE_H
+
+#include <stddef.h>
+
+enum { EDIT_NAME_MAX = 64 };
+
+/*
+ * Edits that turn the first `length` characters of a into b: insert, delete, replace, swap neighbours; letter case is
+ * ignored (optimal string alignment; Damerau, CACM 7(3), 1964). Of b no more than EDIT_NAME_MAX - 1 characters count.
+ */
+unsigned edit_distance(const char *a, size_t length, const char *b);
+
+#endif
