@@ -108,7 +108,7 @@ static void tell_missing(const struct trace *t, char *out, size_t size)
         enum trace_channel channel;
         const char *name;
     } wanted[] = {{TRACE_FREQ, "frequency"}, {TRACE_IPC, "IPC"}, {TRACE_VOLTS, "core voltage"},
-                  {TRACE_LVL0, "licence counters"}};
+                  {TRACE_LVL0, "license counters"}};
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {

@@ -133,7 +133,7 @@ static int check_features(const struct payload *p, const struct machine_info *in
     return CANNOT;
 }
 
-/* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why licence shares. */
+/* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
 static void tell_missing(const char *volts, const char *counters, char *out, size_t size)
 {
     size_t used = 0;
@@ -142,7 +142,7 @@ static void tell_missing(const char *volts, const char *counters, char *out, siz
         used = (size_t)snprintf(out, size, "core voltage (%s)", volts);
     }
     if (counters[0] != '\0' && used < size) {
-        snprintf(out + used, size - used, "%slicence counters (%s)", used > 0 ? "; " : "", counters);
+        snprintf(out + used, size - used, "%slicense counters (%s)", used > 0 ? "; " : "", counters);
     }
 }
 
@@ -199,17 +199,17 @@ static int measure(struct machine *m, const struct options *o, const struct tran
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* The repetitions that the machine itself knew to be spoilt, into the trace's metadata. */
-static int note_spoilt(struct transition_result *r)
+/* The repetitions that the machine itself knew to be invalid, into the trace's metadata. */
+static int note_invalid(struct transition_result *r)
 {
-    struct discarded_run *list = calloc(r->n_spoilt + 1, sizeof(*list));
+    struct discarded_run *list = calloc(r->n_invalid + 1, sizeof(*list));
     int status = -1;
     if (list != NULL) {
-        for (size_t i = 0; i < r->n_spoilt; i++) {
-            list[i].run = r->spoilt[i].run;
-            memcpy(list[i].why, r->spoilt[i].why, sizeof(list[i].why));
+        for (size_t i = 0; i < r->n_invalid; i++) {
+            list[i].run = r->invalid[i].run;
+            memcpy(list[i].why, r->invalid[i].why, sizeof(list[i].why));
         }
-        status = discarded_note(&r->trace, list, r->n_spoilt);
+        status = discarded_note(&r->trace, list, r->n_invalid);
     }
     free(list);
     return status;
@@ -257,7 +257,7 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
         return status;
     }
     tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
-    if (note_spoilt(&seen.result) != 0 ||
+    if (note_invalid(&seen.result) != 0 ||
         (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)) {
         complain("out of memory");
         status = FAILED;

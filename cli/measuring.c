@@ -28,8 +28,8 @@ void measuring_options(const struct options *o, struct tables_options *out)
     memcpy(out->kernels, o->kernels, sizeof(out->kernels));
     out->n_active = o->n_active;
     memcpy(out->active, o->active, sizeof(out->active));
-    out->companion_same = o->companion_same;
-    out->companion = o->companion;
+    out->corunner_same = o->corunner_same;
+    out->corunner = o->corunner;
     out->siblings = o->siblings;
     out->runs = o->runs.given ? (unsigned)o->runs.value : 0;
     out->period_us = o->period_us.given ? o->period_us.value : 0;

@@ -66,7 +66,7 @@ static int check_jobs(const struct options *o)
                   {o->n_events > 0, "--event", TRANSITION | TABLE | ALL},
                   {o->n_kernels > 0, "--kernels", TABLES},
                   {o->n_cpus > 0, "--cpus", TABLES},
-                  {o->companion_given, "--companion", TABLES},
+                  {o->corunner_given, "--companion", TABLES},
                   {o->siblings_given, "--siblings", TABLES},
                   {o->brief, "--brief", TABLES},
                   {o->resume, "--resume", ALL},
@@ -171,7 +171,7 @@ static int check_energy(const struct options *o)
                  "but takes energy");
         return -1;
     }
-    if (o->companion_given && !o->companion_same) {
+    if (o->corunner_given && !o->corunner_same) {
         complain("--companion has no use with --table energy: all active cores run what is measured, so that their "
                  "energy can be divided by what they execute");
         return -1;

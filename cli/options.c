@@ -21,7 +21,7 @@ const char *argp_program_version = "characterize " VERSION;
 enum option_key {
     KEY_TRANSITION = 0x100, KEY_TABLE, KEY_ALL, KEY_VALIDATE, KEY_EXPORT, KEY_ANALYZE, KEY_LIST,
     KEY_MACHINE, KEY_CPU, KEY_ACTIVE_CORES, KEY_RUNS, KEY_PERIOD, KEY_WARMUP, KEY_OBSERVE, KEY_SEED, KEY_EVENT,
-    KEY_TURBO, KEY_FIXED_FREQUENCY, KEY_RESTORE, KEY_KERNELS, KEY_CPUS, KEY_COMPANION, KEY_SIBLINGS, KEY_BRIEF,
+    KEY_TURBO, KEY_FIXED_FREQUENCY, KEY_RESTORE, KEY_KERNELS, KEY_CPUS, KEY_CORUNNER, KEY_SIBLINGS, KEY_BRIEF,
     KEY_JSON, KEY_CSV, KEY_PLOT, KEY_OUTPUT, KEY_RESUME, KEY_INPUT, KEY_QUIET,
     KEY_SELF_TEST, KEY_BUNDLE
 };
@@ -67,7 +67,7 @@ static const struct argp_option option_table[] = {
     {"kernels", KEY_KERNELS, "LIST", 0, "Only these kernels: 128fma,512fma (default: each table's own)", 3},
     {"cpus", KEY_CPUS, "LIST", 0,
      "The order in which CPUs become active, one of each core: 0,2,4-7; the first is measured", 3},
-    {"companion", KEY_COMPANION, "KERNEL|same", 0,
+    {"companion", KEY_CORUNNER, "KERNEL|same", 0,
      "What the other active cores run; same: what the measured core runs (default: 64add)", 3},
     {"siblings", KEY_SIBLINGS, "idle|busy", 0, "The other hyper-threads of active cores (default: idle)", 3},
     {"brief", KEY_BRIEF, NULL, 0, "Fewer kernels, core counts and repetitions: a first look", 3},
@@ -337,12 +337,12 @@ static int take_measuring_option(int key, char *text, struct options *o)
     }
 }
 
-static int take_companion(const char *text, struct options *o)
+static int take_corunner(const char *text, struct options *o)
 {
     char why[400];
-    o->companion_given = true;
-    o->companion_same = strcmp(text, "same") == 0;
-    if (!o->companion_same && kernel_parse(text, &o->companion, why, sizeof(why)) != 0) {
+    o->corunner_given = true;
+    o->corunner_same = strcmp(text, "same") == 0;
+    if (!o->corunner_same && kernel_parse(text, &o->corunner, why, sizeof(why)) != 0) {
         complain("--companion: %s; or same", why);
         return EINVAL;
     }
@@ -357,8 +357,8 @@ static int take_table_option(int key, char *text, struct options *o)
     case KEY_CPUS:
         return option_list_numbers("--cpus", text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus) != 0 ? EINVAL
                                                                                                               : 0;
-    case KEY_COMPANION:
-        return take_companion(text, o);
+    case KEY_CORUNNER:
+        return take_corunner(text, o);
     case KEY_SIBLINGS:
         o->siblings_given = true;
         return take_flag("--siblings", text, "busy", "idle", &o->siblings);

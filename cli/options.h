@@ -52,8 +52,8 @@ struct options {
     size_t n_kernels, n_cpus;
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cpus[TABLES_CORES_MAX];
-    bool companion_given, companion_same;
-    struct payload companion;
+    bool corunner_given, corunner_same;
+    struct payload corunner;
     bool siblings_given, siblings; /* true: busy */
     bool brief, resume;
     const char *input; /* --input */

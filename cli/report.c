@@ -307,7 +307,7 @@ static void print_phase(const struct screen *s, const struct phases *p, const st
     }
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
     fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s", start, duration, kind_colour(s, ph->kind),
-            phase_kind_name(ph->kind), plain(s), ghz, ipc, ratio, level);
+            phases_kind_name(ph->kind), plain(s), ghz, ipc, ratio, level);
     if (volts) {
         fprintf(s->out, " %7s", volt);
     }
@@ -353,7 +353,7 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
     const char *separator = "";
     for (int kind = PHASE_STEADY; kind <= PHASE_UNKNOWN; kind++) {
         if (count[kind] > 0) {
-            add(text, "%s %zu %s", separator, count[kind], phase_kind_name((enum phase_kind)kind));
+            add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
             separator = ",";
         }
     }

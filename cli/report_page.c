@@ -99,8 +99,8 @@ static void command_line(struct page *p, const struct options *o, const char *ma
     add_number(p, "--warmup", &o->warmup_us);
     add_number(p, "--observe", &o->observe_us);
     add_number(p, "--fixed-frequency", &o->fixed_ghz);
-    if (o->companion_given) {
-        add(p, " --companion %s", o->companion_same ? "same" : o->companion.name);
+    if (o->corunner_given) {
+        add(p, " --companion %s", o->corunner_same ? "same" : o->corunner.name);
     }
     add(p, "%s%s", o->siblings ? " --siblings busy" : "", o->brief ? " --brief" : "");
     if (o->turbo_given) {

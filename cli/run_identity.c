@@ -107,7 +107,7 @@ static json_t *options_object(const struct options *o)
     for (size_t i = 0; i < o->n_kernels; i++) {
         json_array_append_new(kernels, json_string(o->kernels[i].name));
     }
-    const char *companion = o->companion_same ? "same" : o->companion_given ? o->companion.name : "64add";
+    const char *corunner = o->corunner_same ? "same" : o->corunner_given ? o->corunner.name : "64add";
     const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
@@ -117,7 +117,7 @@ static json_t *options_object(const struct options *o)
                      "--active-cores", number_list(o->active, o->n_active), "--cpu", number(&o->cpu),
                      "--runs", number(&o->runs), "--period", number(&o->period_us),
                      "--warmup", number(&o->warmup_us), "--observe", number(&o->observe_us),
-                     "--companion", companion, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed,
+                     "--companion", corunner, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed,
                      "--brief", (int)o->brief, "--event", event, "--turbo", turbo,
                      "--fixed-frequency", number(&o->fixed_ghz));
 }

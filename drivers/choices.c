@@ -237,7 +237,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                  "(perf, virtual machines)");
     } else {
         c->usable = true;
-        snprintf(why, sizeof c->why, "performance counters: cycles, instructions, events; licences where the CPU has "
+        snprintf(why, sizeof c->why, "performance counters: cycles, instructions, events; licenses where the CPU has "
                  "them");
     }
 }

@@ -35,7 +35,7 @@ enum counter_id {
     COUNTER_CHAIN_CYCLES, /* ... and core cycles that the chain took: its adds and the calibrated cost of the reads,
                              in units of 1/CHAIN_CYCLE_UNIT cycle */
     COUNTER_READ_TICKS,   /* ... and TSC ticks in which the payload does not run: the chain and what is before it */
-    COUNTER_LVL0,         /* core cycles at licence level 0, 1, 2 (event 28H, umasks 07H, 18H, 20H) */
+    COUNTER_LVL0,         /* core cycles at license level 0, 1, 2 (event 28H, umasks 07H, 18H, 20H) */
     COUNTER_LVL1,
     COUNTER_LVL2,
     COUNTER_THROTTLE,     /* core cycles throttled while a level is pending (28H/40H) */
@@ -60,7 +60,7 @@ struct segment {
 struct machine_setup {
     int cpu;                  /* logical CPU, -1 = the machine's choice */
     unsigned active_cores;    /* physical cores kept busy, this one included; 0 = all */
-    struct payload companion; /* what the other active cores run; kernel NULL = 64add */
+    struct payload corunner; /* what the other active cores run; kernel NULL = 64add */
     const int *cpus;          /* the order in which logical CPUs become active, one of a core each; the first is the
                                  measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
                                  order of all */
@@ -118,7 +118,7 @@ struct machine_event {
 };
 
 struct machine;
-struct stated_limits; /* drivers/power/rated_limits.h */
+struct rated_limits; /* drivers/power/rated_limits.h */
 
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {
@@ -171,7 +171,7 @@ struct machine_ops {
     size_t (*core_kinds)(const struct machine *m, struct machine_core_kind *out, size_t max);
     /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
      * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
-    int (*speed_select)(struct machine *m, struct stated_limits *out, struct machine_error *err);
+    int (*speed_select)(struct machine *m, struct rated_limits *out, struct machine_error *err);
 };
 
 struct machine {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a scheduler does with an exported header: at the end of a time slice it takes what the counters say (cycles at
- * each licence level, time) and computes at which frequency the task would have run on its own. What it lost is owed
+ * each license level, time) and computes at which frequency the task would have run on its own. What it lost is owed
  * to it by the tasks that made the core slow.
  *
  *     ./characterize --table frequency --machine model:xeon-gold-6130 --output DIR

@@ -28,7 +28,7 @@ typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint
 
 enum { KERNEL_STATE_BYTES = 64 * 64, KERNEL_NAME_MAX = 32, KERNEL_DENSITY_MAX = 256 };
 
-/* What licence analysts call the weight: heavy = floating point and integer multiply, light = the rest
+/* What license analysts call the weight: heavy = floating point and integer multiply, light = the rest
  * (dissertation on Skylake-SP AVX overhead, section 3.2.1, after the Intel optimization manual). */
 enum kernel_weight { KERNEL_LIGHT, KERNEL_HEAVY };
 

@@ -13,7 +13,7 @@
 
 #include "probes/reading_cost.h"
 
-#define READING_WARMUP_US 1000.0 /* Intel's optimization manual: a licence is granted within 500 us */
+#define READING_WARMUP_US 1000.0 /* Intel's optimization manual: a license is granted within 500 us */
 #define PIECE_US 5000.0  /* what any machine runs in one go */
 #define LONGEST_US 2e6
 #define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
@@ -188,7 +188,7 @@ static int one_stretch(struct machine *m, const struct energy_setup *s, const st
         if (has)
             counters[n++] = (struct counter_spec){wanted[i], 0};
     }
-    setup.companion = *p;
+    setup.corunner = *p;
     setup.period_us = s->period_us;
     setup.counters = counters;
     setup.n_counters = n;

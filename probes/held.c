@@ -24,7 +24,7 @@ int held_record(struct machine *m, const struct transition_setup *s, double sett
     double full_us = fmax(FULL_US, FULL_PERIODS * s->period_us), run_in_us = transition_run_in_us(s->period_us);
     const struct segment segments[4] = {{s->to, settle_us, false}, {s->to, full_us + run_in_us, true},
                                         {s->from, away_us, true}, {s->to, after_us, true}};
-    const struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
+    const struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .corunner = s->corunner,
                                         .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
                                         .period_us = s->period_us, .seed = s->seed};
     struct sequence q;
@@ -38,7 +38,7 @@ int held_record(struct machine *m, const struct transition_setup *s, double sett
     for (unsigned k = 0, kept = 0; !status && kept < RUNS && k < TRIES; k++) {
         struct sequence_run run;
         status = sequence_record(&q, segments, 4, 3, &t, &run, err);
-        kept += !status && !run.spoilt[0];
+        kept += !status && !run.invalid[0];
         if (progress && progress(data, 0, 0))
             break;
     }

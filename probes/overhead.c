@@ -41,14 +41,14 @@ static double usual_ticks_per_cycle(const struct recording *rec, size_t ticks_wo
     size_t n = 0;
     for (size_t i = 1; i < rec->n; i++)
         scratch[n++] = difference(rec, i, ticks_word) / difference(rec, i, cycles_word);
-    return median_of(scratch, n);
+    return robust_median(scratch, n);
 }
 
 static double usual_difference(const struct recording *rec, size_t word, double *scratch)
 {
     for (size_t i = 1; i < rec->n; i++)
         scratch[i - 1] = difference(rec, i, word);
-    return median_of(scratch, rec->n - 1);
+    return robust_median(scratch, rec->n - 1);
 }
 
 /* How the frequency is told: what one step of the clock does to the shortest chain, or to a sample of counted
@@ -120,7 +120,7 @@ static size_t choose_counters(const struct machine *m, struct counter_spec out[C
     return n;
 }
 
-static const char *spoilt_by(const struct recording *rec)
+static const char *invalid_by(const struct recording *rec)
 {
     if (rec->migrated)
         return "the thread ended on another CPU";
@@ -150,7 +150,7 @@ static int repeat(struct machine *m, const struct overhead_setup *s, const struc
         int status = m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
-        const char *why = spoilt_by(&rec);
+        const char *why = invalid_by(&rec);
         if (!why && (rec.n > capacity || !overhead_curve(&rec, counters, n, info.tsc_hz, s->reading_us, curve)))
             why = "the recording is not complete";
         if (sink(data, run, why ? NULL : curve, why))

@@ -24,10 +24,10 @@ struct overhead_setup {
 };
 
 /*
- * Takes the curve of a repetition, valid during the call; or NULL and, in `spoilt`, what the machine knows to have
- * spoilt the repetition. Non-zero: no more repetitions.
+ * Takes the curve of a repetition, valid during the call; or NULL and, in `invalid`, what the machine knows to have
+ * invalid the repetition. Non-zero: no more repetitions.
  */
-typedef int overhead_sink(void *data, unsigned run, const struct work_curve *curve, const char *spoilt);
+typedef int overhead_sink(void *data, unsigned run, const struct work_curve *curve, const char *invalid);
 
 /*
  * Runs it. Time that the machine tells to have spent in its readings (the dependent chain), or the setup, is no time of

@@ -20,19 +20,19 @@ struct sections {
     double time[RUNS], work[RUNS];
 };
 
-static int add(void *data, unsigned run, const struct work_curve *c, const char *spoilt)
+static int add(void *data, unsigned run, const struct work_curve *c, const char *invalid)
 {
     struct sections *s = data;
     size_t first = c ? c->zero + 1 : 0, n = 0;
     (void)run;
     while (c && first < c->n && c->time_us[first] < SKIPPED_US)
         first++;
-    if (spoilt || c->n < first + SECTIONS_LEAST)
+    if (invalid || c->n < first + SECTIONS_LEAST)
         return 0;
     for (size_t i = first; i < c->n; i++)
         c->scratch[n++] = (c->time_us[i] - c->time_us[i - 1]) / (c->work[i] - c->work[i - 1]);
     /* wild sections are interrupted ones; those left differ by chance alone, so that their mean work is that of all */
-    double cost = centre_of(c->scratch, n, c->scratch + n);
+    double cost = robust_centre(c->scratch, n, c->scratch + n);
     s->work[s->n] = (c->work[c->n - 1] - c->work[first - 1]) / (double)n;
     s->time[s->n] = cost * s->work[s->n];
     s->n++;
@@ -52,9 +52,9 @@ int reading_cost(struct machine *m, const struct machine_setup *setup, const str
     s.period_us = FAR_US;
     if (status == MACHINE_OK)
         status = overhead_run(m, &s, add, &far, err);
-    double time = median_of(near.time, near.n), work = median_of(near.work, near.n);
+    double time = robust_median(near.time, near.n), work = robust_median(near.work, near.n);
     /* the time of an instruction */
-    double each = (median_of(far.time, far.n) - time) / (median_of(far.work, far.n) - work);
+    double each = (robust_median(far.time, far.n) - time) / (robust_median(far.work, far.n) - work);
     double cost = time - work * each;
     if (status == MACHINE_OK && cost > 0 && cost < MOST_US)
         *us = cost;

@@ -60,15 +60,15 @@ int sequence_trace(const struct sequence *s, struct trace *t)
 
 static void judge(const struct recording *rec, struct sequence_run *out)
 {
-    out->spoilt[0] = '\0';
+    out->invalid[0] = '\0';
     if (rec->migrated)
-        snprintf(out->spoilt, sizeof out->spoilt, "the thread ended on another CPU");
+        snprintf(out->invalid, sizeof out->invalid, "the thread ended on another CPU");
     else if (rec->involuntary_switches)
-        snprintf(out->spoilt, sizeof out->spoilt, "taken off its CPU by the scheduler");
+        snprintf(out->invalid, sizeof out->invalid, "taken off its CPU by the scheduler");
     else if (rec->page_faults)
-        snprintf(out->spoilt, sizeof out->spoilt, "page faults");
+        snprintf(out->invalid, sizeof out->invalid, "page faults");
     else if (rec->n < 2 || rec->zero_reading >= rec->n)
-        snprintf(out->spoilt, sizeof out->spoilt, "nothing was recorded");
+        snprintf(out->invalid, sizeof out->invalid, "nothing was recorded");
 }
 
 int sequence_record(struct sequence *s, const struct segment *segments, size_t n, size_t zero, struct trace *t,
@@ -82,7 +82,7 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
         return status;
     *out = (struct sequence_run){.run = s->repetition++, .cycles = NAN};
     judge(&rec, out);
-    if (out->spoilt[0])
+    if (out->invalid[0])
         return MACHINE_OK;
     const uint64_t *first = rec.words, *at_zero = rec.words + rec.zero_reading * rec.stride;
     int cycles = slot_of(s, COUNTER_CYCLES);
@@ -92,7 +92,7 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
         out->cycles = (double)(at_zero[2 + cycles] - first[2 + cycles]);
     struct machine_info info;
     s->machine->ops->info(s->machine, &info);
-    if (t && (transition_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, out->spoilt) ||
+    if (t && (transition_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, out->invalid) ||
               transition_note_clock(t, &info)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;

@@ -28,12 +28,12 @@ struct sequence_run {
     double begin_us;     /* when the recording began: 0 or before it */
     double instructions; /* of the payload, executed between then and time 0; exact */
     double cycles;       /* of the core, likewise; NaN where they are not counted */
-    char spoilt[TRANSITION_WHY_MAX]; /* why the machine knows it to be spoilt; "" if it does not */
+    char invalid[TRANSITION_WHY_MAX]; /* why the machine knows it to be invalid; "" if it does not */
 };
 
 /*
  * Prepares the machine: cpu, active_cores, companion, cpus, siblings, seed and period_us are taken from `setup`, the
- * counters (what the machine offers of clock and licence levels) and the room for samples are set here. `sampled_us`:
+ * counters (what the machine offers of clock and license levels) and the room for samples are set here. `sampled_us`:
  * the longest recording that will be asked for. MACHINE_OK, or *err is filled and its status returned.
  */
 int sequence_begin(struct sequence *s, struct machine *m, const struct machine_setup *setup, double sampled_us,
@@ -42,7 +42,7 @@ int sequence_begin(struct sequence *s, struct machine *m, const struct machine_s
 int sequence_trace(const struct sequence *s, struct trace *t);
 /*
  * One repetition: n segments, of which the sampled ones follow one another; time 0 is the first instruction of number
- * `zero`. Its samples are appended to the trace (NULL: not kept), except when it is spoilt. MACHINE_OK, or *err is
+ * `zero`. Its samples are appended to the trace (NULL: not kept), except when it is invalid. MACHINE_OK, or *err is
  * filled and its status returned.
  */
 int sequence_record(struct sequence *s, const struct segment *segments, size_t n, size_t zero, struct trace *t,

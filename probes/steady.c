@@ -23,7 +23,7 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel)
     s->before_us = 5000;
     s->observe_us = 4000;
     s->period_us = 20;
-    s->licences = true;
+    s->licenses = true;
 }
 
 /* Nothing of it is recorded, so that it does not matter whether it was disturbed. */
@@ -85,7 +85,7 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct transitio
     if (s->observe_us < s->period_us)
         return machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often", "no sample fits: "
                             "%g us are observed, at a sample period of %g us", s->observe_us, s->period_us);
-    size_t n = transition_counters(m, s->licences, s->events, s->n_events, counters);
+    size_t n = transition_counters(m, s->licenses, s->events, s->n_events, counters);
     setup.period_us = s->period_us;
     setup.counters = counters;
     setup.n_counters = n;

@@ -18,7 +18,7 @@ struct steady_setup {
     double before_us;  /* of the kernel in each repetition before it is recorded: the machine may rest between two */
     double observe_us; /* recorded */
     double period_us;
-    bool licences;     /* count licence levels and throttling, too, where the machine has them */
+    bool licenses;     /* count license levels and throttling, too, where the machine has them */
     struct transition_event events[TRANSITION_EVENTS_MAX];
     size_t n_events;
     transition_progress *progress; /* may be NULL; non-zero: no more repetitions. What was recorded is kept */
@@ -26,7 +26,7 @@ struct steady_setup {
 };
 
 /*
- * Defaults: 5 repetitions; 20 ms to settle, more than the 2 ms that the Intel manual gives for a licence and the
+ * Defaults: 5 repetitions; 20 ms to settle, more than the 2 ms that the Intel manual gives for a license and the
  * milliseconds in which the power control follows the number of active cores; 5 ms in each repetition and 4 ms recorded
  * in samples of 20 us, together less than the 10 ms for which the kernel helper masks interrupts. `machine` is zeroed
  * but for cpu = -1.
@@ -36,7 +36,7 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel);
 /*
  * Runs it: prepares the machine, and finishes it again. The trace has a run for each repetition, time 0 where its
  * recording starts, frequency, IPC, and what else was asked for, in the columns that transition_append fills; its key
- * "kernel" names the kernel. Repetitions that the machine itself knows to be spoilt (out->spoilt) are made up for by
+ * "kernel" names the kernel. Repetitions that the machine itself knows to be invalid (out->invalid) are made up for by
  * others, up to three for each one wanted; how many are in the trace the caller sees there. out->volts_missing is not
  * used. Returns MACHINE_OK, or fills *err and returns its status; then *out is empty. Free with
  * transition_result_free().

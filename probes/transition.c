@@ -137,7 +137,7 @@ static double usual_reading(const struct recording *rec, const struct clock_slot
     for (size_t k = 1; x && k < rec->n; k++)
         x[k - 1] = reading_ticks(s, rec->words + k * rec->stride, rec->words + (k - 1) * rec->stride);
     if (x)
-        usual = median_of(x, rec->n - 1);
+        usual = robust_median(x, rec->n - 1);
     free(x);
     return usual;
 }
@@ -273,11 +273,11 @@ static int spoil(struct transition_result *out, unsigned run, const char *format
     __attribute__((format(printf, 3, 4)));
 static int spoil(struct transition_result *out, unsigned run, const char *format, ...)
 {
-    struct spoilt_run *bigger = realloc(out->spoilt, (out->n_spoilt + 1) * sizeof *bigger);
+    struct invalid_run *bigger = realloc(out->invalid, (out->n_invalid + 1) * sizeof *bigger);
     if (!bigger)
         return -1;
-    out->spoilt = bigger;
-    struct spoilt_run *s = &bigger[out->n_spoilt++];
+    out->invalid = bigger;
+    struct invalid_run *s = &bigger[out->n_invalid++];
     s->run = run;
     va_list args;
     va_start(args, format);
@@ -330,7 +330,7 @@ int transition_keep(struct transition_result *out, unsigned run, const struct re
     return *kept ? 0 : spoil(out, run, "%s", why);
 }
 
-size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
+size_t transition_counters(const struct machine *m, bool licenses, const struct transition_event *events,
                            size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX])
 {
     static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
@@ -338,7 +338,7 @@ size_t transition_counters(const struct machine *m, bool licences, const struct 
                                              COUNTER_THROTTLE};
     size_t n = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        if ((licences || wanted[i] < COUNTER_LVL0) && !m->ops->lacks(m, wanted[i], NULL))
+        if ((licenses || wanted[i] < COUNTER_LVL0) && !m->ops->lacks(m, wanted[i], NULL))
             out[n++] = (struct counter_spec){wanted[i], 0};
     for (size_t i = 0; i < n_events; i++)
         out[n++] = (struct counter_spec){COUNTER_EVENT, events[i].code};
@@ -469,7 +469,7 @@ static int keep_readings(const struct transition_setup *s, const struct volt_rea
         return -1;
     for (size_t i = 0; i < n; i++)
         x[i] = reading[i].late_us;
-    double usual = n ? fmin(fmax(0, nth_smallest(x, n, n / 4)), USUAL_MOST_US) : NAN;
+    double usual = n ? fmin(fmax(0, robust_nth_smallest(x, n, n / 4)), USUAL_MOST_US) : NAN;
     char text[40];
     free(x);
     snprintf(text, sizeof text, "%.3f", usual);
@@ -600,7 +600,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     size_t n = transition_counters(m, true, s->events, s->n_events, counters);
-    struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
+    struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .corunner = s->corunner,
                                   .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
                                   .period_us = s->period_us, .counters = counters, .n_counters = n, .seed = s->seed};
     double recorded_us = s->before_us + transition_run_in_us(s->period_us) + s->observe_us;
@@ -622,6 +622,6 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
 void transition_result_free(struct transition_result *r)
 {
     trace_free(&r->trace);
-    free(r->spoilt);
+    free(r->invalid);
     memset(r, 0, sizeof *r);
 }

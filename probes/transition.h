@@ -26,7 +26,7 @@ struct transition_setup {
     double period_us;
     int cpu;             /* -1: the machine's choice */
     unsigned active_cores; /* 0: all */
-    struct payload companion; /* what the other cores run, and which, as in machine_setup; 0: its choice */
+    struct payload corunner; /* what the other cores run, and which, as in machine_setup; 0: its choice */
     const int *cpus;
     size_t n_cpus;
     bool siblings;
@@ -44,16 +44,16 @@ struct transition_setup {
  */
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 
-/* A repetition that the machine itself knows to be spoilt: not in the trace, but counted. */
+/* A repetition that the machine itself knows to be invalid: not in the trace, but counted. */
 enum { TRANSITION_WHY_MAX = 120 };
-struct spoilt_run {
+struct invalid_run {
     unsigned run;
     char why[TRANSITION_WHY_MAX];
 };
 struct transition_result {
     struct trace trace;
-    struct spoilt_run *spoilt;
-    size_t n_spoilt;
+    struct invalid_run *invalid;
+    size_t n_invalid;
     char volts_missing[400]; /* why the core voltage, or some of its readings, were not measured; "" if all were */
 };
 
@@ -72,7 +72,7 @@ double transition_phase(uint64_t run);
 
 /*
  * Turns one recording into samples of a trace (differences of neighbouring readings): frequency from cycles, or from
- * the dependent chain where there is no cycle counter; IPC of the payload; licence shares; of raw events the counts per
+ * the dependent chain where there is no cycle counter; IPC of the payload; license shares; of raw events the counts per
  * cycle, in the trace's extra columns in the order of the counters. Samples that end before from_us are left out.
  * Where a value lies outside its column's range (trace/trace.h) the counters cannot be believed: nothing of the
  * recording is appended, and why says what it is; else it is "". 0, or -1: out of memory.
@@ -85,7 +85,7 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
 /* What is counted: the cycles or the chain; with `licences` the shares of the levels and throttling, all as far as the
  * machine has them; then the events. Returns how many. */
 enum { TRANSITION_COUNTERS_MAX = 8 + TRANSITION_EVENTS_MAX };
-size_t transition_counters(const struct machine *m, bool licences, const struct transition_event *events,
+size_t transition_counters(const struct machine *m, bool licenses, const struct transition_event *events,
                            size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX]);
 /* Events are asked for by name: a machine that counts none must not leave their columns empty. MACHINE_OK or
  * MACHINE_CANNOT. */
@@ -94,11 +94,11 @@ int transition_check_events(const struct machine *m, size_t n_events, struct mac
  * seed. 0, or -1: out of memory. */
 int transition_begin_trace(struct trace *t, const struct machine_info *info, const struct counter_spec *counters,
                            size_t n_counters, const struct transition_event *events, size_t n_events, uint64_t seed);
-/* Appends a recording (transition_append), or, where the machine knows that it is spoilt, adds it to out->spoilt with
+/* Appends a recording (transition_append), or, where the machine knows that it is invalid, adds it to out->invalid with
  * the reason; *kept tells which. 0, or -1: out of memory. */
 int transition_keep(struct transition_result *out, unsigned run, const struct recording *rec,
                     const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us, bool *kept);
-/* Takes a repetition out of the trace again, and adds it to out->spoilt with the reason. 0, or -1: out of memory. */
+/* Takes a repetition out of the trace again, and adds it to out->invalid with the reason. 0, or -1: out of memory. */
 int transition_drop(struct transition_result *out, unsigned run, const char *why);
 /* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
 bool transition_reading_lost(double ticks, double usual, double tsc_hz);

@@ -51,7 +51,7 @@ static int steady(struct machine *m, const struct umask_setup *s, struct counted
     setup.settle_us = setup.before_us = s->warmup_us;
     setup.observe_us = s->observe_us[UMASK_STEADY];
     setup.period_us = s->period_us[UMASK_STEADY];
-    setup.licences = false;
+    setup.licenses = false;
     memcpy(setup.events, s->events, sizeof setup.events);
     setup.n_events = s->n_events;
     setup.progress = report;

@@ -63,8 +63,8 @@ static void note(struct table *t, const struct tables_context *x)
     }
     if (info->notes && *info->notes)
         table_set_meta(t, "notes", info->notes);
-    table_set_setting(t, "companion", x->options->companion_same ? "same as the measured core"
-                                      : x->options->companion.kernel ? x->options->companion.name
+    table_set_setting(t, "companion", x->options->corunner_same ? "same as the measured core"
+                                      : x->options->corunner.kernel ? x->options->corunner.name
                                                                      : "64add");
     table_set_setting(t, "siblings", x->options->siblings ? "busy" : "idle");
     note_cpus(t, x->options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Repetitions that were spoilt while they were recorded: not in the trace, but counted. They travel in the trace's
+ * Repetitions that were invalid while they were recorded: not in the trace, but counted. They travel in the trace's
  * metadata, under the key `discarded`, so that a recorded trace gives the same answer as the measurement did.
  */
 #ifndef CHARACTERIZE_DISCARDED_H

@@ -28,7 +28,7 @@ static double typical_ghz(const struct trace *t)
     for (size_t i = 0; t->channel[TRACE_FREQ] && i < t->n; i += step)
         if (t->channel[TRACE_FREQ][i] > 0)
             x[m++] = (double)t->channel[TRACE_FREQ][i];
-    return median_of(x, m);
+    return robust_median(x, m);
 }
 
 /* The usual length of a sample, us; NaN: there are no two of a repetition. */
@@ -39,7 +39,7 @@ static double typical_sample_us(const struct trace *t)
     for (size_t i = 1; i < t->n; i += step)
         if (t->run[i] == t->run[i - 1])
             x[m++] = t->time_us[i] - t->time_us[i - 1];
-    return median_of(x, m);
+    return robust_median(x, m);
 }
 
 struct clock_reading clock_reading_of(const struct trace *t)
@@ -75,8 +75,8 @@ double clock_doubt(const struct clock_reading *r)
 static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
-    double middle = median_of(scratch, n), sum = 0;
-    double bound = fmax(WILD_SIGMAS * mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
+    double middle = robust_median(scratch, n), sum = 0;
+    double bound = fmax(WILD_SIGMAS * robust_mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (fabs(x[i] - middle) <= bound) {
@@ -93,7 +93,7 @@ static double instant_centre(const struct clock_reading *r, enum trace_channel c
         if (c == TRACE_FREQ ? x[i] > 0 : !isnan(x[i]))
             x[m++] = c == TRACE_FREQ ? 1 / x[i] : x[i];
     /* where it is not told by how much a step changes a reading, the values themselves must tell */
-    double mean = r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : centre_of(x, m, scratch);
+    double mean = r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch);
     return c == TRACE_FREQ ? 1 / mean : mean;
 }
 
@@ -104,7 +104,7 @@ static double counted_centre(const struct clock_reading *r, double *x, size_t n,
     for (size_t i = 0; i < n; i++)
         if (x[i] > 0)
             x[m++] = 1 / x[i];
-    return 1 / (r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : centre_of(x, m, scratch));
+    return 1 / (r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch));
 }
 
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
@@ -112,12 +112,12 @@ double clock_centre(const struct clock_reading *r, enum trace_channel c, double 
     if (!r->instant && c == TRACE_FREQ)
         return counted_centre(r, x, n, scratch);
     return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
-                                                             : centre_of(x, n, scratch);
+                                                             : robust_centre(x, n, scratch);
 }
 
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
     if (!r->instant && r->quantum > 0 && c == TRACE_FREQ)
         return counted_centre(r, x, n, scratch);
-    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : median_of(x, n);
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : robust_median(x, n);
 }

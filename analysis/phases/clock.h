@@ -38,7 +38,7 @@ double clock_doubt(const struct clock_reading *r);
 /*
  * What n values of a channel tell together, wild ones left out: frequencies by the mean time of a cycle; where they are
  * instantaneous, IPC by its mean (it is proportional to that time), and neither mistakes the next step of the clock for
- * a wild value; else and of other channels centre_of(), or the median. NaN of nothing. Reorders x; scratch of n.
+ * a wild value; else and of other channels robust_centre(), or the median. NaN of nothing. Reorders x; scratch of n.
  */
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);

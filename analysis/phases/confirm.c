@@ -327,7 +327,7 @@ static bool claims(const struct phases *p)
  * next door are of any length. */
 static bool lasts_at_random(const struct phase *ph)
 {
-    double sd = (ph->duration_us.hi - ph->duration_us.value) / half_width95(1, ph->agreeing_runs);
+    double sd = (ph->duration_us.hi - ph->duration_us.value) / robust_half_width95(1, ph->agreeing_runs);
     return ph->kind == PHASE_THROTTLE && ph->n_modes < 2 && sd > RANDOM_LEAST_US + RANDOM * ph->duration_us.value;
 }
 
@@ -335,7 +335,7 @@ static bool lasts_at_random(const struct phase *ph)
 static bool is_lone(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
-    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && is_base(ph - 1) && is_base(ph + 1) &&
+    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && transitions_is_base(ph - 1) && transitions_is_base(ph + 1) &&
            ph[-1].level == ph[1].level;
 }
 
@@ -392,7 +392,7 @@ static int take_back_bouts(struct phases *p)
         drop_throttle(p, &p->phases[i]);
         phases_settle(p);
     }
-    return gone ? warn(p, "%zu phases at one rate come and go without a switch, which no throttling is known to do: "
+    return gone ? phases_warn(p, "%zu phases at one rate come and go without a switch, which no throttling is known to do: "
                        "another thread on the core that keeps step with the repetitions looks like that", gone)
                 : 0;
 }
@@ -434,7 +434,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
     struct phases half[2];
     const char *why = NULL;
     if (count_runs(t, p, true) < CONFIRM_RUNS_LEAST)
-        return claims(p) ? warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
+        return claims(p) ? phases_warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
                                 CONFIRM_RUNS_LEAST)
                          : 0;
     if (p->n_phases > PHASES_MOST) {
@@ -453,7 +453,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
     size_t gone = bad ? 0 : judge(half, from, to, waits, p, &why);
     if (gone) {
         phases_settle(p);
-        bad = warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s", why);
+        bad = phases_warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s", why);
     }
     phases_free(&half[0]);
     phases_free(&half[1]);
@@ -464,7 +464,7 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
 
 int phases_warn_first(struct phases *p, const char *text)
 {
-    if (warn(p, "%s", text))
+    if (phases_warn(p, "%s", text))
         return -1;
     char *own = p->warnings[p->n_warnings - 1];
     memmove(p->warnings + 1, p->warnings, (p->n_warnings - 1) * sizeof own);

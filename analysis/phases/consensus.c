@@ -24,7 +24,7 @@ enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
 
 struct group {
-    size_t first, size; /* outline index of the first member; how many show the same */
+    size_t first, size; /* segmentation index of the first member; how many show the same */
 };
 
 static bool interrupted(const struct runs *r, size_t run, const struct gap **what)
@@ -33,7 +33,7 @@ static bool interrupted(const struct runs *r, size_t run, const struct gap **wha
     *what = NULL;
     for (size_t k = 0; k < s->n_gaps; k++) {
         const struct gap *g = &r->gap[s->first_gap + k];
-        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) && !gap_is_halt(r, g))
+        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) && !segmentation_gap_is_halt(r, g))
             *what = g;
     }
     return *what;
@@ -61,11 +61,11 @@ static int by_run(const void *a, const void *b)
 static int tell_interruptions(struct phases *out, const struct rank *rank, size_t total, size_t free_of, size_t kept)
 {
     if (total < MANY)
-        return free_of == total ? 0 : warn(out, "%zu of %zu repetitions hold interruptions (time lost, the same state "
+        return free_of == total ? 0 : phases_warn(out, "%zu of %zu repetitions hold interruptions (time lost, the same state "
                                            "before and after)", total - free_of, total);
     if (kept == free_of)
         return 0;
-    return warn(out, "only %zu of %zu repetitions were free of interruptions: %zu more are used whose longest lost "
+    return phases_warn(out, "only %zu of %zu repetitions were free of interruptions: %zu more are used whose longest lost "
                 "%.1f us or less; a less busy machine gives narrower limits", free_of, total, kept - free_of,
                 rank[kept - 1].lost);
 }
@@ -95,13 +95,13 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     qsort(run + *n, r->n - *n, sizeof *run, by_run);
     for (size_t k = *n; k < r->n && !bad; k++)
         if (interrupted(r, run[k], &g))
-            bad = discard(out, r->run[run[k]].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
+            bad = phases_discard(out, r->run[run[k]].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
     free(rank);
     return bad;
 }
 
-/* The outline that most of them fit; of equals the one that shows most. tried: scratch of n. */
-static struct group largest_group(const struct outline *o, size_t n, size_t *tried)
+/* The segmentation that most of them fit; of equals the one that shows most. tried: scratch of n. */
+static struct group largest_group(const struct segmentation *o, size_t n, size_t *tried)
 {
     struct group best = {0, 0};
     size_t n_tried = 0;
@@ -109,35 +109,35 @@ static struct group largest_group(const struct outline *o, size_t n, size_t *tri
         size_t size = 0;
         bool twin = false;
         for (size_t k = 0; k < n_tried && !twin; k++)
-            twin = o[tried[k]].n_pieces == o[i].n_pieces && outline_fits(&o[tried[k]], &o[i], NULL);
+            twin = o[tried[k]].n_pieces == o[i].n_pieces && segmentation_fits(&o[tried[k]], &o[i], NULL);
         if (twin)
             continue;
         tried[n_tried++] = i;
         for (size_t k = 0; k < n; k++)
-            size += outline_fits(&o[i], &o[k], NULL);
+            size += segmentation_fits(&o[i], &o[k], NULL);
         if (size > best.size || (size == best.size && o[i].n_pieces > o[best.first].n_pieces))
             best = (struct group){i, size};
     }
     return best;
 }
 
-static void forget_short_halts(const struct runs *r, struct outline *o)
+static void forget_short_halts(const struct runs *r, struct segmentation *o)
 {
     for (size_t p = 1; p + 1 < o->n_pieces;) {
         double length = o->time[p * o->n_runs] - o->time[(p - 1) * o->n_runs];
         if (o->piece[p].halt && length < HALT_SHORT * r->period)
-            outline_forget_halt(o, p);
+            segmentation_forget_halt(o, p);
         else
             p++;
     }
 }
 
-static bool at_halt(const struct outline *o, size_t e)
+static bool at_halt(const struct segmentation *o, size_t e)
 {
     return o->piece[e].halt || o->piece[e + 1].halt;
 }
 
-static bool only_frequency(const struct outline *o, size_t e)
+static bool only_frequency(const struct segmentation *o, size_t e)
 {
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (c != TRACE_FREQ && o->edge[e].change[c])
@@ -149,17 +149,17 @@ static bool only_frequency(const struct outline *o, size_t e)
  * Of steps of the frequency the same way, one soon after the other, all but the first: how many of them a ramp makes is
  * the noise's choice (ramps are told by short_ramps.c). What noise moves behind the switch may be at it.
  */
-static void forget_staircases(const struct runs *r, struct outline *o)
+static void forget_staircases(const struct runs *r, struct segmentation *o)
 {
     for (size_t e = 1; e + 1 < o->n_pieces;) {
         bool soon = only_frequency(o, e) && !at_halt(o, e - 1) &&
                     o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < STAIRCASE_PERIODS * r->period;
         signed char same = o->edge[e].change[TRACE_FREQ];
         if (soon && o->edge[e - 1].change[TRACE_FREQ] == same) {
-            outline_forget_edge(o, e);
+            segmentation_forget_edge(o, e);
         } else if (soon && o->edge[e - 1].forced &&
                    o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < AT_SWITCH_PERIODS * r->period) {
-            outline_forget_edge(o, e);
+            segmentation_forget_edge(o, e);
             o->edge[e - 1].change[TRACE_FREQ] = same;
         } else {
             e++;
@@ -168,7 +168,7 @@ static void forget_staircases(const struct runs *r, struct outline *o)
 }
 
 /* Edges that only instructions per cycle show: a thread next door makes some, in each repetition elsewhere. */
-static void forget_rates(const struct runs *r, struct outline *o)
+static void forget_rates(const struct runs *r, struct segmentation *o)
 {
     (void)r;
     for (size_t e = 0; e + 1 < o->n_pieces;) {
@@ -178,22 +178,22 @@ static void forget_rates(const struct runs *r, struct outline *o)
         if (other)
             e++;
         else
-            outline_forget_edge(o, e);
+            segmentation_forget_edge(o, e);
     }
 }
 
 /* All but halts and the switch: chains timed next to another thread seem to change their frequency, too. */
-static void forget_all_but_halts(const struct runs *r, struct outline *o)
+static void forget_all_but_halts(const struct runs *r, struct segmentation *o)
 {
     (void)r;
     for (size_t e = 0; e + 1 < o->n_pieces;)
         if (o->edge[e].forced || at_halt(o, e))
             e++;
         else
-            outline_forget_edge(o, e);
+            segmentation_forget_edge(o, e);
 }
 
-static size_t count_halts(const struct outline *o)
+static size_t count_halts(const struct segmentation *o)
 {
     size_t n = 0;
     for (size_t p = 0; p < o->n_pieces; p++)
@@ -206,14 +206,14 @@ static size_t count_halts(const struct outline *o)
  * repetition shows them: where repetitions disagree and would agree without it, it is given up. 0, or -1: out of
  * memory.
  */
-static int agree_without(void (*forget)(const struct runs *r, struct outline *o), const struct runs *r,
-                         struct outline *o, size_t n, size_t *tried, struct group *g)
+static int agree_without(void (*forget)(const struct runs *r, struct segmentation *o), const struct runs *r,
+                         struct segmentation *o, size_t n, size_t *tried, struct group *g)
 {
-    struct outline *other = calloc(n + 1, sizeof *other);
+    struct segmentation *other = calloc(n + 1, sizeof *other);
     int bad = !other;
     size_t done = 0;
     for (; done < n && !bad; done++) {
-        bad = outline_copy(&o[done], &other[done]);
+        bad = segmentation_copy(&o[done], &other[done]);
         if (!bad)
             forget(r, &other[done]);
     }
@@ -222,11 +222,11 @@ static int agree_without(void (*forget)(const struct runs *r, struct outline *o)
                   (forget != forget_all_but_halts || count_halts(&other[without.first]) > 0);
     for (size_t k = 0; k < done; k++) {
         if (better) {
-            struct outline old = o[k];
+            struct segmentation old = o[k];
             o[k] = other[k];
             other[k] = old;
         }
-        outline_free(&other[k]);
+        segmentation_free(&other[k]);
     }
     free(other);
     if (better)
@@ -234,8 +234,8 @@ static int agree_without(void (*forget)(const struct runs *r, struct outline *o)
     return bad ? -1 : 0;
 }
 
-/* Values of piece p of the model in the outlines that fit it: a piece of theirs may hold two of the model's. */
-static void join_values(const struct outline *o, size_t n, struct outline *out, const size_t *edge, double *x)
+/* Values of piece p of the model in the segmentations that fit it: a piece of theirs may hold two of the model's. */
+static void join_values(const struct segmentation *o, size_t n, struct segmentation *out, const size_t *edge, double *x)
 {
     size_t edges = out->n_pieces - 1;
     for (size_t p = 0; p < out->n_pieces; p++) {
@@ -243,7 +243,7 @@ static void join_values(const struct outline *o, size_t n, struct outline *out, 
         for (int c = 0; c < TRACE_CHANNELS; c++) {
             size_t m = 0;
             for (size_t k = 0; k < out->n_runs; k++) {
-                const struct outline *own = &o[out->run[k]];
+                const struct segmentation *own = &o[out->run[k]];
                 size_t q = 0; /* the piece after the last edge that it sees before p */
                 for (size_t e = 0; e < p; e++)
                     if (edge[k * edges + e] != SIZE_MAX)
@@ -251,15 +251,15 @@ static void join_values(const struct outline *o, size_t n, struct outline *out, 
                 x[m++] = own->piece[q].value[c];
                 out->piece[p].samples += c == 0 ? own->piece[q].samples : 0;
             }
-            out->piece[p].value[c] = centre_of(x, m, x + n);
+            out->piece[p].value[c] = robust_centre(x, m, x + n);
         }
     }
 }
 
-/* The outlines that fit the model: their edges side by side. */
-static int join(const struct outline *o, size_t n, size_t first, struct outline *out)
+/* The segmentations that fit the model: their edges side by side. */
+static int join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
 {
-    const struct outline *model = &o[first];
+    const struct segmentation *model = &o[first];
     size_t edges = model->n_pieces - 1;
     memset(out, 0, sizeof *out);
     out->n_pieces = model->n_pieces;
@@ -278,10 +278,10 @@ static int join(const struct outline *o, size_t n, size_t first, struct outline 
         memcpy(out->piece, model->piece, model->n_pieces * sizeof *out->piece);
         memcpy(out->edge, model->edge, edges * sizeof *out->edge);
         for (size_t i = 0; i < n; i++)
-            if (outline_fits(model, &o[i], edge + out->n_runs * edges))
+            if (segmentation_fits(model, &o[i], edge + out->n_runs * edges))
                 out->run[out->n_runs++] = i;
         for (size_t k = 0; k < out->n_runs; k++) {
-            const struct outline *own = &o[out->run[k]];
+            const struct segmentation *own = &o[out->run[k]];
             for (size_t e = 0; e < edges; e++)
                 out->time[e * out->n_runs + k] =
                     edge[k * edges + e] == SIZE_MAX ? NAN : own->time[edge[k * edges + e]];
@@ -289,18 +289,18 @@ static int join(const struct outline *o, size_t n, size_t first, struct outline 
             out->end = fmax(out->end, own->end);
         }
         join_values(o, n, out, edge, x);
-        outline_judge_seen(out);
+        segmentation_judge_seen(out);
         for (size_t k = 0; k < out->n_runs; k++)
             out->run[k] = o[out->run[k]].run[0];
     }
     free(x);
     free(edge);
     if (bad)
-        outline_free(out);
+        segmentation_free(out);
     return bad;
 }
 
-static void drop_empty_halts(const struct runs *r, struct outline *o)
+static void drop_empty_halts(const struct runs *r, struct segmentation *o)
 {
     for (size_t p = 1; p + 1 < o->n_pieces;) {
         double sum = 0;
@@ -313,14 +313,14 @@ static void drop_empty_halts(const struct runs *r, struct outline *o)
             }
         }
         if (o->piece[p].halt && sum < HALT_LEAST * r->period * (double)n)
-            outline_forget_halt(o, p);
+            segmentation_forget_halt(o, p);
         else
             p++;
     }
 }
 
-/* An outline from means holds if most repetitions show each of its edges. */
-static bool holds(const struct outline *o)
+/* An segmentation from means holds if most repetitions show each of its edges. */
+static bool holds(const struct segmentation *o)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         size_t seen = 0;
@@ -333,14 +333,14 @@ static bool holds(const struct outline *o)
 }
 
 /* Whether most repetitions step at edge e in channel c, each a little, rather than a few much. x: scratch. */
-static bool common_step(const struct runs *r, const struct outline *o, size_t e, int c, double *x)
+static bool common_step(const struct runs *r, const struct segmentation *o, size_t e, int c, double *x)
 {
-    double lo = e ? outline_edge_time(o, e - 1) : o->begin;
-    double hi = e + 2 < o->n_pieces ? outline_edge_time(o, e + 1) : o->end;
-    double t = outline_edge_time(o, e), sum = 0, squares = 0;
+    double lo = e ? segmentation_edge_time(o, e - 1) : o->begin;
+    double hi = e + 2 < o->n_pieces ? segmentation_edge_time(o, e + 1) : o->end;
+    double t = segmentation_edge_time(o, e), sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = own_step(r, o->run[k], c, lo, t, hi, NEAR_SIDE);
+        double d = edges_own_step(r, o->run[k], c, lo, t, hi, NEAR_SIDE);
         if (!isnan(d)) {
             x[m++] = d;
             sum += d;
@@ -350,7 +350,7 @@ static bool common_step(const struct runs *r, const struct outline *o, size_t e,
     if (m < ENOUGH_FOR_MEANS)
         return true; /* too little to judge by */
     double mean = sum / (double)m, sigma = sqrt(fmax(0, squares / (double)m - mean * mean));
-    double middle = median_of(x, m);
+    double middle = robust_median(x, m);
     bool significant = fabs(mean) > COMMON_Z * sigma / sqrt((double)m);
     return significant && middle * mean > 0 && fabs(middle) > 0.5 * fabs(mean);
 }
@@ -359,7 +359,7 @@ static bool common_step(const struct runs *r, const struct outline *o, size_t e,
  * Means over repetitions step too where a few repetitions step much, each at its own time: such an edge is none of the
  * repetitions' and goes.
  */
-static int drop_uncommon_edges(const struct runs *r, struct outline *o)
+static int drop_uncommon_edges(const struct runs *r, struct segmentation *o)
 {
     double *x = malloc((o->n_runs + 1) * sizeof *x);
     if (!x)
@@ -371,7 +371,7 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
         if (common)
             e++;
         else
-            outline_forget_edge(o, e);
+            segmentation_forget_edge(o, e);
     }
     free(x);
     return 0;
@@ -381,14 +381,14 @@ static int drop_uncommon_edges(const struct runs *r, struct outline *o)
  * By how much the repetitions' frequencies differ before and after edge e, each compared with itself: repetitions may
  * run at frequencies of their own from beginning to end. *sigma: the standard error.
  */
-static double mean_own_step(const struct runs *r, const struct outline *o, size_t e, double *sigma)
+static double mean_own_step(const struct runs *r, const struct segmentation *o, size_t e, double *sigma)
 {
     double sum = 0, squares = 0;
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         double at = o->time[e * o->n_runs + k], lo = e ? o->time[(e - 1) * o->n_runs + k] : o->begin;
         double hi = e + 2 < o->n_pieces ? o->time[(e + 1) * o->n_runs + k] : o->end;
-        double d = isnan(lo) || isnan(hi) ? NAN : own_step(r, o->run[k], TRACE_FREQ, lo, at, hi, SIZE_MAX);
+        double d = isnan(lo) || isnan(hi) ? NAN : edges_own_step(r, o->run[k], TRACE_FREQ, lo, at, hi, SIZE_MAX);
         if (!isnan(d)) {
             sum += d;
             squares += d * d;
@@ -404,7 +404,7 @@ static double mean_own_step(const struct runs *r, const struct outline *o, size_
  * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not
  * change there. Where the repetitions do not step at the switch, they change later, each at its own time.
  */
-static int find_wandering(const struct runs *r, struct outline *o)
+static int find_wandering(const struct runs *r, struct segmentation *o)
 {
     double *x = malloc((o->n_runs + 1) * sizeof *x);
     if (!x)
@@ -414,7 +414,7 @@ static int find_wandering(const struct runs *r, struct outline *o)
         if (!o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt || !o->edge[e].change[TRACE_FREQ] ||
             common_step(r, o, e, TRACE_FREQ, x))
             continue;
-        double step = fabs(outline_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_doubt(&r->clock);
+        double step = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_doubt(&r->clock);
         double own = fabs(mean_own_step(r, o, e, &own_sigma));
         o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, doubt) && own > COMMON_Z * hypot(own_sigma, doubt);
         o->edge[e].change[TRACE_FREQ] = 0;
@@ -427,7 +427,7 @@ static int find_wandering(const struct runs *r, struct outline *o)
  * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of whatever runs, or a
  * thread next door. What it tells between two higher frequencies is no frequency for certain.
  */
-static void doubt_slow_chains(const struct runs *r, struct outline *o)
+static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
 {
     if (!r->clock.instant || isnan(o->switch_us) || o->n_pieces < 3)
         return;
@@ -441,7 +441,7 @@ static void doubt_slow_chains(const struct runs *r, struct outline *o)
 }
 
 /* A halt that is much longer than in the other repetitions was interrupted. */
-static int drop_long_halts(const struct runs *r, struct outline *o, struct phases *out)
+static int drop_long_halts(const struct runs *r, struct segmentation *o, struct phases *out)
 {
     double *length = malloc((o->n_runs + 1) * 2 * sizeof *length);
     if (!length)
@@ -456,13 +456,13 @@ static int drop_long_halts(const struct runs *r, struct outline *o, struct phase
             if (!isnan(d))
                 length[m++] = d;
         }
-        double middle = median_of(length, m), sigma = mad_sigma(length, m, middle, length + m);
+        double middle = robust_median(length, m), sigma = robust_mad_sigma(length, m, middle, length + m);
         double bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * sigma);
         for (size_t k = 0; k < o->n_runs && !bad; k++) {
             double at = o->time[(p - 1) * o->n_runs + k], d = o->time[p * o->n_runs + k] - at;
             if (!(d - middle > bound))
                 continue;
-            bad = discard(out, r->run[o->run[k]].number, "interrupted at %.0f us for %.1f us", at, d - middle);
+            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted at %.0f us for %.1f us", at, d - middle);
             for (size_t e = 0; e + 1 < o->n_pieces; e++)
                 o->time[e * o->n_runs + k] = NAN;
         }
@@ -471,7 +471,7 @@ static int drop_long_halts(const struct runs *r, struct outline *o, struct phase
     return bad;
 }
 
-static int tell_minority(const struct runs *r, const struct outline *own, size_t n, const struct outline *o,
+static int tell_minority(const struct runs *r, const struct segmentation *own, size_t n, const struct segmentation *o,
                          struct phases *out)
 {
     size_t others = n - o->n_runs, shown = 0;
@@ -487,15 +487,15 @@ static int tell_minority(const struct runs *r, const struct outline *own, size_t
         snprintf(list + used, sizeof list - used, "%s%u", shown ? ", " : "", r->run[own[i].run[0]].number);
         shown++;
     }
-    return warn(out, "%zu of %zu repetitions show other phases than those listed (run %s%s)", others, n, list,
+    return phases_warn(out, "%zu of %zu repetitions show other phases than those listed (run %s%s)", others, n, list,
                 others > shown ? ", ..." : "");
 }
 
 /* Whether the means show an edge well away from all edges of the repetitions: one too faint for them. */
-static bool shows_more(const struct runs *r, const struct outline *means, const struct outline *joined)
+static bool shows_more(const struct runs *r, const struct segmentation *means, const struct segmentation *joined)
 {
     for (size_t e = 0; e + 1 < means->n_pieces; e++) {
-        double t = outline_edge_time(means, e);
+        double t = segmentation_edge_time(means, e);
         /* what no repetition can place is what edges at scattered times look like in the means */
         bool known = isnan(t) || means->edge[e].forced || means->piece[e].halt || means->piece[e + 1].halt;
         for (size_t f = 0; f + 1 < joined->n_pieces && !known; f++) {
@@ -519,7 +519,7 @@ static bool shows_more(const struct runs *r, const struct outline *means, const 
  * Where repetitions go their own ways, an edge that few of them show is not the recording's; nor, by chains, which a
  * thread next door slows in bouts, one that less than half of them show.
  */
-static int keep_common_edges(const struct runs *r, struct outline *o, struct phases *out)
+static int keep_common_edges(const struct runs *r, struct segmentation *o, struct phases *out)
 {
     size_t went = 0;
     double least = r->clock.instant && !r->disturbed ? 0.5 : MINORITY;
@@ -532,30 +532,30 @@ static int keep_common_edges(const struct runs *r, struct outline *o, struct pha
             continue;
         }
         if (o->piece[e].halt)
-            outline_forget_halt(o, e);
+            segmentation_forget_halt(o, e);
         else if (o->piece[e + 1].halt)
-            outline_forget_halt(o, e + 1);
+            segmentation_forget_halt(o, e + 1);
         else
-            outline_forget_edge(o, e);
+            segmentation_forget_edge(o, e);
         went++;
     }
-    return went ? warn(out, "the repetitions disagree: %zu changes that few of them show are left out", went)
+    return went ? phases_warn(out, "the repetitions disagree: %zu changes that few of them show are left out", went)
                 : 0;
 }
 
-int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out)
+int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out)
 {
     size_t n = 0, done = 0;
     size_t *run = malloc((2 * r->n + 2) * sizeof *run);
-    struct outline *own = calloc(r->n + 1, sizeof *own), means = {0};
+    struct segmentation *own = calloc(r->n + 1, sizeof *own), means = {0};
     int bad = !run || !own || drop_interrupted(r, run, &n, out);
     memset(o, 0, sizeof *o);
     for (; done < n && !bad; done++)
-        bad = outline_find(r, &run[done], 1, switch_us, &own[done]);
+        bad = segmentation_find(r, &run[done], 1, switch_us, &own[done]);
     if (bad || !n)
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
-    void (*const forget[])(const struct runs *, struct outline *) = {forget_short_halts, forget_staircases,
+    void (*const forget[])(const struct runs *, struct segmentation *) = {forget_short_halts, forget_staircases,
                                                                      forget_rates, forget_all_but_halts};
     size_t tries = n < LEAST_KEPT ? 1 : sizeof forget / sizeof *forget; /* few repetitions are taken as they are */
     for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
@@ -563,7 +563,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     bool use_means = false;
     bad = bad || join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
-        bad = outline_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
+        bad = segmentation_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)
             goto out;
         bool alike = (double)g.size > (r->disturbed ? ALIKE : 0.5) * (double)n;
@@ -574,7 +574,7 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     if (bad)
         goto out;
     if (use_means) {
-        outline_free(o);
+        segmentation_free(o);
         *o = means;
         memset(&means, 0, sizeof means);
         bad = keep_common_edges(r, o, out);
@@ -589,11 +589,11 @@ int find_consensus(const struct runs *r, double switch_us, struct outline *o, st
     out->runs_used = n;
 out:
     for (size_t i = 0; i < done; i++)
-        outline_free(&own[i]);
-    outline_free(&means);
+        segmentation_free(&own[i]);
+    segmentation_free(&means);
     free(own);
     free(run);
     if (bad)
-        outline_free(o);
+        segmentation_free(o);
     return bad ? -1 : 0;
 }

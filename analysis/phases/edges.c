@@ -81,7 +81,7 @@ static size_t split_at(const struct runs *r, size_t a, size_t b, const struct pi
     double sum = 0, lowest = 0, total = 0;
     size_t at = a;
     for (size_t i = a; i < b; i++) {
-        if (!r->spoilt[i])
+        if (!r->invalid[i])
             sum += evidence(r, i, before, after, use);
         if (sum < lowest) {
             lowest = sum;
@@ -118,7 +118,7 @@ static bool missing_near(const struct runs *r, int c, size_t at, size_t from, si
     return (at > from && isnan(v[at - 1])) || (at < to && isnan(v[at]));
 }
 
-double place_edge(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
+double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
                   const struct edge_kind *kind, double lo, double hi, double guess, bool search)
 {
     const struct run_span *s = &r->run[run];
@@ -148,10 +148,10 @@ double place_edge(const struct runs *r, size_t run, const struct piece *before, 
             return NAN;
     }
     size_t from = at >= a + WINDOW_HALF ? at - WINDOW_HALF : a, to = at + WINDOW_HALF <= b ? at + WINDOW_HALF : b;
-    while (from < at && r->spoilt[from])
+    while (from < at && r->invalid[from])
         from++;
     for (size_t i = from; i < to; i++)
-        if (r->spoilt[i]) {
+        if (r->invalid[i]) {
             if (i < at)
                 from = i + 1;
             else
@@ -184,7 +184,7 @@ static double side_mean(const struct runs *r, int c, size_t a, size_t b)
     size_t n = 0;
     for (size_t i = a; i < b; i++) {
         double v = (double)r->trace->channel[c][i];
-        if (isnan(v) || r->spoilt[i])
+        if (isnan(v) || r->invalid[i])
             continue;
         sum += logarithmic(c) ? log(fmax(v, 1e-4)) : v;
         n++;
@@ -192,7 +192,7 @@ static double side_mean(const struct runs *r, int c, size_t a, size_t b)
     return n ? sum / (double)n : NAN;
 }
 
-double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side)
+double edges_own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side)
 {
     const struct run_span *s = &r->run[run];
     if (!r->has[c])
@@ -218,7 +218,7 @@ static double solves_below(const struct runs *r)
     return MEAN_SOLVES * fmin(r->period, 1) * sqrt((double)r->n);
 }
 
-void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
+void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length)
 {
     double wait = halt_wait(r);

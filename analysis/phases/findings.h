@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The steps from outlines to the answer (private to analysis/): consensus, kinds and levels, times, voltage. */
+/* The steps from segmentations to the answer (private to analysis/): consensus, kinds and levels, times, voltage. */
 #ifndef CHARACTERIZE_FINDINGS_H
 #define CHARACTERIZE_FINDINGS_H
 
@@ -7,79 +7,79 @@
 #include "analysis/phases/phases.h"
 
 /*
- * consensus.c: one outline for all repetitions that agree. Interrupted repetitions and those that show other events are
+ * consensus.c: one segmentation for all repetitions that agree. Interrupted repetitions and those that show other events are
  * entered in `out` (discarded, warnings). `o` becomes empty if no repetition is left. 0, or -1: out of memory.
  */
-int find_consensus(const struct runs *r, double switch_us, struct outline *o, struct phases *out);
+int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out);
 
 /* rates.c: instructions per cycle of the pieces anew, where the clock goes in steps. 0, or -1: out of memory. */
-int find_rates(const struct runs *r, struct outline *o);
+int rates_find(const struct runs *r, struct segmentation *o);
 
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
-int find_kinds(struct outline *o, struct phases *out);
+int kinds_find(struct segmentation *o, struct phases *out);
 
 /* times.c: starts, durations, modes, frequencies and agreement. 0, or -1: out of memory. */
-int find_times(const struct runs *r, const struct outline *o, struct phases *out);
+int times_find(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /*
  * levels.c: the distinct frequencies of the phases, and which phases are slow. Neighbours that turn out to be at one
  * level, with nothing else between them, are one: their edge goes, *merged tells, and the times must be found again.
  * 0, or -1: out of memory.
  */
-int find_levels(struct outline *o, struct phases *out, bool *merged);
+int levels_find(struct segmentation *o, struct phases *out, bool *merged);
 /* Then, once: limits of phases and levels hold all the frequencies that were taken for one. */
-void hold_levels(const struct outline *o, struct phases *out);
+void levels_hold(const struct segmentation *o, struct phases *out);
 
 /*
  * ramps.c: steady phases in a row that are one exponential approach of the frequency become a ramp, and what is steady
  * before and after it; times and levels are found again. 0, or -1: out of memory.
  */
-int find_ramps(const struct runs *r, struct outline *o, struct phases *out);
+int ramps_find(const struct runs *r, struct segmentation *o, struct phases *out);
 
 /*
  * slow_runs.c: marks the repetitions that ran at another frequency than most throughout (o->other_ghz), where they are
  * clearly two kinds; the times, frequencies included, must then be found again: *marked. 0, or -1: out of memory.
  */
-int mark_other_runs(const struct runs *r, struct outline *o, const struct phases *out, bool *marked);
+int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct phases *out, bool *marked);
 
 /*
  * slow_runs.c: warns of repetitions that ran at another frequency than most throughout, and lets the limits of
  * frequencies hold theirs, too, where they are more than one in twenty. 0, or -1: out of memory.
  */
-int find_slow_runs(const struct runs *r, const struct outline *o, struct phases *out);
+int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
-int find_transitions(const struct runs *r, const struct outline *o, struct phases *out);
+int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* hints.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
-int hint_short_throttle(const struct runs *r, const struct outline *o, struct phases *out);
+int warnings_short_throttle(const struct runs *r, const struct segmentation *o, struct phases *out);
 
-/* Time at which repetition k of the outline begins and ends piece p, us; NaN = it does not show it. */
-double begin_in(const struct outline *o, size_t p, size_t k);
-double end_in(const struct outline *o, size_t p, size_t k);
+/* Time at which repetition k of the segmentation begins and ends piece p, us; NaN = it does not show it. */
+double times_begin_in(const struct segmentation *o, size_t p, size_t k);
+double times_end_in(const struct segmentation *o, size_t p, size_t k);
 
 /*
  * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
  * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
  */
-struct estimate time_between(const struct runs *r, const struct outline *o, size_t from, size_t to, const bool *mask,
+struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to, const bool *mask,
                              double value);
 
 /* A steady phase, slow or not: what transitions lead from and to. */
-bool is_base(const struct phase *p);
+bool transitions_is_base(const struct phase *p);
 
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
-int find_volts(const struct trace *t, struct phases *out);
+int volts_find(const struct trace *t, struct phases *out);
 
 /* A trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
-int gather_volts(const struct trace *t, struct trace *out);
+int volts_gather(const struct trace *t, struct trace *out);
 
 /* Adds a warning / a discarded repetition (printf). -1: out of memory. */
-int warn(struct phases *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int discard(struct phases *out, uint32_t run, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int phases_warn(struct phases *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int phases_discard(struct phases *out, uint32_t run, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The standard deviation of where one repetition alone places edge e of an outline, us. */
-double edge_sigma(const struct runs *r, const struct outline *o, size_t e);
+/* The standard deviation of where one repetition alone places edge e of an segmentation, us. */
+double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e);
 
 #endif

@@ -58,7 +58,7 @@ static size_t from_switch(const struct phases *p, double period_us, size_t *end)
         first++;
     *end = first;
     if (first < p->n_phases && p->phases[first].start_us <= AT_SWITCH * period_us)
-        while (*end < p->n_phases && !is_base(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
+        while (*end < p->n_phases && !transitions_is_base(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
             ++*end;
     return first;
 }
@@ -115,7 +115,7 @@ int held_course_of(const struct trace *t, double period_us, double until_us, dou
             if (isfinite(rate))
                 x[n++] = rate;
         }
-        out->rate[out->n++] = n ? median_of(x, n) : NAN;
+        out->rate[out->n++] = n ? robust_median(x, n) : NAN;
     }
     free(x);
     return 0;
@@ -217,7 +217,7 @@ int held_judge(const struct held_course *c, struct phases *p)
 {
     size_t end, gone = 0;
     if (held_until_us(p, c->period_us) > 0 && !comes_back(c))
-        return warn(p, "what is slow at the switch was not told from cold code: switches at which all that the second "
+        return phases_warn(p, "what is slow at the switch was not told from cold code: switches at which all that the second "
                     "kernel asks for is held did not come back to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
@@ -234,7 +234,7 @@ int held_judge(const struct held_course *c, struct phases *p)
         return 0;
     drop_empty_transitions(p);
     phases_settle(p);
-    return warn(p, "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins also "
+    return phases_warn(p, "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins also "
                 "where all that it asks for is held already", gone, gone == 1 ? "" : "s");
 }
 

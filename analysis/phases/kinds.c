@@ -24,7 +24,7 @@
 #define THROTTLE_MIN_RATIO 0.05
 
 /* The highest IPC of a later piece that runs the same code; NaN if there is none. */
-static double full_rate(const struct outline *o, size_t p)
+static double full_rate(const struct segmentation *o, size_t p)
 {
     double full = NAN;
     for (size_t q = p + 1; q < o->n_pieces; q++) {
@@ -35,18 +35,18 @@ static double full_rate(const struct outline *o, size_t p)
             continue;
         if (isnan(full) || ipc > full)
             full = ipc;
-        if (outline_edge_time(o, q - 1) - outline_edge_time(o, p ? p - 1 : 0) > THROTTLE_MAX_US)
+        if (segmentation_edge_time(o, q - 1) - segmentation_edge_time(o, p ? p - 1 : 0) > THROTTLE_MAX_US)
             break;
     }
     return full;
 }
 
-static bool first_of_recording(const struct outline *o, size_t p)
+static bool first_of_recording(const struct segmentation *o, size_t p)
 {
-    return p == 0 || isnan(outline_edge_time(o, p - 1));
+    return p == 0 || isnan(segmentation_edge_time(o, p - 1));
 }
 
-static void kind_of(const struct outline *o, size_t p, struct phase *out)
+static void kind_of(const struct segmentation *o, size_t p, struct phase *out)
 {
     const struct piece *piece = &o->piece[p];
     memset(out, 0, sizeof *out);
@@ -74,7 +74,7 @@ static void kind_of(const struct outline *o, size_t p, struct phase *out)
                  "something that slows the chain, too");
         return;
     }
-    double length = p + 1 < o->n_pieces && p ? outline_edge_time(o, p) - outline_edge_time(o, p - 1) : NAN;
+    double length = p + 1 < o->n_pieces && p ? segmentation_edge_time(o, p) - segmentation_edge_time(o, p - 1) : NAN;
     double full = full_rate(o, p);
     bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;
     if (possible && out->ipc < FULL_RATE * full) {
@@ -91,7 +91,7 @@ static void kind_of(const struct outline *o, size_t p, struct phase *out)
 }
 
 /* Another IPC at the same frequency, and no throttling: other code, which is no phase of the processor. */
-static bool only_other_code(const struct outline *o, size_t e, const struct phase *a, const struct phase *b)
+static bool only_other_code(const struct segmentation *o, size_t e, const struct phase *a, const struct phase *b)
 {
     if (o->edge[e].forced || a->kind != PHASE_STEADY || b->kind != PHASE_STEADY)
         return false;
@@ -101,7 +101,7 @@ static bool only_other_code(const struct outline *o, size_t e, const struct phas
     return true;
 }
 
-int find_kinds(struct outline *o, struct phases *out)
+int kinds_find(struct segmentation *o, struct phases *out)
 {
     out->phases = calloc(o->n_pieces + 1, sizeof *out->phases);
     if (!out->phases)
@@ -113,7 +113,7 @@ int find_kinds(struct outline *o, struct phases *out)
             e++;
             continue;
         }
-        outline_forget_edge(o, e);
+        segmentation_forget_edge(o, e);
         memmove(&out->phases[e + 1], &out->phases[e + 2], (o->n_pieces - e - 1) * sizeof *out->phases);
         kind_of(o, e, &out->phases[e]);
         out->phases[e].kind = PHASE_STEADY;

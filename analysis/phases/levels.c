@@ -72,9 +72,9 @@ static int level_of(const struct level *l, size_t n, const struct phase *p, doub
 
 static void join(struct level *l, const struct phase *p, double length)
 {
-    if (is_base(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
+    if (transitions_is_base(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
         *l = (struct level){p->freq_ghz.value, length, half_of(p), true};
-    else if (is_base(p) == l->steady) {
+    else if (transitions_is_base(p) == l->steady) {
         l->ghz += (p->freq_ghz.value - l->ghz) * length / (l->weight + length);
         l->weight += length;
     }
@@ -104,7 +104,7 @@ static bool on_ramp(const struct phase *p)
     return p->kind == PHASE_RAMP || p->tau_us.value > 0;
 }
 
-/* Without a clock the licence counters name the level. */
+/* Without a clock the license counters name the level. */
 static void levels_from_shares(struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
@@ -129,7 +129,7 @@ static void find_slow(struct phases *out)
     }
 }
 
-static bool only_the_clock_changes(const struct outline *o, size_t e)
+static bool only_the_clock_changes(const struct segmentation *o, size_t e)
 {
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (c != TRACE_FREQ && c != TRACE_IPC && o->edge[e].change[c])
@@ -144,17 +144,17 @@ static bool apart(double a_ghz, double a_half, double b_ghz, double b_half, doub
 }
 
 /* Steps that the limits over repetitions do not bear out, or that are too small. */
-static bool merge_one(struct outline *o, struct phases *out)
+static bool merge_one(struct segmentation *o, struct phases *out)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         const struct phase *a = &out->phases[e], *b = a + 1;
-        if (!is_base(a) || !is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
+        if (!transitions_is_base(a) || !transitions_is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
             !only_the_clock_changes(o, e))
             continue;
         if (apart(a->freq_ghz.value, half_of(a), b->freq_ghz.value, half_of(b), limits_for(out->n_phases)))
             o->piece[e].spread_ghz = fmax(fmax(o->piece[e].spread_ghz, o->piece[e + 1].spread_ghz),
                                           fabs(a->freq_ghz.value - b->freq_ghz.value));
-        outline_forget_edge(o, e);
+        segmentation_forget_edge(o, e);
         for (size_t p = e + 1; p + 1 < out->n_phases; p++)
             out->phases[p] = out->phases[p + 1];
         out->n_phases--;
@@ -163,7 +163,7 @@ static bool merge_one(struct outline *o, struct phases *out)
     return false;
 }
 
-int find_levels(struct outline *o, struct phases *out, bool *merged)
+int levels_find(struct segmentation *o, struct phases *out, bool *merged)
 {
     struct level *l = calloc(out->n_phases + 1, sizeof *l);
     struct order *order = malloc((out->n_phases + 1) * sizeof *order);
@@ -184,7 +184,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
         if (i >= 0)
             join(&l[i], ph, order[k].length);
         else
-            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, half_of(ph), is_base(ph)};
+            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, half_of(ph), transitions_is_base(ph)};
     }
     if (n)
         qsort(l, n, sizeof *l, descending);
@@ -205,7 +205,7 @@ int find_levels(struct outline *o, struct phases *out, bool *merged)
     return 0;
 }
 
-void hold_levels(const struct outline *o, struct phases *out)
+void levels_hold(const struct segmentation *o, struct phases *out)
 {
     double limits = limits_for(out->n_phases);
     for (size_t p = 0; p < out->n_phases; p++) {
@@ -213,7 +213,7 @@ void hold_levels(const struct outline *o, struct phases *out)
         double half = half_of(ph);
         ph->freq_ghz.lo -= o->piece[p].spread_ghz;
         ph->freq_ghz.hi += o->piece[p].spread_ghz;
-        if (!is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
+        if (!transitions_is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
             continue;
         struct estimate *level = &out->levels[ph->level];
         double own = fmin(level->hi - level->value, level->value - level->lo); /* one side may be wider by now */

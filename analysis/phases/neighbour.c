@@ -50,7 +50,7 @@ struct grid {
 
 static double rate_at(const struct runs *r, const struct grid *g, size_t i)
 {
-    return r->spoilt[i] ? NAN : (double)g->rate[i];
+    return r->invalid[i] ? NAN : (double)g->rate[i];
 }
 
 /* The bin that the middle of sample i lies in; may be outside. */
@@ -202,7 +202,7 @@ static struct chains judge_chains(const struct trace *t, const struct clock_read
         size_t m = collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]);
         ghz[slow] = clock_centre(clock, TRACE_FREQ, x, m, x + n);
         collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]); /* in place of what that has left */
-        noise = hypot(noise, mad_sigma(x, m, ghz[slow], x + n) / ghz[slow] / sqrt(fmax(1, (double)m)));
+        noise = hypot(noise, robust_mad_sigma(x, m, ghz[slow], x + n) / ghz[slow] / sqrt(fmax(1, (double)m)));
         share = (double)m / (double)n;
     }
     double kernel = log(mean[1] / mean[0]), chain = log(ghz[1] / ghz[0]);
@@ -229,7 +229,7 @@ static int look_before(const struct runs *r, const struct grid *g, double window
     if (two_rates(g->rate, sample, n, window, x, &full, &below, &slow)) {
         /* the samples at the ends of its bouts hold some of either: the factor is that of the most */
         struct chains c = {.other = true};
-        out->factor = median_of(x + n - slow, slow) / full;
+        out->factor = robust_median(x + n - slow, slow) / full;
         if (judge)
             c = judge_chains(r->trace, &r->clock, g->rate, sample, n, below, x);
         out->doubt = c.doubt;
@@ -361,7 +361,7 @@ static double steps_noise(const struct trace *t, double *x)
     for (size_t i = 1; i < t->n; i++)
         if (t->run[i] == t->run[i - 1])
             x[n++] = t->time_us[i] - t->time_us[i - 1];
-    return step && n ? strtod(step, NULL) * 1e-3 / median_of(x, n) / sqrt(6) : 0;
+    return step && n ? strtod(step, NULL) * 1e-3 / robust_median(x, n) / sqrt(6) : 0;
 }
 
 /* What rates of neighbouring samples scatter by, relative, if half of them are of one kind: the lower quartile of their
@@ -373,7 +373,7 @@ static double rates_noise(const struct trace *t, const float *rate, double *x)
     for (size_t i = 1; i < t->n; i++)
         if (t->run[i] == t->run[i - 1] && rate[i] > 0 && rate[i - 1] > 0)
             x[n++] = fabs(log((double)rate[i] / (double)rate[i - 1]));
-    return fmax(n ? nth_smallest(x, n, n / 4) / (0.3186 * sqrt(2)) : 0, steps);
+    return fmax(n ? robust_nth_smallest(x, n, n / 4) / (0.3186 * sqrt(2)) : 0, steps);
 }
 
 /* Instructions per time of each sample, where chains tell the frequency; NULL: out of memory. */
@@ -477,19 +477,19 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
 {
     if (!(n->share > 0))
         return n->doubt > DOUBT_TOLD
-                   ? warn(out, "before the switch the kernel runs at %.2f of its rate now and then, and the chains "
+                   ? phases_warn(out, "before the switch the kernel runs at %.2f of its rate now and then, and the chains "
                           "that tell the frequency are slower by the same factor: the frequency moves, or another "
                           "thread on the core slows both; the limits of frequencies hold both", n->factor)
                    : 0;
     if (n->common)
-        return warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all "
+        return phases_warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all "
                     "repetitions, where nothing should change: another thread on the core that keeps step with them, "
                     "or a kernel that had not settled; rates after the switch may be its doing, too", n->factor);
     if (!n->runs)
-        return warn(out, "another thread ran on the core, as on its other hyper-thread: %.0f %% of the time before the "
+        return phases_warn(out, "another thread ran on the core, as on its other hyper-thread: %.0f %% of the time before the "
                     "switch the kernel ran at %.2f of its rate, in bouts too short to be left out", 100 * n->share,
                     n->factor);
-    return warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and "
+    return phases_warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and "
                 "%.0f %% of the time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate",
                 n->runs, r->n, 100 * n->share, n->factor);
 }

@@ -5,7 +5,7 @@
  * Method. (1) Repetitions are split; samples that hold lost time are found by cycle accounting (runs.c). (2) Each
  * repetition, and the medians over all of them on a common time line, are cut where a channel steps (segment.c:
  * moving sums at many scales, backward elimination, at six standard errors and a least size); what the repetitions
- * have in common is the outline (outline.c, consensus.c), and interrupted repetitions are left out by name; those that
+ * have in common is the segmentation (segmentation.c, consensus.c), and interrupted repetitions are left out by name; those that
  * ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
  * repetition places its own edges, without bias, by integrals over a few samples, and halts by accounting (edges.c).
  * (4) Pieces get kinds and levels (kinds.c); means over repetitions get Student's 95 % limits, durations that come in
@@ -31,12 +31,12 @@
 
 static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
-const char *phase_kind_name(enum phase_kind k)
+const char *phases_kind_name(enum phase_kind k)
 {
     return kind_names[k];
 }
 
-int warn(struct phases *out, const char *format, ...)
+int phases_warn(struct phases *out, const char *format, ...)
 {
     char **bigger = realloc(out->warnings, (out->n_warnings + 1) * sizeof *bigger);
     if (!bigger)
@@ -52,7 +52,7 @@ int warn(struct phases *out, const char *format, ...)
     return 0;
 }
 
-int discard(struct phases *out, uint32_t run, const char *format, ...)
+int phases_discard(struct phases *out, uint32_t run, const char *format, ...)
 {
     struct discarded_run *bigger = realloc(out->discarded, (out->n_discarded + 1) * sizeof *bigger);
     if (!bigger)
@@ -114,7 +114,7 @@ static int no_runs(const struct trace *t, const struct phases_options *o, struct
         snprintf(why, size, "the trace has no measured values");
         return -1;
     }
-    int bad = gather_volts(t, &volts);
+    int bad = volts_gather(t, &volts);
     if (!bad && volts.n < 3) {
         snprintf(why, size, "the trace has %zu voltage readings and no other values: too few to say anything", volts.n);
         bad = 1;
@@ -172,7 +172,7 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     struct trace masked;
     struct neighbour neighbour = {0};
     struct runs r;
-    struct outline outline = {0};
+    struct segmentation segmentation = {0};
     memset(out, 0, sizeof *out);
     snprintf(why, why_size, "out of memory");
     int bad = runs_prepare(t, &r);
@@ -191,30 +191,30 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
         bad = leave_out_neighbour(t, &r, &masked, &neighbour, out);
     }
     if (!bad) {
-        bad = find_consensus(&r, switch_of(out), &outline, out);
+        bad = consensus_find(&r, switch_of(out), &segmentation, out);
     }
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
-        bad = find_rates(&r, &outline) || find_kinds(&outline, out);
+        bad = rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
         neighbour_doubt(&neighbour, out);
     }
     bool again = true;
     if (!bad)
-        bad = find_times(&r, &outline, out) || mark_other_runs(&r, &outline, out, &again);
+        bad = times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
     for (again = true; again && !bad;)
-        bad = find_times(&r, &outline, out) || find_levels(&outline, out, &again);
+        bad = times_find(&r, &segmentation, out) || levels_find(&segmentation, out, &again);
     if (!bad)
-        hold_levels(&outline, out);
+        levels_hold(&segmentation, out);
     if (!bad)
-        bad = find_ramps(&r, &outline, out) || find_slow_runs(&r, &outline, out);
+        bad = ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out);
     if (!bad)
-        bad = find_transitions(&r, &outline, out) || hint_short_throttle(&r, &outline, out) || find_volts(t, out);
+        bad = transitions_find(&r, &segmentation, out) || warnings_short_throttle(&r, &segmentation, out) || volts_find(t, out);
     if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
         phases_collapse(out, "a thread that keeps step with the repetitions slows the kernel, and may slow the chains "
                              "that tell the frequency");
     if (!bad)
         find_limits(&r, out);
-    outline_free(&outline);
+    segmentation_free(&segmentation);
     runs_free(&r);
     neighbour_free(&neighbour);
     if (bad)

@@ -13,7 +13,7 @@
 #include "trace/trace.h"
 
 enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_RAMP, PHASE_UNKNOWN };
-const char *phase_kind_name(enum phase_kind k);
+const char *phases_kind_name(enum phase_kind k);
 
 /* A value with its 95 % limits; all NaN = not measured. */
 struct estimate {

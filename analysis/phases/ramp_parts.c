@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A piece with the values of all of them; the frequency is `ghz`. */
-struct piece ramp_joined(const struct outline *o, size_t p, size_t q, double ghz)
+struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, double ghz)
 {
     struct piece all = {.samples = 0};
     for (int c = 0; c < TRACE_CHANNELS; c++) {
@@ -40,7 +40,7 @@ struct estimate ramp_widened(const struct estimate *e, double half)
     return (struct estimate){e->value, e->value - all, e->value + all};
 }
 
-int ramp_splice(struct outline *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
+int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
                 const double *own)
 {
     size_t pieces = o->n_pieces - (q - p + 1) + n, after = o->n_pieces - q - 1, runs = o->n_runs;
@@ -87,7 +87,7 @@ int ramp_splice(struct outline *o, struct phases *out, size_t p, size_t q, const
     return 0;
 }
 
-bool ramp_only_frequency(const struct outline *o, size_t e)
+bool ramp_only_frequency(const struct segmentation *o, size_t e)
 {
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (c != TRACE_FREQ && o->edge[e].change[c])

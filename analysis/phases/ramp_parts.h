@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the two searches for ramps share: what they put into outlines (private to analysis/). */
+/* What the two searches for ramps share: what they put into segmentations (private to analysis/). */
 #ifndef CHARACTERIZE_RAMP_PARTS_H
 #define CHARACTERIZE_RAMP_PARTS_H
 
@@ -16,25 +16,25 @@ struct ramp_part {
 };
 
 /* A piece with the values of pieces p to q; the frequency is `ghz`. */
-struct piece ramp_joined(const struct outline *o, size_t p, size_t q, double ghz);
+struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, double ghz);
 struct phase ramp_phase(const struct piece *piece, enum phase_kind kind);
 /* An estimate whose limits know of another error of half width `half`. */
 struct estimate ramp_widened(const struct estimate *e, double half);
 
 /* Puts n parts in the place of pieces p to q. own: where they begin in each repetition, [part * o->n_runs + k] from the
  * second part on; NULL: in all alike. 0, or -1: out of memory. */
-int ramp_splice(struct outline *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
+int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
                 const double *own);
 
 /* Whether nothing but the frequency changes at edge e. */
-bool ramp_only_frequency(const struct outline *o, size_t e);
+bool ramp_only_frequency(const struct segmentation *o, size_t e);
 
 /*
  * short_ramps.c: the first ramp of a time constant of a few samples within pieces p to q, between which nothing but the
  * frequency changes; it begins at a time of its own in each repetition. *past: behind what was made of it, or 0: there
  * is none. *doubt: some steps may be one, and say so now. 0, or -1: out of memory.
  */
-int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past,
+int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past,
                     bool *doubt);
 
 #endif

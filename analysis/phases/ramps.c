@@ -83,7 +83,7 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
     /* samples at the ends may hold some of the states beyond */
     for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end - r->period; i++) {
         double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
-        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin + r->period || r->spoilt[i] ||
+        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin + r->period || r->invalid[i] ||
             !(freq[i] > 0))
             continue;
         size_t bin = (size_t)fmin(fmax((t - s->begin) / s->width, 0), (double)(s->n_bins - 1));
@@ -144,10 +144,10 @@ static void level_out(struct stretch *s)
             s->value[k * s->n_bins + b] += all - sum / (double)n;
         squares += n ? pow(all - sum / (double)n, 2) : 0;
     }
-    s->mean_half = s->n_runs > 1 ? half_width95(sqrt(squares / (double)(s->n_runs - 1)), s->n_runs) : 0;
+    s->mean_half = s->n_runs > 1 ? robust_half_width95(sqrt(squares / (double)(s->n_runs - 1)), s->n_runs) : 0;
 }
 
-static int gather(const struct runs *r, const struct outline *o, double begin, double end, struct stretch *s)
+static int gather(const struct runs *r, const struct segmentation *o, double begin, double end, struct stretch *s)
 {
     double bins = fmin(BINS, floor((end - begin) / r->period));
     *s = (struct stretch){.begin = begin, .end = end, .width = (end - begin) / fmax(bins, 1), .n_runs = o->n_runs,
@@ -384,9 +384,9 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
     return 0;
 }
 
-/* ---- into the outline ---- */
+/* ---- into the segmentation ---- */
 
-static size_t make_parts(const struct runs *r, const struct outline *o, size_t p, size_t q, const struct stretch *s,
+static size_t make_parts(const struct runs *r, const struct segmentation *o, size_t p, size_t q, const struct stretch *s,
                          const struct ramp_fit *f, size_t runs, struct ramp_part part[RAMP_PARTS])
 {
     double step = fabs(f->from.value - f->to.value), rest = REST_PERIODS * r->period;
@@ -413,13 +413,13 @@ static size_t make_parts(const struct runs *r, const struct outline *o, size_t p
 
 /* ---- which stretches ---- */
 
-static bool eligible(const struct outline *o, const struct phases *out, size_t p)
+static bool eligible(const struct segmentation *o, const struct phases *out, size_t p)
 {
-    return is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
+    return transitions_is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
 }
 
 /* The last of the phases from p on that are of its kind, with nothing but the frequency changing between them. */
-static size_t stretch_end(const struct outline *o, const struct phases *out, size_t p)
+static size_t stretch_end(const struct segmentation *o, const struct phases *out, size_t p)
 {
     bool throttled = out->phases[p].kind == PHASE_THROTTLE;
     while (p + 1 < out->n_phases && ramp_only_frequency(o, p) &&
@@ -428,9 +428,9 @@ static size_t stretch_end(const struct outline *o, const struct phases *out, siz
     return p;
 }
 
-/* Puts the ramp of pieces p to q into the outline. Each repetition's own beginning is sought where it is not at the
+/* Puts the ramp of pieces p to q into the segmentation. Each repetition's own beginning is sought where it is not at the
  * beginning of the stretch: waits scatter. */
-static int put_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q,
+static int put_ramp(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q,
                     const struct stretch *s, const struct ramp_fit *f, size_t runs, size_t *past)
 {
     struct ramp_part part[RAMP_PARTS];
@@ -440,8 +440,8 @@ static int put_ramp(const struct runs *r, struct outline *o, struct phases *out,
     if (part[0].phase.kind == PHASE_STEADY) {
         struct ramp_part both[] = {part[0], {.begin = part[1].begin, .piece = ramp_joined(o, p, q, f->to.value)}};
         both[1].phase = ramp_phase(&both[1].piece, PHASE_STEADY);
-        if (ramp_splice(o, out, p, q, both, 2, NULL) || find_times(r, o, out) ||
-            find_short_ramp(r, o, out, p, p + 1, past, &doubt))
+        if (ramp_splice(o, out, p, q, both, 2, NULL) || times_find(r, o, out) ||
+            short_ramps_find(r, o, out, p, p + 1, past, &doubt))
             return -1;
         q = p + 1;
     }
@@ -451,7 +451,7 @@ static int put_ramp(const struct runs *r, struct outline *o, struct phases *out,
     return ramp_splice(o, out, p, q, part, n, NULL);
 }
 
-static int try_stretch(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past)
+static int try_stretch(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past)
 {
     double begin = out->phases[p].start_us, end = q + 1 < out->n_phases ? out->phases[q + 1].start_us : o->end;
     struct stretch s = {0};
@@ -476,7 +476,7 @@ static void take_off_rests(struct phases *out)
         const struct phase *ramp = &out->phases[p];
         struct estimate *ghz = &out->phases[p + 1].freq_ghz;
         double tau = ramp->tau_us.value, us = out->phases[p + 1].duration_us.value;
-        if (ramp->kind != PHASE_RAMP || !is_base(&out->phases[p + 1]) || !(us > 0))
+        if (ramp->kind != PHASE_RAMP || !transitions_is_base(&out->phases[p + 1]) || !(us > 0))
             continue;
         double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
         double rest = left * tau / us * (1 - exp(-us / tau));
@@ -485,26 +485,26 @@ static void take_off_rests(struct phases *out)
 }
 
 /* Its end is where the time constant puts it, and known as well as that. */
-static int tell_ramps(const struct outline *o, struct phases *out)
+static int tell_ramps(const struct segmentation *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++) {
         struct phase *ph = &out->phases[p];
         if (ph->kind != PHASE_RAMP)
             continue;
         double us = ph->duration_us.value, tau = ph->tau_us.value;
-        bool whole = p + 1 < out->n_phases && is_base(&out->phases[p + 1]);
+        bool whole = p + 1 < out->n_phases && transitions_is_base(&out->phases[p + 1]);
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
         else if (p + 1 == out->n_phases &&
-                 warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
+                 phases_warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
                       "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
             return -1;
     }
     return 0;
 }
 
-int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
+int ramps_find(const struct runs *r, struct segmentation *o, struct phases *out)
 {
     bool any = false;
     int bad = 0;
@@ -513,7 +513,7 @@ int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
         bool base = eligible(o, out, p);
         if (base || out->phases[p].kind == PHASE_THROTTLE) {
             q = stretch_end(o, out, p);
-            bad = find_short_ramp(r, o, out, p, q, &past, &any);
+            bad = short_ramps_find(r, o, out, p, q, &past, &any);
         }
         if (base && !past && !bad)
             bad = try_stretch(r, o, out, p, q, &past);
@@ -521,9 +521,9 @@ int find_ramps(const struct runs *r, struct outline *o, struct phases *out)
         p = past ? past : q + 1;
     }
     for (bool again = any; again && !bad;) {
-        bad = find_times(r, o, out);
+        bad = times_find(r, o, out);
         take_off_rests(out);
-        bad = bad || find_levels(o, out, &again);
+        bad = bad || levels_find(o, out, &again);
     }
     return bad || (any && tell_ramps(o, out)) ? -1 : 0;
 }

@@ -31,27 +31,27 @@ struct blocks {
 };
 
 /* How long piece p typically is, us: a repetition that places its end far off must not bring in the next piece. */
-static double typical_length(const struct outline *o, size_t p, double *x)
+static double typical_length(const struct segmentation *o, size_t p, double *x)
 {
     for (size_t k = 0; k < o->n_runs; k++)
-        x[k] = end_in(o, p, k) - begin_in(o, p, k);
-    return median_of(x, o->n_runs);
+        x[k] = times_end_in(o, p, k) - times_begin_in(o, p, k);
+    return robust_median(x, o->n_runs);
 }
 
 /* What each block of repetition k says of piece p, in the first `length` us of it. */
-static void add_blocks(const struct runs *r, const struct outline *o, size_t p, size_t k, double length, size_t most,
+static void add_blocks(const struct runs *r, const struct segmentation *o, size_t p, size_t k, double length, size_t most,
                        struct blocks *out)
 {
     const struct run_span *s = &r->run[o->run[k]];
     const float *ipc = r->trace->channel[TRACE_IPC], *freq = r->trace->channel[TRACE_FREQ];
-    double lo = begin_in(o, p, k) + r->period, hi = fmin(end_in(o, p, k), lo - r->period + length);
+    double lo = times_begin_in(o, p, k) + r->period, hi = fmin(times_end_in(o, p, k), lo - r->period + length);
     double block[BLOCK], scratch[BLOCK], work = 0;
     size_t m = 0, done = 0;
-    if (isnan(lo) || isnan(end_in(o, p, k)))
+    if (isnan(lo) || isnan(times_end_in(o, p, k)))
         return;
     for (size_t i = s->first; i <= s->first + s->n && done < most; i++) {
         bool end = i == s->first + s->n || r->trace->time_us[i] > hi;
-        if (!end && r->trace->time_us[i] >= lo && !r->spoilt[i] && !isnan(ipc[i]) && !isnan(freq[i])) {
+        if (!end && r->trace->time_us[i] >= lo && !r->invalid[i] && !isnan(ipc[i]) && !isnan(freq[i])) {
             work += (double)ipc[i] * (double)freq[i];
             block[m++] = (double)ipc[i];
         }
@@ -94,10 +94,10 @@ static double common_ipc(struct blocks *a)
     for (size_t i = 0; i < a->n; i++)
         if (isnan(full) || fabs(a->b[i].rate / full - 1) < 2 * WINDOW)
             a->x[m++] = a->b[i].ipc;
-    return centre_of(a->x, m, a->x + a->n);
+    return robust_centre(a->x, m, a->x + a->n);
 }
 
-int find_rates(const struct runs *r, struct outline *o)
+int rates_find(const struct runs *r, struct segmentation *o)
 {
     if (!r->clock.instant || !r->has[TRACE_IPC] || !r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
         return 0;

@@ -68,7 +68,7 @@ static double typical_length(const struct runs *r)
         for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++)
             if (count++ % step == 0)
                 d[m++] = r->trace->time_us[i] - r->trace->time_us[i - 1];
-    double period = median_of(d, m);
+    double period = robust_median(d, m);
     free(d);
     return period > 0 ? period : 1.0;
 }
@@ -104,7 +104,7 @@ static size_t look(const struct runs *r, const struct run_span *s, size_t i, int
     double c[NEIGHBOURS], q[NEIGHBOURS], d[NEIGHBOURS];
     size_t m = 0;
     for (size_t k = i + (size_t)step; k >= s->first && k < s->first + s->n && m < want; k += (size_t)step) {
-        if (!m && r->spoilt[k] && k != s->first) /* holds lost time, too, and describes no state */
+        if (!m && r->invalid[k] && k != s->first) /* holds lost time, too, and describes no state */
             continue;
         if (k == s->first) { /* its length is not known */
             if (m)
@@ -120,8 +120,8 @@ static size_t look(const struct runs *r, const struct run_span *s, size_t i, int
     }
     double scratch[NEIGHBOURS];
     *clock = clock_middle(&r->clock, TRACE_FREQ, c, m, scratch);
-    *rate = median_of(q, m);
-    *length = median_of(d, m);
+    *rate = robust_median(q, m);
+    *length = robust_median(d, m);
     return m;
 }
 
@@ -165,7 +165,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
             moved = true;
             cb = two;
             qb = unused_rate;
-            r->spoilt[i - 1] = 1;
+            r->invalid[i - 1] = 1;
         }
     }
     if (!isnan(clock))
@@ -193,7 +193,7 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     g->freq_before = cb;
     g->freq_after = ca;
     g->level_changes = fewer >= 2 && differs(cb, ca, r->noise[TRACE_FREQ], fewer);
-    r->spoilt[i] = 1;
+    r->invalid[i] = 1;
     return true;
 }
 
@@ -335,8 +335,8 @@ static int find_typical(struct runs *r)
             x[r->n_gaps + 1 + m++] = fabs(log(r->gap[k].freq_after / r->gap[k].freq_before));
         }
     if (m >= ENOUGH) {
-        r->typical_lost = median_of(x, m);
-        r->typical_step = median_of(x + r->n_gaps + 1, m);
+        r->typical_lost = robust_median(x, m);
+        r->typical_step = robust_median(x + r->n_gaps + 1, m);
     }
     free(x);
     return 0;
@@ -386,8 +386,8 @@ int runs_prepare(const struct trace *t, struct runs *r)
     memset(r, 0, sizeof *r);
     r->trace = t;
     r->dt = malloc((t->n + 1) * sizeof *r->dt);
-    r->spoilt = calloc(t->n + 1, 1);
-    if (!r->dt || !r->spoilt || split(t, r))
+    r->invalid = calloc(t->n + 1, 1);
+    if (!r->dt || !r->invalid || split(t, r))
         return -1;
     r->clock = clock_reading_of(t);
     for (int c = 0; c < TRACE_CHANNELS; c++) {
@@ -395,7 +395,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
         for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
             r->has[c] = !isnan(t->channel[c][i]);
         if (r->has[c])
-            r->noise[c] = fmax(neighbour_noise(t->channel[c], t->n, relative), relative ? clock_noise(&r->clock) : 0);
+            r->noise[c] = fmax(segment_neighbour_noise(t->channel[c], t->n, relative), relative ? clock_noise(&r->clock) : 0);
     }
     r->period = typical_length(r);
     measure_lengths(r);
@@ -412,7 +412,7 @@ void runs_free(struct runs *r)
 {
     free(r->run);
     free(r->dt);
-    free(r->spoilt);
+    free(r->invalid);
     free(r->gap);
     free(r->by_begin);
     memset(r, 0, sizeof *r);

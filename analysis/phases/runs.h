@@ -6,7 +6,7 @@
  * A halted core retires nothing and its counters stand still: a sample that spans a halt is long and its mean frequency
  * low. An interruption of a program whose counters run in user mode only looks the same; what tells them apart is the
  * frequency on both sides and whether it comes back at the same place in other repetitions. So this file only finds
- * lost time; outline.c judges it.
+ * lost time; segmentation.c judges it.
  */
 #ifndef CHARACTERIZE_RUNS_H
 #define CHARACTERIZE_RUNS_H
@@ -43,7 +43,7 @@ struct runs {
     size_t n;
     struct run_span *run;
     float *dt;         /* length of each sample, us; the first of a run: the period */
-    uint8_t *spoilt;   /* samples that hold lost time: no mean of them describes a state */
+    uint8_t *invalid;   /* samples that hold lost time: no mean of them describes a state */
     struct gap *gap;
     size_t n_gaps;
     size_t *by_begin;  /* indexes of the gaps in order of their beginning */

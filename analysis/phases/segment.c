@@ -33,7 +33,7 @@ static double difference_noise(const float *y, size_t n, size_t lag)
         return 0;
     for (size_t i = 0; i < pairs; i += step)
         d[m++] = fabs((double)y[i + lag] - (double)y[i]);
-    double sigma = MAD_TO_SIGMA * median_of(d, m) / M_SQRT2, sum = 0;
+    double sigma = MAD_TO_SIGMA * robust_median(d, m) / M_SQRT2, sum = 0;
     size_t equal = 0;
     for (size_t i = 0; i < m; i++)
         equal += d[i] <= 0;
@@ -44,7 +44,7 @@ static double difference_noise(const float *y, size_t n, size_t lag)
      */
     size_t kept = equal * 4 > m ? m - m * 3 / 100 : 0;
     if (kept)
-        nth_smallest(d, m, kept - 1);
+        robust_nth_smallest(d, m, kept - 1);
     for (size_t i = 0; i < kept; i++)
         sum += d[i];
     double by_mean = kept ? sum / (double)kept * (sqrt(M_PI) / 2) / 0.93 : 0;
@@ -70,13 +70,13 @@ static double quantum_noise(const float *y, size_t n)
     }
     if (m < ENOUGH)
         return 0;
-    double quantum = nth_smallest(off, m, m / 2);
+    double quantum = robust_nth_smallest(off, m, m / 2);
     for (size_t i = 0; i < m; i++)
         alike += fabs(off[i] - quantum) < 0.05 * quantum;
     return quantum < QUANTUM_MOST && alike >= ENOUGH && alike * 2 > m ? 0.5 * quantum : 0;
 }
 
-double neighbour_noise(const float *value, size_t n, bool logarithm)
+double segment_neighbour_noise(const float *value, size_t n, bool logarithm)
 {
     if (n < 2)
         return 0;
@@ -212,7 +212,7 @@ static double step_noise(const struct clean *c, size_t w)
         return white;
     for (size_t i = 0; i < places; i += step)
         d[m++] = fabs(moving_step(c, i + w, w));
-    double seen = MAD_TO_SIGMA * median_of(d, m);
+    double seen = MAD_TO_SIGMA * robust_median(d, m);
     free(d);
     return fmax(white, fmin(seen, 4 * white));
 }
@@ -333,7 +333,7 @@ static size_t place(const struct clean *c, size_t before, size_t at, size_t afte
     return where;
 }
 
-static void place_all(const struct clean *c, struct positions *p, size_t reach)
+static void pinning_all(const struct clean *c, struct positions *p, size_t reach)
 {
     for (size_t i = 0; i < p->n; i++) {
         size_t before = i ? p->at[i - 1] : 0, after = i + 1 < p->n ? p->at[i + 1] : c->n;
@@ -427,11 +427,11 @@ static int propose_again(const struct positions *candidates, const struct segmen
 static void settle(const struct clean *c, struct positions *p, const struct segment_rule *rule, double *z,
                    size_t reach)
 {
-    place_all(c, p, NEAR);
+    pinning_all(c, p, NEAR);
     for (int round = 0; round < 4; round++) {
         while (eliminate(c, p, rule, z))
             ;
-        place_all(c, p, reach);
+        pinning_all(c, p, reach);
     }
     while (eliminate(c, p, rule, z))
         ;

@@ -41,6 +41,6 @@ size_t segment_channel(const float *value, const uint8_t *skip, size_t first, si
                        const struct segment_rule *rule, struct cut **cuts, double *sigma);
 
 /* The standard deviation of the noise of one sample, from differences of neighbours; 0 if there are too few. */
-double neighbour_noise(const float *value, size_t n, bool logarithm);
+double segment_neighbour_noise(const float *value, size_t n, bool logarithm);
 
 #endif

@@ -94,7 +94,7 @@ static int find_cuts(const struct runs *r, const struct series *s, double switch
     return 0;
 }
 
-bool gap_is_halt(const struct runs *r, const struct gap *g)
+bool segmentation_gap_is_halt(const struct runs *r, const struct gap *g)
 {
     if (g->running)
         return false;
@@ -163,7 +163,7 @@ static int find_own_halts(const struct runs *r, size_t run, struct boundaries *l
 {
     for (size_t k = 0; k < r->run[run].n_gaps; k++) {
         const struct gap *g = &r->gap[r->run[run].first_gap + k];
-        if (gap_is_halt(r, g) &&
+        if (segmentation_gap_is_halt(r, g) &&
             add_boundary(l, (struct boundary){g->begin, g->end, INFINITY, true, false, g}))
             return -1;
     }
@@ -284,7 +284,7 @@ static bool any_change(const struct edge_kind *k)
 }
 
 /* Pieces between the boundaries; a halt is a piece between two edges. Boundaries across which nothing differs go. */
-static int make_pieces(const struct runs *r, const struct series *s, struct boundaries *l, struct outline *o)
+static int make_pieces(const struct runs *r, const struct series *s, struct boundaries *l, struct segmentation *o)
 {
     size_t most = 2 * l->n + 1;
     o->piece = calloc(most, sizeof *o->piece);
@@ -361,7 +361,7 @@ static const struct gap *own_gap(const struct runs *r, size_t run, const struct 
 }
 
 /* Each repetition's own edges, in order. */
-static void place_edges(const struct runs *r, const struct boundaries *l, struct outline *o)
+static void edges_place_all(const struct runs *r, const struct boundaries *l, struct segmentation *o)
 {
     bool many = o->n_runs > 1;
     for (size_t k = 0; k < o->n_runs; k++) {
@@ -377,7 +377,7 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
                                                                 &o->edge[p + 1]);
                 *x = *y = NAN;
                 if (g) {
-                    place_halt(r, g, &o->piece[p], &o->piece[p + 2],
+                    edges_place_halt(r, g, &o->piece[p], &o->piece[p + 2],
                                b->forced ? o->switch_us : NAN, x, &length);
                     *y = *x + length;
                     last = g->end;
@@ -386,7 +386,7 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
                 continue;
             }
             *x = b->forced ? o->switch_us
-                           : place_edge(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
+                           : edges_place(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
                                         fmax(limit, b->end + r->period), b->begin, many);
             if (*x < last - r->period) /* before the edge before: this repetition does not show it */
                 *x = NAN;
@@ -397,7 +397,7 @@ static void place_edges(const struct runs *r, const struct boundaries *l, struct
     }
 }
 
-int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o)
+int segmentation_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct segmentation *o)
 {
     struct series s = {0};
     struct boundaries l = {0};
@@ -435,17 +435,17 @@ int outline_find(const struct runs *r, const size_t *run, size_t n, double switc
     if (!o->run || !o->time)
         goto out;
     memcpy(o->run, run, n * sizeof *run);
-    place_edges(r, &l, o);
+    edges_place_all(r, &l, o);
     bad = 0;
 out:
     series_free(&s);
     free(l.b);
     if (bad)
-        outline_free(o);
+        segmentation_free(o);
     return bad;
 }
 
-void outline_free(struct outline *o)
+void segmentation_free(struct segmentation *o)
 {
     free(o->piece);
     free(o->edge);
@@ -455,7 +455,7 @@ void outline_free(struct outline *o)
     memset(o, 0, sizeof *o);
 }
 
-int outline_copy(const struct outline *o, struct outline *out)
+int segmentation_copy(const struct segmentation *o, struct segmentation *out)
 {
     *out = *o;
     size_t edges = o->n_pieces ? o->n_pieces - 1 : 0;
@@ -465,12 +465,12 @@ int outline_copy(const struct outline *o, struct outline *out)
     out->time = calloc(edges * o->n_runs + 1, sizeof *out->time);
     out->other_ghz = o->other_ghz ? calloc(o->n_runs + 1, sizeof *out->other_ghz) : NULL;
     if (!out->piece || !out->edge || !out->run || !out->time || (o->other_ghz && !out->other_ghz)) {
-        outline_free(out);
+        segmentation_free(out);
         return -1;
     }
     if (o->other_ghz)
         memcpy(out->other_ghz, o->other_ghz, o->n_runs * sizeof *out->other_ghz);
-    if (o->n_pieces) { /* an empty outline has no arrays */
+    if (o->n_pieces) { /* an empty segmentation has no arrays */
         memcpy(out->piece, o->piece, o->n_pieces * sizeof *out->piece);
         memcpy(out->edge, o->edge, edges * sizeof *out->edge);
         memcpy(out->run, o->run, o->n_runs * sizeof *out->run);
@@ -479,7 +479,7 @@ int outline_copy(const struct outline *o, struct outline *out)
     return 0;
 }
 
-double outline_edge_time(const struct outline *o, size_t e)
+double segmentation_edge_time(const struct segmentation *o, size_t e)
 {
     double sum = 0;
     size_t n = 0;
@@ -491,7 +491,7 @@ double outline_edge_time(const struct outline *o, size_t e)
     return n ? sum / (double)n : NAN;
 }
 
-static bool sees(const struct outline *o, int c)
+static bool sees(const struct segmentation *o, int c)
 {
     for (size_t p = 0; p < o->n_pieces; p++)
         if (!isnan(o->piece[p].value[c]))
@@ -500,7 +500,7 @@ static bool sees(const struct outline *o, int c)
 }
 
 /* The piece before edge e; before a halt that ends there, the one before the halt. */
-static const struct piece *piece_before(const struct outline *o, size_t e)
+static const struct piece *piece_before(const struct segmentation *o, size_t e)
 {
     return o->piece[e].halt && e ? &o->piece[e - 1] : &o->piece[e];
 }
@@ -514,7 +514,7 @@ static bool share_a_change(const struct edge_kind *a, const struct edge_kind *b)
     return false;
 }
 
-void outline_judge_seen(struct outline *o)
+void segmentation_judge_seen(struct segmentation *o)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         const struct piece *a = piece_before(o, e), *b = &o->piece[e + 1];
@@ -527,7 +527,7 @@ void outline_judge_seen(struct outline *o)
     }
 }
 
-double outline_step(const struct outline *o, size_t e, int c, double *sigma)
+double segmentation_step(const struct segmentation *o, size_t e, int c, double *sigma)
 {
     const struct piece *a = piece_before(o, e), *b = &o->piece[e + 1];
     double v1 = a->value[c], v2 = b->value[c];
@@ -536,24 +536,24 @@ double outline_step(const struct outline *o, size_t e, int c, double *sigma)
 }
 
 /*
- * Whether edge i of one outline changes channel c as edge j of another does. Halts, the switch of kernels and what
+ * Whether edge i of one segmentation changes channel c as edge j of another does. Halts, the switch of kernels and what
  * another channel shows alike are seen whatever this one does: there a change so small that noise decides whether it
  * counts as one, or which way it goes, makes no difference. Else only those repetitions would be left that noise has
  * moved the same way.
  */
-static bool same_change(const struct outline *a, size_t i, const struct outline *b, size_t j, int c, bool seen_anyway)
+static bool same_change(const struct segmentation *a, size_t i, const struct segmentation *b, size_t j, int c, bool seen_anyway)
 {
     enum { UNDECIDED_Z = 4 };
     signed char first = a->edge[i].change[c], second = b->edge[j].change[c];
     if (first == second || !seen_anyway)
         return first == second;
-    double sigma_a, sigma_b, step_a = outline_step(a, i, c, &sigma_a), step_b = outline_step(b, j, c, &sigma_b);
+    double sigma_a, sigma_b, step_a = segmentation_step(a, i, c, &sigma_a), step_b = segmentation_step(b, j, c, &sigma_b);
     if (isnan(step_a) || isnan(step_b))
         return true; /* not measured there: nothing speaks against it */
     return fabs(step_a - step_b) < UNDECIDED_Z * hypot(sigma_a, sigma_b);
 }
 
-bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge)
+bool segmentation_fits(const struct segmentation *model, const struct segmentation *other, size_t *edge)
 {
     bool shared[TRACE_CHANNELS];
     for (int c = 0; c < TRACE_CHANNELS; c++)
@@ -580,20 +580,20 @@ bool outline_fits(const struct outline *model, const struct outline *other, size
     return j + 1 == other->n_pieces;
 }
 
-static void remove_edge(struct outline *o, size_t e)
+static void remove_edge(struct segmentation *o, size_t e)
 {
     memmove(&o->edge[e], &o->edge[e + 1], (o->n_pieces - e - 2) * sizeof *o->edge);
     memmove(&o->time[e * o->n_runs], &o->time[(e + 1) * o->n_runs],
             (o->n_pieces - e - 2) * o->n_runs * sizeof *o->time);
 }
 
-static void remove_piece(struct outline *o, size_t p)
+static void remove_piece(struct segmentation *o, size_t p)
 {
     memmove(&o->piece[p], &o->piece[p + 1], (o->n_pieces - p - 1) * sizeof *o->piece);
     o->n_pieces--;
 }
 
-void outline_forget_edge(struct outline *o, size_t e)
+void segmentation_forget_edge(struct segmentation *o, size_t e)
 {
     struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
     double wa = (double)a->samples, wb = (double)b->samples;
@@ -611,7 +611,7 @@ void outline_forget_edge(struct outline *o, size_t e)
     remove_piece(o, e + 1);
 }
 
-void outline_forget_halt(struct outline *o, size_t p)
+void segmentation_forget_halt(struct segmentation *o, size_t p)
 {
     for (size_t k = 0; k < o->n_runs; k++) {
         double *x = &o->time[(p - 1) * o->n_runs + k];
@@ -621,5 +621,5 @@ void outline_forget_halt(struct outline *o, size_t p)
     remove_edge(o, p);
     remove_piece(o, p);
     if (!any_change(&o->edge[p - 1]))
-        outline_forget_edge(o, p - 1);
+        segmentation_forget_edge(o, p - 1);
 }

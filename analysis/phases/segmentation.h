@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The outline of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one ends
+ * The segmentation of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one ends
  * and the next begins (private to analysis/).
  */
 #ifndef CHARACTERIZE_OUTLINE_H
@@ -28,7 +28,7 @@ struct edge_kind {
     bool forced;                        /* time 0: another kernel, so IPC says nothing */
 };
 
-struct outline {
+struct segmentation {
     size_t n_pieces;
     struct piece *piece;
     struct edge_kind *edge;  /* n_pieces - 1 */
@@ -42,45 +42,45 @@ struct outline {
 };
 
 /*
- * The outline of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time line
+ * The segmentation of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time line
  * find the pieces, each repetition places its own edges. Repetitions that pause for long have no useful time line in
  * common: *o is then empty. Returns 0, or -1: out of memory.
  */
-int outline_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct outline *o);
-void outline_free(struct outline *o);
+int segmentation_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct segmentation *o);
+void segmentation_free(struct segmentation *o);
 /* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
-int outline_copy(const struct outline *o, struct outline *out);
+int segmentation_copy(const struct segmentation *o, struct segmentation *out);
 
 /*
  * True if `other` shows the events of `model` in the same order, but for those that it has no channel to see.
  * edge[e] receives the edge of `other` that is edge e of the model, SIZE_MAX where it cannot see it (NULL: not wanted).
  */
-bool outline_fits(const struct outline *model, const struct outline *other, size_t *edge);
+bool segmentation_fits(const struct segmentation *model, const struct segmentation *other, size_t *edge);
 
 /* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels, edges in any case, and
  * beside what changes at others for certain. */
-void outline_judge_seen(struct outline *o);
+void segmentation_judge_seen(struct segmentation *o);
 
 /* The step of channel c across edge e (across the halt, if one ends there): relative for frequency and IPC. *sigma is
  * its standard error (of medians: sqrt(pi/2) of that of means). */
-double outline_step(const struct outline *o, size_t e, int c, double *sigma);
+double segmentation_step(const struct segmentation *o, size_t e, int c, double *sigma);
 
 /* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
-double outline_edge_time(const struct outline *o, size_t e);
+double segmentation_edge_time(const struct segmentation *o, size_t e);
 
 /* Forgets edge e and joins the pieces on its sides. */
-void outline_forget_edge(struct outline *o, size_t e);
+void segmentation_forget_edge(struct segmentation *o, size_t e);
 /* Forgets the halt that is piece p: its two edges become one, in the middle. */
-void outline_forget_halt(struct outline *o, size_t p);
+void segmentation_forget_halt(struct segmentation *o, size_t p);
 
 /* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
-bool gap_is_halt(const struct runs *r, const struct gap *g);
+bool segmentation_gap_is_halt(const struct runs *r, const struct gap *g);
 
 /*
  * Where a halt in gap g begins and how long it lasts: cycle accounting with the speeds of the pieces before and after.
  * known: when it begins if that is known, else NaN.
  */
-void place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
+void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                 double known, double *begin, double *length);
 
 /*
@@ -88,11 +88,11 @@ void place_halt(const struct runs *r, const struct gap *g, const struct piece *b
  * less that of as many before, relative for frequency and IPC. NaN where there are none.
  */
 enum { NEAR_SIDE = 20 };
-double own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side);
+double edges_own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side);
 
 /* Where repetition `run` goes from the state `before` to `after` between the times lo and hi, near `guess`; NaN if it
  * does not. `search`: anywhere in between, not only near the guess. */
-double place_edge(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
+double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
                   const struct edge_kind *kind, double lo, double hi, double guess, bool search);
 
 #endif

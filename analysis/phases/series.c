@@ -27,7 +27,7 @@ void series_free(struct series *s)
 void series_of_one(const struct runs *r, size_t run, struct series *s)
 {
     const struct run_span *span = &r->run[run];
-    *s = (struct series){.n = span->n, .skip = r->spoilt + span->first, .base = span->first, .repetitions = 1,
+    *s = (struct series){.n = span->n, .skip = r->invalid + span->first, .base = span->first, .repetitions = 1,
                          .period = r->period};
     for (int c = 0; c < TRACE_CHANNELS; c++)
         s->value[c] = r->has[c] ? r->trace->channel[c] + span->first : NULL;
@@ -83,7 +83,7 @@ int series_of_many(const struct runs *r, const size_t *run, size_t n, double swi
             size_t m = 0;
             for (size_t k = 0; s->value[c] && k < n; k++)
                 for (size_t i = cursor[k]; i < stop[k]; i++)
-                    if (!r->spoilt[i] && !(c == TRACE_IPC && straddles(r, i, switch_us)))
+                    if (!r->invalid[i] && !(c == TRACE_IPC && straddles(r, i, switch_us)))
                         values[m++] = (double)r->trace->channel[c][i];
             /* few repetitions have a sample while most of them are halted: those say little */
             if (s->value[c])

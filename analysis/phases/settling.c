@@ -46,7 +46,7 @@ static double middle_between(const struct trace *t, enum trace_channel c, size_t
     return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
 }
 
-int steady_seen_add(struct steady_seen *s, const struct trace *t)
+int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
 {
     double *scratch = calloc(2 * t->n + 1, sizeof *scratch);
     if (!scratch)
@@ -75,7 +75,7 @@ static struct range range_of(const double *seen, size_t n, double spread, double
         r.hi = fmax(r.hi, seen[i]);
         copy[i] = seen[i];
     }
-    r.middle = median_of(copy, n);
+    r.middle = robust_median(copy, n);
     double more = fmax(r.hi - r.lo, r.middle * fmax(least, isnan(spread) ? 0 : fmin(spread, NOISE_MOST)));
     r.lo -= more;
     r.hi += more;
@@ -86,8 +86,8 @@ static struct range range_of(const double *seen, size_t n, double spread, double
 static double spread_of(const double *x, size_t n, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
-    double middle = median_of(scratch, n);
-    return 3 * mad_sigma(x, n, middle, scratch) / middle;
+    double middle = robust_median(scratch, n);
+    return 3 * robust_mad_sigma(x, n, middle, scratch) / middle;
 }
 
 /* Whether what begins at `begin` of its frequency and ends at `end` of it runs at another one throughout, as power
@@ -127,7 +127,7 @@ static double middle_of_others(const struct whole *w, size_t n, bool ends, doubl
     for (size_t i = 0; i < n; i++)
         if (!w[i].below && !isnan(ends ? w[i].end : w[i].begin))
             scratch[m++] = ends ? w[i].end : w[i].begin;
-    return m ? median_of(scratch, m) : NAN;
+    return m ? robust_median(scratch, m) : NAN;
 }
 
 int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n)
@@ -193,7 +193,7 @@ static double median_copy(const double *x, const bool *marked, size_t n, double 
     for (size_t i = 0; i < n; i++)
         if (!isnan(x[i]) && !(marked && marked[i]))
             scratch[m++] = x[i];
-    return m ? median_of(scratch, m) : NAN;
+    return m ? robust_median(scratch, m) : NAN;
 }
 
 /* What ran at another frequency throughout did not end otherwise than it was. */

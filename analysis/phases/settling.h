@@ -22,7 +22,7 @@ struct steady_seen {
 
 /* Adds each repetition of a trace (all its samples, steady throughout). What does not fit any more is left out. 0, or
  * -1: out of memory. */
-int steady_seen_add(struct steady_seen *s, const struct trace *t);
+int settling_steady_seen_add(struct steady_seen *s, const struct trace *t);
 
 /*
  * Marks the repetitions that begin below the first kernel's own frequency, since the core has not come back from what

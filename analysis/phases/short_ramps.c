@@ -41,12 +41,12 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 /* Pieces first..last, each frequency nearer to the last. */
 struct staircase {
     const struct runs *r;
-    const struct outline *o;
+    const struct segmentation *o;
     size_t first, last;
     bool at_edge;    /* the ramp begins with the first piece, not at its end ... */
     bool flat;       /* ... and before that is the frequency that it comes from */
     double period;
-    size_t *run;     /* of the readings: indexes into those of the outline */
+    size_t *run;     /* of the readings: indexes into those of the segmentation */
     double *begin;   /* of each of these: where its ramp begins, us */
     double *rss;
     struct ramp_readings readings;
@@ -65,18 +65,18 @@ static void close_readings(struct staircase *s)
  * looked at where it usually is. */
 static double first_step(const struct staircase *s, size_t k)
 {
-    double at = s->at_edge ? begin_in(s->o, s->first, k) : end_in(s->o, s->first, k);
-    return isnan(at) && !s->at_edge ? outline_edge_time(s->o, s->first) : at;
+    double at = s->at_edge ? times_begin_in(s->o, s->first, k) : times_end_in(s->o, s->first, k);
+    return isnan(at) && !s->at_edge ? segmentation_edge_time(s->o, s->first) : at;
 }
 
 /* Where its last step is in repetition k, or usually. */
 static double last_step(const struct staircase *s, size_t k)
 {
-    double at = s->first == s->last ? NAN : begin_in(s->o, s->last, k);
+    double at = s->first == s->last ? NAN : times_begin_in(s->o, s->last, k);
     if (!isnan(at) || s->first == s->last)
         return isnan(at) ? first_step(s, k) : at;
-    double begin = s->at_edge && !s->first ? s->o->begin : outline_edge_time(s->o, s->first - s->at_edge);
-    return first_step(s, k) + outline_edge_time(s->o, s->last - 1) - begin;
+    double begin = s->at_edge && !s->first ? s->o->begin : segmentation_edge_time(s->o, s->first - s->at_edge);
+    return first_step(s, k) + segmentation_edge_time(s->o, s->last - 1) - begin;
 }
 
 /* The readings about the staircase in repetition k. */
@@ -85,12 +85,12 @@ static size_t add_readings(const struct staircase *s, size_t k, struct ramp_read
     const struct runs *r = s->r;
     const struct run_span *span = &r->run[s->o->run[k]];
     const float *freq = r->trace->channel[TRACE_FREQ];
-    double at = first_step(s, k), lo = begin_in(s->o, s->first, k), hi = end_in(s->o, s->last, k);
+    double at = first_step(s, k), lo = times_begin_in(s->o, s->first, k), hi = times_end_in(s->o, s->last, k);
     double reading = fmax(r->clock.reading_us, 0.02 * s->period);
     if (isnan(at) || (s->o->other_ghz && s->o->other_ghz[k]))
         return 0;
     if (s->flat)
-        lo = begin_in(s->o, s->first - 1, k);
+        lo = times_begin_in(s->o, s->first - 1, k);
     lo = isnan(lo) ? at - BEFORE * s->period : fmax(lo + AT_EDGE * s->period, at - BEFORE * s->period);
     hi = fmin(isnan(hi) ? INFINITY : hi - AT_EDGE * s->period, last_step(s, k) + AFTER * s->period);
     size_t first = span->first, past = span->first + span->n, n = 0;
@@ -103,7 +103,7 @@ static size_t add_readings(const struct staircase *s, size_t k, struct ramp_read
     }
     for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= hi; i++) {
         double to = r->trace->time_us[i], from = to - (r->clock.instant ? reading : (double)r->dt[i]);
-        if (!r->spoilt[i] && freq[i] > 0 && from >= lo && from < to)
+        if (!r->invalid[i] && freq[i] > 0 && from >= lo && from < to)
             x[n++] = (struct ramp_reading){from, to, (double)freq[i], 0};
     }
     return n >= READINGS_LEAST ? n : 0;
@@ -224,7 +224,7 @@ static size_t leave_out(struct staircase *s)
         return 0; /* they stay in */
     for (size_t k = 0; k < was; k++)
         usual[k] = s->rss[k] /= (double)(all->first[k + 1] - all->first[k]);
-    double most = APART * median_of(usual, was);
+    double most = APART * robust_median(usual, was);
     free(usual);
     for (size_t k = 0; k < was; k++) {
         size_t from = all->first[k], length = all->first[k + 1] - from;
@@ -306,7 +306,7 @@ static void even_out(const struct staircase *s, double *edge)
 
 enum account { STEPS, EITHER, RAMP };
 
-/* What describes the readings better. edge: own_steps(), spoilt; own: what they leave. */
+/* What describes the readings better. edge: own_steps(), invalid; own: what they leave. */
 static enum account better_account(const struct staircase *s, const struct ramp_own *f, double own, double *edge)
 {
     size_t steps = s->last - s->first, runs = s->readings.n_runs;
@@ -320,14 +320,14 @@ static enum account better_account(const struct staircase *s, const struct ramp_
     return as_ramp + CLEARLY < as_steps ? RAMP : as_ramp < as_steps + CLEARLY ? EITHER : STEPS;
 }
 
-/* ---- into the outline ---- */
+/* ---- into the segmentation ---- */
 
 static double over_after(const struct ramp_fit *f)
 {
     return f->tau.value * log(fmax(fabs(f->from.value - f->to.value) / (RAMP_ARRIVED * f->to.value), 1));
 }
 
-static int put(const struct runs *r, struct outline *o, struct phases *out, const struct staircase *s,
+static int put(const struct runs *r, struct segmentation *o, struct phases *out, const struct staircase *s,
                const struct ramp_own *own, size_t *past)
 {
     const struct ramp_fit *f = &own->fit;
@@ -339,7 +339,7 @@ static int put(const struct runs *r, struct outline *o, struct phases *out, cons
     for (size_t i = 0; i < RAMP_PARTS * runs; i++)
         begin[i] = NAN;
     for (size_t k = 0; k < s->readings.n_runs; k++) {
-        double until = end_in(o, s->last, s->run[k]);
+        double until = times_end_in(o, s->last, s->run[k]);
         end += (isnan(until) ? o->end : until) - s->begin[k];
     }
     end /= (double)s->readings.n_runs;
@@ -364,7 +364,7 @@ static int put(const struct runs *r, struct outline *o, struct phases *out, cons
     ramp->from_ghz = ramp_widened(&f->from, doubt * f->from.value);
     ramp->to_ghz = ramp_widened(&f->to, doubt * f->to.value);
     ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
-    struct edge_kind into = o->edge[s->first]; /* what else changes there, licences say */
+    struct edge_kind into = o->edge[s->first]; /* what else changes there, licenses say */
     int bad = ramp_splice(o, out, s->first, s->last, part, n, begin);
     free(begin);
     if (!bad && !s->at_edge) {
@@ -407,7 +407,7 @@ static int find_ramp(struct staircase *s, struct ramp_own *f, enum account *acco
 }
 
 /* What is before it may end as soon as the ramp would begin, and what is between is no level for certain. */
-static void doubt_steps(struct outline *o, struct phases *out, const struct staircase *s, const struct ramp_fit *f)
+static void doubt_steps(struct segmentation *o, struct phases *out, const struct staircase *s, const struct ramp_fit *f)
 {
     double sooner = 0;
     for (size_t k = 0; k < s->readings.n_runs; k++)
@@ -415,7 +415,7 @@ static void doubt_steps(struct outline *o, struct phases *out, const struct stai
     if (!s->at_edge)
         o->piece[s->first].sooner_us = fmax(0, sooner) + fmin(f->begin.hi - f->begin.value, f->tau.value);
     for (size_t p = s->first + !s->at_edge; p < s->last; p++) {
-        if (!is_base(&out->phases[p]))
+        if (!transitions_is_base(&out->phases[p]))
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
         snprintf(out->phases[p].why, sizeof out->phases[p].why, "the frequency goes by steps, or by a ramp of some "
@@ -423,13 +423,13 @@ static void doubt_steps(struct outline *o, struct phases *out, const struct stai
     }
 }
 
-static double ghz_of(const struct outline *o, size_t p)
+static double ghz_of(const struct segmentation *o, size_t p)
 {
     return o->piece[p].value[TRACE_FREQ];
 }
 
 /* Whether a ramp may begin where piece p does: the frequency changes there as on the way to the next pieces. */
-static bool begins_at(const struct outline *o, size_t p, bool up)
+static bool begins_at(const struct segmentation *o, size_t p, bool up)
 {
     if (!p || o->piece[p].halt || o->piece[p - 1].halt || isnan(ghz_of(o, p - 1)))
         return false;
@@ -437,21 +437,21 @@ static bool begins_at(const struct outline *o, size_t p, bool up)
 }
 
 /* Whether nothing but the code that runs changes on the way to piece p. */
-static bool flat_before(const struct outline *o, const struct phases *out, size_t p)
+static bool flat_before(const struct segmentation *o, const struct phases *out, size_t p)
 {
     const struct phase *ph = &out->phases[p ? p - 1 : 0];
     return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
-           (is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(ghz_of(o, p - 1));
+           (transitions_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(ghz_of(o, p - 1));
 }
 
 /* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */
-static bool is_placed(const struct outline *o, size_t e)
+static bool is_placed(const struct segmentation *o, size_t e)
 {
     return o->edge[e].forced || o->edge[e].change[TRACE_IPC];
 }
 
 /* One staircase. *past: behind what was made of it; *doubt: that of steps. 0, or -1: out of memory. */
-static int try_staircase(const struct runs *r, struct outline *o, struct phases *out, struct staircase s, size_t *past,
+static int try_staircase(const struct runs *r, struct segmentation *o, struct phases *out, struct staircase s, size_t *past,
                          bool *doubt)
 {
     struct ramp_own f = {.parameters = 0};
@@ -467,7 +467,7 @@ static int try_staircase(const struct runs *r, struct outline *o, struct phases 
     return bad;
 }
 
-int find_short_ramp(const struct runs *r, struct outline *o, struct phases *out, size_t p, size_t q, size_t *past,
+int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past,
                     bool *doubt)
 {
     int bad = 0;

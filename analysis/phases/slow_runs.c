@@ -50,10 +50,10 @@ static double mean_of(const struct course *c, bool instant)
 }
 
 /* Whether a sample lies within the phase, and within the piece of repetition k that the phase is. */
-static bool lies_within(const struct runs *r, const struct outline *o, size_t p, size_t k, const struct phase *ph,
+static bool lies_within(const struct runs *r, const struct segmentation *o, size_t p, size_t k, const struct phase *ph,
                         double begin, double end)
 {
-    double own_begin = begin_in(o, p, k), own_end = end_in(o, p, k);
+    double own_begin = times_begin_in(o, p, k), own_end = times_end_in(o, p, k);
     double from = fmax(ph->start_us, isnan(own_begin) ? ph->start_us : own_begin);
     double to = ph->start_us + ph->duration_us.value;
     to = fmin(to, isnan(own_end) ? to : own_end);
@@ -61,7 +61,7 @@ static bool lies_within(const struct runs *r, const struct outline *o, size_t p,
 }
 
 /* How repetition k goes, in steady and throttled phases, by one of `every` of its samples, from the first'th on. */
-static struct course course_by(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
+static struct course course_by(const struct runs *r, const struct segmentation *o, size_t k, const struct phases *out,
                                size_t every, size_t first)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
@@ -73,8 +73,8 @@ static struct course course_by(const struct runs *r, const struct outline *o, si
         while (p + 1 < out->n_phases && begin >= out->phases[p + 1].start_us)
             p++;
         const struct phase *ph = &out->phases[p];
-        bool settled = is_base(ph) || ph->kind == PHASE_THROTTLE;
-        bool read = !r->spoilt[i] && freq[i] > 0 && ph->freq_ghz.value > 0;
+        bool settled = transitions_is_base(ph) || ph->kind == PHASE_THROTTLE;
+        bool read = !r->invalid[i] && freq[i] > 0 && ph->freq_ghz.value > 0;
         if (!settled || !read || !lies_within(r, o, p, k, ph, begin, end))
             continue;
         double at = (end - o->begin) / (o->end - o->begin);
@@ -86,7 +86,7 @@ static struct course course_by(const struct runs *r, const struct outline *o, si
     return c;
 }
 
-static struct course course_of(const struct runs *r, const struct outline *o, size_t k, const struct phases *out)
+static struct course course_of(const struct runs *r, const struct segmentation *o, size_t k, const struct phases *out)
 {
     return course_by(r, o, k, out, 1, 0);
 }
@@ -96,7 +96,7 @@ static struct course course_of(const struct runs *r, const struct outline *o, si
  * one nearer to the phases' counts, and 1 where they lie on either side. A repetition whose higher frequency comes back
  * sooner than that of others is none of these.
  */
-static double relative_frequency(const struct runs *r, const struct outline *o, size_t k, const struct phases *out,
+static double relative_frequency(const struct runs *r, const struct segmentation *o, size_t k, const struct phases *out,
                                  size_t *fewest)
 {
     const struct course c = course_of(r, o, k, out);
@@ -124,7 +124,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
         for (size_t k = 0; k < n; k++)
             if (other[k] == (kind == 1))
                 scratch[m++] = part_of(&c[k], part, instant);
-        middle[kind] = median_of(scratch, m);
+        middle[kind] = robust_median(scratch, m);
     }
     return middle[1] / middle[0];
 }
@@ -134,7 +134,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
 static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant, bool *other)
 {
     struct value_mode mode[2];
-    if (find_two_modes(x, n, OTHER, OTHERS_LEAST, mode) < 2)
+    if (robust_two_modes(x, n, OTHER, OTHERS_LEAST, mode) < 2)
         return false;
     for (size_t k = 0; k < n; k++)
         other[k] = !(x[k] >= mode[0].lo && x[k] <= mode[0].hi);
@@ -147,7 +147,7 @@ static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant
     return true;
 }
 
-int mark_other_runs(const struct runs *r, struct outline *o, const struct phases *out, bool *marked)
+int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct phases *out, bool *marked)
 {
     *marked = false;
     if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
@@ -199,7 +199,7 @@ static struct others collect(const double *x, size_t n, double bound, bool slowe
 static double example_ghz(const struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
-        if (is_base(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
+        if (transitions_is_base(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
             return out->phases[p].freq_ghz.value;
     return NAN;
 }
@@ -212,7 +212,7 @@ static int tell(struct phases *out, const struct others *a, size_t n, bool slowe
         snprintf(range, sizeof range, "%.3f to %.3f times", a->least, a->most);
     else
         snprintf(range, sizeof range, "%.3f times", a->mean);
-    return warn(out, "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
+    return phases_warn(out, "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
                 "%.3f GHz instead of %.3f%s", a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
                 (double)a->n > SHARE_HELD * (double)n ? "; the limits of frequencies hold both" : "");
 }
@@ -242,7 +242,7 @@ static void widen(struct phases *out, double factor)
 }
 
 /* Half of the difference between the two kinds of repetitions, relative to the phases' frequencies. */
-static double half_way(const struct runs *r, const struct outline *o, const struct phases *out)
+static double half_way(const struct runs *r, const struct segmentation *o, const struct phases *out)
 {
     double sum = 0;
     size_t n = 0;
@@ -262,7 +262,7 @@ static double half_way(const struct runs *r, const struct outline *o, const stru
  * where it may be nothing. What noise does is told by how much the odd readings of a repetition differ from the even
  * ones. x: scratch of n_runs.
  */
-static double unexplained(const struct runs *r, const struct outline *o, const struct phases *out, double *x)
+static double unexplained(const struct runs *r, const struct segmentation *o, const struct phases *out, double *x)
 {
     double noise = 0, sum = 0, squares = 0;
     size_t n = 0;
@@ -286,19 +286,19 @@ static double unexplained(const struct runs *r, const struct outline *o, const s
 
 /* Two kinds of repetitions that the clock cannot tell apart: of a share of 20 to 80 %, either is within twice the
  * standard deviation of the mean. x: scratch of n_runs. */
-static int hold_unexplained(const struct runs *r, const struct outline *o, struct phases *out, double *x)
+static int hold_unexplained(const struct runs *r, const struct segmentation *o, struct phases *out, double *x)
 {
     double deviation = unexplained(r, o, out, x);
     if (!(deviation > 0))
         return 0;
     widen(out, 1 - 2 * deviation);
     widen(out, 1 + 2 * deviation);
-    return warn(out, "the repetitions' frequencies differ more than their readings scatter, by a standard deviation of "
+    return phases_warn(out, "the repetitions' frequencies differ more than their readings scatter, by a standard deviation of "
                 "%.1f %%, and not so that some could be told from the others; the limits of frequencies hold twice "
                 "that", 100 * deviation);
 }
 
-int find_slow_runs(const struct runs *r, const struct outline *o, struct phases *out)
+int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
         out->phases[p].freq_half_ghz = 0.5 * (out->phases[p].freq_ghz.hi - out->phases[p].freq_ghz.lo);
@@ -313,7 +313,7 @@ int find_slow_runs(const struct runs *r, const struct outline *o, struct phases 
         if (!isnan(f) && !phases_discarded(out, r->run[o->run[k]].number))
             x[n++] = f;
     }
-    double bound = fmax(OTHER, OTHER_SIGMAS * mad_sigma(x, n, 1, x + o->n_runs));
+    double bound = fmax(OTHER, OTHER_SIGMAS * robust_mad_sigma(x, n, 1, x + o->n_runs));
     if (o->other_ghz)
         bound = half_way(r, o, out);
     else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */

@@ -8,7 +8,7 @@
 #include "analysis/phases/neighbour.h"
 #include "analysis/stats/robust.h"
 
-/* As in mean_estimate: what lies so far off was disturbed. */
+/* As in robust_mean: what lies so far off was disturbed. */
 #define REJECT_SIGMAS 4.0
 enum { REJECT_ONE_IN = 5 };
 
@@ -57,9 +57,9 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     out->runs = means_of_runs(t, c, marked, room, room + t->n, means);
     free(marked);
     if (out->runs)
-        out->mean = mean_estimate(means, out->runs, REJECT_SIGMAS, slack, &out->used);
+        out->mean = robust_mean(means, out->runs, REJECT_SIGMAS, slack, &out->used);
     if (out->runs - out->used > out->runs / REJECT_ONE_IN)
-        out->mean = mean_estimate(means, out->runs, INFINITY, INFINITY, &out->used);
+        out->mean = robust_mean(means, out->runs, INFINITY, INFINITY, &out->used);
     double common = clock_reading_of(t).error;
     if (c == TRACE_FREQ && common > 0) { /* what all readings have in common is not in their scatter */
         double value = out->mean.value, half = hypot(value - out->mean.lo, 1.96 * common * value);

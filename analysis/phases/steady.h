@@ -13,7 +13,7 @@ struct steady_value {
 
 /*
  * The mean of a channel. Of a repetition it is the mean of what lies within four standard deviations of the median
- * (centre_of), so that single disturbed samples do not count; a repetition counts that lies within four standard
+ * (robust_centre), so that single disturbed samples do not count; a repetition counts that lies within four standard
  * deviations (by the MAD) of the median repetition, or within `slack` of it. Where more than one in five would not, all
  * count: then it is the value itself that moves. Frequencies that chains tell are those of the samples in which no
  * other thread on the core disturbs them (neighbour.h). NaN and no runs where the channel was not

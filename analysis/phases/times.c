@@ -42,7 +42,7 @@ static double effect_snr(const struct runs *r, const struct piece *a, const stru
     return best;
 }
 
-double edge_sigma(const struct runs *r, const struct outline *o, size_t e)
+double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e)
 {
     const struct piece *a = &o->piece[e], *b = &o->piece[e + 1];
     if (o->edge[e].forced)
@@ -60,7 +60,7 @@ static double halt_doubt(const struct runs *r)
 }
 
 /* How many times slower piece p runs than what comes after it does at most, by channel c. */
-static double slower(const struct outline *o, size_t p, int c)
+static double slower(const struct segmentation *o, size_t p, int c)
 {
     double own = o->piece[p].value[c], full = own;
     for (size_t q = p + 1; q < o->n_pieces && !o->edge[q - 1].forced; q++)
@@ -74,7 +74,7 @@ static double slower(const struct outline *o, size_t p, int c)
  * the sampler looks for the end of the sample some twenty times in a period of code at full rate, and the adds right
  * behind the payload may be slow, too; where all are, so are readings.
  */
-static double slow_doubt(const struct runs *r, const struct outline *o, size_t p, bool behind)
+static double slow_doubt(const struct runs *r, const struct segmentation *o, size_t p, bool behind)
 {
     if (!r->clock.instant)
         return 0;
@@ -84,7 +84,7 @@ static double slow_doubt(const struct runs *r, const struct outline *o, size_t p
 }
 
 /* The same of both ends of a stretch of pieces, where they are those of halts. */
-static double slow_doubts(const struct runs *r, const struct outline *o, size_t from, size_t to)
+static double slow_doubts(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
 {
     double begin = 0, end = 0;
     if (from)
@@ -104,29 +104,29 @@ struct scratch {
     double *start;   /* of each piece, and the end */
 };
 
-double begin_in(const struct outline *o, size_t p, size_t k)
+double times_begin_in(const struct segmentation *o, size_t p, size_t k)
 {
     return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
 }
 
-double end_in(const struct outline *o, size_t p, size_t k)
+double times_end_in(const struct segmentation *o, size_t p, size_t k)
 {
     return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
 }
 
 /* Durations of piece p over all repetitions that show both ends. */
-static size_t durations(const struct outline *o, size_t p, double *x)
+static size_t durations(const struct segmentation *o, size_t p, double *x)
 {
     size_t m = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = end_in(o, p, k) - begin_in(o, p, k);
+        double d = times_end_in(o, p, k) - times_begin_in(o, p, k);
         if (!isnan(d))
             x[m++] = d;
     }
     return m;
 }
 
-static void find_duration_modes(const struct runs *r, const struct outline *o, size_t p, struct phase *ph,
+static void find_duration_modes(const struct runs *r, const struct segmentation *o, size_t p, struct phase *ph,
                                 struct scratch *s)
 {
     struct value_mode mode[PHASE_MODES_MAX];
@@ -135,25 +135,25 @@ static void find_duration_modes(const struct runs *r, const struct outline *o, s
         return;
     double *copy = s->x + o->n_runs;
     memcpy(copy, s->x, m * sizeof *copy);
-    double middle = median_of(copy, m), sigma = mad_sigma(s->x, m, middle, copy);
+    double middle = robust_median(copy, m), sigma = robust_mad_sigma(s->x, m, middle, copy);
     double gap = fmax(fmax(MODE_GAP_PERIODS * r->period, MODE_GAP_SHARE * middle), fmin(3 * sigma, 0.25 * middle));
     /* of few repetitions one that differs is worth telling, of many a few */
     size_t least = m < MANY ? 1 : (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
-    size_t n = find_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
+    size_t n = robust_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
     if (n < 2 && m >= ENOUGH_FOR_TWO) /* of waits that scatter no gap is left between one and two of them */
-        n = find_two_modes(s->x, m, fmax(MODE_GAP_PERIODS * r->period, 0.25 * middle), ENOUGH_FOR_TWO / 4, mode);
+        n = robust_two_modes(s->x, m, fmax(MODE_GAP_PERIODS * r->period, 0.25 * middle), ENOUGH_FOR_TWO / 4, mode);
     if (n < 2)
         return;
     ph->n_modes = n;
     for (size_t i = 0; i < n; i++)
         ph->modes[i] = (struct phase_mode){fmax(mode[i].mean, 0), (double)mode[i].n / (double)m};
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = end_in(o, p, k) - begin_in(o, p, k);
+        double d = times_end_in(o, p, k) - times_begin_in(o, p, k);
         s->main_mode[k] &= d >= mode[0].lo && d <= mode[0].hi;
     }
 }
 
-struct estimate time_between(const struct runs *r, const struct outline *o, size_t from, size_t to, const bool *mask,
+struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to, const bool *mask,
                              double value)
 {
     struct estimate none = {value, NAN, NAN};
@@ -162,19 +162,19 @@ struct estimate time_between(const struct runs *r, const struct outline *o, size
     if (!x)
         return none; /* limits are not known */
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = end_in(o, to, k) - begin_in(o, from, k);
+        double d = times_end_in(o, to, k) - times_begin_in(o, from, k);
         if (!isnan(d) && (!mask || mask[k]))
             x[m++] = d;
     }
     bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt) ||
                   o->piece[from].halt || o->piece[to].halt;
-    struct estimate e = mean_estimate(x, m, REJECT, (halted ? HALT_SLACK_PERIODS : 0.5) * r->period, NULL);
+    struct estimate e = robust_mean(x, m, REJECT, (halted ? HALT_SLACK_PERIODS : 0.5) * r->period, NULL);
     double half = 0.5 * (e.hi - e.lo);
     free(x);
     if (isnan(value))
         value = fmax(0, e.value);
     if (m == 1) {
-        double a = from ? edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? edge_sigma(r, o, to) : 0;
+        double a = from ? times_edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? times_edge_sigma(r, o, to) : 0;
         half = 1.96 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
@@ -202,7 +202,7 @@ static size_t well_read(double *x, const double *count, size_t m)
 
 /* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. x: scratch of twice
  * as many. */
-static int phase_frequency(const struct runs *r, const struct outline *o, size_t p, struct phase *ph, double *x)
+static int phase_frequency(const struct runs *r, const struct segmentation *o, size_t p, struct phase *ph, double *x)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     size_t m = 0, longest = 0;
@@ -215,7 +215,7 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
     double one_sigma = NAN;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct run_span *s = &r->run[o->run[k]];
-        double lo = begin_in(o, p, k) + r->period, hi = end_in(o, p, k);
+        double lo = times_begin_in(o, p, k) + r->period, hi = times_end_in(o, p, k);
         if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
         size_t a = s->first, b = s->first + s->n; /* the first sample that ends after lo */
@@ -228,7 +228,7 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
         }
         size_t count = 0;
         for (size_t i = a; i < s->first + s->n && r->trace->time_us[i] <= hi && count < limit; i++)
-            if (!r->spoilt[i] && !isnan(freq[i]))
+            if (!r->invalid[i] && !isnan(freq[i]))
                 values[count++] = (double)freq[i];
         if (count) {
             one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
@@ -242,7 +242,7 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
         return 0;
     if (r->disturbed && r->clock.instant)
         m = well_read(x, x + o->n_runs, m);
-    struct estimate e = mean_estimate(x, m, REJECT, 0, NULL);
+    struct estimate e = robust_mean(x, m, REJECT, 0, NULL);
     e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
     double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
@@ -252,12 +252,12 @@ static int phase_frequency(const struct runs *r, const struct outline *o, size_t
 }
 
 /* Repetitions that show a phase and, where its duration has one mode, show it as long as the others do. */
-static size_t agreement(const struct runs *r, const struct outline *o, size_t p, const struct phase *ph, double *x)
+static size_t agreement(const struct runs *r, const struct segmentation *o, size_t p, const struct phase *ph, double *x)
 {
     size_t m = durations(o, p, x), used;
     if (ph->n_modes > 1)
         return m;
-    mean_estimate(x, m, REJECT, AGREE_PERIODS * r->period, &used);
+    robust_mean(x, m, REJECT, AGREE_PERIODS * r->period, &used);
     return used;
 }
 
@@ -266,7 +266,7 @@ static size_t agreement(const struct runs *r, const struct outline *o, size_t p,
  * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a
  * wait that scatters, cleaned apart from each other, would be those of different repetitions.
  */
-static void find_starts(const struct runs *r, const struct outline *o, struct phases *out, struct scratch *s)
+static void find_starts(const struct runs *r, const struct segmentation *o, struct phases *out, struct scratch *s)
 {
     s->start[0] = o->begin;
     for (size_t p = 0; p < o->n_pieces; p++) {
@@ -275,15 +275,15 @@ static void find_starts(const struct runs *r, const struct outline *o, struct ph
         ph->n_modes = 0;
         find_duration_modes(r, o, p, ph, s);
         ph->start_us = s->start[p];
-        ph->duration_us = time_between(r, o, p, p, s->main_mode, last ? fmax(0, o->end - s->start[p]) : NAN);
+        ph->duration_us = times_between(r, o, p, p, s->main_mode, last ? fmax(0, o->end - s->start[p]) : NAN);
         if (isnan(ph->duration_us.value)) /* no repetition shows both ends */
-            ph->duration_us.value = fmax(0, outline_edge_time(o, p) - s->start[p]);
+            ph->duration_us.value = fmax(0, segmentation_edge_time(o, p) - s->start[p]);
         ph->duration_us.lo = fmax(0, ph->duration_us.lo - o->piece[p].sooner_us);
         s->start[p + 1] = fmin(s->start[p] + ph->duration_us.value, o->end);
     }
 }
 
-int find_times(const struct runs *r, const struct outline *o, struct phases *out)
+int times_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     struct scratch s = {malloc(o->n_runs * sizeof(bool) + 1), malloc((2 * o->n_runs + 2) * sizeof(double)),
                         malloc((o->n_pieces + 2) * sizeof(double))};

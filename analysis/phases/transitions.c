@@ -7,7 +7,7 @@
 
 #define PLACED_PERIODS 0.015 /* what means over repetitions cannot resolve of a jump without a phase of its own */
 
-bool is_base(const struct phase *p)
+bool transitions_is_base(const struct phase *p)
 {
     return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
 }
@@ -29,7 +29,7 @@ static double level_ghz(const struct phases *out, size_t p)
     return out->levels_ghz[out->phases[p].level];
 }
 
-static size_t seen_by(const struct outline *o, size_t e)
+static size_t seen_by(const struct segmentation *o, size_t e)
 {
     size_t n = 0;
     for (size_t k = 0; k < o->n_runs; k++)
@@ -38,22 +38,22 @@ static size_t seen_by(const struct outline *o, size_t e)
 }
 
 /* From one steady phase to the next: whatever lies between belongs to the transition. */
-int find_transitions(const struct runs *r, const struct outline *o, struct phases *out)
+int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t i = 0; i + 1 < out->n_phases; i++) {
         size_t j = i + 1;
-        if (!is_base(&out->phases[i]))
+        if (!transitions_is_base(&out->phases[i]))
             continue;
         unsigned halts = 0;
-        while (j + 1 < out->n_phases && !is_base(&out->phases[j]))
+        while (j + 1 < out->n_phases && !transitions_is_base(&out->phases[j]))
             halts += out->phases[j++].kind == PHASE_HALT;
         bool undecided = false;
         for (size_t p = i + 1; p <= j; p++)
             undecided |= out->phases[p].kind == PHASE_UNKNOWN;
         if (undecided) /* what leads to or through the undecided is undecided too */
             continue;
-        if (!is_base(&out->phases[j])) {
-            if (warn(out, "the recording ends before the transition at %.1f us does", out->phases[i + 1].start_us))
+        if (!transitions_is_base(&out->phases[j])) {
+            if (phases_warn(out, "the recording ends before the transition at %.1f us does", out->phases[i + 1].start_us))
                 return -1;
             break;
         }
@@ -65,7 +65,7 @@ int find_transitions(const struct runs *r, const struct outline *o, struct phase
         struct transition t = {.at_us = out->phases[i + 1].start_us, .halts = halts, .from_ghz = level_ghz(out, i),
                                .to_ghz = level_ghz(out, j)};
         if (j > i + 1) {
-            t.latency_us = time_between(r, o, i + 1, j - 1, NULL, out->phases[j].start_us - t.at_us);
+            t.latency_us = times_between(r, o, i + 1, j - 1, NULL, out->phases[j].start_us - t.at_us);
             for (size_t p = i + 1; p < j; p++)
                 if (out->phases[p].kind == PHASE_RAMP) { /* its ends are not edges of the repetitions */
                     t.latency_us.lo -= out->phases[p].duration_us.value - out->phases[p].duration_us.lo;
@@ -76,7 +76,7 @@ int find_transitions(const struct runs *r, const struct outline *o, struct phase
                 if (out->phases[p].agreeing_runs < t.agreeing_runs)
                     t.agreeing_runs = out->phases[p].agreeing_runs;
         } else {
-            double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : edge_sigma(r, o, i);
+            double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : times_edge_sigma(r, o, i);
             t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */
             t.agreeing_runs = seen_by(o, i);
         }

@@ -39,7 +39,7 @@ static int by_time(const void *a, const void *b)
     return x->volts < y->volts ? -1 : x->volts > y->volts;
 }
 
-int gather_volts(const struct trace *t, struct trace *out)
+int volts_gather(const struct trace *t, struct trace *out)
 {
     trace_init(out);
     const float *volts = t->channel[TRACE_VOLTS];
@@ -95,7 +95,7 @@ static int thin(const struct trace *t, struct trace *v)
             sum += v->time_us[i + j];
         }
         v->time_us[m] = sum / (double)k;
-        v->channel[TRACE_VOLTS][m++] = (float)median_of(x, k);
+        v->channel[TRACE_VOLTS][m++] = (float)robust_median(x, k);
     }
     v->n = m;
     free(x);
@@ -105,7 +105,7 @@ static int thin(const struct trace *t, struct trace *v)
 static double plateau(const double *volts, size_t a, size_t b, double *scratch)
 {
     memcpy(scratch, volts + a, (b - a) * sizeof *scratch);
-    return median_of(scratch, b - a);
+    return robust_median(scratch, b - a);
 }
 
 static int add_step(struct phases *out, struct volt_step s)
@@ -351,7 +351,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
         struct volt_step all = {at[0], at[1], NAN, NAN, 0};
         for (size_t i = 0; changes == 1 && i < out->n_volt_steps; i++) {
             const struct volt_step *s = &out->volt_steps[i];
-            bool within = mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
+            bool within = volts_mixed_at(mixed, 0.5 * (s->begin_us + s->end_us)) == m;
             if (!within) {
                 out->volt_steps[n++] = *s;
                 continue;
@@ -360,7 +360,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
             all.to_v = s->to_v;
             all.agreeing_runs = s->agreeing_runs > all.agreeing_runs ? s->agreeing_runs : all.agreeing_runs;
             bool last = i + 1 == out->n_volt_steps ||
-                        mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
+                        volts_mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
             if (last && fabs(all.to_v - all.from_v) >= STEP_V)
                 out->volt_steps[n++] = all;
         }
@@ -375,9 +375,9 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
     for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
         double begin = ph->start_us, end = begin + ph->duration_us.value;
-        const struct mixed_stretch *m = mixed_at(mixed, 0.5 * (begin + end));
+        const struct mixed_stretch *m = volts_mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
-            return warn(out, "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in "
+            return phases_warn(out, "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in "
                         "different states", fmax(begin, m->begin), fmin(end, m->end));
     }
     return 0;
@@ -413,14 +413,14 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
         double begin = out->volt_steps[i].begin_us, stop = out->volt_steps[i].end_us, at = 0.5 * (begin + stop);
         double scatter = 0; /* of the beginning: readings and samples are of different repetitions */
         double late = 0;
-        if (mixed_at(mixed, at))
+        if (volts_mixed_at(mixed, at))
             continue;
         for (size_t p = 0; p < out->n_phases; p++) {
             struct phase *ph = &out->phases[p];
             double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
             late += later_mode(ph);
-            if (!is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+            if (!transitions_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
                 stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
@@ -476,7 +476,7 @@ static double late_us(const struct trace *t)
     return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
 }
 
-int find_volts(const struct trace *t, struct phases *out)
+int volts_find(const struct trace *t, struct phases *out)
 {
     struct trace v;
     double spacing = NAN, *times = NULL; /* of all readings, and of those that are kept */
@@ -484,7 +484,7 @@ int find_volts(const struct trace *t, struct phases *out)
     if (!t->channel[TRACE_VOLTS])
         return 0;
     struct mixed_stretches mixed = {0, NULL};
-    int bad = gather_volts(t, &v);
+    int bad = volts_gather(t, &v);
     if (!bad) {
         all = v.n;
         times = malloc((2 * all + 1) * sizeof *times);
@@ -519,10 +519,10 @@ int find_volts(const struct trace *t, struct phases *out)
                 scratch[m++] = (double)v.channel[TRACE_VOLTS][k];
         /* less than half of mixed readings is left by chance, or belongs to what is beside them */
         size_t before = count_between(times, all, begin, end), after = count_between(times + all, kept, begin, end);
-        bool left_over = mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
+        bool left_over = volts_mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
         out->phases[p].volts = left_over ? NAN
                                : halted  ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
-                               : m       ? median_of(scratch, m)
+                               : m       ? robust_median(scratch, m)
                                          : NAN;
     }
     bad = bad || tell_mixed(out, &mixed);

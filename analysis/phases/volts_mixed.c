@@ -31,16 +31,16 @@ static double noise_of(const float *x, size_t n, double *scratch)
     for (size_t i = 0; i + WINDOW < n; i += WINDOW) {
         for (size_t k = 0; k < WINDOW; k++)
             window[k] = fabs((double)x[i + k + 1] - (double)x[i + k]);
-        scratch[m++] = median_of(window, WINDOW);
+        scratch[m++] = robust_median(window, WINDOW);
     }
-    return MEDIAN_TO_SIGMA * nth_smallest(scratch, m, m / 4);
+    return MEDIAN_TO_SIGMA * robust_nth_smallest(scratch, m, m / 4);
 }
 
 static double median_between(const float *x, size_t a, size_t b, double *scratch)
 {
     for (size_t i = a; i < b; i++)
         scratch[i - a] = (double)x[i];
-    return median_of(scratch, b - a);
+    return robust_median(scratch, b - a);
 }
 
 /* Whether reading i is neither of the state before it nor of that after it, nor between them. */
@@ -129,7 +129,7 @@ int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
     return bad;
 }
 
-const struct mixed_stretch *mixed_at(const struct mixed_stretches *m, double time_us)
+const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, double time_us)
 {
     for (size_t i = 0; i < m->n; i++)
         if (time_us >= m->stretch[i].begin && time_us <= m->stretch[i].end)

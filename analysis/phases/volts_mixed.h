@@ -32,6 +32,6 @@ struct mixed_stretches {
 int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out);
 
 /* The stretch that holds this time; NULL: none does. */
-const struct mixed_stretch *mixed_at(const struct mixed_stretches *m, double time_us);
+const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, double time_us);
 
 #endif

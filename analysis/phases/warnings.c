@@ -20,11 +20,11 @@ static double first_ipc(const struct runs *r, size_t run, double switch_us)
     const struct run_span *s = &r->run[run];
     for (size_t i = s->first + 1; i < s->first + s->n; i++)
         if (r->trace->time_us[i - 1] >= switch_us - 0.05 * r->period)
-            return r->spoilt[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
+            return r->invalid[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
     return NAN;
 }
 
-int hint_short_throttle(const struct runs *r, const struct outline *o, struct phases *out)
+int warnings_short_throttle(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     size_t p = 0, m = 0;
     while (p + 1 < o->n_pieces && !o->edge[p].forced)
@@ -35,7 +35,7 @@ int hint_short_throttle(const struct runs *r, const struct outline *o, struct ph
     /* own measurements only: a model fetches no code, and of other recordings it is not known */
     bool own = trace_get(r->trace, "sampler") && !out->modelled;
     if (own && first->kind == PHASE_THROTTLE && first->duration_us.value < COLD_US)
-        return warn(out, "the throttle right after the switch lasts %.2g us: a processor that only fetches the code of "
+        return phases_warn(out, "the throttle right after the switch lasts %.2g us: a processor that only fetches the code of "
                     "another kernel looks like that; compare a switch that asks for nothing, like 128fma:128or",
                     first->duration_us.value);
     double full = o->piece[p + 1].value[TRACE_IPC];
@@ -49,11 +49,11 @@ int hint_short_throttle(const struct runs *r, const struct outline *o, struct ph
         if (!isnan(ipc) && full > 0)
             x[m++] = ipc / full;
     }
-    double ratio = centre_of(x, m, x + o->n_runs), sigma = mad_sigma(x, m, ratio, x + o->n_runs);
+    double ratio = robust_centre(x, m, x + o->n_runs), sigma = robust_mad_sigma(x, m, ratio, x + o->n_runs);
     free(x);
     if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < HINT_Z * sigma)
         return 0;
-    return warn(out,
+    return phases_warn(out,
                 "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching of the "
                 "new code, too short for samples of %.3g us; shorter samples (--period) would tell",
                 ratio, r->period);

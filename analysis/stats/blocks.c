@@ -66,7 +66,7 @@ void blocks_widen(const struct blocks *b, struct estimate *e)
 {
     if (b->n == 0)
         return;
-    struct estimate by_blocks = mean_estimate(b->mean, b->n, 0, INFINITY, NULL);
+    struct estimate by_blocks = robust_mean(b->mean, b->n, 0, INFINITY, NULL);
     double half = (by_blocks.hi - by_blocks.lo) / 2;
     e->lo = fmin(e->lo, e->value - half);
     e->hi = fmax(e->hi, e->value + half);

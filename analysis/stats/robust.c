@@ -25,7 +25,7 @@ static inline size_t partition(double *x, size_t lo, size_t hi, double pivot, bo
 }
 
 /* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
-double nth_smallest(double *x, size_t n, size_t k)
+double robust_nth_smallest(double *x, size_t n, size_t k)
 {
     size_t lo = 0, hi = n - 1;
     while (lo < hi) {
@@ -46,7 +46,7 @@ double nth_smallest(double *x, size_t n, size_t k)
     return x[k];
 }
 
-double median_of(double *x, size_t n)
+double robust_median(double *x, size_t n)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
@@ -54,7 +54,7 @@ double median_of(double *x, size_t n)
             x[m++] = x[i];
     if (!m)
         return NAN;
-    double upper = nth_smallest(x, m, m / 2);
+    double upper = robust_nth_smallest(x, m, m / 2);
     if (m % 2)
         return upper;
     double lower = x[0]; /* selection leaves what is smaller in front: the next one is the largest of these */
@@ -63,11 +63,11 @@ double median_of(double *x, size_t n)
     return 0.5 * (upper + lower);
 }
 
-double mad_sigma(const double *x, size_t n, double centre, double *scratch)
+double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(x[i] - centre);
-    return MAD_TO_SIGMA * median_of(scratch, n);
+    return MAD_TO_SIGMA * robust_median(scratch, n);
 }
 
 static double smallest_above_zero(const double *x, size_t n)
@@ -79,7 +79,7 @@ static double smallest_above_zero(const double *x, size_t n)
     return least;
 }
 
-double centre_of(double *x, size_t n, double *scratch)
+double robust_centre(double *x, size_t n, double *scratch)
 {
     enum { ENOUGH = 1001 }; /* values that set the bound; it need not be exact */
     size_t step = n / ENOUGH + 1, m = 0, kept = 0;
@@ -87,7 +87,7 @@ double centre_of(double *x, size_t n, double *scratch)
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i]))
             scratch[m++] = x[i];
-    double middle = median_of(scratch, m);
+    double middle = robust_median(scratch, m);
     m = 0;
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i])) {
@@ -97,7 +97,7 @@ double centre_of(double *x, size_t n, double *scratch)
     if (!m)
         return NAN;
     /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
-    double quantum = smallest_above_zero(scratch, m), spread = median_of(scratch, m);
+    double quantum = smallest_above_zero(scratch, m), spread = robust_median(scratch, m);
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
     if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no wild value */
         bound = fmax(bound, 1.5 * quantum);
@@ -109,14 +109,14 @@ double centre_of(double *x, size_t n, double *scratch)
     return middle + (kept ? sum / (double)kept : 0);
 }
 
-double half_width95(double sigma, size_t n)
+double robust_half_width95(double sigma, size_t n)
 {
     if (n < 2)
         return NAN;
     return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sigma / sqrt((double)n);
 }
 
-struct estimate mean_estimate(const double *x, size_t n, double reject, double slack, size_t *used)
+struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used)
 {
     struct estimate e = {NAN, NAN, NAN};
     double *scratch = malloc((n ? n : 1) * sizeof *scratch);
@@ -126,8 +126,8 @@ struct estimate mean_estimate(const double *x, size_t n, double reject, double s
     if (!scratch)
         return e;
     memcpy(scratch, x, n * sizeof *x);
-    double centre = median_of(scratch, n);
-    double bound = fmax(reject * mad_sigma(x, n, centre, scratch), slack);
+    double centre = robust_median(scratch, n);
+    double bound = fmax(reject * robust_mad_sigma(x, n, centre, scratch), slack);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++)
         if (fabs(x[i] - centre) <= bound) {
@@ -143,7 +143,7 @@ struct estimate mean_estimate(const double *x, size_t n, double reject, double s
             squares += (x[i] - centre - mean) * (x[i] - centre - mean);
     e.value = centre + mean;
     if (kept > 1) {
-        double h = half_width95(sqrt(squares / (double)(kept - 1)), kept);
+        double h = robust_half_width95(sqrt(squares / (double)(kept - 1)), kept);
         e.lo = e.value - h;
         e.hi = e.value + h;
     }
@@ -158,7 +158,7 @@ static int by_size(const void *a, const void *b)
     return x->n > y->n ? -1 : x->n < y->n;
 }
 
-size_t find_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)
+size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)
 {
     double *sorted = malloc((n ? n : 1) * sizeof *sorted);
     size_t m = 0, found = 0;
@@ -193,7 +193,7 @@ static double scatter_between(const double *sum, const double *squares, size_t a
     return fmax(0, squares[b] - squares[a] - n * *mean * *mean);
 }
 
-size_t find_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2])
+size_t robust_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2])
 {
     double *sorted = malloc((3 * n + 3) * sizeof *sorted), best = INFINITY, mean[2] = {0, 0}, a, b;
     size_t m = 0, at = 0;

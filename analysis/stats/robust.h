@@ -15,30 +15,30 @@
 #define QUANTUM_MOST 0.035
 
 /* The median; NaN of nothing. Reorders `x`. O(n). */
-double median_of(double *x, size_t n);
+double robust_median(double *x, size_t n);
 
 /*
  * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Needs scratch of n.
  * A median would not do: time stamps come in steps, and the median of stepped values is one of the steps, while their
  * mean is not biased.
  */
-double centre_of(double *x, size_t n, double *scratch);
+double robust_centre(double *x, size_t n, double *scratch);
 
 /* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
-double nth_smallest(double *x, size_t n, size_t k);
+double robust_nth_smallest(double *x, size_t n, size_t k);
 
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
-double mad_sigma(const double *x, size_t n, double centre, double *scratch);
+double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch);
 
 /*
  * The mean with its 95 % limits by Student's t, after dropping values farther from the median than `reject` scaled
  * MADs (or `slack`, whichever is more). *used receives how many values were kept. One value has no limits (NaN).
  */
-struct estimate mean_estimate(const double *x, size_t n, double reject, double slack, size_t *used);
+struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used);
 
 /* The half width of a 95 % interval for the mean of n values with standard deviation sigma (Student's t); NaN if
  * n < 2. */
-double half_width95(double sigma, size_t n);
+double robust_half_width95(double sigma, size_t n);
 
 /*
  * Splits values into modes: groups of neighbours in order, separated by more than `gap`, each with at least `least`
@@ -48,7 +48,7 @@ struct value_mode {
     double mean, lo, hi; /* lo..hi: the values that belong to it */
     size_t n;
 };
-size_t find_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max);
+size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max);
 
 /*
  * Two modes that lie closer than a gap tells: the n values (NaN skipped) cut where the parts scatter least (Otsu 1979),
@@ -57,6 +57,6 @@ size_t find_modes(const double *x, size_t n, double gap, size_t least, struct va
  * 3.5, of a normal one 2.7), and each has `least` values or more. Returns 2, the larger first, or 0.
  */
 #define TWO_MODES_D 5.0
-size_t find_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2]);
+size_t robust_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2]);
 
 #endif

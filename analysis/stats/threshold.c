@@ -112,7 +112,7 @@ void threshold_fit(const struct threshold_trial *trial, size_t n, struct thresho
     out->at = (struct estimate){median, limit(&t, median, least, bound), limit(&t, median, most, bound)};
 }
 
-struct estimate share_estimate(size_t yes, size_t n)
+struct estimate threshold_share(size_t yes, size_t n)
 {
     struct estimate e = {NAN, NAN, NAN};
     if (!n)

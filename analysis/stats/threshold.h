@@ -29,6 +29,6 @@ struct threshold {
 void threshold_fit(const struct threshold_trial *trial, size_t n, struct threshold *out);
 
 /* How many of n trials said yes, as a share with 95 % limits (Clopper and Pearson 1934). n = 0: all NaN. */
-struct estimate share_estimate(size_t yes, size_t n);
+struct estimate threshold_share(size_t yes, size_t n);
 
 #endif

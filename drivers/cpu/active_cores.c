@@ -102,7 +102,7 @@ static unsigned list_others(struct search *s, bool listed)
 }
 
 /* The other usable hyper-threads of the measured core and of the n cores that are on the list. */
-static void add_siblings(const struct search *s, struct cpu_companions *out)
+static void add_siblings(const struct search *s, struct cpu_corunners *out)
 {
     struct cpu_mask active, busy;
 
@@ -122,7 +122,7 @@ static void add_siblings(const struct search *s, struct cpu_companions *out)
 }
 
 /* How many of the active cores share the measured one's package, and its die, whose energy is counted together. */
-static void count_near(const struct search *s, struct cpu_companions *out)
+static void count_near(const struct search *s, struct cpu_corunners *out)
 {
     int package = cpu_package_of(s->root, s->cpu), die = cpu_die_of(s->root, s->cpu);
 
@@ -134,7 +134,7 @@ static void count_near(const struct search *s, struct cpu_companions *out)
     }
 }
 
-static int pick(struct search *s, const struct machine_setup *setup, struct cpu_companions *out)
+static int pick(struct search *s, const struct machine_setup *setup, struct cpu_corunners *out)
 {
     unsigned wanted = setup->active_cores;
 
@@ -164,8 +164,8 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     return MACHINE_OK;
 }
 
-int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
-                        struct cpu_companions *out, struct machine_error *err)
+int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
+                        struct cpu_corunners *out, struct machine_error *err)
 {
     struct search search = { .root = root, .view = v, .cpu = cpu, .err = err };
 

@@ -102,7 +102,7 @@ int cpu_die_of(const char *root, int cpu);
 int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err);
 
 /* Which other CPUs to keep busy. */
-struct cpu_companions {
+struct cpu_corunners {
     int *cpus;            /* logical CPUs: of each active core but the measured one, then siblings; free() it */
     size_t n;
     unsigned active;      /* physical cores that are active with them, the measured one included */
@@ -119,8 +119,8 @@ struct cpu_companions {
  * or the list holds a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED
  * when out of memory.
  */
-int cpu_pick_companions(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
-                        struct cpu_companions *out, struct machine_error *err);
+int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
+                        struct cpu_corunners *out, struct machine_error *err);
 
 /*
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and

@@ -10,7 +10,7 @@
 
 #define FORMAT_NAME "characterize-events/1"
 
-enum section { NO_SECTION, PART, LICENCE, EVENTS };
+enum section { NO_SECTION, PART, LICENSE, EVENTS };
 
 struct events_reader {
     struct events_table *out;
@@ -18,8 +18,8 @@ struct events_reader {
     unsigned line;
     enum section section;
     bool format_seen;
-    char licence_names[EVENTS_LICENCES][EVENTS_NAME_MAX];
-    unsigned licence_lines[EVENTS_LICENCES];
+    char license_names[EVENTS_LICENSES][EVENTS_NAME_MAX];
+    unsigned license_lines[EVENTS_LICENSES];
 };
 
 static int fail(struct events_reader *r, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -165,23 +165,23 @@ static int read_levels(struct events_reader *r, const char *value)
                                         "the first 0 and none below the one before, as in 0 1 2", value);
 }
 
-static int read_licence(struct events_reader *r, const char *key, const char *value)
+static int read_license(struct events_reader *r, const char *key, const char *value)
 {
-    static const char *const keys[EVENTS_LICENCES] = { "lvl0", "lvl1", "lvl2", "throttle" };
+    static const char *const keys[EVENTS_LICENSES] = { "lvl0", "lvl1", "lvl2", "throttle" };
 
     if (strcmp(key, "levels") == 0) {
         return read_levels(r, value);
     }
 
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
+    for (int i = 0; i < EVENTS_LICENSES; i++) {
         if (strcmp(key, keys[i]) != 0) {
             continue;
         }
-        if (r->licence_lines[i] != 0 || strlen(value) >= EVENTS_NAME_MAX) {
-            return fail(r, r->line, "%s: %s", key, r->licence_lines[i] != 0 ? "given twice" : "too long");
+        if (r->license_lines[i] != 0 || strlen(value) >= EVENTS_NAME_MAX) {
+            return fail(r, r->line, "%s: %s", key, r->license_lines[i] != 0 ? "given twice" : "too long");
         }
-        snprintf(r->licence_names[i], EVENTS_NAME_MAX, "%s", value);
-        r->licence_lines[i] = r->line;
+        snprintf(r->license_names[i], EVENTS_NAME_MAX, "%s", value);
+        r->license_lines[i] = r->line;
         return MACHINE_OK;
     }
     return fail(r, r->line, "unknown key '%.40s': [licence] has lvl0, lvl1, lvl2, throttle and levels", key);
@@ -236,7 +236,7 @@ static int read_event(struct events_reader *r, const char *key, char *value)
 
 static int read_section(struct events_reader *r, const char *text)
 {
-    static const char *const names[] = { [PART] = "[part]", [LICENCE] = "[licence]", [EVENTS] = "[events]" };
+    static const char *const names[] = { [PART] = "[part]", [LICENSE] = "[licence]", [EVENTS] = "[events]" };
 
     for (enum section s = PART; s <= EVENTS; s++) {
         if (strcmp(text, names[s]) == 0) {
@@ -290,8 +290,8 @@ static int read_line(struct events_reader *r, char *text)
     switch (r->section) {
     case PART:
         return read_part(r, key, value);
-    case LICENCE:
-        return read_licence(r, key, value);
+    case LICENSE:
+        return read_license(r, key, value);
     case EVENTS:
         return read_event(r, key, value);
     default:
@@ -328,17 +328,17 @@ static int check_whole(struct events_reader *r)
                                                             : t->n_parts == 0     ? "a cpu"
                                                                                   : "an event");
     }
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
-        t->licence[i] = r->licence_lines[i] != 0 ? index_of(t, r->licence_names[i]) : -1;
-        if (r->licence_lines[i] != 0 && t->licence[i] < 0) {
-            return fail(r, r->licence_lines[i], "no event '%.60s' in [events]", r->licence_names[i]);
+    for (int i = 0; i < EVENTS_LICENSES; i++) {
+        t->license[i] = r->license_lines[i] != 0 ? index_of(t, r->license_names[i]) : -1;
+        if (r->license_lines[i] != 0 && t->license[i] < 0) {
+            return fail(r, r->license_lines[i], "no event '%.60s' in [events]", r->license_names[i]);
         }
     }
-    bool all = t->licence[0] >= 0 && t->licence[1] >= 0 && t->licence[2] >= 0;
-    if (t->level_of[0] >= 0 && t->licence[0] < 0) {
+    bool all = t->license[0] >= 0 && t->license[1] >= 0 && t->license[2] >= 0;
+    if (t->level_of[0] >= 0 && t->license[0] < 0) {
         return fail(r, r->line, "[licence] has levels, and no events for them");
     }
-    bool any = t->licence[0] >= 0 || t->licence[1] >= 0 || t->licence[2] >= 0 || t->licence[3] >= 0;
+    bool any = t->license[0] >= 0 || t->license[1] >= 0 || t->license[2] >= 0 || t->license[3] >= 0;
     if (any && !all) {
         return fail(r, r->line, "[licence] needs lvl0, lvl1 and lvl2, or none of them");
     }

@@ -16,8 +16,8 @@
 
 enum { EVENTS_NAME_MAX = 64, EVENTS_PARTS_MAX = 16, EVENTS_ENTRIES_MAX = 160, EVENTS_PATH_MAX = 256 };
 
-/* The events that tell licences, where a part has them. */
-enum events_licence { EVENTS_LVL0, EVENTS_LVL1, EVENTS_LVL2, EVENTS_THROTTLE, EVENTS_LICENCES };
+/* The events that tell licenses, where a part has them. */
+enum events_license { EVENTS_LVL0, EVENTS_LVL1, EVENTS_LVL2, EVENTS_THROTTLE, EVENTS_LICENSES };
 
 struct events_entry {
     char name[EVENTS_NAME_MAX];
@@ -40,7 +40,7 @@ struct events_table {
     size_t n_parts;
     struct events_entry entries[EVENTS_ENTRIES_MAX];
     size_t n_entries;
-    int licence[EVENTS_LICENCES]; /* index into entries; -1 = the part has no such event */
+    int license[EVENTS_LICENSES]; /* index into entries; -1 = the part has no such event */
     int level_of[3];   /* the license levels at which 64add, 256fma, 512fma run, as published; all -1: not known */
 };
 

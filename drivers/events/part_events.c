@@ -7,13 +7,13 @@
 
 void part_events_lack(struct part_events *p, const char *why, const char *remedy)
 {
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
-        snprintf(p->licence[i].why, sizeof p->licence[i].why, "no licence counters: %.270s", why);
-        p->licence[i].remedy = remedy;
+    for (int i = 0; i < EVENTS_LICENSES; i++) {
+        snprintf(p->license[i].why, sizeof p->license[i].why, "no license counters: %.270s", why);
+        p->license[i].remedy = remedy;
     }
 }
 
-bool part_events_find(struct part_events *p, const struct silicon *s, const struct perf_pmu *pmu, const char *data_dir)
+bool part_events_find(struct part_events *p, const struct native *s, const struct perf_pmu *pmu, const char *data_dir)
 {
     struct machine_error err;
     const char *model = "--machine model:NAME has them";
@@ -28,12 +28,12 @@ bool part_events_find(struct part_events *p, const struct silicon *s, const stru
         p->has_table = true;
     }
     if (strcmp(s->id.vendor, "AuthenticAMD") == 0) {
-        part_events_lack(p, "AMD processors have no licence levels", model);
+        part_events_lack(p, "AMD processors have no license levels", model);
     } else if (!p->has_table) {
         part_events_lack(p, p->no_table, model);
-    } else if (p->table.licence[EVENTS_LVL0] < 0) {
+    } else if (p->table.license[EVENTS_LVL0] < 0) {
         char why[200];
-        snprintf(why, sizeof why, "no licence events are published for %s", p->table.title);
+        snprintf(why, sizeof why, "no license events are published for %s", p->table.title);
         part_events_lack(p, why, model);
     } else {
         return true;
@@ -42,9 +42,9 @@ bool part_events_find(struct part_events *p, const struct silicon *s, const stru
 }
 
 void part_events_tested(struct part_events *p, int status, const struct machine_error *err,
-                        const struct perf_licence_counts *counts)
+                        const struct perf_license_counts *counts)
 {
-    struct perf_licence_verdict verdict;
+    struct perf_license_verdict verdict;
 
     if (status != MACHINE_OK) {
         snprintf(p->remedy, sizeof p->remedy, "%s", err->remedy[0] != '\0' ? err->remedy
@@ -52,16 +52,16 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
         part_events_lack(p, err->text, p->remedy);
         return;
     }
-    perf_licence_judge(counts, p->table.level_of, &verdict);
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
-        struct lack *l = &p->licence[i];
-        snprintf(l->why, sizeof l->why, "%s%s", verdict.why[i][0] != '\0' ? "no licence counters: " : "",
+    perf_license_judge(counts, p->table.level_of, &verdict);
+    for (int i = 0; i < EVENTS_LICENSES; i++) {
+        struct lack *l = &p->license[i];
+        snprintf(l->why, sizeof l->why, "%s%s", verdict.why[i][0] != '\0' ? "no license counters: " : "",
                  verdict.why[i]);
         l->remedy = "stop what else runs on the core, or --machine model:NAME";
     }
-    if (!counts->has_throttle && p->table.licence[EVENTS_THROTTLE] >= 0) {
+    if (!counts->has_throttle && p->table.license[EVENTS_THROTTLE] >= 0) {
         snprintf(p->remedy, sizeof p->remedy, "%s", counts->throttle_remedy);
-        p->licence[EVENTS_THROTTLE].remedy = p->remedy;
+        p->license[EVENTS_THROTTLE].remedy = p->remedy;
     }
 }
 
@@ -99,7 +99,7 @@ int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pm
 }
 
 /* Of other processors Linux takes 35:32 of a code for nothing, and would count another event. Hygon's are AMD's. */
-int part_events_check_selects(const struct silicon *s, const struct machine_setup *setup, struct machine_error *err)
+int part_events_check_selects(const struct native *s, const struct machine_setup *setup, struct machine_error *err)
 {
     char text[EVENT_COLUMN_MAX];
 
@@ -123,10 +123,10 @@ uint64_t part_events_code(const struct part_events *p, const struct counter_spec
     if (c->id == COUNTER_EVENT) {
         return c->event;
     }
-    return part_events_is_licence(c->id) ? p->table.entries[p->table.licence[c->id - COUNTER_LVL0]].code : 0;
+    return part_events_is_license(c->id) ? p->table.entries[p->table.license[c->id - COUNTER_LVL0]].code : 0;
 }
 
 int part_events_turn(enum counter_id id)
 {
-    return id == COUNTER_EVENT ? 1 : part_events_is_licence(id) ? 2 : 0;
+    return id == COUNTER_EVENT ? 1 : part_events_is_license(id) ? 2 : 0;
 }

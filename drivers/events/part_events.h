@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The events of the part that is measured: their names, and which of its licence events may be offered. Shared by the
+ * The events of the part that is measured: their names, and which of its license events may be offered. Shared by the
  * machines that count.
  */
 #ifndef CHARACTERIZE_PART_EVENTS_H
@@ -26,20 +26,20 @@ struct part_events {
     char no_table[300];  /* why not */
     struct perf_pmu pmu; /* for whose cores the table holds */
     bool named;          /* an event was asked for by its name */
-    struct lack licence[EVENTS_LICENCES];
+    struct lack license[EVENTS_LICENSES];
     char remedy[200];    /* of those for which no counter is free */
 };
 
-/* The part's table, from data_dir (NULL = the shipped data). Returns whether it has licence events, which are then to
+/* The part's table, from data_dir (NULL = the shipped data). Returns whether it has license events, which are then to
  * be tested; where not, their lack is told. */
-bool part_events_find(struct part_events *p, const struct silicon *s, const struct perf_pmu *pmu, const char *data_dir);
+bool part_events_find(struct part_events *p, const struct native *s, const struct perf_pmu *pmu, const char *data_dir);
 
-/* No licence event can be had. */
+/* No license event can be had. */
 void part_events_lack(struct part_events *p, const char *why, const char *remedy);
 
 /* What came of the test: its status and error, or its counts, on which the verdict is given. */
 void part_events_tested(struct part_events *p, int status, const struct machine_error *err,
-                        const struct perf_licence_counts *counts);
+                        const struct perf_license_counts *counts);
 
 /* As machine_ops.find_event. */
 int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err);
@@ -51,17 +51,17 @@ int part_events_named(const struct part_events *p, uint32_t select, struct machi
 /* A name stands for another code on the other kind of core: MACHINE_OK, or MACHINE_CANNOT on a PMU `pmu`. */
 int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err);
 
-static inline bool part_events_is_licence(enum counter_id id)
+static inline bool part_events_is_license(enum counter_id id)
 {
     return id >= COUNTER_LVL0 && id <= COUNTER_THROTTLE;
 }
 /* Whether this part can have the events that are asked for by their codes: MACHINE_OK, or MACHINE_CANNOT. */
-int part_events_check_selects(const struct silicon *s, const struct machine_setup *setup, struct machine_error *err);
+int part_events_check_selects(const struct native *s, const struct machine_setup *setup, struct machine_error *err);
 
-/* The code of an event given by its code or of a licence event that is offered; 0 for the fixed ones. */
+/* The code of an event given by its code or of a license event that is offered; 0 for the fixed ones. */
 uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c);
 /* Counters come by in this order, because hardware counters are given out in the order in which they are asked for:
- * what the frequency needs (0), what was asked for by name (1), and what is left goes to the licence events (2). */
+ * what the frequency needs (0), what was asked for by name (1), and what is left goes to the license events (2). */
 enum { PART_EVENTS_TURNS = 3 };
 int part_events_turn(enum counter_id id);
 

@@ -20,7 +20,7 @@ enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
 uint64_t helper_ticks(const struct helper *h, double us)
 {
-    return (uint64_t)llround(us * 1e-6 * h->silicon.tsc.hz);
+    return (uint64_t)llround(us * 1e-6 * h->native.tsc.hz);
 }
 
 int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err)
@@ -48,7 +48,7 @@ static void helper_info(const struct machine *m, struct machine_info *out)
 {
     const struct helper *h = m->state;
 
-    silicon_info(&h->silicon, out);
+    native_info(&h->native, out);
     out->name = "helper";
     out->source = h->source;
     if (h->clock == HELPER_CHAIN) {
@@ -60,7 +60,7 @@ static void helper_info(const struct machine *m, struct machine_info *out)
 
 const char *helper_no_counters_remedy(const struct helper *h)
 {
-    return h->silicon.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
+    return h->native.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
                                     : "boot a kernel that knows this CPU's counters";
 }
 
@@ -78,7 +78,7 @@ bool helper_counts(const struct helper *h, enum counter_id id)
     case COUNTER_READ_TICKS:
         return h->clock == HELPER_CHAIN;
     default:
-        return part_events_is_licence(id) && h->events.licence[id - COUNTER_LVL0].why[0] == '\0';
+        return part_events_is_license(id) && h->events.license[id - COUNTER_LVL0].why[0] == '\0';
     }
 }
 
@@ -94,9 +94,9 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS) {
         return "not needed: this machine counts cycles";
     }
-    if (part_events_is_licence(id)) {
-        *to_do = h->events.licence[id - COUNTER_LVL0].remedy;
-        return h->events.licence[id - COUNTER_LVL0].why;
+    if (part_events_is_license(id)) {
+        *to_do = h->events.license[id - COUNTER_LVL0].remedy;
+        return h->events.license[id - COUNTER_LVL0].why;
     }
     *to_do = helper_no_counters_remedy(h);
     return h->why_no_counters;
@@ -120,13 +120,13 @@ int helper_check_kernel(const struct helper *h, const struct payload *p, struct 
         snprintf(what, sizeof what, "kernel %s", p->name);
         return helper_refused(h, EOPNOTSUPP, CHARACTERIZE_REASON_AMX, what, err);
     }
-    return silicon_check_features(&h->silicon, p, err);
+    return native_check_features(&h->native, p, err);
 }
 
 static int make_request(const struct helper *h, const struct run_request *r, struct characterize_run *out,
                         struct machine_error *err)
 {
-    const double period = h->silicon.setup.period_us;
+    const double period = h->native.setup.period_us;
     double us = 0, readings = 1;
     bool sampled = false;
 
@@ -152,10 +152,10 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                             "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks "
                             "interrupts", us / 1000);
     }
-    if (readings > (double)h->silicon.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
+    if (readings > (double)h->native.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
         return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or a shorter --observe", "a repetition needs "
                             "room for %.0f readings, but %zu were prepared for, and %d are the most", readings,
-                            h->silicon.setup.max_samples, CHARACTERIZE_READINGS_MAX);
+                            h->native.setup.max_samples, CHARACTERIZE_READINGS_MAX);
     }
     if (!sampled && h->volts) { /* a repetition for the voltage at its end */
         out->last_register = REGISTER_PERF_STATUS;
@@ -168,16 +168,16 @@ static void remark(struct helper *h)
 {
     char text[200];
 
-    h->silicon.notes[h->notes_length] = '\0';
+    h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
         snprintf(text, sizeof text, "%u NMIs and %u SMIs came nevertheless in %u repetitions, which were done again",
                  h->nmis, h->smis, h->tried);
-        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+        native_note(h->native.notes, sizeof h->native.notes, text);
     }
     if (h->stolen > 0) {
         snprintf(text, sizeof text, "a hypervisor or firmware held the CPU in %u of %u repetitions, so that interrupts "
                  "waited for up to %.1f ms", h->stolen, h->tried, h->stolen_ms);
-        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+        native_note(h->native.notes, sizeof h->native.notes, text);
     }
 }
 
@@ -185,7 +185,7 @@ static void remark(struct helper *h)
  * a few microseconds. */
 static bool held(struct helper *h, const struct characterize_run *run)
 {
-    double ms = (double)(run->end_tsc - run->begin_tsc) / h->silicon.tsc.hz * 1e3;
+    double ms = (double)(run->end_tsc - run->begin_tsc) / h->native.tsc.hz * 1e3;
 
     if (ms <= CHARACTERIZE_MASKED_US_MAX / 1000 * 1.05) {
         return false;
@@ -224,7 +224,7 @@ static void convert(struct helper *h, const struct run_request *r, const struct 
 {
     unsigned per_block[CHARACTERIZE_SEGMENTS];
     struct helper_words w = { .raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride, .stride = h->stride,
-                              .n_counters = h->silicon.setup.n_counters, .words = h->words };
+                              .n_counters = h->native.setup.n_counters, .words = h->words };
     struct timing_cost seen;
 
     memcpy(w.slot, h->slot, sizeof w.slot);
@@ -236,10 +236,10 @@ static void convert(struct helper *h, const struct run_request *r, const struct 
         return;
     }
     const struct timing_raw *probe = (const struct timing_raw *)h->map;
-    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->silicon.tsc_step, &seen) == 0) {
+    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->native.tsc_step, &seen) == 0) {
         timing_cost_follow(&h->cost, &seen);
     }
-    helper_words_from_chains(&w, h->silicon.counters, run, per_block, &h->chains, h->cost.cycles);
+    helper_words_from_chains(&w, h->native.counters, run, per_block, &h->chains, h->cost.cycles);
 }
 
 static int helper_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
@@ -248,10 +248,10 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     struct characterize_run request, run;
 
     memset(out, 0, sizeof *out);
-    if (!h->silicon.prepared) {
+    if (!h->native.prepared) {
         return machine_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
     }
-    int status = silicon_check_request(r, err);
+    int status = native_check_request(r, err);
     if (status == MACHINE_OK) {
         status = make_request(h, r, &request, err);
     }
@@ -266,8 +266,8 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     remark(h);
     convert(h, r, &run);
     out->n = run.n;
-    out->stride = 2 + h->silicon.setup.n_counters;
-    out->capacity = h->silicon.setup.max_samples;
+    out->stride = 2 + h->native.setup.n_counters;
+    out->capacity = h->native.setup.max_samples;
     out->words = h->words;
     out->zero_tsc = run.zero_tsc;
     out->zero_reading = run.zero_reading;
@@ -302,7 +302,7 @@ static int helper_read_register(struct machine *m, uint32_t reg, uint64_t *value
         *value = h->at_end;
         return MACHINE_OK;
     }
-    return read_msr(h, reg, h->silicon.cpu, value, err);
+    return read_msr(h, reg, h->native.cpu, value, err);
 }
 
 /* Registers for the energy counter, as drivers/power/energy_source.h wants them. */
@@ -318,9 +318,9 @@ static int helper_read_energy(struct machine *m, struct energy_reading *out, con
 {
     struct helper *h = m->state;
 
-    h->silicon.energy.access.read_register = energy_register_read;
-    h->silicon.energy.access.context = h;
-    return silicon_read_energy(&h->silicon, out, source, err);
+    h->native.energy.access.read_register = energy_register_read;
+    h->native.energy.access.context = h;
+    return native_read_energy(&h->native, out, source, err);
 }
 
 /* ---- open and close ---- */
@@ -339,14 +339,14 @@ static size_t helper_core_kinds(const struct machine *m, struct machine_core_kin
 {
     const struct helper *h = m->state;
 
-    return silicon_core_kinds(&h->silicon, out, max);
+    return native_core_kinds(&h->native, out, max);
 }
 
-static int helper_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+static int helper_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
     const struct helper *h = m->state;
 
-    return silicon_speed_select(&h->silicon, out, err);
+    return native_speed_select(&h->native, out, err);
 }
 
 static const struct machine_ops helper_ops = {
@@ -443,7 +443,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     if (place->leaves == NULL) {
         cpu_read_leaves(&leaves);
     }
-    int status = silicon_open(&h->silicon, place->sys, place->leaves != NULL ? place->leaves : &leaves, err);
+    int status = native_open(&h->native, place->sys, place->leaves != NULL ? place->leaves : &leaves, err);
     if (status != MACHINE_OK) {
         io->close(fd);
         free(h);
@@ -453,7 +453,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     h->proc = place->proc;
     h->fd = fd;
     h->hello = answer.hello;
-    h->silicon.features = answer.hello.features;
+    h->native.features = answer.hello.features;
     cpu_view_read(place->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK) {
         cpu = 0;
@@ -461,7 +461,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;
-    h->chains = timing_choose_chains(1, h->silicon.tsc.hz);
+    h->chains = timing_choose_chains(1, h->native.tsc.hz);
     *out = (struct machine){ .ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h };
     helper_find_events(out, cpu, place->data_dir);
     return MACHINE_OK;

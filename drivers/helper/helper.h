@@ -38,7 +38,7 @@ struct helper_slot {
 enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
 
 struct helper {
-    struct silicon silicon;  /* what this CPU is; its place, lanes and companions are the module's here */
+    struct native native;  /* what this CPU is; its place, lanes and companions are the module's here */
     const struct helper_io *io;
     const char *proc;        /* as in helper_place, whose it is */
     int fd;
@@ -81,9 +81,9 @@ int helper_check_kernel(const struct helper *h, const struct payload *p, struct 
 int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err);
 void helper_finish(struct machine *m);
 
-/* ---- helper_licence.c ---- */
+/* ---- helper_license.c ---- */
 
-/* The part's events, and which of its licence events pass the test on `cpu`; 60 ms or so where there are any. */
+/* The part's events, and which of its license events pass the test on `cpu`; 60 ms or so where there are any. */
 void helper_find_events(struct machine *m, int cpu, const char *data_dir);
 int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
 int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,

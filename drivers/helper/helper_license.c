@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The events of the part for the machine `helper`: names, and the test of the licence events, run through the module as
+ * The events of the part for the machine `helper`: names, and the test of the license events, run through the module as
  * measurements are, with raw events.
  */
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "drivers/counter_room.h"
 #include "drivers/helper/helper.h"
 
-enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENCES, READINGS = 64 };
+enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
 static const enum counter_id counted[COUNTED] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
                                                   COUNTER_THROTTLE };
 
@@ -21,25 +21,25 @@ static uint64_t grown(const uint64_t *before, const uint64_t *after, size_t coun
 }
 
 /* One kernel from its first instruction on, between silences. */
-static int count_kernel(struct machine *m, const struct payload *p, int k, size_t n, struct perf_licence_counts *out,
+static int count_kernel(struct machine *m, const struct payload *p, int k, size_t n, struct perf_license_counts *out,
                         struct machine_error *err)
 {
     const struct helper *h = m->state;
     /* the grid's points lie half a period behind the start: the last one ends what is counted */
-    const struct segment one = { *p, PERF_LICENCE_WARM_US + PERF_LICENCE_COUNT_US + PERIOD_US, true };
+    const struct segment one = { *p, PERF_LICENSE_WARM_US + PERF_LICENSE_COUNT_US + PERIOD_US, true };
     const struct run_request r = { .segments = &one, .n_segments = 1, .repetition = (unsigned)k };
     struct recording rec;
 
-    silicon_relax();
+    native_relax();
     int status = m->ops->run(m, &r, &rec, err);
     if (status != MACHINE_OK) {
         return status;
     }
     if (rec.n < 3) {
-        return machine_fail(err, MACHINE_CANNOT, "", "the test of the licence events failed: no readings");
+        return machine_fail(err, MACHINE_CANNOT, "", "the test of the license events failed: no readings");
     }
     const uint64_t *start = rec.words, *end = rec.words + (rec.n - 1) * rec.stride, *warm = start;
-    while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENCE_WARM_US)) {
+    while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENSE_WARM_US)) {
         warm += rec.stride;
     }
     for (size_t c = 0; c < 4; c++) {
@@ -57,7 +57,7 @@ static int count_kernel(struct machine *m, const struct payload *p, int k, size_
     return MACHINE_OK;
 }
 
-static int count_all(struct machine *m, int cpu, size_t n, struct perf_licence_counts *out, struct machine_error *err)
+static int count_all(struct machine *m, int cpu, size_t n, struct perf_license_counts *out, struct machine_error *err)
 {
     const struct helper *h = m->state;
     struct counter_spec specs[COUNTED] = { { COUNTER_CYCLES, 0 } };
@@ -69,14 +69,14 @@ static int count_all(struct machine *m, int cpu, size_t n, struct perf_licence_c
         specs[c] = (struct counter_spec){ COUNTER_EVENT, part_events_code(&h->events,
                                                                           &(struct counter_spec){ counted[c], 0 }) };
     }
-    *out = (struct perf_licence_counts){ .has_throttle = n == COUNTED };
+    *out = (struct perf_license_counts){ .has_throttle = n == COUNTED };
     int status = m->ops->prepare(m, &setup, err);
-    for (int k = 0; k < PERF_LICENCE_KERNELS && status == MACHINE_OK; k++) {
+    for (int k = 0; k < PERF_LICENSE_KERNELS && status == MACHINE_OK; k++) {
         struct payload p;
-        if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {
+        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0) {
             return machine_fail(err, MACHINE_FAILED, "", "%s", why);
         }
-        out->ran[k] = (p.kernel->features & ~h->silicon.features) == 0;
+        out->ran[k] = (p.kernel->features & ~h->native.features) == 0;
         if (out->ran[k]) {
             status = count_kernel(m, &p, k, n, out, err);
         }
@@ -88,13 +88,13 @@ static int count_all(struct machine *m, int cpu, size_t n, struct perf_licence_c
 void helper_find_events(struct machine *m, int cpu, const char *data_dir)
 {
     struct helper *h = m->state;
-    struct perf_licence_counts counts;
+    struct perf_license_counts counts;
     struct machine_error err;
     struct perf_pmu pmu;
-    const int before = h->silicon.cpu;
+    const int before = h->native.cpu;
 
-    perf_find_pmu(h->silicon.sys, cpu, &pmu);
-    bool has = part_events_find(&h->events, &h->silicon, &pmu, data_dir);
+    perf_find_pmu(h->native.sys, cpu, &pmu);
+    bool has = part_events_find(&h->events, &h->native, &pmu, data_dir);
     if (h->clock != HELPER_COUNTERS) {
         part_events_lack(&h->events, h->why_no_counters, helper_no_counters_remedy(h));
         return;
@@ -102,7 +102,7 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
     if (!has) {
         return;
     }
-    const bool throttle = h->events.table.licence[EVENTS_THROTTLE] >= 0;
+    const bool throttle = h->events.table.license[EVENTS_THROTTLE] >= 0;
     int status = count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
     if (throttle && (status != MACHINE_OK || !counts.has_throttle)) { /* it may be the one that is too many */
         status = count_all(m, cpu, COUNTED - 1, &counts, &err);
@@ -112,8 +112,8 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
     }
     part_events_tested(&h->events, status, &err, &counts);
     /* as if nothing had been prepared */
-    h->silicon.cpu = before;
-    snprintf(h->silicon.notes, sizeof h->silicon.notes, "%s", h->silicon.machine_notes);
+    h->native.cpu = before;
+    snprintf(h->native.notes, sizeof h->native.notes, "%s", h->native.machine_notes);
 }
 
 int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)

@@ -25,8 +25,8 @@ void helper_finish(struct machine *m)
     }
     free(h->words);
     h->words = NULL;
-    h->silicon.prepared = false;
-    h->silicon.active_cores = 0;
+    h->native.prepared = false;
+    h->native.active_cores = 0;
 }
 
 static int check_setup(const struct machine_setup *s, struct machine_error *err)
@@ -39,7 +39,7 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, "
                             "at least 1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
-    return silicon_check_fixed(s, err);
+    return native_check_fixed(s, err);
 }
 
 /* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
@@ -85,19 +85,19 @@ static void place_chains(const struct helper *h, struct characterize_setup *p)
 }
 
 /* One logical CPU of each other physical core that is to be busy. */
-static int place_companions(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
+static int place_corunners(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
                             struct machine_error *err)
 {
-    struct payload companion = h->silicon.setup.companion;
-    struct cpu_companions chosen;
+    struct payload corunner = h->native.setup.corunner;
+    struct cpu_corunners chosen;
     char why[200];
 
-    if (companion.kernel == NULL && kernel_parse("64add", &companion, why, sizeof why) != 0) {
+    if (corunner.kernel == NULL && kernel_parse("64add", &corunner, why, sizeof why) != 0) {
         return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
     }
-    int status = helper_check_kernel(h, &companion, err);
+    int status = helper_check_kernel(h, &corunner, err);
     if (status == MACHINE_OK) {
-        status = cpu_pick_companions(h->silicon.sys, view, h->silicon.cpu, &h->silicon.setup, &chosen, err);
+        status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, &h->native.setup, &chosen, err);
     }
     if (status != MACHINE_OK) {
         return status;
@@ -107,15 +107,15 @@ static int place_companions(struct helper *h, const struct cpu_view *view, struc
         return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d CPUs busy",
                             CHARACTERIZE_COMPANIONS + 1);
     }
-    p->companion = helper_payload(&companion);
-    p->n_companions = (uint32_t)chosen.n;
+    p->corunner = helper_payload(&corunner);
+    p->n_corunners = (uint32_t)chosen.n;
     for (size_t i = 0; i < chosen.n; i++) {
-        p->companion_cpu[i] = (uint16_t)chosen.cpus[i];
+        p->corunner_cpu[i] = (uint16_t)chosen.cpus[i];
     }
-    h->silicon.active_cores = chosen.active;
-    h->silicon.active_in_package = chosen.in_package;
-    h->silicon.active_in_die = chosen.in_die;
-    h->silicon.cores = chosen.cores;
+    h->native.active_cores = chosen.active;
+    h->native.active_in_package = chosen.in_package;
+    h->native.active_in_die = chosen.in_die;
+    h->native.cores = chosen.cores;
     free(chosen.cpus);
     return MACHINE_OK;
 }
@@ -155,7 +155,7 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
 static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
 {
     enum { READINGS = 4096, WARM_US = 1000, RUN_US = 4000, COARSE_ROUNDS = 4 };
-    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->silicon.cpu,
+    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->native.cpu,
                                     .period = helper_ticks(h, 1), .readings = READINGS };
     struct timing_raw *raw = calloc((size_t)COARSE_ROUNDS * READINGS, sizeof *raw);
     const int rounds = timing_chains_coarse(&h->chains) ? COARSE_ROUNDS : 1;
@@ -183,21 +183,21 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
         n = run % rounds == 1 || rounds == 1 ? 0 : n; /* another attempt */
         memcpy(raw + n, h->map + CHARACTERIZE_PROBE_ROOM * h->stride, r.n * sizeof *raw);
         n += r.n;
-        seen = run % rounds == 0 ? timing_chain_cost(raw, n, &h->chains, h->silicon.tsc_step, &h->cost) : -1;
+        seen = run % rounds == 0 ? timing_chain_cost(raw, n, &h->chains, h->native.tsc_step, &h->cost) : -1;
     }
     free(raw);
     helper_finish(m);
     if (status == MACHINE_OK && seen != 0) {
         return machine_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
-                            "CPU %d: the chain of adds cannot be calibrated", h->silicon.cpu);
+                            "CPU %d: the chain of adds cannot be calibrated", h->native.cpu);
     }
     return status;
 }
 
 static int prepare_all(struct helper *h, struct machine *m, const struct cpu_view *view, struct machine_error *err)
 {
-    const struct machine_setup *s = &h->silicon.setup;
-    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->silicon.cpu,
+    const struct machine_setup *s = &h->native.setup;
+    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->native.cpu,
                                     .period = helper_ticks(h, s->period_us) };
     int status = MACHINE_OK;
 
@@ -212,7 +212,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
     place_counters(h, s, &p);
     place_chains(h, &p);
     if (status == MACHINE_OK) {
-        status = place_companions(h, view, &p, err);
+        status = place_corunners(h, view, &p, err);
     }
     if (status == MACHINE_OK) {
         status = prepare_module(h, &p, err);
@@ -224,20 +224,20 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
     return h->words != NULL ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-/* What perf has put on no hardware counter: the licence events may do without, of the others an error is made. */
+/* What perf has put on no hardware counter: the license events may do without, of the others an error is made. */
 static int check_counted(struct helper *h, uint32_t missing, struct machine_error *err)
 {
     char name[60], room[100], text[200 + COUNTER_REMEDY_SIZE] = "";
 
-    for (size_t i = 0; i < h->silicon.setup.n_counters; i++) {
-        const struct counter_spec *c = &h->silicon.counters[i];
+    for (size_t i = 0; i < h->native.setup.n_counters; i++) {
+        const struct counter_spec *c = &h->native.counters[i];
         int word = h->clock == HELPER_COUNTERS ? h->slot[i].word : -1;
         if (word < 2 || !(missing >> (word - 2) & 1)) {
             continue;
         }
         perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
-        if (!part_events_is_licence(c->id)) {
-            counter_room_text((unsigned)h->silicon.setup.n_counters, h->silicon.id.general_counters, room, sizeof room);
+        if (!part_events_is_license(c->id)) {
+            counter_room_text((unsigned)h->native.setup.n_counters, h->native.id.general_counters, room, sizeof room);
             return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s%s", name, room);
         }
@@ -248,7 +248,7 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
                  counter_room_remedy(counter_room_watchdog(h->proc)));
     }
-    silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+    native_note(h->native.notes, sizeof h->native.notes, text);
     return MACHINE_OK;
 }
 
@@ -269,10 +269,10 @@ static int try_out(struct helper *h, struct machine_error *err)
     snprintf(text, sizeof text, "interrupts masked by clearing the interrupt flag%s%s",
              r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
              r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
-    silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
-    if (h->clock == HELPER_CHAIN && timing_steps_text(h->silicon.tsc_step, h->silicon.tsc.hz, h->cost.ticks[0], text,
+    native_note(h->native.notes, sizeof h->native.notes, text);
+    if (h->clock == HELPER_CHAIN && timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text,
                                                       sizeof text)) {
-        silicon_note(h->silicon.notes, sizeof h->silicon.notes, text);
+        native_note(h->native.notes, sizeof h->native.notes, text);
     }
     return check_counted(h, r.missing, err);
 }
@@ -284,26 +284,26 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     struct perf_pmu pmu;
 
     helper_finish(m);
-    snprintf(h->silicon.notes, sizeof h->silicon.notes, "%s", h->silicon.machine_notes);
+    snprintf(h->native.notes, sizeof h->native.notes, "%s", h->native.machine_notes);
     int status = check_setup(s, err);
     if (status != MACHINE_OK) {
         return status;
     }
-    h->silicon.setup = *s;
-    memcpy(h->silicon.counters, s->counters, s->n_counters * sizeof *s->counters);
-    h->silicon.setup.counters = h->silicon.counters;
-    cpu_view_read(h->silicon.sys, &view);
-    status = cpu_choose_measured(&view, s, &h->silicon.cpu, err);
+    h->native.setup = *s;
+    memcpy(h->native.counters, s->counters, s->n_counters * sizeof *s->counters);
+    h->native.setup.counters = h->native.counters;
+    cpu_view_read(h->native.sys, &view);
+    status = cpu_choose_measured(&view, s, &h->native.cpu, err);
     if (status == MACHINE_OK) {
-        perf_find_pmu(h->silicon.sys, h->silicon.cpu, &pmu);
-        status = part_events_check_pmu(&h->events, &pmu, h->silicon.cpu, err);
+        perf_find_pmu(h->native.sys, h->native.cpu, &pmu);
+        status = part_events_check_pmu(&h->events, &pmu, h->native.cpu, err);
     }
     if (status == MACHINE_OK) {
-        status = part_events_check_selects(&h->silicon, s, err);
+        status = part_events_check_selects(&h->native, s, err);
     }
     if (h->clock == HELPER_CHAIN) {
-        h->silicon.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
-        h->chains = timing_choose_chains(h->silicon.tsc_step, h->silicon.tsc.hz);
+        h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
+        h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz);
     }
     if (status == MACHINE_OK) {
         status = prepare_all(h, m, &view, err);
@@ -315,8 +315,8 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
         helper_finish(m);
         return status;
     }
-    h->silicon.prepared = true;
-    h->notes_length = strlen(h->silicon.notes);
+    h->native.prepared = true;
+    h->notes_length = strlen(h->native.notes);
     h->nmis = h->smis = h->tried = h->stolen = 0;
     h->stolen_ms = 0;
     h->at_end_valid = false;

@@ -4,7 +4,7 @@
  * behaves accordingly is drivers/model/model_core.c; the machine that wraps it is drivers/model/model_machine.c. The format of the
  * file is described in doc/model-format.md.
  *
- * Words: a licence *class* is what the power control tells apart (narrow, light256, heavy256, ...), in the order of
+ * Words: a license *class* is what the power control tells apart (narrow, light256, heavy256, ...), in the order of
  * their demand; each class belongs to a frequency *level*. Running code *needs* a class; the core *holds* one.
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_H
@@ -20,7 +20,7 @@
 enum {
     MODEL_TEXT_MAX = 96,
     MODEL_NAME_SIZE = 24,
-    MODEL_LEVELS_MAX = 3, /* the licence counters know levels 0, 1 and 2 */
+    MODEL_LEVELS_MAX = 3, /* the license counters know levels 0, 1 and 2 */
     MODEL_CLASSES_MAX = 8,
     MODEL_TURBO_MAX = 64,
     MODEL_STEPS_MAX = 8,
@@ -169,7 +169,7 @@ struct model_wander {
     double us[MODEL_WANDERS];    /* time constant */
 };
 
-/* What an ordinary processor does beside changing its licence. All zero: none of it. */
+/* What an ordinary processor does beside changing its license. All zero: none of it. */
 struct model_world {
     struct model_sibling sibling;
     struct model_wander wander;
@@ -225,12 +225,12 @@ struct model {
     bool has_power;
     double idle_watts; /* of the package, whatever its cores do */
     double cycle_nj;   /* of each cycle of an active core, at 1 V */
-    bool companions_boosted; /* the other cores have the boosts of what they run, too */
+    bool corunners_boosted; /* the other cores have the boosts of what they run, too */
     size_t n_energies;
     struct model_energy energies[MODEL_ENERGIES_MAX];
     /* [pmu] */
-    bool counts_licences, counts_throttle, counts_kernel_mode;
-    bool licences_of_core; /* event 28H counts the core's cycles, whichever thread runs and in whichever mode */
+    bool counts_licenses, counts_throttle, counts_kernel_mode;
+    bool licenses_of_core; /* event 28H counts the core's cycles, whichever thread runs and in whichever mode */
     double noise_cycles;
     bool no_counters; /* the frequency is told by chains of adds, as the timing machine does it */
     /* [clock] */

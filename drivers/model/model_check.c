@@ -37,7 +37,7 @@ static int check_turbo(struct model_parser *p)
 static int check_umask(struct model_parser *p, const struct model_class *c)
 {
     static const unsigned level_masks[MODEL_LEVELS_MAX] = {0x07, 0x18, 0x20};
-    if (p->model->counts_licences && !(c->umask & level_masks[c->level]))
+    if (p->model->counts_licenses && !(c->umask & level_masks[c->level]))
         return model_fail(p, c->line, "umask", "class %s is at level %u, which event 28H counts by umask %02XH; a bit "
                           "of it would work", c->name, c->level, level_masks[c->level]);
     for (const struct model_class *o = p->model->classes; o < c; o++)

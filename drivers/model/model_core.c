@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The simulated core in time: what runs, what is counted, and which event comes next. Licences: model_licence.c. */
+/* The simulated core in time: what runs, what is counted, and which event comes next. Licenses: model_license.c. */
 #include "drivers/model/model_core.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ static struct model_throttle throttling(const struct model_core *c)
 {
     if (!c->pending || c->halted || !c->payload)
         return (struct model_throttle){1, 0};
-    return model_throttle(c->model, c->payload, c->needed > c->held, c->throttle_ratio);
+    return model_throttle(c->model, c->payload, c->needed > c->held, c->transition_throttle_ratio);
 }
 
 /* Core cycles per microsecond. */
@@ -143,7 +143,7 @@ static void count_time(struct model_core *c, double us, double cycles, double th
     if (c->halted || model_world_frozen(c))
         return;
     bool counts = !interrupted(c) || c->model->counts_kernel_mode;
-    if (counts || c->model->licences_of_core) {
+    if (counts || c->model->licenses_of_core) {
         t->class_cycles[c->held] += cycles;
         t->throttle_cycles += throttled;
     }
@@ -158,7 +158,7 @@ static void count_time(struct model_core *c, double us, double cycles, double th
 
 static double next_event(const struct model_core *c)
 {
-    double t = fmin(c->clock_until, model_licence_event(c));
+    double t = fmin(c->clock_until, model_license_event(c));
     t = fmin(t, fmin(model_ramp_event(c), model_world_event(c)));
     for (size_t i = 0; i < c->model->n_interrupts; i++)
         t = fmin(t, c->interrupt_next[i]);
@@ -178,7 +178,7 @@ static void begin_interrupt(struct model_core *c, size_t number)
     c->interrupt_next[number] = c->now + us + 1e6 / i->rate_hz * model_random_exponential(r);
     c->off_cpu += off;
     if (rearm)
-        model_licence_rearm(c);
+        model_license_rearm(c);
 }
 
 static void handle_events(struct model_core *c)
@@ -190,7 +190,7 @@ static void handle_events(struct model_core *c)
         next_clock_step(c);
     model_world_update(c);
     model_ramp_update(c);
-    model_licence_update(c);
+    model_license_update(c);
 }
 
 /* Nothing is switched while the clock stands still. */
@@ -225,7 +225,7 @@ static double stretch(struct model_core *c, double until, double work, bool payl
     c->now = end;
     if (counted_out) {
         c->count_left = 0;
-        model_licence_need_changed(c);
+        model_license_need_changed(c);
     } else if (c->count_left > 0) {
         c->count_left -= counted * us;
     }
@@ -267,7 +267,7 @@ void model_core_chain(struct model_core *c, double cycles, double behind)
         bool throttled = c->pending && !c->halted && c->needed > c->held && near - done > 1e-6;
         double left = fmin(cycles, throttled ? near : INFINITY) - done, begin = c->now;
         double rate = model_core_executes(c)
-                          ? cycle_rate(c) * model_world_chain(c) * (throttled ? c->throttle_ratio : 1)
+                          ? cycle_rate(c) * model_world_chain(c) * (throttled ? c->transition_throttle_ratio : 1)
                           : 0;
         double until = rate > 0 ? begin + left / rate : INFINITY;
         if (!(until > begin)) /* less than a late time can tell */
@@ -294,7 +294,7 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
         scatter += need.count_sigma * model_random_normal(&c->streams[MODEL_STREAM_COUNTS]);
     c->count_left = need.later > need.first ? need.count * scatter : 0;
     model_world_switched(c);
-    model_licence_payload(c);
+    model_license_payload(c);
     return MACHINE_OK;
 }
 
@@ -306,7 +306,7 @@ void model_core_returned(struct model_core *c)
         return;
     c->dirty_width = c->payload->dirty ? (width > before ? width : before) : 0;
     if (c->dirty_width != before)
-        model_licence_need_changed(c);
+        model_license_need_changed(c);
 }
 
 double model_core_volts(const struct model_core *c)

@@ -66,14 +66,14 @@ struct model_core {
     unsigned mixture; /* the class that alternation asks for until ... */
     double mixture_until;
 
-    /* licences: the class held, and for each class until when it is kept after the last need of it */
+    /* licenses: the class held, and for each class until when it is kept after the last need of it */
     unsigned held;
     double keep_until[MODEL_CLASSES_MAX];
     double wait_us[MODEL_CLASSES_MAX]; /* drawn when the need ended */
     bool pending;                      /* a transition from `origin` to `target` is at step `step` */
     unsigned origin, target;
     size_t step;
-    double step_begin, step_end, throttle_ratio;
+    double step_begin, step_end, transition_throttle_ratio;
     bool halted;
     double halt_end;
     unsigned halt_to;

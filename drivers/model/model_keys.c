@@ -137,7 +137,7 @@ static int store_umask(struct model_parser *p, const char *key, const char *valu
     if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
         return -1;
     if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
-        return model_fail(p, p->line, key, "%.20s is not a bit that counts a licence; 0x02, 0x04, 0x08, 0x10, 0x20 "
+        return model_fail(p, p->line, key, "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 "
                           "or 0 (none) would work", value);
     return 0;
 }
@@ -466,7 +466,7 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
 static const struct model_key power_keys[] = {
     NUMBER("idle_watts", true, model, idle_watts, 0, 1e4),
     NUMBER("cycle_nj", true, model, cycle_nj, 0, 1e3),
-    YES_NO("companion_boosts", false, model, companions_boosted),
+    YES_NO("companion_boosts", false, model, corunners_boosted),
 };
 
 /* ---- [pmu], [clock], [interrupt NAME] ---- */
@@ -488,10 +488,10 @@ static int store_counters(struct model_parser *p, const char *key, const char *v
 }
 
 static const struct model_key pmu_keys[] = {
-    YES_NO("licences", true, model, counts_licences),
+    YES_NO("licences", true, model, counts_licenses),
     YES_NO("throttle", true, model, counts_throttle),
     OWN("counts", true, store_counts),
-    YES_NO("licences_of_core", false, model, licences_of_core),
+    YES_NO("licences_of_core", false, model, licenses_of_core),
     NUMBER("noise_cycles", true, model, noise_cycles, 0, 1000),
     OWN("counters", false, store_counters),
 };
@@ -513,8 +513,8 @@ static int leave_clock(struct model_parser *p)
 static int leave_pmu(struct model_parser *p)
 {
     const struct model *m = p->model;
-    if (m->no_counters && (m->counts_licences || m->counts_throttle))
-        return model_fail(p, p->section_line, "counters", "nothing is counted: licences and throttle must be no");
+    if (m->no_counters && (m->counts_licenses || m->counts_throttle))
+        return model_fail(p, p->section_line, "counters", "nothing is counted: licenses and throttle must be no");
     return leave_clock(p);
 }
 

@@ -78,7 +78,7 @@ static void need_class(struct model_core *c, unsigned class_)
     c->needed = class_;
     if (before > 0 && before != class_)
         need_ended(c, before);
-    model_licence_update(c);
+    model_license_update(c);
 }
 
 /* What the payload, the upper halves in use and recent alternation need together. */
@@ -91,19 +91,19 @@ static void review_need(struct model_core *c)
     need_class(c, c->mixture > class_ ? c->mixture : class_);
 }
 
-void model_licence_payload(struct model_core *c)
+void model_license_payload(struct model_core *c)
 {
     struct model_kind kind = {c->payload->kernel->width, c->payload->kernel->weight};
     note_kind(c, kind);
     review_need(c);
 }
 
-void model_licence_need_changed(struct model_core *c)
+void model_license_need_changed(struct model_core *c)
 {
     review_need(c);
 }
 
-void model_licence_rearm(struct model_core *c)
+void model_license_rearm(struct model_core *c)
 {
     for (unsigned k = 1; k < c->model->n_classes; k++)
         if (c->keep_until[k] > c->now)
@@ -178,12 +178,12 @@ static void enter_steps(struct model_core *c)
         const struct model_step *s = &transition(c)->steps[c->step];
         if (s->kind == MODEL_STEP_THROTTLE) {
             struct model_step_variant v = model_step_figures(s, c->cores);
-            c->throttle_ratio = v.ratio;
+            c->transition_throttle_ratio = v.ratio;
             c->step_begin = c->now;
             c->step_end = c->now + scattered(c, v.us, c->model->throttle_sigma_us);
             return;
         }
-        c->throttle_ratio = 1;
+        c->transition_throttle_ratio = 1;
         c->step_end = INFINITY;
         if (!throttle_follows(c))
             apply_boosts(c, true);
@@ -191,7 +191,7 @@ static void enter_steps(struct model_core *c)
             return;
     }
     c->pending = false;
-    c->throttle_ratio = 1;
+    c->transition_throttle_ratio = 1;
     c->step_end = INFINITY;
 }
 
@@ -220,14 +220,14 @@ static void raise_target(struct model_core *c, unsigned target)
     }
     struct model_step_variant v = model_step_figures(s, c->cores);
     double scatter = c->model->throttle_sigma_us;
-    c->throttle_ratio = v.ratio;
+    c->transition_throttle_ratio = v.ratio;
     c->step_end = fmax(c->now, c->step_begin + scattered(c, v.us, scatter));
 }
 
 static void release(struct model_core *c, unsigned class_)
 {
     c->pending = false;
-    c->throttle_ratio = 1;
+    c->transition_throttle_ratio = 1;
     c->step_end = INFINITY;
     drop_boosts(c, class_);
     c->ramps.rises = false;
@@ -243,7 +243,7 @@ static bool voltage_rises(struct model_core *c, unsigned class_)
         return false;
     if (!c->ramps.rises) {
         c->pending = false;
-        c->throttle_ratio = 1;
+        c->transition_throttle_ratio = 1;
         c->step_end = INFINITY;
     }
     model_ramp_rise(c, class_);
@@ -270,7 +270,7 @@ static void end_throttle(struct model_core *c)
     enter_steps(c);
 }
 
-double model_licence_event(const struct model_core *c)
+double model_license_event(const struct model_core *c)
 {
     double t = INFINITY;
     if (c->halted)
@@ -283,7 +283,7 @@ double model_licence_event(const struct model_core *c)
     return c->mixture ? fmin(t, c->mixture_until) : t;
 }
 
-void model_licence_update(struct model_core *c)
+void model_license_update(struct model_core *c)
 {
     if (c->halted && c->halt_end <= c->now)
         end_halt(c);

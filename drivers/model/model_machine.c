@@ -78,7 +78,7 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
     case COUNTER_LVL1:
     case COUNTER_LVL2:
     case COUNTER_EVENT:
-        return m->counts_licences ? NULL : "the modelled CPU has no licence events (28H, by its model file)";
+        return m->counts_licenses ? NULL : "the modelled CPU has no license events (28H, by its model file)";
     case COUNTER_THROTTLE:
         return m->counts_throttle ? NULL : "the modelled CPU has no throttle event (28H/40H, by its model file)";
     case COUNTER_IDS:
@@ -197,7 +197,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         return machine_fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
                             setup->max_samples);
     s->prepared = true;
-    s->companion_volts = NAN;
+    s->corunner_volts = NAN;
     return MACHINE_OK;
 }
 
@@ -335,16 +335,16 @@ static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
 static void count_energy(struct model_state *s)
 {
     const struct model *m = &s->model;
-    struct payload companion = s->setup.companion;
+    struct payload corunner = s->setup.corunner;
     char why[200];
-    if (!companion.kernel && kernel_parse("64add", &companion, why, sizeof why) != 0)
+    if (!corunner.kernel && kernel_parse("64add", &corunner, why, sizeof why) != 0)
         return;
     double seconds = (s->core.now - s->core.around.begin) * 1e-6, watts = m->idle_watts;
-    if (isnan(s->companion_volts))
-        s->companion_volts = model_power_steady_volts(m, &companion, s->active, s->setup.fixed_ghz);
+    if (isnan(s->corunner_volts))
+        s->corunner_volts = model_power_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
     if (s->active > 1)
-        watts += (s->active - 1) * model_power_steady_core(m, &companion, s->active, s->setup.fixed_ghz,
-                                                           s->companion_volts);
+        watts += (s->active - 1) * model_power_steady_core(m, &corunner, s->active, s->setup.fixed_ghz,
+                                                           s->corunner_volts);
     s->energy.joules += s->core.totals.joules + watts * seconds;
     s->energy.seconds += seconds;
 }
@@ -422,7 +422,7 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
     return MACHINE_OK;
 }
 
-static int model_stated(struct machine *machine, struct stated_limits *out, struct machine_error *err)
+static int model_rated(struct machine *machine, struct rated_limits *out, struct machine_error *err)
 {
     const struct model_state *s = machine->state;
     return model_speed_select(&s->model, out, err);
@@ -472,7 +472,7 @@ static const struct machine_ops model_ops = {
     .find_event = model_find_event,
     .named_events = model_named_events,
     .read_energy = model_energy,
-    .speed_select = model_stated,
+    .speed_select = model_rated,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

@@ -81,7 +81,7 @@ extern const size_t model_n_sections;
 #define CLASS(name, required, type, field) {name, MODEL_KEY_CLASS, required, offsetof(struct type, field), 0, 0, NULL}
 #define OWN(name, required, function) {name, MODEL_KEY_OWN, required, 0, 0, 0, function}
 
-/* What an ordinary processor does beside changing its licence: model_keys_world.c. */
+/* What an ordinary processor does beside changing its license: model_keys_world.c. */
 enum {
     MODEL_SMI_KEYS = 3,
     MODEL_COLD_KEYS = 2,

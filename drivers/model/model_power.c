@@ -44,7 +44,7 @@ double model_power_steady_volts(const struct model *m, const struct payload *p, 
         volts = model_volts(m, nominal_ghz(m, &need, cores, fixed_ghz));
         model_core_start(c, m, cores, 0, 0);
         c->fixed_ghz = fixed_ghz;
-        if (m->companions_boosted && model_core_run(c, p, &ignored) == MACHINE_OK) {
+        if (m->corunners_boosted && model_core_run(c, p, &ignored) == MACHINE_OK) {
             model_core_advance(c, settled_us, INFINITY);
             volts = model_core_volts(c);
         }

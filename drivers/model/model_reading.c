@@ -28,7 +28,7 @@ uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)
 }
 
 /* Cycles by the umask bits of event 28H; 40H counts throttling, 01H and 80H nothing. */
-static double licence_cycles(const struct model *m, const struct model_totals *t, unsigned umask)
+static double license_cycles(const struct model *m, const struct model_totals *t, unsigned umask)
 {
     double cycles = umask & 0x40 && m->counts_throttle ? t->throttle_cycles : 0;
     for (size_t i = 0; i < m->n_classes; i++)
@@ -71,7 +71,7 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
         value = t->throttle_cycles;
         break;
     default:
-        value = licence_cycles(m, t, spec->event >> 8 & 0xff);
+        value = license_cycles(m, t, spec->event >> 8 & 0xff);
         break;
     }
     /* what has counted nothing reads 0, whatever the noise */

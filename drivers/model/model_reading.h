@@ -23,7 +23,7 @@ struct model_state {
     uint64_t repetition;
     uint64_t register_tsc;        /* of the last reading of a register */
     struct energy_reading energy; /* since prepare */
-    double companion_volts;       /* of each of the other active cores; NaN: not known yet */
+    double corunner_volts;       /* of each of the other active cores; NaN: not known yet */
 };
 
 /* One repetition in progress. */

@@ -14,6 +14,6 @@
 int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err);
 
 /* As machine_ops.speed_select: the turbo limits of each level, where the model file says that they are stated. */
-int model_speed_select(const struct model *m, struct stated_limits *out, struct machine_error *err);
+int model_speed_select(const struct model *m, struct rated_limits *out, struct machine_error *err);
 
 #endif

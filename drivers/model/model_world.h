@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What an ordinary processor does beside changing its licence, in the simulation: the hyper-thread next door, the
+ * What an ordinary processor does beside changing its license, in the simulation: the hyper-thread next door, the
  * frequency's wandering, power limits, system management interrupts, cold code. doc/model-format.md says how each
  * behaves; all of it is absent unless the model file has its section.
  */

@@ -204,7 +204,7 @@ static int msr_read_energy(struct machine *m, struct energy_reading *out, const 
     return w->inner.ops->read_energy(&w->inner, out, source, err);
 }
 
-static int msr_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+static int msr_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
     struct with_registers *w = m->state;
 

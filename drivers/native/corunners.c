@@ -16,18 +16,18 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/cpu/tsc.h"
 
-struct companion {
+struct corunner {
     alignas(64) atomic_uint_fast64_t slices; /* a cache line for each, so that counting disturbs nobody */
-    struct companions *all;
+    struct corunners *all;
     pthread_t thread;
 };
 
-struct companions {
+struct corunners {
     atomic_bool stop;
     struct payload payload;
     uint64_t slice_ticks;
     size_t n; /* started */
-    struct companion *list;
+    struct corunner *list;
 };
 
 /* Blocks between two looks at the clock: enough of them that reading it does not thin out the instructions. */
@@ -35,7 +35,7 @@ enum { BLOCKS_PER_LOOK = 64 };
 
 static void *keep_busy(void *data)
 {
-    struct companion *self = data;
+    struct corunner *self = data;
     const struct payload *p = &self->all->payload;
 
     while (!atomic_load_explicit(&self->all->stop, memory_order_relaxed)) {
@@ -55,7 +55,7 @@ static int fail(struct machine_error *err, int cpu, int error)
 }
 
 /* A thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. */
-static int start_one(struct companion *c, int cpu)
+static int start_one(struct corunner *c, int cpu)
 {
     struct cpu_mask place;
     struct sched_param normal = { .sched_priority = 0 };
@@ -85,13 +85,13 @@ static int start_one(struct companion *c, int cpu)
 }
 
 /* A core counts as active once its thread has completed a slice. */
-static int wait_until_busy(const struct companions *c, const int *cpus, struct machine_error *err)
+static int wait_until_busy(const struct corunners *c, const int *cpus, struct machine_error *err)
 {
     const struct timespec pause = { .tv_nsec = 200000 };
 
     for (size_t i = 0; i < c->n; i++) {
         int tries = 25000; /* 5 s: a core that gets no time in so long cannot be called active */
-        while (companions_slices(c, i) == 0) {
+        while (corunners_slices(c, i) == 0) {
             if (tries-- == 0) {
                 memset(err, 0, sizeof *err);
                 err->status = MACHINE_FAILED;
@@ -105,15 +105,15 @@ static int wait_until_busy(const struct companions *c, const int *cpus, struct m
     return MACHINE_OK;
 }
 
-int companions_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
-                     struct companions **out, struct machine_error *err)
+int corunners_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
+                     struct corunners **out, struct machine_error *err)
 {
     *out = NULL;
     if (n == 0) {
         return MACHINE_OK;
     }
-    struct companions *c = calloc(1, sizeof *c);
-    struct companion *list = aligned_alloc(alignof(struct companion), n * sizeof *list);
+    struct corunners *c = calloc(1, sizeof *c);
+    struct corunner *list = aligned_alloc(alignof(struct corunner), n * sizeof *list);
     if (c == NULL || list == NULL) {
         free(c);
         free(list);
@@ -125,7 +125,7 @@ int companions_start(const int *cpus, size_t n, const struct payload *payload, u
     c->list = list;
     int status = MACHINE_OK;
     while (c->n < n && status == MACHINE_OK) {
-        struct companion *one = &list[c->n];
+        struct corunner *one = &list[c->n];
         atomic_init(&one->slices, 0);
         one->all = c;
         int error = start_one(one, cpus[c->n]);
@@ -139,19 +139,19 @@ int companions_start(const int *cpus, size_t n, const struct payload *payload, u
         status = wait_until_busy(c, cpus, err);
     }
     if (status != MACHINE_OK) {
-        companions_stop(c);
+        corunners_stop(c);
         return status;
     }
     *out = c;
     return MACHINE_OK;
 }
 
-uint64_t companions_slices(const struct companions *c, size_t i)
+uint64_t corunners_slices(const struct corunners *c, size_t i)
 {
     return atomic_load_explicit(&c->list[i].slices, memory_order_relaxed);
 }
 
-void companions_stop(struct companions *c)
+void corunners_stop(struct corunners *c)
 {
     if (c == NULL) {
         return;

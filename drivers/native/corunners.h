@@ -10,20 +10,20 @@
 
 #include "drivers/machine.h"
 
-struct companions;
+struct corunners;
 
 /*
  * Starts one thread on each of the n logical CPUs, pinned there, at normal priority; each runs `payload` without pause
  * and looks every `slice_ticks` TSC ticks whether it is to stop. Returns when all of them run: MACHINE_OK and
  * *out (NULL for n = 0), or *err filled and its status; then nothing is left running.
  */
-int companions_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
-                     struct companions **out, struct machine_error *err);
+int corunners_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
+                     struct corunners **out, struct machine_error *err);
 
 /* Slices that thread i has run so far: it grows while the thread runs. */
-uint64_t companions_slices(const struct companions *c, size_t i);
+uint64_t corunners_slices(const struct corunners *c, size_t i);
 
 /* Stops them and waits for their end. NULL is allowed. */
-void companions_stop(struct companions *c);
+void corunners_stop(struct corunners *c);
 
 #endif

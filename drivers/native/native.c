@@ -15,7 +15,7 @@
 
 #include "drivers/power/speed_select.h"
 
-void silicon_note(char *notes, size_t size, const char *text)
+void native_note(char *notes, size_t size, const char *text)
 {
     size_t used = strlen(notes);
 
@@ -24,7 +24,7 @@ void silicon_note(char *notes, size_t size, const char *text)
     }
 }
 
-void silicon_info(const struct silicon *s, struct machine_info *out)
+void native_info(const struct native *s, struct machine_info *out)
 {
     *out = (struct machine_info){
         .cpu = s->cpu_text,
@@ -46,7 +46,7 @@ void silicon_info(const struct silicon *s, struct machine_info *out)
     };
 }
 
-size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max)
+size_t native_core_kinds(const struct native *s, struct machine_core_kind *out, size_t max)
 {
     struct cpu_view view;
 
@@ -56,7 +56,7 @@ size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out
 
 /* ---- open ---- */
 
-static int find_tsc(struct silicon *s, const struct cpu_leaves *leaves, struct machine_error *err)
+static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct machine_error *err)
 {
     char clock[64], note[160];
     const char *origin;
@@ -67,18 +67,18 @@ static int find_tsc(struct silicon *s, const struct cpu_leaves *leaves, struct m
         return machine_fail(err, MACHINE_CANNOT, "in a virtual machine let the hypervisor pass on the invariant TSC; "
                             "--machine model:NAME works everywhere", "%s", note);
     }
-    silicon_note(s->machine_notes, sizeof s->machine_notes, note);
+    native_note(s->machine_notes, sizeof s->machine_notes, note);
     if (tsc_calibrate(&hz, &error) != 0) {
         return machine_fail(err, MACHINE_CANNOT, "", "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock "
                             "does not advance");
     }
     double declared = tsc_declared_hz(leaves, &origin);
     tsc_decide(declared, origin, hz, error, &s->tsc);
-    silicon_note(s->machine_notes, sizeof s->machine_notes, s->tsc.note);
+    native_note(s->machine_notes, sizeof s->machine_notes, s->tsc.note);
     return MACHINE_OK;
 }
 
-static void describe(struct silicon *s, const struct cpu_leaves *leaves)
+static void describe(struct native *s, const struct cpu_leaves *leaves)
 {
     char text[200];
 
@@ -87,26 +87,26 @@ static void describe(struct silicon *s, const struct cpu_leaves *leaves)
     if (s->id.hypervisor) {
         snprintf(text, sizeof text, "in a virtual machine (%s): the host may take the CPU away at any time",
                  s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unnamed hypervisor");
-        silicon_note(s->machine_notes, sizeof s->machine_notes, text);
+        native_note(s->machine_notes, sizeof s->machine_notes, text);
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
     if (s->contradicts) {
-        silicon_note(s->machine_notes, sizeof s->machine_notes, text);
+        native_note(s->machine_notes, sizeof s->machine_notes, text);
     }
 }
 
 /* Physical cores, for info before anything is prepared. */
-static void count_cores(struct silicon *s)
+static void count_cores(struct native *s)
 {
     struct cpu_view view;
-    struct cpu_companions all;
+    struct cpu_corunners all;
     const struct machine_setup everything = { .cpu = -1 };
     struct machine_error ignored;
     int cpu;
 
     cpu_view_read(s->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
-        cpu_pick_companions(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
+        cpu_pick_corunners(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
         return;
     }
     free(all.cpus);
@@ -115,7 +115,7 @@ static void count_cores(struct silicon *s)
 }
 
 /* The ways to an energy counter: of a folder laid out like /sys only those in it. */
-static void find_energy(struct silicon *s, const struct cpu_leaves *leaves)
+static void find_energy(struct native *s, const struct cpu_leaves *leaves)
 {
     struct energy_access *a = &s->energy.access;
     bool here = strcmp(s->sys, "/sys") == 0;
@@ -128,7 +128,7 @@ static void find_energy(struct silicon *s, const struct cpu_leaves *leaves)
     a->edge_us = ENERGY_EDGE_US;
 }
 
-int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err)
+int native_read_energy(struct native *s, struct energy_reading *out, const char **source, struct machine_error *err)
 {
     struct cpu_view view;
     int cpu = s->cpu;
@@ -143,7 +143,7 @@ int silicon_read_energy(struct silicon *s, struct energy_reading *out, const cha
     return energy_read(&s->energy, cpu, out, source, err);
 }
 
-int silicon_speed_select(const struct silicon *s, struct stated_limits *out, struct machine_error *err)
+int native_speed_select(const struct native *s, struct rated_limits *out, struct machine_error *err)
 {
     int cpus[CPU_LIMIT];
     struct speed_select device;
@@ -169,7 +169,7 @@ int silicon_speed_select(const struct silicon *s, struct stated_limits *out, str
     return status;
 }
 
-int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
+int native_open(struct native *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
 {
     memset(s, 0, sizeof *s);
     snprintf(s->sys, sizeof s->sys, "%s", sys);
@@ -203,7 +203,7 @@ static void list_kernels(unsigned features, char *out, size_t size)
     }
 }
 
-int silicon_check_features(const struct silicon *s, const struct payload *p, struct machine_error *err)
+int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err)
 {
     unsigned missing = p->kernel->features & ~s->features;
     char names[80], usable[170], remedy[200], why[200];
@@ -224,36 +224,36 @@ int silicon_check_features(const struct silicon *s, const struct payload *p, str
     return MACHINE_OK;
 }
 
-void silicon_finish(struct silicon *s)
+void native_finish(struct native *s)
 {
-    companions_stop(s->companions);
-    place_leave(&s->place);
-    s->companions = NULL;
+    corunners_stop(s->corunners);
+    pinning_leave(&s->place);
+    s->corunners = NULL;
     s->prepared = false;
     s->n_lanes = 0;
     s->active_cores = 0;
 }
 
-static int start_companions(struct silicon *s, const struct cpu_view *view, struct machine_error *err)
+static int start_corunners(struct native *s, const struct cpu_view *view, struct machine_error *err)
 {
-    struct payload companion = s->setup.companion;
-    struct cpu_companions chosen;
+    struct payload corunner = s->setup.corunner;
+    struct cpu_corunners chosen;
 
-    if (companion.kernel == NULL) {
+    if (corunner.kernel == NULL) {
         char why[200];
-        if (kernel_parse("64add", &companion, why, sizeof why) != 0) {
+        if (kernel_parse("64add", &corunner, why, sizeof why) != 0) {
             return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
         }
     }
-    int status = silicon_check_features(s, &companion, err);
+    int status = native_check_features(s, &corunner, err);
     if (status == MACHINE_OK) {
-        status = cpu_pick_companions(s->sys, view, s->cpu, &s->setup, &chosen, err);
+        status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, &chosen, err);
     }
     if (status != MACHINE_OK) {
         return status;
     }
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
-    status = companions_start(chosen.cpus, chosen.n, &companion, slice, &s->companions, err);
+    status = corunners_start(chosen.cpus, chosen.n, &corunner, slice, &s->corunners, err);
     s->active_cores = chosen.active;
     s->active_in_package = chosen.in_package;
     s->active_in_die = chosen.in_die;
@@ -262,7 +262,7 @@ static int start_companions(struct silicon *s, const struct cpu_view *view, stru
     return status;
 }
 
-int silicon_check_fixed(const struct machine_setup *s, struct machine_error *err)
+int native_check_fixed(const struct machine_setup *s, struct machine_error *err)
 {
     if (s->fixed_ghz == 0) {
         return MACHINE_OK;
@@ -283,10 +283,10 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
                             "1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
-    return silicon_check_fixed(s, err);
+    return native_check_fixed(s, err);
 }
 
-static void remark_idle(struct silicon *s, const struct cpu_view *view)
+static void remark_idle(struct native *s, const struct cpu_view *view)
 {
     int left = 0;
 
@@ -294,16 +294,16 @@ static void remark_idle(struct silicon *s, const struct cpu_view *view)
         left += cpu_mask_has(&view->online, cpu);
     }
     if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
-        silicon_note(s->notes, sizeof s->notes, "all CPUs are kept busy and none is left for the system: expect more "
+        native_note(s->notes, sizeof s->notes, "all CPUs are kept busy and none is left for the system: expect more "
                     "interrupted repetitions (fewer active cores leave one free)");
     }
 }
 
-int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err)
+int native_prepare(struct native *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err)
 {
     struct cpu_view view;
 
-    silicon_finish(s);
+    native_finish(s);
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
     int status = check_setup(setup, err);
     if (status != MACHINE_OK) {
@@ -317,25 +317,25 @@ int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t
     if (status != MACHINE_OK) {
         return status;
     }
-    status = place_enter(&s->place, s->cpu, bytes, err);
+    status = pinning_enter(&s->place, s->cpu, bytes, err);
     if (status == MACHINE_OK) {
-        status = start_companions(s, &view, err);
+        status = start_corunners(s, &view, err);
     }
     if (status != MACHINE_OK) {
-        silicon_finish(s);
+        native_finish(s);
         return status;
     }
     s->prepared = true;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
-    silicon_note(s->notes, sizeof s->notes, s->place.note);
+    native_note(s->notes, sizeof s->notes, s->place.note);
     remark_idle(s, &view);
     return MACHINE_OK;
 }
 
 /* ---- one repetition ---- */
 
-static struct pace_lane *find_lane(struct silicon *s, const struct payload *p)
+static struct pace_lane *find_lane(struct native *s, const struct payload *p)
 {
     for (size_t i = 0; i < s->n_lanes; i++) {
         if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty) {
@@ -345,22 +345,22 @@ static struct pace_lane *find_lane(struct silicon *s, const struct payload *p)
     return NULL;
 }
 
-/* The core must have forgotten a kernel that was calibrated: twice the 2 ms that the Intel manual gives for a licence
+/* The core must have forgotten a kernel that was calibrated: twice the 2 ms that the Intel manual gives for a license
  * to lapse (dissertation on Skylake-SP AVX overhead, section 3.2.2). */
-void silicon_relax(void)
+void native_relax(void)
 {
     const struct timespec pause = { .tv_nsec = 4000000 };
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
 /* Runs each payload that is new, before anything is recorded. */
-int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_measure *measure, void *context,
+int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
                       struct machine_error *err)
 {
     enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
     bool ran = false;
 
-    if (s->n_lanes + r->n_segments > SILICON_LANES_MAX) {
+    if (s->n_lanes + r->n_segments > NATIVE_LANES_MAX) {
         s->n_lanes = 0; /* rarely so many; they are calibrated again */
     }
     for (size_t i = 0; i < r->n_segments; i++) {
@@ -368,15 +368,15 @@ int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_me
         if (find_lane(s, p) != NULL) {
             continue;
         }
-        int status = silicon_check_features(s, p, err);
+        int status = native_check_features(s, p, err);
         if (status != MACHINE_OK) {
             return status;
         }
         int failed = -1;
         for (int attempt = 0; attempt < ATTEMPTS && failed != 0; attempt++) {
-            place_begin(&s->place, CALIBRATION_US);
+            pinning_begin(&s->place, CALIBRATION_US);
             failed = measure(context, p, &s->lanes[s->n_lanes]);
-            place_end(&s->place, CALIBRATION_US);
+            pinning_end(&s->place, CALIBRATION_US);
         }
         if (failed != 0) {
             return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
@@ -386,12 +386,12 @@ int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_me
         ran = true;
     }
     if (ran) {
-        silicon_relax();
+        native_relax();
     }
     return MACHINE_OK;
 }
 
-int silicon_check_request(const struct run_request *r, struct machine_error *err)
+int native_check_request(const struct run_request *r, struct machine_error *err)
 {
     unsigned recordings = 0;
 
@@ -413,7 +413,7 @@ int silicon_check_request(const struct run_request *r, struct machine_error *err
     return MACHINE_OK;
 }
 
-int silicon_plan(struct silicon *s, const struct run_request *r, unsigned turns, struct plan *plan,
+int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
                  struct machine_error *err)
 {
     double tick_per_us = s->tsc.hz * 1e-6;
@@ -452,23 +452,23 @@ static double planned_us(const struct run_request *r)
     return us;
 }
 
-void silicon_begin(struct silicon *s, const struct run_request *r, struct silicon_watch *w)
+void native_begin(struct native *s, const struct run_request *r, struct native_watch *w)
 {
     w->us = planned_us(r);
-    place_begin(&s->place, w->us);
+    pinning_begin(&s->place, w->us);
     for (size_t i = 0; i < r->n_segments; i++) {
-        place_touch(&r->segments[i].payload);
+        pinning_touch(&r->segments[i].payload);
     }
     getrusage(RUSAGE_THREAD, &w->before);
 }
 
-void silicon_end(struct silicon *s, const struct silicon_watch *w, const struct plan_log *log, struct recording *out)
+void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out)
 {
     struct rusage after;
     int cpu = sched_getcpu();
 
     getrusage(RUSAGE_THREAD, &after);
-    place_end(&s->place, w->us);
+    pinning_end(&s->place, w->us);
     out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut;
     out->page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt);
     out->migrated = cpu != s->cpu;

@@ -20,10 +20,10 @@
 #include "drivers/native/plan.h"
 #include "drivers/cpu/tsc.h"
 
-enum { SILICON_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, SILICON_ROOT_MAX = 256 };
+enum { NATIVE_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, NATIVE_ROOT_MAX = 256 };
 
-struct silicon {
-    char sys[SILICON_ROOT_MAX];
+struct native {
+    char sys[NATIVE_ROOT_MAX];
     struct cpu_identity id;
     bool contradicts;        /* the model number does not fit the features: tables by model do not apply */
     char cpu_text[80];
@@ -43,82 +43,82 @@ struct silicon {
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */
     struct place place;
-    struct companions *companions;
-    struct pace_lane lanes[SILICON_LANES_MAX];
+    struct corunners *corunners;
+    struct pace_lane lanes[NATIVE_LANES_MAX];
     size_t n_lanes;
     struct energy energy;
 };
 
 /* Adds to a line of notes, behind "; ". What does not fit is cut off; an empty text adds nothing. */
-void silicon_note(char *notes, size_t size, const char *text);
+void native_note(char *notes, size_t size, const char *text);
 
 /*
  * Finds out what there is. `sys`: "/sys", or a folder laid out like it; `leaves`: of the CPU. Takes 60 ms or more, for
  * the TSC. Returns MACHINE_OK, or fills *err and returns its status: MACHINE_CANNOT where the TSC is no clock.
  */
-int silicon_open(struct silicon *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err);
+int native_open(struct native *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err);
 
 /* All but the name and the source. */
-void silicon_info(const struct silicon *s, struct machine_info *out);
+void native_info(const struct native *s, struct machine_info *out);
 
 /* As machine_ops.core_kinds. */
-size_t silicon_core_kinds(const struct silicon *s, struct machine_core_kind *out, size_t max);
+size_t native_core_kinds(const struct native *s, struct machine_core_kind *out, size_t max);
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->place.locked)
  * and starts the companions. Returns MACHINE_OK, or fills *err, returns its status and leaves everything as it was.
  */
-int silicon_prepare(struct silicon *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err);
+int native_prepare(struct native *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err);
 /* Undoes it; may be called twice, or without. */
-void silicon_finish(struct silicon *s);
+void native_finish(struct native *s);
 
 /* MACHINE_CANNOT where a setup asks for a fixed frequency: silicon is fixed by the settings of the system. */
-int silicon_check_fixed(const struct machine_setup *s, struct machine_error *err);
+int native_check_fixed(const struct machine_setup *s, struct machine_error *err);
 /* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
-int silicon_check_features(const struct silicon *s, const struct payload *p, struct machine_error *err);
+int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err);
 /* Whether a repetition makes sense: MACHINE_OK or MACHINE_BAD_INPUT. */
-int silicon_check_request(const struct run_request *r, struct machine_error *err);
+int native_check_request(const struct run_request *r, struct machine_error *err);
 
 /* Fills *lane for a payload by running it. Returns 0, or -1 when the CPU was taken away. */
-typedef int silicon_measure(void *context, const struct payload *p, struct pace_lane *lane);
+typedef int native_measure(void *context, const struct payload *p, struct pace_lane *lane);
 /*
  * Measures each payload of a repetition that has no lane yet, with some attempts, and then lets the core relax. To be
  * called after prepare. Returns MACHINE_OK or fills *err and returns its status.
  */
-int silicon_calibrate(struct silicon *s, const struct run_request *r, silicon_measure *measure, void *context,
+int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
                       struct machine_error *err);
 
 /*
  * The plan of a repetition whose payloads have lanes; one reading in `turns` is of another kind. Returns MACHINE_OK, or
  * MACHINE_BAD_INPUT when it could give more readings than were prepared for.
  */
-int silicon_plan(struct silicon *s, const struct run_request *r, unsigned turns, struct plan *plan,
+int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
                  struct machine_error *err);
 
 /* Around one repetition: real-time priority, warm code, and what happened to the thread meanwhile. */
-struct silicon_watch {
+struct native_watch {
     double us;
     struct rusage before;
 };
-void silicon_begin(struct silicon *s, const struct run_request *r, struct silicon_watch *w);
+void native_begin(struct native *s, const struct run_request *r, struct native_watch *w);
 /* Fills what *out says of the thread. A plan that was cut counts as one that was taken off its CPU. */
-void silicon_end(struct silicon *s, const struct silicon_watch *w, const struct plan_log *log, struct recording *out);
+void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out);
 
 /* As machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
-int silicon_read_energy(struct silicon *s, struct energy_reading *out, const char **source, struct machine_error *err);
+int native_read_energy(struct native *s, struct energy_reading *out, const char **source, struct machine_error *err);
 
 /* As machine_ops.speed_select; only of "/sys" is it asked, of a folder laid out like it there is none. */
-int silicon_speed_select(const struct silicon *s, struct stated_limits *out, struct machine_error *err);
+int native_speed_select(const struct native *s, struct rated_limits *out, struct machine_error *err);
 
-/* Lets the core forget what it ran: twice the longest time after which a licence is said to lapse. */
-void silicon_relax(void);
+/* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
+void native_relax(void);
 
-/* ---- silicon_lane.c ---- */
+/* ---- native_lane.c ---- */
 
 /*
  * How fast a payload runs and how it is run at this sample period (us): 2 ms to reach its steady state, then its rate.
  * The leads are a guess that follows what is seen.
  */
-void silicon_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane);
+void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane);
 
 #endif

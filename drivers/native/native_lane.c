@@ -27,7 +27,7 @@ static uint64_t at_least_one(double blocks)
     return blocks < 1 ? 1 : (uint64_t)llround(blocks);
 }
 
-void silicon_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane)
+void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane)
 {
     const double tick_per_us = tsc_hz * 1e-6;
 

@@ -150,7 +150,7 @@ static inline int64_t pace_tolerance(uint64_t period)
 struct pace {
     uint64_t rate;
     bool careful;     /* the rate may be wrong */
-    unsigned strikes; /* samples in a row that ended too late */
+    unsigned overruns_in_a_row; /* samples in a row that ended too late */
 };
 
 /*
@@ -163,8 +163,8 @@ static inline void pace_learn(struct pace *p, uint64_t seen, int64_t late, int64
 {
     bool too_late = late > most, too_early = late < -most;
 
-    p->strikes = too_late ? p->strikes + 1 : 0;
-    if (too_early || p->strikes >= 2 || (p->careful && !too_late && whole)) {
+    p->overruns_in_a_row = too_late ? p->overruns_in_a_row + 1 : 0;
+    if (too_early || p->overruns_in_a_row >= 2 || (p->careful && !too_late && whole)) {
         p->rate = seen;
     } else if (!too_late && whole) {
         p->rate += (uint64_t)((int64_t)(seen - p->rate) / 4);

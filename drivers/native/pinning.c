@@ -103,10 +103,10 @@ static void try_realtime(struct place *p)
              "ulimit -r 1", strerror(errno));
         return;
     }
-    place_end(p, 0);
+    pinning_end(p, 0);
 }
 
-int place_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err)
+int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err)
 {
     memset(p, 0, sizeof *p);
     p->cpu = cpu;
@@ -117,7 +117,7 @@ int place_enter(struct place *p, int cpu, size_t bytes, struct machine_error *er
     p->entered = true;
     status = lock_memory(p, bytes, err);
     if (status != MACHINE_OK) {
-        place_leave(p);
+        pinning_leave(p);
         return status;
     }
     try_realtime(p);
@@ -133,7 +133,7 @@ static void restore_policy(const struct place *p)
     }
 }
 
-void place_leave(struct place *p)
+void pinning_leave(struct place *p)
 {
     if (!p->entered) {
         return;
@@ -157,7 +157,7 @@ static void touch_stack(void)
     }
 }
 
-void place_begin(struct place *p, double us)
+void pinning_begin(struct place *p, double us)
 {
     struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
 
@@ -175,7 +175,7 @@ void place_begin(struct place *p, double us)
 
 /* The rest is taken before the next repetition: a register may be read first, while the core is as the kernel left
  * it. */
-void place_end(struct place *p, double us)
+void pinning_end(struct place *p, double us)
 {
     restore_policy(p);
     if (p->realtime && us <= p->realtime_limit_us) {
@@ -183,7 +183,7 @@ void place_end(struct place *p, double us)
     }
 }
 
-void place_touch(const struct payload *p)
+void pinning_touch(const struct payload *p)
 {
     const size_t line = 64, page = 4096, setup = 512;
     const volatile unsigned char *code;

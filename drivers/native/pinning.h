@@ -26,19 +26,19 @@ struct place {
 /*
  * Pins the calling thread to `cpu`, finds out whether it may run at real-time priority, and provides `bytes` of locked
  * memory. Returns MACHINE_OK, or fills *err and leaves everything as it was. All other functions must be called from
- * the same thread. place_leave() restores affinity and policy and frees the memory; it may be called twice.
+ * the same thread. pinning_leave() restores affinity and policy and frees the memory; it may be called twice.
  */
-int place_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err);
-void place_leave(struct place *p);
+int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err);
+void pinning_leave(struct place *p);
 /*
  * Real-time priority for one repetition of about `us`; without effect where it is refused or where the kernel would
  * interrupt so long a stretch. End restores; where real-time priority was used, the next begin sleeps a tenth of the
  * time that was spent, so that other programs and the kernel's own threads get their share of the CPU.
  */
-void place_begin(struct place *p, double us);
-void place_end(struct place *p, double us);
+void pinning_begin(struct place *p, double us);
+void pinning_end(struct place *p, double us);
 
 /* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
-void place_touch(const struct payload *p);
+void pinning_touch(const struct payload *p);
 
 #endif

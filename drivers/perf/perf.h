@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parts of the perf machine: the sampling loop, the counters, the test of the licence events, and the seam through
+ * Parts of the perf machine: the sampling loop, the counters, the test of the license events, and the seam through
  * which a made PMU can drive all of it.
  */
 #ifndef CHARACTERIZE_PERF_H
@@ -15,7 +15,7 @@
 #include "drivers/machine.h"
 #include "drivers/native/pace.h"
 
-/* Cycles, reference cycles, instructions, four licence events, four more: the kernel says how many fit at once. */
+/* Cycles, reference cycles, instructions, four license events, four more: the kernel says how many fit at once. */
 enum { PERF_COUNTERS_MAX = 11 };
 
 /* ---- perf_sample.c: the sampling loop ---- */
@@ -54,14 +54,14 @@ struct perf_system {
     struct perf_event_mmap_page *(*map)(void *context, int fd);
     void (*unmap)(void *context, struct perf_event_mmap_page *page);
     void (*close)(void *context, int fd);
-    /* runs a payload for so many ticks: for the test of the licence events */
+    /* runs a payload for so many ticks: for the test of the license events */
     void (*run)(void *context, const struct payload *p, uint64_t ticks);
     const struct perf_samplers *samplers;
     const char *sys;                 /* "/sys", or a folder laid out like it */
     const char *proc;                /* likewise; NULL = "/proc" */
     const char *data_dir;            /* holds events/; NULL = the shipped data */
     const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
-    unsigned licence_features;       /* kernels that `run` can run; 0 = those of this CPU */
+    unsigned license_features;       /* kernels that `run` can run; 0 = those of this CPU */
     unsigned general_counters;       /* of the logical CPU; 0 = not known */
 };
 /* Those of the running kernel and CPU. */
@@ -97,27 +97,27 @@ void perf_counter_close(const struct perf_system *system, struct perf_counter *c
 int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
                        uint64_t code, unsigned events, struct machine_error *err);
 
-/* "cycles", "licence level 1", "event 0x28:0x08". */
+/* "cycles", "license level 1", "event 0x28:0x08". */
 void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size);
 
-/* ---- perf_licence.c: whether the licence events count what their names say ---- */
+/* ---- perf_license.c: whether the license events count what their names say ---- */
 
-enum perf_licence_kernel { PERF_SCALAR, PERF_256FMA, PERF_512FMA, PERF_LICENCE_KERNELS };
-extern const char *const perf_licence_names[PERF_LICENCE_KERNELS];
-/* Warm enough for any licence (the Intel manual gives 500 us at most for a request to be granted), then counted. */
-enum { PERF_LICENCE_WARM_US = 3000, PERF_LICENCE_COUNT_US = 2000 };
+enum perf_license_kernel { PERF_SCALAR, PERF_256FMA, PERF_512FMA, PERF_LICENSE_KERNELS };
+extern const char *const perf_license_names[PERF_LICENSE_KERNELS];
+/* Warm enough for any license (the Intel manual gives 500 us at most for a request to be granted), then counted. */
+enum { PERF_LICENSE_WARM_US = 3000, PERF_LICENSE_COUNT_US = 2000 };
 /* Counts over some milliseconds of each kernel, in its steady state. COUNTER_MISSING = was not counted. */
-struct perf_licence_counts {
-    bool ran[PERF_LICENCE_KERNELS]; /* false: this CPU cannot run it */
-    uint64_t cycles[PERF_LICENCE_KERNELS];
-    uint64_t level[PERF_LICENCE_KERNELS][3];
+struct perf_license_counts {
+    bool ran[PERF_LICENSE_KERNELS]; /* false: this CPU cannot run it */
+    uint64_t cycles[PERF_LICENSE_KERNELS];
+    uint64_t level[PERF_LICENSE_KERNELS][3];
     bool has_throttle;
     char throttle_why[160], throttle_remedy[200]; /* where there is an event and it cannot be had with the levels */
-    uint64_t throttle[PERF_LICENCE_KERNELS]; /* from the kernel's first instruction on */
+    uint64_t throttle[PERF_LICENSE_KERNELS]; /* from the kernel's first instruction on */
 };
 /* For each of lvl0, lvl1, lvl2, throttle: "", or why it must not be offered. */
-struct perf_licence_verdict {
-    char why[EVENTS_LICENCES][200];
+struct perf_license_verdict {
+    char why[EVENTS_LICENSES][200];
 };
 /*
  * Levels are offered only if they take their turns: of scalar code, 256-bit FMA and 512-bit FMA each runs at one level,
@@ -126,15 +126,15 @@ struct perf_licence_verdict {
  * at a lower level than the one before. A level that none of them asks for, as level 2 of parts that have fewer, cannot
  * be tested and is not offered. Throttling must have been seen with one of the wider kernels.
  */
-void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[PERF_LICENCE_KERNELS],
-                        struct perf_licence_verdict *out);
+void perf_license_judge(const struct perf_license_counts *c, const int level_of[PERF_LICENSE_KERNELS],
+                        struct perf_license_verdict *out);
 
 /*
  * Takes the counts on `cpu`, to which the calling thread is pinned meanwhile; about 30 ms. Returns MACHINE_OK, or fills
  * *err (no counter free, ...) and returns its status.
  */
-int perf_licence_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
-                         int cpu, double tsc_hz, struct perf_licence_counts *out, struct machine_error *err);
+int perf_license_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
+                         int cpu, double tsc_hz, struct perf_license_counts *out, struct machine_error *err);
 
 /* ---- perf_machine.c ---- */
 

@@ -130,7 +130,7 @@ void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size
     case COUNTER_LVL0:
     case COUNTER_LVL1:
     case COUNTER_LVL2:
-        snprintf(out, size, "licence level %d", (int)id - (int)COUNTER_LVL0);
+        snprintf(out, size, "license level %d", (int)id - (int)COUNTER_LVL0);
         return;
     case COUNTER_THROTTLE:
         snprintf(out, size, "throttled cycles");

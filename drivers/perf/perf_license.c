@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether the licence events count what their names say on this very part: event 28H is model-specific, and what it
+ * Whether the license events count what their names say on this very part: event 28H is model-specific, and what it
  * counts on models of which nobody has published a measurement is not known.
  */
 #include <stdio.h>
@@ -11,31 +11,31 @@
 
 enum { CYCLES_LEAST = 10000 };
 static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
-const char *const perf_licence_names[PERF_LICENCE_KERNELS] = { "64add", "256fma", "512fma" };
+const char *const perf_license_names[PERF_LICENSE_KERNELS] = { "64add", "256fma", "512fma" };
 /* in this order in a reading */
 static const enum counter_id counted[5] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
                                             COUNTER_THROTTLE };
 
 /* ---- the verdict ---- */
 
-static void refuse_all(struct perf_licence_verdict *out, const char *why)
+static void refuse_all(struct perf_license_verdict *out, const char *why)
 {
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
+    for (int i = 0; i < EVENTS_LICENSES; i++) {
         snprintf(out->why[i], sizeof out->why[i], "%s", why);
     }
 }
 
 /* The level at which one kernel runs: `wanted`, or where that is not known (-1) none below `least`. -1, with the
  * reason: at no such level. */
-static int level_taken(const struct perf_licence_counts *c, int k, int wanted, int least, char *why, size_t size)
+static int level_taken(const struct perf_license_counts *c, int k, int wanted, int least, char *why, size_t size)
 {
     uint64_t sum = 0;
     int most = 0;
 
     for (int i = 0; i < 3; i++) {
         if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING) {
-            snprintf(why, size, "the test of the licence events failed: with %s not everything was counted",
-                     perf_licence_names[k]);
+            snprintf(why, size, "the test of the license events failed: with %s not everything was counted",
+                     perf_license_names[k]);
             return -1;
         }
         sum += c->level[k][i];
@@ -43,25 +43,25 @@ static int level_taken(const struct perf_licence_counts *c, int k, int wanted, i
     }
     double cycles = (double)c->cycles[k];
     if (cycles < CYCLES_LEAST) {
-        snprintf(why, size, "the test of the licence events failed: %s took no more than %.0f cycles",
-                 perf_licence_names[k], cycles);
+        snprintf(why, size, "the test of the license events failed: %s took no more than %.0f cycles",
+                 perf_license_names[k], cycles);
         return -1;
     }
     if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
-        snprintf(why, size, "the test of the licence events failed: with %s the three levels sum to %.1f %% of the "
-                 "cycles", perf_licence_names[k], 100 * (double)sum / cycles);
+        snprintf(why, size, "the test of the license events failed: with %s the three levels sum to %.1f %% of the "
+                 "cycles", perf_license_names[k], 100 * (double)sum / cycles);
         return -1;
     }
     if ((double)c->level[k][most] < OWN_SHARE * cycles || (wanted >= 0 ? most != wanted : most < least)) {
-        snprintf(why, size, "the test of the licence events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of "
-                 "the cycles", perf_licence_names[k], 100 * (double)c->level[k][0] / cycles,
+        snprintf(why, size, "the test of the license events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of "
+                 "the cycles", perf_license_names[k], 100 * (double)c->level[k][0] / cycles,
                  100 * (double)c->level[k][1] / cycles, 100 * (double)c->level[k][2] / cycles);
         return -1;
     }
     return most;
 }
 
-static void judge_throttle(const struct perf_licence_counts *c, char *why, size_t size)
+static void judge_throttle(const struct perf_license_counts *c, char *why, size_t size)
 {
     bool seen = false;
 
@@ -70,7 +70,7 @@ static void judge_throttle(const struct perf_licence_counts *c, char *why, size_
                                                              : "this part has no event for throttled cycles");
         return;
     }
-    for (int k = PERF_256FMA; k < PERF_LICENCE_KERNELS; k++) {
+    for (int k = PERF_256FMA; k < PERF_LICENSE_KERNELS; k++) {
         if (!c->ran[k]) {
             continue;
         }
@@ -86,8 +86,8 @@ static void judge_throttle(const struct perf_licence_counts *c, char *why, size_
     }
 }
 
-void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[PERF_LICENCE_KERNELS],
-                        struct perf_licence_verdict *out)
+void perf_license_judge(const struct perf_license_counts *c, const int level_of[PERF_LICENSE_KERNELS],
+                        struct perf_license_verdict *out)
 {
     bool seen[EVENTS_LVL2 + 1] = { false };
     char why[200];
@@ -95,10 +95,10 @@ void perf_licence_judge(const struct perf_licence_counts *c, const int level_of[
 
     memset(out, 0, sizeof *out);
     if (!c->ran[PERF_SCALAR] || !c->ran[PERF_256FMA]) {
-        refuse_all(out, "the licence events cannot be tested here: the CPU offers no 256-bit FMA");
+        refuse_all(out, "the license events cannot be tested here: the CPU offers no 256-bit FMA");
         return;
     }
-    for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
+    for (int k = 0; k < PERF_LICENSE_KERNELS; k++) {
         if (!c->ran[k]) {
             continue;
         }
@@ -139,7 +139,7 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
                     struct machine_error *err)
 {
     for (r->n = 0; r->n < 5; r->n++) {
-        int event = r->n == 0 ? -1 : table->licence[r->n - 1];
+        int event = r->n == 0 ? -1 : table->license[r->n - 1];
         uint64_t code = event < 0 ? 0 : table->entries[event].code;
         if (r->n > 0 && event < 0) {
             return MACHINE_OK; /* no throttle event */
@@ -169,17 +169,17 @@ static uint64_t grown(uint64_t before, uint64_t after)
 }
 
 /* Readings at the start, after the warm-up, at the end. */
-static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k, struct perf_licence_counts *out)
+static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k, struct perf_license_counts *out)
 {
     uint64_t start[2 + 5], warm[2 + 5], end[2 + 5];
     const struct perf_samplers *s = r->system->samplers;
 
-    silicon_relax();
+    native_relax();
     s->read(&r->reader, start);
     s->read(&r->reader, start); /* the first one only finds out for how long the counters were off until now */
-    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENCE_WARM_US * 1e-6 * tsc_hz));
+    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_WARM_US * 1e-6 * tsc_hz));
     s->read(&r->reader, warm);
-    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENCE_COUNT_US * 1e-6 * tsc_hz));
+    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
     s->read(&r->reader, end);
     out->cycles[k] = grown(warm[2], end[2]);
     for (int i = 0; i < 3; i++) {
@@ -189,17 +189,17 @@ static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, 
     out->throttle[k] = r->n == 5 ? grown(start[6], end[6]) : COUNTER_MISSING;
 }
 
-static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *out, struct machine_error *err)
+static int count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out, struct machine_error *err)
 {
-    unsigned features = r->system->licence_features != 0 ? r->system->licence_features : kernel_cpu_features();
+    unsigned features = r->system->license_features != 0 ? r->system->license_features : kernel_cpu_features();
     char why[200];
 
     r->reader.n = (unsigned)r->n;
     snprintf(out->throttle_why, sizeof out->throttle_why, "%.150s", r->throttle.text);
     snprintf(out->throttle_remedy, sizeof out->throttle_remedy, "%s", r->throttle.remedy);
-    for (int k = 0; k < PERF_LICENCE_KERNELS; k++) {
+    for (int k = 0; k < PERF_LICENSE_KERNELS; k++) {
         struct payload p;
-        if (kernel_parse(perf_licence_names[k], &p, why, sizeof why) != 0) {
+        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0) {
             return machine_fail(err, MACHINE_FAILED, "", "%s", why);
         }
         out->ran[k] = (p.kernel->features & ~features) == 0;
@@ -210,8 +210,8 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_licence_counts *o
     return MACHINE_OK;
 }
 
-int perf_licence_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
-                         int cpu, double tsc_hz, struct perf_licence_counts *out, struct machine_error *err)
+int perf_license_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
+                         int cpu, double tsc_hz, struct perf_license_counts *out, struct machine_error *err)
 {
     struct rig rig = { .system = system };
     struct cpu_mask before, one;
@@ -221,7 +221,7 @@ int perf_licence_measure(const struct perf_system *system, const struct perf_pmu
     cpu_mask_add(&one, cpu);
     if (cpu_get_affinity(&before) != 0 || cpu_set_affinity(&one) != 0) {
         return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu", "cannot pin the thread to CPU %d to "
-                            "test the licence events", cpu);
+                            "test the license events", cpu);
     }
     int status = open_rig(&rig, pmu, table, cpu, err);
     if (status == MACHINE_OK) {

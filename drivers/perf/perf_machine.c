@@ -12,9 +12,9 @@
 #include "drivers/native/native.h"
 
 struct perf {
-    struct silicon common;
+    struct native common;
     struct perf_system system;
-    struct lack lack[COUNTER_IDS]; /* but for the licence events */
+    struct lack lack[COUNTER_IDS]; /* but for the license events */
     struct part_events events;
 
     struct perf_pmu pmu;
@@ -30,7 +30,7 @@ static void perf_info(const struct machine *m, struct machine_info *out)
 {
     const struct perf *t = m->state;
 
-    silicon_info(&t->common, out);
+    native_info(&t->common, out);
     out->name = "perf";
     out->source = "measured by performance counters: RDPMC in user space, user mode only (perf_event_open)";
 }
@@ -38,7 +38,7 @@ static void perf_info(const struct machine *m, struct machine_info *out)
 static const char *perf_lacks(const struct machine *m, enum counter_id id, const char **remedy)
 {
     const struct perf *t = m->state;
-    const struct lack *l = part_events_is_licence(id) ? &t->events.licence[id - COUNTER_LVL0]
+    const struct lack *l = part_events_is_license(id) ? &t->events.license[id - COUNTER_LVL0]
                                                       : &t->lack[id < COUNTER_IDS ? id : COUNTER_CHAIN_TICKS];
 
     if (remedy != NULL) {
@@ -57,7 +57,7 @@ static void perf_finish(struct machine *m)
         perf_counter_close(&t->system, &t->counters[i]);
     }
     t->reader.n = 0;
-    silicon_finish(&t->common);
+    native_finish(&t->common);
 }
 
 /* Counter i of the setup gets the next slot. */
@@ -85,7 +85,7 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
     return status;
 }
 
-/* In turns; the licence events may stay without a counter. */
+/* In turns; the license events may stay without a counter. */
 static int open_counters(const struct machine *m, struct machine_error *err)
 {
     struct perf *t = m->state;
@@ -111,11 +111,11 @@ static int open_counters(const struct machine *m, struct machine_error *err)
             }
         }
     }
-    silicon_note(t->common.notes, sizeof t->common.notes, text);
+    native_note(t->common.notes, sizeof t->common.notes, text);
     if (text[0] != '\0') {
         char why[sizeof err->text + sizeof err->remedy + 3];
         snprintf(why, sizeof why, "%s; %s", err->text, err->remedy);
-        silicon_note(t->common.notes, sizeof t->common.notes, why);
+        native_note(t->common.notes, sizeof t->common.notes, why);
     }
     return MACHINE_OK;
 }
@@ -127,7 +127,7 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
     size_t bytes = (PLAN_PROBE_ROOM + 2 * s->max_samples) * stride * sizeof *t->words;
 
     perf_finish(m);
-    int status = silicon_prepare(&t->common, s, bytes, err);
+    int status = native_prepare(&t->common, s, bytes, err);
     if (status != MACHINE_OK) {
         return status;
     }
@@ -157,7 +157,7 @@ static int measure_lane(void *context, const struct payload *p, struct pace_lane
 {
     const struct perf *t = context;
 
-    silicon_lane_measure(p, t->common.tsc.hz, t->common.setup.period_us, lane);
+    native_lane_measure(p, t->common.tsc.hz, t->common.setup.period_us, lane);
     return 0;
 }
 
@@ -216,7 +216,7 @@ static void remark_missing(struct perf *t)
     if (t->missing > 0) {
         snprintf(text, sizeof text, "%.3g %% of the counts are missing: something else used the counters (perf, a "
                  "watchdog), or the thread was taken off its CPU", 100 * (double)t->missing / (double)t->readings);
-        silicon_note(t->common.notes, sizeof t->common.notes, text);
+        native_note(t->common.notes, sizeof t->common.notes, text);
     }
 }
 
@@ -226,29 +226,29 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     uint64_t now[2 + PERF_COUNTERS_MAX];
     struct plan plan;
     struct plan_log log;
-    struct silicon_watch watch;
+    struct native_watch watch;
     const struct plan_reader reader = { .context = t, .sample = sample, .origin = first_reading };
 
     memset(out, 0, sizeof *out);
     if (!t->common.prepared) {
         return machine_fail(err, MACHINE_FAILED, "", "the perf machine was not prepared");
     }
-    int status = silicon_check_request(r, err);
+    int status = native_check_request(r, err);
     if (status == MACHINE_OK) {
-        status = silicon_calibrate(&t->common, r, measure_lane, t, err);
+        status = native_calibrate(&t->common, r, measure_lane, t, err);
     }
     if (status == MACHINE_OK) {
-        status = silicon_plan(&t->common, r, 1, &plan, err);
+        status = native_plan(&t->common, r, 1, &plan, err);
     }
     if (status != MACHINE_OK) {
         return status;
     }
     memset(&log, 0, sizeof log);
-    silicon_begin(&t->common, r, &watch);
+    native_begin(&t->common, r, &watch);
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);
     plan_record(&plan, &reader, &log);
-    silicon_end(&t->common, &watch, &log, out);
+    native_end(&t->common, &watch, &log, out);
     convert(t, r, &log);
     remark_missing(t);
     out->n = log.n;
@@ -280,7 +280,7 @@ static int perf_read_energy(struct machine *m, struct energy_reading *out, const
 {
     struct perf *t = m->state;
 
-    return silicon_read_energy(&t->common, out, source, err);
+    return native_read_energy(&t->common, out, source, err);
 }
 
 /* ---- open and close ---- */
@@ -296,14 +296,14 @@ static size_t perf_core_kinds(const struct machine *m, struct machine_core_kind 
 {
     const struct perf *t = m->state;
 
-    return silicon_core_kinds(&t->common, out, max);
+    return native_core_kinds(&t->common, out, max);
 }
 
-static int perf_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+static int perf_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
     const struct perf *t = m->state;
 
-    return silicon_speed_select(&t->common, out, err);
+    return native_speed_select(&t->common, out, err);
 }
 
 static const struct machine_ops perf_ops = {
@@ -322,11 +322,11 @@ static const struct machine_ops perf_ops = {
 
 static void find_events(struct perf *t, int cpu)
 {
-    struct perf_licence_counts counts;
+    struct perf_license_counts counts;
     struct machine_error err;
 
     if (part_events_find(&t->events, &t->common, &t->pmu, t->system.data_dir)) {
-        int status = perf_licence_measure(&t->system, &t->pmu, &t->events.table, cpu, t->common.tsc.hz, &counts, &err);
+        int status = perf_license_measure(&t->system, &t->pmu, &t->events.table, cpu, t->common.tsc.hz, &counts, &err);
         part_events_tested(&t->events, status, &err, &counts);
     }
 }
@@ -363,7 +363,7 @@ static int start(struct perf *t, struct machine_error *err)
     if (t->system.leaves == NULL) {
         cpu_read_leaves(&leaves);
     }
-    int status = silicon_open(&t->common, t->system.sys, t->system.leaves != NULL ? t->system.leaves : &leaves, err);
+    int status = native_open(&t->common, t->system.sys, t->system.leaves != NULL ? t->system.leaves : &leaves, err);
     if (status != MACHINE_OK) {
         return status;
     }

@@ -7,14 +7,14 @@
 
 #include "drivers/msr/msr_decode.h"
 
-const char *stated_base_name(size_t i)
+const char *rated_base_name(size_t i)
 {
-    static const char *const names[STATED_BASES] = { "non-AVX", "AVX2", "AVX-512", "AMX" };
+    static const char *const names[RATED_BASES] = { "non-AVX", "AVX2", "AVX-512", "AMX" };
 
-    return i < STATED_BASES ? names[i] : "";
+    return i < RATED_BASES ? names[i] : "";
 }
 
-void stated_text(const struct stated_table *t, char *out, size_t size)
+void rated_text(const struct rated_table *t, char *out, size_t size)
 {
     size_t used = 0;
 
@@ -30,15 +30,15 @@ static void put_why(const struct machine_error *err, char *out, size_t size)
     snprintf(out, size, "%s%s%s", err->text, err->remedy[0] != '\0' ? "; " : "", err->remedy);
 }
 
-static void take_rows(const struct msr_turbo_row *row, size_t n, struct stated_table *out)
+static void take_rows(const struct msr_turbo_row *row, size_t n, struct rated_table *out)
 {
-    for (size_t i = 0; i < n && i < STATED_ROWS_MAX; i++) {
-        out->rows[out->n++] = (struct stated_row){ row[i].first_cores, row[i].last_cores, row[i].ghz };
+    for (size_t i = 0; i < n && i < RATED_ROWS_MAX; i++) {
+        out->rows[out->n++] = (struct rated_row){ row[i].first_cores, row[i].last_cores, row[i].ghz };
     }
 }
 
 /* Code without AVX: 1ADH and what belongs to it. */
-static void read_turbo(struct machine *m, const struct msr_part *part, struct stated_limits *out)
+static void read_turbo(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
     struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX];
     struct machine_error err = { .text = "this machine reads no registers" };
@@ -61,10 +61,10 @@ static void read_turbo(struct machine *m, const struct msr_part *part, struct st
         return;
     }
     snprintf(out->source, sizeof out->source, n > 1 ? "MSR 1ADH and 1AEH" : "MSR 1ADH");
-    snprintf(out->tables[0].name, sizeof out->tables[0].name, "%s", stated_base_name(0));
+    snprintf(out->tables[0].name, sizeof out->tables[0].name, "%s", rated_base_name(0));
 }
 
-static void read_small(struct machine *m, const struct msr_part *part, struct stated_limits *out)
+static void read_small(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
     struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX];
     struct machine_error ignored;
@@ -77,7 +77,7 @@ static void read_small(struct machine *m, const struct msr_part *part, struct st
     }
 }
 
-static void read_config_tdp(struct machine *m, const struct msr_part *part, struct stated_limits *out)
+static void read_config_tdp(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
     static const uint32_t registers[] = { MSR_CONFIG_TDP_NOMINAL, MSR_CONFIG_TDP_LEVEL_1, MSR_CONFIG_TDP_LEVEL_2 };
     struct msr_platform platform;
@@ -96,13 +96,13 @@ static void read_config_tdp(struct machine *m, const struct msr_part *part, stru
     }
 }
 
-void stated_read(struct machine *m, struct stated_limits *out)
+void rated_read(struct machine *m, struct rated_limits *out)
 {
     struct machine_info info;
     struct machine_error err = { .text = "this machine has no way to Speed Select" };
 
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < STATED_BASES; i++) {
+    for (size_t i = 0; i < RATED_BASES; i++) {
         out->base_ghz[i] = NAN;
     }
     for (size_t i = 0; i < 3; i++) {

@@ -13,20 +13,20 @@
  * without AVX. Intel names the others by a width, without a word on which instructions belong to which; where it only
  * numbers them, so does this.
  */
-enum { STATED_ROWS_MAX = 18, STATED_TABLES_MAX = 6, STATED_BASES = 4 };
-struct stated_row {
+enum { RATED_ROWS_MAX = 18, RATED_TABLES_MAX = 6, RATED_BASES = 4 };
+struct rated_row {
     unsigned first_cores, last_cores;
     double ghz;
 };
-struct stated_table {
+struct rated_table {
     char name[24]; /* "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX", "level 5" */
     size_t n;      /* 0: not stated */
-    struct stated_row rows[STATED_ROWS_MAX]; /* rising numbers of cores */
+    struct rated_row rows[RATED_ROWS_MAX]; /* rising numbers of cores */
 };
-struct stated_limits {
-    struct stated_table tables[STATED_TABLES_MAX];
-    struct stated_table small;   /* hybrid parts: of the E cores, without AVX */
-    double base_ghz[STATED_BASES]; /* without turbo: of code without AVX, AVX2, AVX-512, AMX; NAN: not stated */
+struct rated_limits {
+    struct rated_table tables[RATED_TABLES_MAX];
+    struct rated_table small;   /* hybrid parts: of the E cores, without AVX */
+    double base_ghz[RATED_BASES]; /* without turbo: of code without AVX, AVX2, AVX-512, AMX; NAN: not stated */
     double config_tdp_ghz[3];    /* frequencies of the configurable power levels, nominal, 1 and 2; NAN: not stated */
     char source[120];            /* where tables[] come from */
     char why[600];               /* why tables[0] is not known, or "" */
@@ -34,15 +34,15 @@ struct stated_limits {
 };
 
 /* What `base_ghz` is of: "non-AVX", "AVX2", "AVX-512", "AMX". */
-const char *stated_base_name(size_t i);
+const char *rated_base_name(size_t i);
 
 /*
  * Asks a machine, which must be prepared: its CPU is the one asked. What cannot be read is left out, and `why` tells
  * the reason and the remedy.
  */
-void stated_read(struct machine *m, struct stated_limits *out);
+void rated_read(struct machine *m, struct rated_limits *out);
 
 /* "1-2: 3.7, 3-4: 3.5", GHz; "" for an empty table. */
-void stated_text(const struct stated_table *t, char *out, size_t size);
+void rated_text(const struct rated_table *t, char *out, size_t size);
 
 #endif

@@ -60,19 +60,19 @@ static int failed(const char *what, int error, struct machine_error *err)
 /* ---- what both protocols tell ---- */
 
 /* Buckets end with the first that has no frequency or no more cores than the one before. */
-static void fill_table(struct stated_table *t, const double ghz[ISST_BUCKETS], const unsigned cores[ISST_BUCKETS])
+static void fill_table(struct rated_table *t, const double ghz[ISST_BUCKETS], const unsigned cores[ISST_BUCKETS])
 {
     unsigned before = 0;
 
     t->n = 0;
     for (size_t i = 0; i < ISST_BUCKETS && ghz[i] > 0 && cores[i] > before; i++) {
-        t->rows[t->n++] = (struct stated_row){ before + 1, cores[i], ghz[i] };
+        t->rows[t->n++] = (struct rated_row){ before + 1, cores[i], ghz[i] };
         before = cores[i];
     }
 }
 
 /* By name as far as `names` go, the others by number. */
-static void name_table(struct stated_table *t, size_t level, const char *const *names, size_t n_names)
+static void name_table(struct rated_table *t, size_t level, const char *const *names, size_t n_names)
 {
     if (level < n_names) {
         snprintf(t->name, sizeof t->name, "%s", names[level]);
@@ -111,7 +111,7 @@ static int mailbox_ratios(struct speed_select *d, int cpu, unsigned level, unsig
     return 0;
 }
 
-static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c, struct stated_limits *out,
+static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                         struct machine_error *err)
 {
     enum { EMERALD_RAPIDS = 0xcf, CLASSES = 3 };
@@ -146,7 +146,7 @@ static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c
         }
     }
     if (ask_mailbox(d, c->cpu, ISST_GET_BASES, level, &response) == 0) {
-        for (unsigned i = 0; i < STATED_BASES; i++) {
+        for (unsigned i = 0; i < RATED_BASES; i++) {
             unsigned ratio = response >> (8 * i) & 0xff;
             out->base_ghz[i] = ratio != 0 ? ratio * RATIO_GHZ : (double)NAN;
         }
@@ -182,7 +182,7 @@ static unsigned count_dies(struct speed_select *d, const struct speed_select_cpu
     return dies > 0 ? dies : 1;
 }
 
-static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, struct stated_limits *out,
+static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                      struct machine_error *err)
 {
     /*
@@ -228,7 +228,7 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
         fill_table(&out->tables[level], ghz, cores);
         name_table(&out->tables[level], level, names, n_names);
     }
-    for (unsigned i = 0; i < STATED_BASES; i++) {
+    for (unsigned i = 0; i < RATED_BASES; i++) {
         out->base_ghz[i] = info.base_mhz[i] != 0 ? info.base_mhz[i] * 1e-3 : (double)NAN;
     }
     snprintf(out->source, sizeof out->source, "Speed Select (TPMI), performance level %u; cores of a die times %u "
@@ -236,10 +236,10 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
     return MACHINE_OK;
 }
 
-int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct stated_limits *out,
+int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                       struct machine_error *err)
 {
-    struct stated_limits read = *out;
+    struct rated_limits read = *out;
     struct isst_platform platform;
 
     memset(&platform, 0, sizeof platform);

@@ -39,7 +39,7 @@ struct speed_select_cpu {
  * Fills tables, base_ghz and source of the level of performance that is in force. Returns MACHINE_OK, or fills *err,
  * leaves *out as it was and returns MACHINE_CANNOT: a command failed, or the answer holds no limits.
  */
-int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct stated_limits *out,
+int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                       struct machine_error *err);
 
 #endif

@@ -47,10 +47,10 @@ static int put_back(const struct settings_roots *r, const struct changes *c, siz
     while (n-- > 0) {
         const struct change *one = &c->list[n];
         char now[48];
-        if (change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0) {
+        if (settings_change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0) {
             continue;
         }
-        int error = change_write(r, one, one->before);
+        int error = settings_change_write(r, one, one->before);
         if (error != 0 && first_error == 0) {
             first_error = error;
             *failed = one;
@@ -69,7 +69,7 @@ static int tell_not_restored(const struct change *one, int error, const char *st
 {
     char name[260];
 
-    change_name(one, name, sizeof name);
+    settings_change_name(one, name, sizeof name);
     return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND, "%s could not be put back to %s: %s (%s "
                         "remembers it)", name, one->before, strerror(error), state);
 }
@@ -84,7 +84,7 @@ int settings_restore(struct settings *s, struct machine_error *err)
     }
     int error = put_back(&s->roots, &s->changes, s->done, &failed);
     if (error == 0) {
-        state_remove(&s->roots, s->fd);
+        settings_state_remove(&s->roots, s->fd);
     } else {
         status = tell_not_restored(failed, error, s->state, err);
         close(s->fd);
@@ -99,7 +99,7 @@ static int claim_state(struct settings *s, struct machine_error *err)
     struct changes left;
     enum state_kind kind;
     pid_t pid;
-    int error = state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
+    int error = settings_state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
 
     if (error != 0) {
         return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it", "settings are not changed, for they "
@@ -122,7 +122,7 @@ static int claim_state(struct settings *s, struct machine_error *err)
 
 static int make_changes(struct settings *s, struct machine_error *err)
 {
-    int error = state_write(s->fd, &s->changes);
+    int error = settings_state_write(s->fd, &s->changes);
 
     if (error != 0) {
         return machine_fail(err, MACHINE_CANNOT, "", "settings are not changed, for they could not be written down in "
@@ -131,11 +131,11 @@ static int make_changes(struct settings *s, struct machine_error *err)
     for (; s->done < s->changes.n; s->done++) {
         const struct change *one = &s->changes.list[s->done];
         char name[260], now[48] = "";
-        error = change_write(&s->roots, one, one->after);
+        error = settings_change_write(&s->roots, one, one->after);
         if (error == 0) {
-            error = change_read(&s->roots, one, now, sizeof now);
+            error = settings_change_read(&s->roots, one, now, sizeof now);
         }
-        change_name(one, name, sizeof name);
+        settings_change_name(one, name, sizeof name);
         if (error != 0) {
             bool forbidden = error == EACCES || error == EPERM || error == EROFS;
             return machine_fail(err, MACHINE_CANNOT, !forbidden ? "" : geteuid() != 0 ? "run as root"
@@ -157,10 +157,10 @@ static int plan(struct settings *s, const struct settings_wish *wish, struct mac
     int status = MACHINE_OK;
 
     if (wish->turbo >= 0) {
-        status = plan_turbo(&s->roots, wish->turbo != 0, &s->changes, turbo, sizeof turbo, err);
+        status = settings_plan_turbo(&s->roots, wish->turbo != 0, &s->changes, turbo, sizeof turbo, err);
     }
     if (status == MACHINE_OK && wish->fixed_ghz > 0) {
-        status = plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, frequency, sizeof frequency, err);
+        status = settings_plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, frequency, sizeof frequency, err);
     }
     snprintf(s->text, sizeof s->text, "%s%s%s", turbo, turbo[0] != '\0' && frequency[0] != '\0' ? "; " : "", frequency);
     return status;
@@ -227,7 +227,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     struct changes left;
     enum state_kind kind;
     pid_t pid;
-    int fd = -1, error = state_open(r, false, &fd, &kind, &pid, &left);
+    int fd = -1, error = settings_state_open(r, false, &fd, &kind, &pid, &left);
 
     told[0] = '\0';
     *lives = error == 0 && kind == STATE_LIVES;
@@ -258,7 +258,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
         }
     }
     if (fd >= 0 && status == MACHINE_OK) {
-        state_remove(r, fd);
+        settings_state_remove(r, fd);
     } else if (fd >= 0) {
         close(fd);
     }

@@ -23,22 +23,22 @@ struct changes {
     size_t n;
 };
 /* Appends one; returns 0, or -1 when out of memory. */
-int changes_add(struct changes *c, const struct change *one);
+int settings_changes_add(struct changes *c, const struct change *one);
 
 /* ---- settings_write.c: reading and writing one setting ---- */
 
 /* Return 0 or an error number. */
-int change_read(const struct settings_roots *r, const struct change *c, char *out, size_t size);
-int change_write(const struct settings_roots *r, const struct change *c, const char *value);
+int settings_change_read(const struct settings_roots *r, const struct change *c, char *out, size_t size);
+int settings_change_write(const struct settings_roots *r, const struct change *c, const char *value);
 /* "intel_pstate/no_turbo", "MSR 1A0H of CPU 3" */
-void change_name(const struct change *c, char *out, size_t size);
+void settings_change_name(const struct change *c, char *out, size_t size);
 
 /* ---- settings_plan.c ---- */
 
 /* What must be changed to fulfil a wish; nothing where it is so already. `text`: the change in words. */
-int plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
+int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
                struct machine_error *err);
-int plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
+int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
                    struct machine_error *err);
 
 /* ---- settings_state.c: the file ---- */
@@ -49,11 +49,11 @@ enum state_kind { STATE_NONE, STATE_LEFT, STATE_LIVES };
  * it (*fd = -1, *pid is that process). STATE_LEFT: it holds changes that nobody has put back, in *out.
  * Returns 0 or an error number; EBADMSG: it is not such a file.
  */
-int state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
+int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
                struct changes *out);
 /* Writes the changes to come and makes sure that they are on the file. Returns 0 or an error number. */
-int state_write(int fd, const struct changes *c);
+int settings_state_write(int fd, const struct changes *c);
 /* Everything is as it was: removes the file and closes it. */
-void state_remove(const struct settings_roots *r, int fd);
+void settings_state_remove(const struct settings_roots *r, int fd);
 
 #endif

@@ -23,10 +23,10 @@ static int add(const struct settings_roots *r, struct change *one, const char *a
                struct machine_error *err)
 {
     char name[260];
-    int error = change_read(r, one, one->before, sizeof one->before);
+    int error = settings_change_read(r, one, one->before, sizeof one->before);
 
     if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t") != NULL) {
-        change_name(one, name, sizeof name);
+        settings_change_name(one, name, sizeof name);
         return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
                             "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
     }
@@ -34,7 +34,7 @@ static int add(const struct settings_roots *r, struct change *one, const char *a
         return MACHINE_OK;
     }
     snprintf(one->after, sizeof one->after, "%s", after);
-    return changes_add(out, one) == 0 ? MACHINE_OK : no_memory(err);
+    return settings_changes_add(out, one) == 0 ? MACHINE_OK : no_memory(err);
 }
 
 static bool has_file(const struct settings_roots *r, const char *name, struct change *one)
@@ -124,7 +124,7 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
     return status;
 }
 
-int plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
+int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
                struct machine_error *err)
 {
     const char *no_turbo = on ? "0" : "1", *boost = on ? "1" : "0";
@@ -166,7 +166,7 @@ static int read_khz(const struct settings_roots *r, int policy, const char *name
     if (!has_file(r, path, &one)) {
         return ENOENT;
     }
-    int error = change_read(r, &one, text, sizeof text);
+    int error = settings_change_read(r, &one, text, sizeof text);
     char *end = text;
     *khz = error == 0 ? strtoull(text, &end, 10) : 0;
     return error != 0 ? error : end != text && *end == '\0' ? 0 : EBADMSG;
@@ -216,7 +216,7 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
     return status != MACHINE_OK ? status : add(r, &one[1 - first], value, out, err);
 }
 
-int plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
+int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
                    struct machine_error *err)
 {
     int *policies, n = find_policies(r, &policies), status = n < 0 ? no_memory(err) : MACHINE_OK;

@@ -20,7 +20,7 @@ static const char *const kind_names[] = {
     [CHANGE_FILE] = "file", [CHANGE_TURBO_BIT] = "turbo-bit", [CHANGE_LIKWID] = "likwid"
 };
 
-int changes_add(struct changes *c, const struct change *one)
+int settings_changes_add(struct changes *c, const struct change *one)
 {
     struct change *bigger = realloc(c->list, (c->n + 1) * sizeof *bigger);
 
@@ -99,7 +99,7 @@ static int parse(const struct settings_roots *r, FILE *file, pid_t *pid, struct 
             complete = true;
         } else if (parse_change(r, line, &one) != 0) {
             error = feof(file) ? 0 : EBADMSG; /* the last line may have been cut off */
-        } else if (changes_add(out, &one) != 0) {
+        } else if (settings_changes_add(out, &one) != 0) {
             error = ENOMEM;
         }
     }
@@ -166,7 +166,7 @@ static int open_locked(const char *path, bool create, int *fd, bool *lives)
     return 0;
 }
 
-int state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
+int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
                struct changes *out)
 {
     bool lives;
@@ -196,7 +196,7 @@ int state_open(const struct settings_roots *r, bool create, int *fd, enum state_
     return 0;
 }
 
-int state_write(int fd, const struct changes *c)
+int settings_state_write(int fd, const struct changes *c)
 {
     int copy = ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 ? dup(fd) : -1;
     FILE *file = copy >= 0 ? fdopen(copy, "w") : NULL;
@@ -222,7 +222,7 @@ int state_write(int fd, const struct changes *c)
     return error;
 }
 
-void state_remove(const struct settings_roots *r, int fd)
+void settings_state_remove(const struct settings_roots *r, int fd)
 {
     unlink(r->state); /* while it is locked */
     close(fd);

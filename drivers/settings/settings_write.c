@@ -71,7 +71,7 @@ static int turbo_bit(const char *dev, int cpu, bool write, bool *bit)
     return error;
 }
 
-int change_read(const struct settings_roots *r, const struct change *c, char *out, size_t size)
+int settings_change_read(const struct settings_roots *r, const struct change *c, char *out, size_t size)
 {
     char why[200];
     uint64_t min, max;
@@ -94,7 +94,7 @@ int change_read(const struct settings_roots *r, const struct change *c, char *ou
     }
 }
 
-int change_write(const struct settings_roots *r, const struct change *c, const char *value)
+int settings_change_write(const struct settings_roots *r, const struct change *c, const char *value)
 {
     char why[200];
     uint64_t min, max;
@@ -116,7 +116,7 @@ int change_write(const struct settings_roots *r, const struct change *c, const c
     }
 }
 
-void change_name(const struct change *c, char *out, size_t size)
+void settings_change_name(const struct change *c, char *out, size_t size)
 {
     switch (c->kind) {
     case CHANGE_FILE:

@@ -13,9 +13,9 @@
 #include "drivers/timing/timing.h"
 
 struct timing {
-    struct silicon common;
+    struct native common;
     struct timing_clock clock;
-    struct timing_cost cost[SILICON_LANES_MAX]; /* of a reading after each of the common lanes' payloads, lately */
+    struct timing_cost cost[NATIVE_LANES_MAX]; /* of a reading after each of the common lanes' payloads, lately */
     double lowest_cost;      /* cycles, since prepare */
     unsigned probed, shared; /* repetitions with a cost; of them, those in which it was much higher than the lowest */
     double error;            /* of the frequency: the largest that the error of a cost makes; relative */
@@ -30,7 +30,7 @@ static void timing_info(const struct machine *m, struct machine_info *out)
 {
     const struct timing *t = m->state;
 
-    silicon_info(&t->common, out);
+    native_info(&t->common, out);
     out->chain_cycles = t->clock.chains.adds[0] + (t->common.n_lanes > 0 ? (unsigned)t->cost[0].cycles : 0);
     out->chain_error = t->error;
     if (t->clock.round > 1) {
@@ -61,7 +61,7 @@ static void timing_finish(struct machine *m)
 {
     struct timing *t = m->state;
 
-    silicon_finish(&t->common);
+    native_finish(&t->common);
 }
 
 /* How well a clock in steps tells the frequency: what the steps do to a short chain (timing.h). Once it is known how
@@ -75,7 +75,7 @@ static void remark_steps(struct timing *t)
         return;
     }
     t->remarked = true;
-    silicon_note(t->common.notes, sizeof t->common.notes, text);
+    native_note(t->common.notes, sizeof t->common.notes, text);
     t->notes_length = strlen(t->common.notes);
 }
 
@@ -85,7 +85,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     size_t stride = 2 + s->n_counters;
     size_t bytes = (PLAN_PROBE_ROOM + s->max_samples) * sizeof *t->raw + s->max_samples * stride * sizeof *t->words;
 
-    int status = silicon_prepare(&t->common, s, bytes, err);
+    int status = native_prepare(&t->common, s, bytes, err);
     if (status != MACHINE_OK) {
         return status;
     }
@@ -170,7 +170,7 @@ static void remark_shared(struct timing *t, const struct timing_cost *seen)
         snprintf(text, sizeof text, "in %u of %u repetitions something else ran on the same core (its other "
                  "hyper-thread): frequency and IPC are less exact there", t->shared, t->probed);
         t->common.notes[t->notes_length] = '\0';
-        silicon_note(t->common.notes, sizeof t->common.notes, text);
+        native_note(t->common.notes, sizeof t->common.notes, text);
     }
 }
 
@@ -208,19 +208,19 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     struct timing *t = m->state;
     struct plan plan;
     struct timing_log log;
-    struct silicon_watch watch;
+    struct native_watch watch;
 
     memset(out, 0, sizeof *out);
     if (!t->common.prepared) {
         return machine_fail(err, MACHINE_FAILED, "", "the timing machine was not prepared");
     }
-    int status = silicon_check_request(r, err);
+    int status = native_check_request(r, err);
     if (status == MACHINE_OK) {
-        status = silicon_calibrate(&t->common, r, measure_lane, t, err);
+        status = native_calibrate(&t->common, r, measure_lane, t, err);
     }
     if (status == MACHINE_OK) {
         remark_steps(t);
-        status = silicon_plan(&t->common, r, t->clock.chains.turns, &plan, err);
+        status = native_plan(&t->common, r, t->clock.chains.turns, &plan, err);
     }
     if (status != MACHINE_OK) {
         return status;
@@ -229,9 +229,9 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     log.raw = t->raw;
     log.probe = t->probe;
     log.chains = &t->clock.chains;
-    silicon_begin(&t->common, r, &watch);
+    native_begin(&t->common, r, &watch);
     timing_record(&plan, &log);
-    silicon_end(&t->common, &watch, &log.at, out);
+    native_end(&t->common, &watch, &log.at, out);
     timing_round(&t->clock, log.probe, log.at.n_probe);
     timing_round(&t->clock, log.raw, log.at.n);
     log.at.zero_tsc -= t->clock.round > 1 ? log.at.zero_tsc % t->clock.round : 0;
@@ -251,7 +251,7 @@ static int timing_read_energy(struct machine *m, struct energy_reading *out, con
 {
     struct timing *t = m->state;
 
-    return silicon_read_energy(&t->common, out, source, err);
+    return native_read_energy(&t->common, out, source, err);
 }
 
 /* ---- open and close ---- */
@@ -267,14 +267,14 @@ static size_t timing_core_kinds(const struct machine *m, struct machine_core_kin
 {
     const struct timing *t = m->state;
 
-    return silicon_core_kinds(&t->common, out, max);
+    return native_core_kinds(&t->common, out, max);
 }
 
-static int timing_speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+static int timing_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
     const struct timing *t = m->state;
 
-    return silicon_speed_select(&t->common, out, err);
+    return native_speed_select(&t->common, out, err);
 }
 
 static const struct machine_ops timing_ops = {
@@ -298,7 +298,7 @@ int timing_open_at(const char *sys, double step_ns, struct machine *out, struct 
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     cpu_read_leaves(&leaves);
-    int status = silicon_open(&t->common, sys, &leaves, err);
+    int status = native_open(&t->common, sys, &leaves, err);
     if (status != MACHINE_OK) {
         free(t);
         return status;

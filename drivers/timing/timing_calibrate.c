@@ -209,7 +209,7 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
     if (raw == NULL) {
         return -1;
     }
-    silicon_lane_measure(p, clock->hz, period_us, lane);
+    native_lane_measure(p, clock->hz, period_us, lane);
 
     /* longer periods change nothing in the cost of a reading: what precedes it is the same */
     uint64_t early = lane->early;

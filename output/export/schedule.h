@@ -28,7 +28,7 @@ struct schedule_number {
     int32_t value, lo, hi;
 };
 
-/* What a kernel's name says. Licence levels are asked for by width and weight (dissertation, section 3.2.1). */
+/* What a kernel's name says. License levels are asked for by width and weight (dissertation, section 3.2.1). */
 struct schedule_kernel {
     unsigned width;   /* bits */
     bool heavy;

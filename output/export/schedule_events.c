@@ -8,7 +8,7 @@
 #include "output/export/schedule_parts.h"
 
 /* Counts nearly all cycles of the level's kernels and nearly none of the others': the shares that perf's own test of
- * the licence events asks for (drivers/perf/perf_license.c). */
+ * the license events asks for (drivers/perf/perf_license.c). */
 static const double COUNTED = 0.9, NOT_COUNTED = 0.1;
 
 static bool event_fits(const struct schedule *s, const struct table *t, schedule_classifier *classify, double event,
@@ -44,8 +44,8 @@ static bool documented(const struct table *t, size_t row)
     if (!text)
         return false;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
-    enum reading_document d = reading_document_of(name);
-    return d == READING_LEVEL_0 || d == READING_LEVEL_1 || d == READING_LEVEL_2;
+    enum meaning_document d = meaning_document_of(name);
+    return d == MEANING_LEVEL_0 || d == MEANING_LEVEL_1 || d == MEANING_LEVEL_2;
 }
 
 /* The codes that fit a level. */

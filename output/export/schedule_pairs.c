@@ -106,8 +106,8 @@ static bool is_no_slower(const struct schedule *s, size_t faster, size_t slower)
 /* Whether the row itself shows that the frequency changes; tables without the columns are not asked. */
 static bool changes(const struct table *t, size_t row)
 {
-    struct estimate high = table_estimate(t, row, "high_ghz"), low = table_estimate(t, row, "low_ghz");
-    return !table_has(t, "high_ghz") || estimate_above(&high, &low);
+    struct estimate high = estimates_of_table(t, row, "high_ghz"), low = estimates_of_table(t, row, "low_ghz");
+    return !table_has(t, "high_ghz") || estimates_above(&high, &low);
 }
 
 /* One row; false: out of memory. */

@@ -51,7 +51,7 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
         return schedule_ignore(s, t, "wait_us is not there, below 0, or beyond 2 s");
     if (mode != 1 && mode != 2)
         return schedule_ignore(s, t, "mode is neither 1 nor 2");
-    switch (wait_support(t, row, &against)) {
+    switch (estimates_wait_support(t, row, &against)) {
     case WAIT_NO_LIMITS:
         return schedule_ignore(s, t, "wait_us, or the frequencies around it, have no limits; more --runs would help");
     case WAIT_NOT_SLOWER:

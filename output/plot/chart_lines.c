@@ -167,7 +167,7 @@ void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const
     chart_axis(k, 'y', y.lo, y.hi, p->log_y);
     tics_at_points(k, p, &x, at->right - at->left);
     chart_x_label(k, p->x_label);
-    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
+    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", svg_plot_colours[PLOT_INK].plain);
     chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, style);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)

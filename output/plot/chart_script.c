@@ -27,7 +27,7 @@ void chart_box(const struct canvas *k, double left, double top, double right, do
 
 const char *chart_colour(int number)
 {
-    return plot_colours[number < 0 ? PLOT_MUTED : PLOT_SERIES + number % PLOT_N_SERIES].plain;
+    return svg_plot_colours[number < 0 ? PLOT_MUTED : PLOT_SERIES + number % PLOT_N_SERIES].plain;
 }
 
 unsigned chart_colour_value(int number)
@@ -45,7 +45,7 @@ size_t chart_longest(const struct chart_names *names)
 {
     size_t longest = 0;
     for (size_t i = 0; i < names->n; i++) {
-        size_t length = layout_characters(names->name[i]);
+        size_t length = plot_layout_characters(names->name[i]);
         longest = length > longest ? length : longest;
     }
     return longest > CHART_LABEL_MAX ? CHART_LABEL_MAX + 3 : longest;
@@ -55,7 +55,7 @@ void chart_x_label(const struct canvas *k, const char *text)
 {
     fputs("set xlabel ", k->out);
     gnuplot_text(k->out, text, 100);
-    fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", plot_colours[PLOT_INK].plain);
+    fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", svg_plot_colours[PLOT_INK].plain);
 }
 
 void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale)
@@ -96,7 +96,7 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
     size_t n = entries ? legend_entries(p, entries) : 0, most = 110;
     int lines = n ? 1 : 0, x = at->x + MARGIN, end = at->x + at->width - MARGIN;
     for (size_t i = 0; i < n; i++) {
-        size_t characters = layout_characters(entries[i].name);
+        size_t characters = plot_layout_characters(entries[i].name);
         int width = 40 + CHART_CHARACTER_WIDTH * (int)(characters > most ? most : characters);
         if (x > at->x + MARGIN && x + width > end) {
             lines++;
@@ -105,7 +105,7 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
         if (k) {
             char style[200];
             snprintf(style, sizeof style, "left offset character 1.4,-0.3 tc rgb '%s' point pt %d ps %s "
-                     "lw 1.5 lc rgb '%s'", plot_colours[PLOT_INK].plain,
+                     "lw 1.5 lc rgb '%s'", svg_plot_colours[PLOT_INK].plain,
                      entries[i].mark < 0 ? 5 : chart_mark(entries[i].mark), entries[i].mark < 0 ? "1.5" : "0.9",
                      chart_colour(entries[i].colour));
             chart_label(k, entries[i].name, most, x + 5, top + (lines - 1) * LEGEND_LINE + 8, style);
@@ -167,27 +167,27 @@ static void head(const struct canvas *k, const struct chart *c)
 {
     char style[80];
     int y = MARGIN + 6;
-    snprintf(style, sizeof style, "left font ',16' tc rgb '%s'", plot_colours[PLOT_INK].plain);
+    snprintf(style, sizeof style, "left font ',16' tc rgb '%s'", svg_plot_colours[PLOT_INK].plain);
     chart_label(k, c->title, 95, MARGIN, y, style);
     y += TITLE - 5;
     if (c->modelled) {
-        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_WARNING].plain);
+        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", svg_plot_colours[PLOT_WARNING].plain);
         chart_label(k, "MODELLED, not measured", 60, MARGIN, y, style);
         y += LINE;
     }
-    snprintf(style, sizeof style, "left tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
+    snprintf(style, sizeof style, "left tc rgb '%s'", svg_plot_colours[PLOT_MUTED].plain);
     if (*c->subtitle)
         chart_label(k, c->subtitle, 125, MARGIN, y, style);
 }
 
 static void begin(const struct canvas *k)
 {
-    const char *ink = plot_colours[PLOT_INK].plain, *muted = plot_colours[PLOT_MUTED].plain;
+    const char *ink = svg_plot_colours[PLOT_INK].plain, *muted = svg_plot_colours[PLOT_MUTED].plain;
     fprintf(k->out, "set encoding utf8\nset terminal svg size %d,%d noenhanced dynamic font 'sans-serif,13' "
-                    "background '%s'\n", CHART_WIDTH, k->height, plot_colours[PLOT_PAPER].plain);
+                    "background '%s'\n", CHART_WIDTH, k->height, svg_plot_colours[PLOT_PAPER].plain);
     fprintf(k->out, "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
                     "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
-            ink, muted, plot_colours[PLOT_GRID].plain);
+            ink, muted, svg_plot_colours[PLOT_GRID].plain);
 }
 
 static void draw_panel(const struct canvas *k, const struct chart_panel *p, const struct place *at)
@@ -195,13 +195,13 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
     char style[80];
     int y = at->top;
     if (*p->title) {
-        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_INK].plain);
+        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", svg_plot_colours[PLOT_INK].plain);
         chart_label(k, p->title, (size_t)at->width / CHART_CHARACTER_WIDTH, at->x + MARGIN, y + 8, style);
         y += LINE + 4;
     }
     legend(k, p, at, y);
     if (*p->note) {
-        snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
+        snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", svg_plot_colours[PLOT_MUTED].plain);
         chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, style);
     }
     fprintf(k->out, "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The picture of a trace and its phases, by gnuplot: panels of frequency, IPC, voltage and licence shares (those that
+ * The picture of a trace and its phases, by gnuplot: panels of frequency, IPC, voltage and license shares (those that
  * were measured) over one time axis, all repetitions faint, their median strong, the phases shaded and named.
  */
 #ifndef CHARACTERIZE_PLOT_H

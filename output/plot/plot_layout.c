@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-double layout_column(const struct layout *l, double time)
+double plot_layout_column(const struct layout *l, double time)
 {
     return LEFT + (time - l->begin) / (l->end - l->begin) * (WIDTH - LEFT - RIGHT);
 }
 
 static void label_texts(const struct phase *p, char *full, char *brief, size_t size)
 {
-    const char *kind = phase_kind_name(p->kind);
+    const char *kind = phases_kind_name(p->kind);
     snprintf(brief, size, "%s", kind);
     snprintf(full, size, "%s", kind);
     if (p->kind == PHASE_THROTTLE && isfinite(p->ipc_ratio)) {
@@ -24,7 +24,7 @@ static void label_texts(const struct phase *p, char *full, char *brief, size_t s
     }
 }
 
-size_t layout_characters(const char *s)
+size_t plot_layout_characters(const char *s)
 {
     size_t n = 0;
     for (; *s != '\0'; s++) {
@@ -44,7 +44,7 @@ static void set_label(struct placed_label *label, const char *text, int row, dou
 /* row_begin: the leftmost pixel that is taken in each row. */
 static bool place(struct placed_label *label, const char *text, double from, double to, double row_begin[LABEL_ROWS])
 {
-    double width = (double)layout_characters(text) * LABEL_CHARACTER, middle = (from + to) / 2;
+    double width = (double)plot_layout_characters(text) * LABEL_CHARACTER, middle = (from + to) / 2;
     if (width <= to - from && middle + width / 2 + 4 < row_begin[0]) {
         set_label(label, text, 0, middle - width / 2);
         row_begin[0] = label->start;
@@ -69,7 +69,7 @@ static bool place(struct placed_label *label, const char *text, double from, dou
     return false;
 }
 
-double layout_phase_end(const struct layout *l, size_t i)
+double plot_layout_phase_end(const struct layout *l, size_t i)
 {
     const struct phases *p = l->p;
     if (i + 1 < p->n_phases) {
@@ -79,7 +79,7 @@ double layout_phase_end(const struct layout *l, size_t i)
     return isfinite(duration) ? p->phases[i].start_us + duration : l->grid.end_us;
 }
 
-struct placed_label *layout_labels(struct layout *l)
+struct placed_label *plot_layout_labels(struct layout *l)
 {
     struct placed_label *labels = calloc(l->p->n_phases + 1, sizeof(*labels));
     double row_begin[LABEL_ROWS];
@@ -90,8 +90,8 @@ struct placed_label *layout_labels(struct layout *l)
     for (size_t i = l->p->n_phases; labels != NULL && i-- > 0;) {
         char full[40], brief[40];
         label_texts(&l->p->phases[i], full, brief, sizeof(full));
-        double from = layout_column(l, l->p->phases[i].start_us / l->unit_us);
-        double to = layout_column(l, layout_phase_end(l, i) / l->unit_us);
+        double from = plot_layout_column(l, l->p->phases[i].start_us / l->unit_us);
+        double to = plot_layout_column(l, plot_layout_phase_end(l, i) / l->unit_us);
         if (to < LEFT || from > WIDTH - RIGHT) {
             continue;
         }

@@ -64,15 +64,15 @@ struct placed_label {
 };
 
 /* A time as a pixel column. */
-double layout_column(const struct layout *l, double time);
+double plot_layout_column(const struct layout *l, double time);
 
 /* Where phase i ends: at the next one's start, or where its duration or the recording does. Microseconds. */
-double layout_phase_end(const struct layout *l, size_t i);
+double plot_layout_phase_end(const struct layout *l, size_t i);
 
 /* Places the labels, one for each phase, and sets l->label_rows. From malloc; NULL when out of memory. */
-struct placed_label *layout_labels(struct layout *l);
+struct placed_label *plot_layout_labels(struct layout *l);
 
 /* The characters, not bytes, of a text in UTF-8. */
-size_t layout_characters(const char *s);
+size_t plot_layout_characters(const char *s);
 
 #endif

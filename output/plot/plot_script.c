@@ -35,7 +35,7 @@ static double screen_y(const struct layout *l, double pixels_from_top)
 static bool has_values(const struct layout *l, enum trace_channel c)
 {
     double lo, hi;
-    return series_range(l->t, &l->grid, c, 0, &lo, &hi) > 0;
+    return plot_series_range(l->t, &l->grid, c, 0, &lo, &hi) > 0;
 }
 
 /* The value axis: the middle 99 % of the samples and all levels, with some air; IPC and shares start at zero. */
@@ -44,7 +44,7 @@ static void scale_panel(const struct layout *l, struct panel *panel)
     double lo = INFINITY, hi = -INFINITY;
     for (int c = (int)panel->first; c <= (int)panel->last; c++) {
         double channel_lo, channel_hi;
-        if (series_range(l->t, &l->grid, (enum trace_channel)c, 0.005, &channel_lo, &channel_hi) > 0) {
+        if (plot_series_range(l->t, &l->grid, (enum trace_channel)c, 0.005, &channel_lo, &channel_hi) > 0) {
             lo = fmin(lo, channel_lo);
             hi = fmax(hi, channel_hi);
         }
@@ -168,7 +168,7 @@ static bool shows_zero(const struct layout *l)
 /* Which kernel runs on which side of time 0. */
 static void print_kernel_names(const struct layout *l, FILE *out)
 {
-    double y = screen_y(l, HEAD + NAMES / 2.0), zero = layout_column(l, 0);
+    double y = screen_y(l, HEAD + NAMES / 2.0), zero = plot_layout_column(l, 0);
     if (!shows_zero(l) || l->p->from == NULL || l->p->to == NULL) {
         return;
     }
@@ -208,7 +208,7 @@ static void print_legend(const struct layout *l, FILE *out)
         if (!occurs) {
             continue;
         }
-        const char *name = phase_kind_name((enum phase_kind)kind);
+        const char *name = phases_kind_name((enum phase_kind)kind);
         fprintf(out, "set object rectangle from screen %.6f, screen %.6f to screen %.6f, screen %.6f fc rgb '%s' "
                      "fs solid 1.0 border lc rgb '#888888'\n", x / WIDTH, y - 6.0 / l->height, (x + 14) / WIDTH,
                 y + 6.0 / l->height, kind_color[kind]);
@@ -243,7 +243,7 @@ static void print_phase_data(const struct layout *l, FILE *out)
     fputs("$phases << EOD\n", out);
     for (size_t i = 0; i < l->p->n_phases; i++) {
         double from = fmax(l->p->phases[i].start_us / l->unit_us, l->begin);
-        double to = fmin(layout_phase_end(l, i) / l->unit_us, l->end);
+        double to = fmin(plot_layout_phase_end(l, i) / l->unit_us, l->end);
         if (to - from < pixel) {
             to = from + pixel;
         }
@@ -272,23 +272,23 @@ static int print_channel_data(struct layout *l, struct panel *panel, int c, FILE
         return 0;
     }
     if (panel->first == panel->last) {
-        if (series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), &line, &panel->faint_runs) != 0) {
+        if (plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), &line, &panel->faint_runs) != 0) {
             return -1;
         }
         fprintf(out, "$faint%d << EOD\n", c);
         print_number_rows(l, &line, out);
-        polyline_free(&line);
+        plot_polyline_free(&line);
         *faint = true;
     }
     if (panel->faint_runs == 1 && panel->first == panel->last) {
         return 0; /* of a single repetition there is no median */
     }
-    if (series_median(l->t, &l->grid, channel, BINS, &line) != 0) {
+    if (plot_series_median(l->t, &l->grid, channel, BINS, &line) != 0) {
         return -1;
     }
     fprintf(out, "$median%d << EOD\n", c);
     print_number_rows(l, &line, out);
-    polyline_free(&line);
+    plot_polyline_free(&line);
     *median = true;
     return 0;
 }
@@ -377,7 +377,7 @@ static int print_panel(struct layout *l, size_t index, FILE *out)
 
 static int print_all(struct layout *l, enum plot_form form, FILE *out)
 {
-    struct placed_label *labels = layout_labels(l);
+    struct placed_label *labels = plot_layout_labels(l);
     if (labels == NULL) {
         return -1;
     }
@@ -417,7 +417,7 @@ static int find_grid(struct layout *l)
         skip[i] = l->p->discarded[i].run;
     }
     qsort(skip, l->p->n_discarded, sizeof(*skip), by_run);
-    int status = series_grid_find(l->t, skip, l->p->n_discarded, &l->grid);
+    int status = plot_series_grid_find(l->t, skip, l->p->n_discarded, &l->grid);
     free(skip);
     return status;
 }
@@ -444,6 +444,6 @@ int plot_script(const struct trace *t, const struct phases *p, enum plot_form fo
             snprintf(why, why_size, "out of memory");
         }
     }
-    series_grid_free(&l.grid);
+    plot_series_grid_free(&l.grid);
     return status;
 }

@@ -29,7 +29,7 @@ static int by_float(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void polyline_free(struct polyline *p)
+void plot_polyline_free(struct polyline *p)
 {
     free(p->x);
     free(p->y);
@@ -134,11 +134,11 @@ static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_s
     return 0;
 }
 
-int series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
+int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
 {
     memset(g, 0, sizeof(*g));
     if (t->n == 0 || find_runs(t, g) != 0 || find_period(t, g) != 0 || find_left_out(t, skip, n_skip, g) != 0) {
-        series_grid_free(g);
+        plot_series_grid_free(g);
         return -1;
     }
     g->begin_us = g->end_us = t->time_us[0];
@@ -149,7 +149,7 @@ int series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip,
     return 0;
 }
 
-void series_grid_free(struct series_grid *g)
+void plot_series_grid_free(struct series_grid *g)
 {
     free(g->runs);
     free(g->left_out);
@@ -365,7 +365,7 @@ static int running_median(const struct trace *t, const struct series_grid *g, co
     return status;
 }
 
-int series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
+int plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
                   struct polyline *out)
 {
     memset(out, 0, sizeof(*out));
@@ -379,7 +379,7 @@ int series_median(const struct trace *t, const struct series_grid *g, enum trace
                                                    : join_medians(&b, &s, &clock, c, out);
     free_binned(&s);
     if (status != 0) {
-        polyline_free(out);
+        plot_polyline_free(out);
     }
     return status;
 }
@@ -452,7 +452,7 @@ static size_t run_step(const struct series_grid *g, const float *channel, size_t
     return points / (budget > 0 ? budget : 1) + 1;
 }
 
-int series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins, size_t budget,
+int plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins, size_t budget,
                  struct polyline *out, size_t *drawn_runs)
 {
     memset(out, 0, sizeof(*out));
@@ -469,7 +469,7 @@ int series_faint(const struct trace *t, const struct series_grid *g, enum trace_
         int status = values > 2 * bins ? draw_thinned(t, g, channel, span, &b, out)
                                        : draw_whole(t, g, channel, span, out);
         if (status != 0) {
-            polyline_free(out);
+            plot_polyline_free(out);
             return -1;
         }
         (*drawn_runs)++;
@@ -477,7 +477,7 @@ int series_faint(const struct trace *t, const struct series_grid *g, enum trace_
     return 0;
 }
 
-size_t series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share, double *lo,
+size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share, double *lo,
                     double *hi)
 {
     const float *channel = t->channel[c];

@@ -37,13 +37,13 @@ struct series_grid {
 };
 
 /*
- * Fills *g (freed by series_grid_free); the repetitions listed in `skip` (ascending) are left out. Returns 0; -1: out
+ * Fills *g (freed by plot_series_grid_free); the repetitions listed in `skip` (ascending) are left out. Returns 0; -1: out
  * of memory, or a trace without samples.
  */
-int series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
-void series_grid_free(struct series_grid *g);
+int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
+void plot_series_grid_free(struct series_grid *g);
 
-void polyline_free(struct polyline *p);
+void plot_polyline_free(struct polyline *p);
 
 /*
  * The median over all repetitions of the values in each bin of the time axis (one period wide, at most `bins` bins).
@@ -51,7 +51,7 @@ void polyline_free(struct polyline *p);
  * channel read at most once a repetition it is the running median of 21 neighbours in time, broken where they are more
  * than six times as far apart as in the mean. Returns 0, or -1 when out of memory.
  */
-int series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
+int plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
                   struct polyline *out);
 
 /*
@@ -59,14 +59,14 @@ int series_median(const struct trace *t, const struct series_grid *g, enum trace
  * how many. A repetition of more than `bins` * 2 samples is thinned to the smallest and largest value of each bin. Gaps
  * break the line. A value that is alone between two gaps is drawn as a short stroke. Returns 0 or -1: out of memory.
  */
-int series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins, size_t budget,
+int plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins, size_t budget,
                  struct polyline *out, size_t *drawn_runs);
 
 /*
  * Of the values of a channel the `share` quantile at either end (0.005: the middle 99 %), in *lo and *hi; from at most
  * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none.
  */
-size_t series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share, double *lo,
+size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share, double *lo,
                     double *hi);
 
 #endif

@@ -10,8 +10,8 @@
 /* ---- frequency ---- */
 
 /* What the processor states as its limit, where a table has it. */
-static const char stated_column[] = "turbo_limit_ghz";
-enum { EMPTY_MARKS = 5 }; /* five marks from here on have an outline only */
+static const char rated_column[] = "turbo_limit_ghz";
+enum { EMPTY_MARKS = 5 }; /* five marks from here on have an segmentation only */
 
 /* Kernels of one level share colour, mark and one entry of the legend. */
 static void join_levels(struct chart_panel *p, const int *level)
@@ -62,7 +62,7 @@ static void frequency_of_cpu(const struct table *t, struct chart *c, struct char
 }
 
 /* Limits that the processor states: faint, empty marks, one for each number of cores. */
-static void stated_series(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu,
+static void rated_series(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu,
                           const char *name, const char *limits, int number)
 {
     char key[80];
@@ -70,7 +70,7 @@ static void stated_series(const struct table *t, struct chart *c, struct chart_p
     for (size_t row = 0; row < t->n_rows; row++) {
         double x = table_number(t, row, "active_cores");
         /* turbo_limit_ghz is of the kind of core that was measured */
-        double y = limits ? core_ranges_value(limits, (unsigned)x) : table_number(t, row, stated_column);
+        double y = limits ? core_ranges_value(limits, (unsigned)x) : table_number(t, row, rated_column);
         bool drawn = strcmp(plot_key(t, row, "cpu", key, sizeof key), cpu) != 0 || !isfinite(y);
         for (size_t i = 0; s && i < s->n && !drawn; i++)
             drawn = s->points[i].x == x && s->points[i].y == y;
@@ -89,17 +89,17 @@ static void stated_series(const struct table *t, struct chart *c, struct chart_p
     }
 }
 
-static void frequency_stated(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu)
+static void frequency_rated(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu)
 {
     static const char of[] = TURBO_LIMITS_OF;
     char name[100];
     int number = 0;
-    stated_series(t, c, p, cpu, "stated, non-AVX", NULL, number++);
+    rated_series(t, c, p, cpu, "stated, non-AVX", NULL, number++);
     for (size_t i = 0; i < t->n_settings; i++)
         if (strncmp(t->settings[i].key, of, sizeof of - 1) == 0 &&
             strcmp(t->settings[i].key + sizeof of - 1, "E cores") != 0) {
             snprintf(name, sizeof name, "stated, %.60s", t->settings[i].key + sizeof of - 1);
-            stated_series(t, c, p, cpu, name, t->settings[i].value, number++);
+            rated_series(t, c, p, cpu, name, t->settings[i].value, number++);
         }
 }
 
@@ -117,7 +117,7 @@ void plot_frequency(const struct table *t, struct chart *c)
         snprintf(p->y_label, sizeof p->y_label, "frequency (GHz)");
         p->whole_x = true;
         frequency_of_cpu(t, c, p, cpus.name[i]);
-        frequency_stated(t, c, p, cpus.name[i]);
+        frequency_rated(t, c, p, cpus.name[i]);
         if (i + 1 == CPUS_MAX)
             plot_tell_omitted(p, CPUS_MAX, cpus.n, "CPUs");
     }

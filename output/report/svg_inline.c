@@ -7,7 +7,7 @@
 
 #include "output/report/html.h"
 
-const struct plot_colour plot_colours[PLOT_N_COLOURS] = {
+const struct plot_colour svg_plot_colours[PLOT_N_COLOURS] = {
     [PLOT_INK] = {"#1b1f23", "--ink"},         [PLOT_MUTED] = {"#57606a", "--muted"},
     [PLOT_GRID] = {"#d8dde3", "--grid"},       [PLOT_PAPER] = {"#ffffff", "--paper"},
     [PLOT_HATCH] = {"#98a0a9", "--hatch"},     [PLOT_WARNING] = {"#8f3d00", "--warning"},
@@ -39,8 +39,8 @@ static size_t read_colour(const char *s, unsigned *value)
 static const char *variable_of(unsigned value)
 {
     for (size_t i = 0; i < PLOT_N_COLOURS; i++)
-        if (strtoul(plot_colours[i].plain + 1, NULL, 16) == value)
-            return plot_colours[i].variable;
+        if (strtoul(svg_plot_colours[i].plain + 1, NULL, 16) == value)
+            return svg_plot_colours[i].variable;
     return NULL;
 }
 

@@ -19,7 +19,7 @@ struct plot_colour {
 };
 enum plot_colour_name { PLOT_INK, PLOT_MUTED, PLOT_GRID, PLOT_PAPER, PLOT_HATCH, PLOT_WARNING, PLOT_SERIES };
 enum { PLOT_N_SERIES = 7, PLOT_N_COLOURS = PLOT_SERIES + PLOT_N_SERIES };
-extern const struct plot_colour plot_colours[PLOT_N_COLOURS];
+extern const struct plot_colour svg_plot_colours[PLOT_N_COLOURS];
 
 /*
  * Writes the picture as an <svg> element for an HTML page: without prologue, name spaces, size and gnuplot's titles;

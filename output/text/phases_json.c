@@ -94,7 +94,7 @@ static json_t *phase_object(const struct phase *p, int *failed)
 {
     static const char *const share_keys[] = {"lvl0", "lvl1", "lvl2", "throttle"};
     json_t *o = json_object();
-    put(o, "kind", json_string(phase_kind_name(p->kind)), failed);
+    put(o, "kind", json_string(phases_kind_name(p->kind)), failed);
     put(o, "start_us", time_us(p->start_us), failed);
     put(o, "duration_us", time_us(p->duration_us.value), failed);
     put(o, "duration_ci95_us", limits(&p->duration_us, time_us), failed);

@@ -182,9 +182,9 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
     struct transition_result seen;
     steady_defaults(&s, &c->b);
     s.machine = tables_setup(x, "energy", c);
-    s.machine.companion = c->b;
+    s.machine.corunner = c->b;
     s.runs = 3;
-    s.licences = false;
+    s.licenses = false;
     int status = steady_run(x->machine, &s, &seen, err);
     if (status)
         return status;
@@ -243,7 +243,7 @@ static int collect(const struct energy_result *r, struct costs *c)
 static struct estimate mean(const double *x, size_t n)
 {
     size_t used;
-    return mean_estimate(x, n, 0, INFINITY, &used);
+    return robust_mean(x, n, 0, INFINITY, &used);
 }
 
 /* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions
@@ -379,16 +379,16 @@ static void tell(FILE *out, const struct table *t, const char *mode, const char 
             cores = fmin(cores, table_number(t, i, "active_cores"));
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *kernel = table_text(t, i, "kernel");
-        struct estimate e = table_estimate(t, i, column);
+        struct estimate e = estimates_of_table(t, i, column);
         if (strcmp(table_text(t, i, "mode"), mode) != 0 || table_number(t, i, "active_cores") != cores ||
-            !strstr(kernel, "fma") || !estimate_known(&e))
+            !strstr(kernel, "fma") || !estimates_known(&e))
             continue;
         ghz = table_number(t, i, "freq_ghz");
         if (told++ == 0) {
             fprintf(out, "%s, %.0f core%s", head, cores, cores > 1 ? "s" : "");
             fprintf(out, strcmp(mode, "fixed") == 0 ? " at %.1f GHz: " : ": ", ghz);
         }
-        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimate_text(&e, decimals, text), unit);
+        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimates_text(&e, decimals, text), unit);
     }
     if (told)
         fprintf(out, ".\n");

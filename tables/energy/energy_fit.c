@@ -5,7 +5,7 @@
 
 #include "analysis/stats/robust.h"
 
-#define START_SECONDS 1e-3 /* Intel's optimization manual: a licence is granted within 500 us */
+#define START_SECONDS 1e-3 /* Intel's optimization manual: a license is granted within 500 us */
 
 double energy_ghz(const struct energy_stretch *s)
 {
@@ -26,7 +26,7 @@ void energy_other(const double *operations, const double *seconds, size_t n, dou
         all += seconds[i];
         done += operations[i];
     }
-    double rate = median_of(scratch, n);
+    double rate = robust_median(scratch, n);
     if (!(rate > 0))
         return;
     for (size_t i = 0; i < n && start < START_SECONDS; start += seconds[i++])

@@ -92,10 +92,10 @@ static void put_frequencies(struct table *t, const char *key, const double *ghz,
         table_set_setting(t, key, text);
 }
 
-static void put_limits(struct table *t, const struct stated_table *s, const char *key, const char *why)
+static void put_limits(struct table *t, const struct rated_table *s, const char *key, const char *why)
 {
-    char text[40 * STATED_ROWS_MAX], line[700];
-    stated_text(s, text, sizeof text);
+    char text[40 * RATED_ROWS_MAX], line[700];
+    rated_text(s, text, sizeof text);
     snprintf(line, sizeof line, "not known: %s", why);
     if (s->n || *why)
         table_set_setting(t, key, s->n ? text : line);
@@ -105,22 +105,22 @@ static void put_limits(struct table *t, const struct stated_table *s, const char
 static void read_limits(const struct tables_context *x, struct table *t)
 {
     static const char *const powers[] = {"nominal", "level 1", "level 2"};
-    const char *bases[STATED_BASES];
-    struct stated_limits s;
+    const char *bases[RATED_BASES];
+    struct rated_limits s;
     char key[60];
-    stated_read(x->machine, &s);
+    rated_read(x->machine, &s);
     put_limits(t, &s.tables[0], TURBO_LIMITS, s.why);
-    for (size_t i = 1; i < STATED_TABLES_MAX; i++) {
+    for (size_t i = 1; i < RATED_TABLES_MAX; i++) {
         snprintf(key, sizeof key, TURBO_LIMITS_OF "%s", s.tables[i].name);
         put_limits(t, &s.tables[i], key, "");
     }
     put_limits(t, &s.small, TURBO_LIMITS_OF "E cores", "");
-    put_limits(t, &(struct stated_table){.n = 0}, TURBO_LIMITS " by class of code", s.why_classes);
+    put_limits(t, &(struct rated_table){.n = 0}, TURBO_LIMITS " by class of code", s.why_classes);
     if (s.tables[0].n)
         table_set_setting(t, "turbo_limits_source", s.source);
-    for (size_t i = 0; i < STATED_BASES; i++)
-        bases[i] = stated_base_name(i);
-    put_frequencies(t, "stated_base_ghz", s.base_ghz, bases, STATED_BASES);
+    for (size_t i = 0; i < RATED_BASES; i++)
+        bases[i] = rated_base_name(i);
+    put_frequencies(t, "stated_base_ghz", s.base_ghz, bases, RATED_BASES);
     put_frequencies(t, "config_tdp_ghz", s.config_tdp_ghz, powers, 3);
 }
 
@@ -247,12 +247,12 @@ static void put_discarded(const struct cell *c, const struct transition_result *
                           struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 12], json[300];
-    if (!r->n_spoilt && f->used == f->runs)
+    if (!r->n_invalid && f->used == f->runs)
         return;
     snprintf(key, sizeof key, "discarded %s", c->id);
     /* the reasons are the probe's own and hold nothing that JSON would have escaped */
     snprintf(json, sizeof json, "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu}",
-             r->n_spoilt, r->n_spoilt ? r->spoilt[0].why : "", f->runs - f->used);
+             r->n_invalid, r->n_invalid ? r->invalid[0].why : "", f->runs - f->used);
     table_set_detail(rows, key, json);
 }
 
@@ -275,7 +275,7 @@ static void put_row(const struct cell *c, const struct transition_result *r, con
     table_put_number(rows, "active_cores", c->active_cores);
     table_put_limits(rows, "freq_ghz", f->mean.value, f->mean.lo, f->mean.hi);
     table_put_number(rows, "n", (double)f->used);
-    table_put_number(rows, "discarded", (double)(r->n_spoilt + f->runs - f->used));
+    table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used));
     put_shares(&r->trace, rows);
 }
 
@@ -290,7 +290,7 @@ static void put(const struct cell *c, const struct transition_result *r, const s
         put_discarded(c, r, f, rows);
     } else if (!c->number[AGAIN]) {
         snprintf(why, sizeof why, "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten "
-                 "--warmup and --observe", r->n_spoilt, r->n_spoilt ? r->spoilt[0].why : "no samples");
+                 "--warmup and --observe", r->n_invalid, r->n_invalid ? r->invalid[0].why : "no samples");
         tables_cell_missing(rows, c, why);
     }
 }
@@ -344,7 +344,7 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 const struct table_kind table_frequency = {
     .name = "frequency",
-    .title = "Frequency by licence level and active cores",
+    .title = "Frequency by license level and active cores",
     .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a set of steady frequencies says: whether the processor runs at a few fixed frequencies at all, which kinds of
- * code share a licence level, and which numbers of active cores share a frequency. Knows nothing of kernels or CPUs but
+ * code share a license level, and which numbers of active cores share a frequency. Knows nothing of kernels or CPUs but
  * their numbers.
  */
 #ifndef CHARACTERIZE_FREQUENCY_LEVELS_H
@@ -26,7 +26,7 @@ struct frequency_point {
     unsigned cores;
     double ghz, half_width; /* of the 95 % limits; NaN: not known */
     size_t row;             /* the caller's own */
-    double share[3];        /* of the cycles counted at licence level 0, 1, 2; NaN: not counted */
+    double share[3];        /* of the cycles counted at license level 0, 1, 2; NaN: not counted */
     /* filled in by frequency_analyse() */
     int level;              /* -1: the data do not tell */
     unsigned first, last;   /* the numbers of active cores that share this frequency; 0: no steps */
@@ -52,7 +52,7 @@ struct frequency_group {
 struct frequency_levels {
     enum frequency_verdict verdict;
     char why[200];        /* FREQUENCY_FLOATS: what shows it */
-    bool counted;         /* levels are from the licence counters, otherwise from the frequencies */
+    bool counted;         /* levels are from the license counters, otherwise from the frequencies */
     size_t n_levels;      /* highest level that occurs, plus one */
     size_t n_groups;
     struct frequency_group *groups; /* in each, no kernel's frequency changes; free() */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of frequencies as published ones are laid out: licence levels by groups of active cores. Kernels that
+ * The table of frequencies as published ones are laid out: license levels by groups of active cores. Kernels that
  * differ from their level, and all of them where there are no steps, have rows of their own.
  */
 #include "tables/frequency/frequency.h"
@@ -196,7 +196,7 @@ static void print_kernels(FILE *out, const struct sheet *s, size_t from, size_t 
 }
 
 /* One line of limits; a column with several numbers of cores gets one where all of them have the same. */
-static void print_stated(FILE *out, const struct sheet *s, size_t from, size_t to, const char *name, const char *limits)
+static void print_rated(FILE *out, const struct sheet *s, size_t from, size_t to, const char *name, const char *limits)
 {
     char label[2 * LABEL];
     bool any = false;
@@ -218,13 +218,13 @@ static void print_stated(FILE *out, const struct sheet *s, size_t from, size_t t
 static void print_limits(FILE *out, const struct sheet *s, size_t from, size_t to)
 {
     static const char of[] = TURBO_LIMITS_OF;
-    print_stated(out, s, from, to, "non-AVX", frequency_limits(s->t, s->cpu));
+    print_rated(out, s, from, to, "non-AVX", frequency_limits(s->t, s->cpu));
     for (size_t i = 0; i < s->t->n_settings; i++)
         if (strncmp(s->t->settings[i].key, of, sizeof of - 1) == 0)
-            print_stated(out, s, from, to, s->t->settings[i].key + sizeof of - 1, s->t->settings[i].value);
+            print_rated(out, s, from, to, s->t->settings[i].key + sizeof of - 1, s->t->settings[i].value);
 }
 
-/* "L0 (licence counters): 64add, 128or" */
+/* "L0 (license counters): 64add, 128or" */
 static void print_members(FILE *out, const struct sheet *s)
 {
     const char *source = NULL;
@@ -236,7 +236,7 @@ static void print_members(FILE *out, const struct sheet *s)
             if (s->level[k] != level)
                 continue;
             if (n == 0)
-                column = (size_t)fprintf(out, "L%d by %s:", level, source && *source == 'c' ? "licence counters"
+                column = (size_t)fprintf(out, "L%d by %s:", level, source && *source == 'c' ? "license counters"
                                                                                           : "frequency");
             else
                 column += (size_t)fprintf(out, ",");
@@ -293,7 +293,7 @@ static struct estimate ghz_of(const struct sheet *s, size_t kernel, size_t colum
 {
     struct estimate e = {mean_of(s, kernel, column, "freq_ghz"), INFINITY, -INFINITY};
     for (size_t row = 0; row < s->t->n_rows; row++) {
-        struct estimate one = table_estimate(s->t, row, "freq_ghz");
+        struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
         if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(one.value) ||
             (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column))
             continue;
@@ -312,11 +312,11 @@ static bool extremes(const struct sheet *s, size_t column, size_t *fastest, size
         if (isnan(e.value))
             continue;
         /* what is the same is not told apart: the first one named stands for it */
-        if (isinf(high.value) || (e.value > high.value && !frequencies_agree(&e, &high))) {
+        if (isinf(high.value) || (e.value > high.value && !estimates_frequencies_agree(&e, &high))) {
             high = e;
             *fastest = k;
         }
-        if (isinf(low.value) || (e.value < low.value && !frequencies_agree(&e, &low))) {
+        if (isinf(low.value) || (e.value < low.value && !estimates_frequencies_agree(&e, &low))) {
             low = e;
             *slowest = k;
         }
@@ -348,18 +348,18 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
         return false;
     unsigned cores = s->column[column].last;
     struct estimate high = ghz_of(s, fast, column), low = ghz_of(s, slow, column), span = span_of(s, column);
-    bool differ = fast != slow && estimate_above(&high, &low);
+    bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
         n += isfinite(mean_of(s, k, column, "freq_ghz"));
     fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
     if (n == 1)
-        fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimate_text(&high, 3, text[0]));
+        fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
     else if (!differ)
         fprintf(out, "all %zu kernels%s run at %s GHz.\n", n, n < s->n_kernels ? " that were measured" : "",
-                estimate_text(&span, 3, text[0]));
+                estimates_text(&span, 3, text[0]));
     else
         fprintf(out, "%s runs at %s GHz, %s at %s GHz: %.0f %% less.\n", s->kernel[slow],
-                estimate_text(&low, 3, text[0]), s->kernel[fast], estimate_text(&high, 3, text[1]),
+                estimates_text(&low, 3, text[0]), s->kernel[fast], estimates_text(&high, 3, text[1]),
                 100 * (1 - low.value / high.value));
     return differ;
 }
@@ -401,7 +401,7 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
             continue;
         struct estimate ghz = ghz_of(s, 0, 0);
         fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Alone with the first kernel: ", cpus[i],
-                table_setting(t, key) ? table_setting(t, key) : "", estimate_text(&ghz, 3, text));
+                table_setting(t, key) ? table_setting(t, key) : "", estimates_text(&ghz, 3, text));
     }
     fputs(".\n", out);
 }

@@ -54,7 +54,7 @@ static double cost(const struct work_curve *c, size_t first, size_t last)
         double work = c->work[i] - c->work[i - 1];
         c->scratch[n++] = work > 0 ? (c->time_us[i] - c->time_us[i - 1]) / work : NAN;
     }
-    return centre_of(c->scratch, n, c->scratch + n);
+    return robust_centre(c->scratch, n, c->scratch + n);
 }
 
 /* Time that section i took more than its work takes at `usual` time per instruction. */
@@ -214,7 +214,7 @@ void overhead_spread(double *x, size_t n, double far_us, struct overhead_spread 
     double middle = gsl_stats_median_from_sorted_data(x, 1, n);
     while (fabs(x[begin] - middle) > far_us && begin + 1 < n)
         begin++;
-    out->mean = mean_estimate(x, n, 0, far_us, &used);
+    out->mean = robust_mean(x, n, 0, far_us, &used);
     out->n = used;
     out->far = n - used;
     if (!used)

@@ -41,7 +41,7 @@ struct overhead_method overhead_method(const struct tables_options *o)
         /* on silicon a repetition begins where the one before it ended: the first kernel must have come back up, which
          * takes 670 us or twice that (5.2.2, footnote 3), or, by Intel's manual, about 2 ms */
         .warmup_us = o->warmup_us > 0 ? o->warmup_us : 2500,
-        /* Intel's optimization manual: a licence is granted within 500 us; both executions take longer than that */
+        /* Intel's optimization manual: a license is granted within 500 us; both executions take longer than that */
         .down_observe_us = 1000, .down_period_us = 10, .before_us = 100,
         /* 1.5 ms in 5.2.2; two waits and what an interrupt adds to them */
         .up_observe_us = o->observe_us > 0 ? o->observe_us : 2200,
@@ -88,12 +88,12 @@ static bool told_to_stop(struct intake *t, unsigned run)
     return t->stopped;
 }
 
-static int take_down(void *data, unsigned run, const struct work_curve *curve, const char *spoilt)
+static int take_down(void *data, unsigned run, const struct work_curve *curve, const char *invalid)
 {
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_down d;
-    const char *why = spoilt;
+    const char *why = invalid;
     if (!why)
         why = overhead_down(curve, t->settle_us, &d);
     if (why) {
@@ -110,12 +110,12 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     return told_to_stop(t, run);
 }
 
-static int take_up(void *data, unsigned run, const struct work_curve *curve, const char *spoilt)
+static int take_up(void *data, unsigned run, const struct work_curve *curve, const char *invalid)
 {
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_up u;
-    const char *why = spoilt;
+    const char *why = invalid;
     if (!why)
         why = overhead_up(curve, t->least_gain, &u);
     if (why)
@@ -140,7 +140,7 @@ static double quantile(const struct intake *t, const double *x, double part)
 {
     size_t n = t->costs->n;
     memcpy(t->scratch, x, n * sizeof *x);
-    return n ? nth_smallest(t->scratch, n, (size_t)((double)(n - 1) * part + 0.5)) : NAN;
+    return n ? robust_nth_smallest(t->scratch, n, (size_t)((double)(n - 1) * part + 0.5)) : NAN;
 }
 
 /* How much the rate may change in the second execution unnoticed. */
@@ -211,7 +211,7 @@ static void summarise(struct overhead_costs *c, double far_us, const char *why, 
 static void summarise_up(struct overhead_costs *c, double *scratch)
 {
     memcpy(scratch, c->us, c->n * sizeof *scratch);
-    double middle = median_of(scratch, c->n), apart = UP_SIGMAS * mad_sigma(c->us, c->n, middle, scratch);
+    double middle = robust_median(scratch, c->n), apart = UP_SIGMAS * robust_mad_sigma(c->us, c->n, middle, scratch);
     size_t n = 0;
     apart = fmax(apart, OVERHEAD_INTERRUPTION_US);
     for (size_t i = 0; i < c->n; i++)
@@ -246,7 +246,7 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
     if (quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US)
         keep_below(t, t->lost, OVERHEAD_INTERRUPTION_US, "interrupted");
     /* a repetition by itself must tell the two levels apart */
-    double sigma = mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
+    double sigma = robust_mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
     if (!cell->levels_differ || cell->high_ghz.value - cell->low_ghz.value < LEVEL_SIGMAS * sigma)
         return;
     for (size_t i = 0; i < c->n; i++)
@@ -259,8 +259,8 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
 static struct estimate mean_ghz(const struct intake *t, const double *ghz)
 {
     size_t n = t->costs->n;
-    double middle = quantile(t, ghz, 0.5), far = LEVEL_REJECT * mad_sigma(ghz, n, middle, t->scratch);
-    struct estimate e = mean_estimate(ghz, n, LEVEL_REJECT, 0, NULL);
+    double middle = quantile(t, ghz, 0.5), far = LEVEL_REJECT * robust_mad_sigma(ghz, n, middle, t->scratch);
+    struct estimate e = robust_mean(ghz, n, LEVEL_REJECT, 0, NULL);
     struct blocks blocks;
     blocks_cut(ghz, n, middle, far, &blocks);
     blocks_widen(&blocks, &e);
@@ -278,7 +278,7 @@ static void judge_frequency(const struct intake *t, struct overhead_cell *out)
     struct blocks low;
     if (n < MOVES_LEAST)
         return;
-    double ghz = quantile(t, t->low, 0.5), sigma = mad_sigma(t->low, n, ghz, t->scratch);
+    double ghz = quantile(t, t->low, 0.5), sigma = robust_mad_sigma(t->low, n, ghz, t->scratch);
     blocks_cut(t->low, n, ghz, LEVEL_WILD * ghz, &low);
     if (sigma > STEADY * ghz)
         snprintf(out->moves, sizeof out->moves, "it differs by %.1f %% from repetition to repetition",
@@ -296,12 +296,12 @@ static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell
     if (c->n < MOVES_LEAST || out->moves[0])
         return;
     double us = quantile(t, c->us, 0.5), ghz = quantile(t, t->high, 0.5);
-    double sigma = mad_sigma(t->high, c->n, ghz, t->scratch);
+    double sigma = robust_mad_sigma(t->high, c->n, ghz, t->scratch);
     blocks_cut(t->high, c->n, ghz, LEVEL_WILD * ghz, &high);
     blocks_cut(c->us, c->n, us, OVERHEAD_FAR_US, &cost);
     for (size_t i = 0; i < c->n; i++)
         t->scratch[i] = fabs(t->drift[i]);
-    double drift = median_of(t->scratch, c->n);
+    double drift = robust_median(t->scratch, c->n);
     /* before the switch it is seen for a shorter time than after it */
     if (sigma > OVERHEAD_SAME_LEVEL * ghz)
         snprintf(out->moves, sizeof out->moves, "before the switch it differs by %.1f %% from repetition to repetition",
@@ -341,7 +341,7 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
     /* both are of one repetition: what the frequency does from one to the next is no step */
     for (size_t i = 0; i < t->costs->n; i++)
         t->scratch[i] = t->high[i] - t->low[i];
-    out->step_ghz = mean_estimate(t->scratch, t->costs->n, LEVEL_REJECT, 0, NULL);
+    out->step_ghz = robust_mean(t->scratch, t->costs->n, LEVEL_REJECT, 0, NULL);
     struct estimate rise = {-out->step_ghz.value, -out->step_ghz.hi, -out->step_ghz.lo};
     out->levels_differ = overhead_levels_differ(&out->high_ghz, &out->step_ghz);
     out->second_faster = overhead_levels_differ(&out->high_ghz, &rise);

@@ -111,8 +111,8 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
 static const char *value_text(const struct table *t, size_t row, const char *column, int decimals,
                               char out[ESTIMATE_TEXT_MAX])
 {
-    struct estimate e = table_estimate(t, row, column);
-    return estimate_text(&e, decimals, out);
+    struct estimate e = estimates_of_table(t, row, column);
+    return estimates_text(&e, decimals, out);
 }
 
 /* The frequency that a row gives a kernel; false: none. Both, where it stands there twice, are the same kernel's. */
@@ -121,8 +121,8 @@ static bool gives(const struct table *t, size_t row, const char *kernel, struct 
     bool is_from = table_says(t, row, "from", kernel);
     if (!is_from && !table_says(t, row, "to", kernel))
         return false;
-    *out = table_estimate(t, row, is_from ? "high_ghz" : "low_ghz");
-    return estimate_known(out);
+    *out = estimates_of_table(t, row, is_from ? "high_ghz" : "low_ghz");
+    return estimates_known(out);
 }
 
 /* A row that gives one of this row's kernels another frequency with as many active cores, where no fewer do so than
@@ -138,7 +138,7 @@ static size_t contradicting(const struct table *t, size_t row)
             if (i == row || table_number(t, i, "active_cores") != table_number(t, row, "active_cores") ||
                 !gives(t, i, kernel, &other))
                 continue;
-            bool agrees = frequencies_agree(&mine, &other);
+            bool agrees = estimates_frequencies_agree(&mine, &other);
             pro += agrees;
             contra += !agrees;
             first = !agrees && first == t->n_rows ? i : first;
@@ -152,8 +152,8 @@ static size_t contradicting(const struct table *t, size_t row)
 /* A value of a row that may be told: with limits, in a row that others do not contradict. */
 static bool is_told(const struct table *t, size_t row, const char *column, struct estimate *out)
 {
-    *out = table_estimate(t, row, column);
-    return estimate_known(out) && contradicting(t, row) == t->n_rows;
+    *out = estimates_of_table(t, row, column);
+    return estimates_known(out) && contradicting(t, row) == t->n_rows;
 }
 
 /* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows:

@@ -35,7 +35,7 @@
 #define LEFT_MOST 2.0    /* of what a ramp usually leaves: when most of them leave more, they are no such ramp */
 #define PILOT_WITHIN 0.15 /* of the wait, as modes of one and of two are told apart */
 #define REMEDY "stop other programs, or choose another CPU with --cpu"
-enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, SPOILT_MOST = 3,
+enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, INVALID_MOST = 3,
        REARM_MORE = 4 /* times the repetitions, where fewer do not decide */ };
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
@@ -50,8 +50,8 @@ struct rig {
     struct trace trace;
     size_t n;                    /* repetitions in the trace */
     struct trigger_span *span;   /* of each */
-    size_t spoilt;               /* by what the machine itself could tell */
-    char spoilt_why[120];
+    size_t invalid;               /* by what the machine itself could tell */
+    char invalid_why[120];
     struct relaxation_levels levels;
     struct relaxation_step step; /* by which the core is slower after the wide code than without it */
     double wait_us;              /* by the pilot */
@@ -81,23 +81,23 @@ static int record(struct rig *r, const struct segment *segments, size_t n, size_
     size_t tries = 0;
     if (forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
         return out_of_memory(err);
-    for (; r->n < runs && tries < SPOILT_MOST * runs + 3; tries++) {
+    for (; r->n < runs && tries < INVALID_MOST * runs + 3; tries++) {
         struct sequence_run run;
         int status = sequence_record(&r->sequence, segments, n, zero, &r->trace, &run, err);
         if (status != MACHINE_OK)
             return status;
         if (tables_stop(r->context, done + (1 - done) * (double)r->n / (double)runs))
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
-        if (run.spoilt[0]) {
-            r->spoilt++;
-            memcpy(r->spoilt_why, run.spoilt, sizeof r->spoilt_why);
+        if (run.invalid[0]) {
+            r->invalid++;
+            memcpy(r->invalid_why, run.invalid, sizeof r->invalid_why);
             continue;
         }
         r->span[r->n++] = trigger_span(&r->trace, run.run);
     }
     if (r->n < runs / 2 + 1)
         return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                            "%zu of %zu repetitions were spoilt: %.100s", tries - r->n, tries, r->spoilt_why);
+                            "%zu of %zu repetitions were spoilt: %.100s", tries - r->n, tries, r->invalid_why);
     return MACHINE_OK;
 }
 
@@ -160,7 +160,7 @@ static void add_row(const struct rig *r, const char *by, size_t n, size_t discar
     table_add_row(r->rows);
     name_row(r, by);
     table_put_number(r->rows, "n", (double)n);
-    table_put_number(r->rows, "discarded", (double)(discarded + r->spoilt));
+    table_put_number(r->rows, "discarded", (double)(discarded + r->invalid));
     put_estimate(r, "slow_ghz", r->step.slow_ghz);
     put_estimate(r, "plain_ghz", r->step.plain_ghz);
     table_put_number(r->rows, "fast_ghz", r->levels.fast);
@@ -244,7 +244,7 @@ static double usual_noise(const struct relaxation_rise *rise, size_t n, double *
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = rise[i].noise;
-    return median_of(scratch, n);
+    return robust_median(scratch, n);
 }
 
 /* Whether some waits were half as long: where waits are often double, few repetitions may hide the single ones. */
@@ -333,7 +333,7 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
     size_t interrupts = w->rearmed + w->not_rearmed;
     if (!interrupts)
         return;
-    struct estimate share = share_estimate(w->rearmed, interrupts);
+    struct estimate share = threshold_share(w->rearmed, interrupts);
     add_row(r, "interrupt", interrupts, 0);
     table_put_text(r->rows, "what", "rearm");
     put_wait(r, w->after_interrupt_us);
@@ -390,7 +390,7 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
         no += twice;
     else
         other += twice;
-    struct estimate share = share_estimate(yes, yes + no);
+    struct estimate share = threshold_share(yes, yes + no);
     const char *verdict = relaxation_verdict(&share);
     bool decided = strcmp(verdict, "undecided") != 0, mostly = strcmp(verdict, "yes") == 0;
     size_t m = 0, others = 0;
@@ -409,7 +409,7 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
                     r->n);
     } else {
         add_row(r, by, yes + no, other);
-        put_wait(r, mean_estimate(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
+        put_wait(r, robust_mean(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
         put_estimate(r, "share", share);
         table_put_text(r->rows, "rearmed", verdict);
     }
@@ -531,12 +531,12 @@ static void toggle_row(const struct rig *r, const struct toggles *t, double duty
         add_missing(r, by, "every waiting time was interrupted");
         return;
     }
-    struct estimate rose = share_estimate(t->rose, t->n), stayed = share_estimate(t->n - t->rose, t->n);
+    struct estimate rose = threshold_share(t->rose, t->n), stayed = threshold_share(t->n - t->rose, t->n);
     add_row(r, by, t->n, t->interrupted);
     table_put_number(r->rows, "duty_us", duty_us);
     put_estimate(r, "share", rose);
-    put_wait(r, mean_estimate(t->wait, t->rose, REJECT, 0.5, NULL));
-    put_estimate(r, "trend_us", mean_estimate(t->slope, t->n_slopes, REJECT, 0.5, NULL));
+    put_wait(r, robust_mean(t->wait, t->rose, REJECT, 0.5, NULL));
+    put_estimate(r, "trend_us", robust_mean(t->slope, t->n_slopes, REJECT, 0.5, NULL));
     table_put_text(r->rows, "rearmed", relaxation_verdict(&stayed));
 }
 

@@ -146,7 +146,7 @@ int relaxation_window_open(struct relaxation_window *w, const struct trace *t, s
         w->rate[w->n] = ipc * freq;
         w->freq[w->n++] = freq;
     }
-    double usual = median_of(w->scratch, w->n);
+    double usual = robust_median(w->scratch, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->weight[i] = fmin(1, (w->end[i] - w->begin[i]) / usual);
     return 0;
@@ -171,7 +171,7 @@ static double sample_noise(const struct trace *t, const struct relaxation_window
 
     for (size_t i = 1; i < w->n; i++)
         w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
-    double differ = w->n > 1 ? median_of(w->scratch, w->n - 1) : NAN;
+    double differ = w->n > 1 ? robust_median(w->scratch, w->n - 1) : NAN;
     return w->n > 1 ? fmax(MAD_TO_SIGMA * differ / sqrt(2), slow * clock_noise(&clock)) : NAN;
 }
 
@@ -215,7 +215,7 @@ static double median_rate(const struct relaxation_window *w, size_t first, size_
     size_t m = 0;
     for (size_t i = first; i < last && i < w->n; i++)
         w->scratch[m++] = w->rate[i];
-    return median_of(w->scratch, m);
+    return robust_median(w->scratch, m);
 }
 
 /* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the
@@ -247,7 +247,7 @@ static void find_interruptions(const struct relaxation_window *w, size_t last, d
     for (size_t i = 0; i < last; i++)
         w->scratch[i] = w->rate[i];
     double *rest = malloc((last + 1) * sizeof *rest), before = 0;
-    double noise = rest ? mad_sigma(w->scratch, last, slow, rest) / slow : 0;
+    double noise = rest ? robust_mad_sigma(w->scratch, last, slow, rest) / slow : 0;
     free(rest);
     bool cold = true;
     for (size_t i = 0; i < last; i++) {
@@ -395,8 +395,8 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
             scratch[m++] = x[i];
     if (isnan(s.once) || !m)
         return s;
-    double centre = mean_estimate(scratch, m, REJECT, 0.5, NULL).value;
-    double sigma = mad_sigma(scratch, m, centre, scratch + n);
+    double centre = robust_mean(scratch, m, REJECT, 0.5, NULL).value;
+    double sigma = robust_mad_sigma(scratch, m, centre, scratch + n);
     s.once = centre;
     double wide = fmin(WITHIN_MOST * centre, WIDE_SIGMAS * sigma);
     s.width[0] = fmin(WITHIN * centre, fmax(WIDTH_SIGMAS * sigma, fmax(WIDTH_LEAST * centre, WIDTH_LEAST_US)));
@@ -410,7 +410,7 @@ static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
 {
     double sum = 0;
     m->n = n;
-    m->wait_us = mean_estimate(x, n, REJECT, 0.5, NULL);
+    m->wait_us = robust_mean(x, n, REJECT, 0.5, NULL);
     for (size_t i = 0; i < n; i++)
         sum += (x[i] - m->wait_us.value) * (x[i] - m->wait_us.value);
     m->sd_us = n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
@@ -435,12 +435,12 @@ static void fill_shares(const struct relaxation_rise *r, size_t n, const struct 
         longer_alone += late && (out->kept || !r[i].interruptions);
     }
     double part = longer_alone ? (double)out->mode[1].n / (double)longer_alone : 0;
-    out->mode[0].share = share_estimate(once, all);
+    out->mode[0].share = threshold_share(once, all);
     size_t twice = (size_t)lround(fmin(part, 1) * (double)longer);
-    out->mode[1].share = share_estimate(twice, all);
+    out->mode[1].share = threshold_share(twice, all);
     if (once + twice > 0 && once + twice < all) {
-        out->mode[0].share.hi = share_estimate(once, once + twice).hi;
-        out->mode[1].share.hi = share_estimate(twice, once + twice).hi;
+        out->mode[0].share.hi = threshold_share(once, once + twice).hi;
+        out->mode[1].share.hi = threshold_share(twice, once + twice).hi;
     }
 }
 
@@ -461,7 +461,7 @@ static void fill_interrupts(const struct relaxation_rise *r, size_t n, double on
     for (size_t i = 0; i < out->rearmed; i++)
         if (near(x[i], once, 1))
             x[single++] = x[i];
-    out->after_interrupt_us = mean_estimate(x, single, REJECT, 0.5, NULL);
+    out->after_interrupt_us = robust_mean(x, single, REJECT, 0.5, NULL);
 }
 
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out)

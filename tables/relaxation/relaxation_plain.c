@@ -36,7 +36,7 @@ static int one(struct sequence *q, const struct payload *before, double before_u
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         }
         int status = sequence_record(q, segments, 2, 1, &t, &run, err);
-        if (status == MACHINE_OK && !run.spoilt[0] &&
+        if (status == MACHINE_OK && !run.invalid[0] &&
             !trigger_look(&t, trigger_span(&t, run.run), SETTLE_US, window_us, &sight))
             *ghz = sight.freq;
         trace_free(&t);
@@ -50,7 +50,7 @@ static int one(struct sequence *q, const struct payload *before, double before_u
 static struct estimate mean_of(const double *ghz, size_t n)
 {
     struct blocks b;
-    struct estimate e = mean_estimate(ghz, n, REJECT, 0, NULL);
+    struct estimate e = robust_mean(ghz, n, REJECT, 0, NULL);
     blocks_cut(ghz, n, e.value, INFINITY, &b);
     blocks_widen(&b, &e);
     return e;
@@ -82,15 +82,15 @@ int relaxation_compare(struct sequence *q, const struct tables_context *x, const
 bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t size)
 {
     char slow[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
-    if (estimate_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + STEP_LEAST))
+    if (estimates_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + STEP_LEAST))
         return true;
-    if (!estimate_known(&s->plain_ghz) || !estimate_known(&s->slow_ghz)) {
+    if (!estimates_known(&s->plain_ghz) || !estimates_known(&s->slow_ghz)) {
         snprintf(why, size, "the frequency before the rise could not be compared with that of the same code alone: "
                  "something interrupted nearly all repetitions; stop other programs, or choose another CPU with --cpu");
         return false;
     }
     snprintf(why, size, "the frequency before the rise, %s GHz, is not told from that of the same code alone, %s GHz, "
-             "so that the rise ends no wait", estimate_text(&s->slow_ghz, 3, slow),
-             estimate_text(&s->plain_ghz, 3, plain));
+             "so that the rise ends no wait", estimates_text(&s->slow_ghz, 3, slow),
+             estimates_text(&s->plain_ghz, 3, plain));
     return false;
 }

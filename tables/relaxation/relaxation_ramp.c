@@ -93,7 +93,7 @@ static double before(const struct relaxation_window *w, double us, bool by_rate)
     for (size_t i = last > BEFORE ? last - BEFORE : 0; i < last; i++)
         if (w->begin[i] > SETTLE_US || last < BEFORE)
             x[m++] = channel(w, by_rate)[i];
-    return centre_of(x, m, scratch);
+    return robust_centre(x, m, scratch);
 }
 
 /* Half the range of 90 % of the samples before the rises, relative, in standard deviations: another thread on the core
@@ -109,8 +109,8 @@ static double scatter(const struct views *v, bool by_rate)
         for (size_t i = 0; i < w->n && w->end[i] < 0.9 * v->view[r].at; i++)
             if (w->begin[i] > SETTLE_US)
                 w->scratch[m++] = channel(w, by_rate)[i] / middle;
-        double hi = m ? nth_smallest(w->scratch, m, m - 1 - m / 20) : NAN;
-        sum += m ? 0.5 * (hi - nth_smallest(w->scratch, m, m / 20)) / sigmas : 0;
+        double hi = m ? robust_nth_smallest(w->scratch, m, m - 1 - m / 20) : NAN;
+        sum += m ? 0.5 * (hi - robust_nth_smallest(w->scratch, m, m / 20)) / sigmas : 0;
     }
     return fmax(sum / (double)v->n, NOISE_LEAST);
 }
@@ -313,7 +313,7 @@ static double set_apart(const struct views *v, double *scratch)
 {
     for (size_t r = 0; r < v->n; r++)
         scratch[r] = v->view[r].left;
-    double usual = median_of(scratch, v->n);
+    double usual = robust_median(scratch, v->n);
     for (size_t r = 0; r < v->n; r++)
         v->view[r].apart = v->view[r].left > RELAXATION_APART * usual;
     return usual;
@@ -346,7 +346,7 @@ static double room(const struct views *v, double *scratch)
 {
     for (size_t r = 0; r < v->n; r++)
         scratch[r] = v->view[r].w.end[v->view[r].w.n - 1] - v->view[r].at;
-    return median_of(scratch, v->n);
+    return robust_median(scratch, v->n);
 }
 
 /* Whether it describes the repetitions better than rises at once to the same frequency. */

@@ -129,16 +129,16 @@ static bool wait_is_told(const struct table *t, size_t row)
     size_t against;
     for (size_t i = 0; i < t->n_rows; i++)
         if (is_wait(t, i, 1) && same_pair(t, i, row))
-            return wait_support(t, i, &against) == WAIT_TOLD;
+            return estimates_wait_support(t, i, &against) == WAIT_TOLD;
     return false;
 }
 
 static const char *value_text(const struct table *t, size_t row, const char *column, double scale, int decimals,
                               char out[ESTIMATE_TEXT_MAX])
 {
-    struct estimate e = table_estimate(t, row, column);
+    struct estimate e = estimates_of_table(t, row, column);
     e = (struct estimate){scale * e.value, scale * e.lo, scale * e.hi};
-    return estimate_text(&e, decimals, out);
+    return estimates_text(&e, decimals, out);
 }
 
 static void tell_wait(FILE *out, const struct table *t, size_t row)
@@ -148,13 +148,13 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
     fprintf(out, "fter %s a core speeds up again after %s us (%s)", table_text(t, row, "from"),
             value_text(t, row, "wait_us", 1, 1, us), name_cores(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 2) && same_pair(t, i, row) && wait_support(t, i, &against) == WAIT_TOLD)
+        if (is_wait(t, i, 2) && same_pair(t, i, row) && estimates_wait_support(t, i, &against) == WAIT_TOLD)
             fprintf(out, ", in %s %% of the cases after %s us", value_text(t, i, "share", 100, 0, share),
                     value_text(t, i, "wait_us", 1, 1, us));
 }
 
 /* Why a wait that was measured is not told. */
-static void tell_against(FILE *out, const struct table *t, size_t row, enum wait_support support, size_t against)
+static void tell_against(FILE *out, const struct table *t, size_t row, enum estimates_wait_support support, size_t against)
 {
     char cores[40], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
     const char *from = table_text(t, row, "from");
@@ -177,14 +177,14 @@ static void waits_found(FILE *out, const struct table *t)
 {
     size_t said = 0, against, refused = 0;
     for (size_t i = 0; i < t->n_rows && said < SAID_MOST; i++)
-        if (is_wait(t, i, 1) && wait_support(t, i, &against) == WAIT_TOLD) {
+        if (is_wait(t, i, 1) && estimates_wait_support(t, i, &against) == WAIT_TOLD) {
             fprintf(out, said++ ? "; a" : "A");
             tell_wait(out, t, i);
         }
     if (said)
         fprintf(out, ".\n");
     for (size_t i = 0; i < t->n_rows && refused < SAID_MOST; i++) {
-        enum wait_support support = is_wait(t, i, 1) ? wait_support(t, i, &against) : WAIT_TOLD;
+        enum estimates_wait_support support = is_wait(t, i, 1) ? estimates_wait_support(t, i, &against) : WAIT_TOLD;
         if (support == WAIT_TOLD)
             continue;
         tell_against(out, t, i, support, against);
@@ -228,8 +228,8 @@ static void toggling_found(FILE *out, const struct table *t)
     size_t rows = 0, changed = 0, unchanged = 0;
     double most = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
-        struct estimate trend = table_estimate(t, i, "trend_us");
-        if (!is(t, i, "toggle") || !estimate_known(&trend) || !wait_is_told(t, i))
+        struct estimate trend = estimates_of_table(t, i, "trend_us");
+        if (!is(t, i, "toggle") || !estimates_known(&trend) || !wait_is_told(t, i))
             continue;
         double bound = fmax(TREND_US, TREND * table_number(t, i, "wait_us"));
         rows++;

@@ -44,7 +44,7 @@ static struct middle middle_of(const struct self_test_readings *r, enum self_tes
             excess[kept++] = s[i].counter - expected * s[i].payload;
         }
     if (kept > 0)
-        m = (struct middle){median_of(work, kept), median_of(excess, kept), kept};
+        m = (struct middle){robust_median(work, kept), robust_median(excess, kept), kept};
     free(work);
     free(s);
     return m;
@@ -98,7 +98,7 @@ static void judge_reference(const struct self_test_readings *r, struct self_test
         self_test_no_stretch(l, r, SELF_TEST_LONG);
     } else {
         /* a mean, as either may come in steps; without what lies far off, which was interrupted */
-        double *scratch = malloc(kept * sizeof *scratch), value = scratch ? centre_of(ratio, kept, scratch) : NAN;
+        double *scratch = malloc(kept * sizeof *scratch), value = scratch ? robust_centre(ratio, kept, scratch) : NAN;
         free(scratch);
         snprintf(l->text, sizeof l->text, "%.5f for each tick of the TSC", value);
         self_test_bound(l, value, 1 - REFERENCE_OFF, 1 + REFERENCE_OFF,
@@ -145,7 +145,7 @@ static void add_chain(const struct chain_samples *s, size_t stretch, struct chai
         each[n] = (struct chain){t, c, 1};
         ratio[n++] = c > 0 ? t / c : 0;
     }
-    double usual = ratio ? median_of(ratio, n) : NAN;
+    double usual = ratio ? robust_median(ratio, n) : NAN;
     for (size_t i = 0; each && i < n; i++)
         if (each[i].ticks <= CHAIN_INTERRUPTED * usual * each[i].cycles || each[i].cycles <= 0) {
             out->ticks += each[i].ticks;
@@ -168,8 +168,8 @@ static void usual_sample(const struct chain_samples *s, size_t stretch, double *
             t[n++] = s->tick[i].ticks;
         }
     if (v) {
-        *work = centre_of(v, n, v + 2 * (s->n + 1));
-        *ticks = centre_of(t, n, v + 2 * (s->n + 1));
+        *work = robust_centre(v, n, v + 2 * (s->n + 1));
+        *ticks = robust_centre(t, n, v + 2 * (s->n + 1));
     }
     free(v);
 }
@@ -227,7 +227,7 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
         return;
     }
     double step = out->line[0].verdict == SELF_TEST_CANNOT ? 0 : out->line[0].value * 1e-9 * r->tsc_hz;
-    double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = median_of(ratios, n);
+    double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = robust_median(ratios, n);
     snprintf(l->text, sizeof l->text, "%.4f cycles for each add of a long chain: the median of %zu rounds; %.3f GHz, "
              "%.0f ticks a reading", value, n, all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
     self_test_bound_alone(l, self_test_slowed_most(r), value, 1 - off, 1 + off,
@@ -267,7 +267,7 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
         for (size_t i = 0; i < s->n_counters; i++)
             code = s->counters[i].id == COUNTER_EVENT ? s->counters[i].event : code;
         bool instructions = code == SELF_TEST_EVENT_INSTRUCTIONS;
-        double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1, value = median_of(ratio, kept);
+        double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1, value = robust_median(ratio, kept);
         snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f for each add", event_code_select(code),
                  event_code_umask(code), instructions ? "instructions" : "cycles at level 0", value);
         self_test_bound(l, value, expected * (1 - EVENT_UNDER), expected * (1 + EVENT_OVER),

@@ -105,7 +105,7 @@ static double rate_quantile(const struct self_test_sample *s, size_t n, double q
         if (!s[i].slowed)
             rate[kept++] = s[i].payload / s[i].ticks;
     if (kept > 0)
-        value = nth_smallest(rate, kept, (size_t)((double)(kept - 1) * quantile));
+        value = robust_nth_smallest(rate, kept, (size_t)((double)(kept - 1) * quantile));
     free(rate);
     return value;
 }

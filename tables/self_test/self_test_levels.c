@@ -33,7 +33,7 @@ static double share_of(const struct self_test_stretch *s, enum counter_id id, bo
         if (isfinite(share))
             values[n++] = share;
     }
-    return n > 0 ? median_of(values, n) : NAN;
+    return n > 0 ? robust_median(values, n) : NAN;
 }
 
 static bool cycles_are_right(const struct self_test_lines *l)
@@ -212,7 +212,7 @@ static struct throttling after_switch(const struct self_test_readings *r, const 
             t.slow_us++;
             t.late_us += (double)i >= last_quarter;
         }
-    t.throttled = counted > 0 ? median_of(count, counted) : 0;
+    t.throttled = counted > 0 ? robust_median(count, counted) : 0;
     return t;
 }
 

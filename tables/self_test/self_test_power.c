@@ -40,7 +40,7 @@ static void judge_volts(const struct self_test_readings *r, struct self_test_lin
         self_test_bound(l, NAN, VOLTS_LEAST, VOLTS_MOST, why);
         return;
     }
-    double volt = median_of(volts, n);
+    double volt = robust_median(volts, n);
     snprintf(l->text, sizeof l->text, "%.4f V, %zu of %zu readings from %.4f to %.4f V", volt, n, r->n_volts, least,
              most);
     self_test_bound(l, volt, VOLTS_LEAST, VOLTS_MOST, "no core runs at this voltage");

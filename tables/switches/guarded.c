@@ -72,10 +72,10 @@ static int see(struct sequence *q, struct attempt *a, const struct payload *p, c
         if (status)
             break;
         status = sequence_record(q, segments + skip, 3 - skip, 2 - skip, &t, &run, err);
-        kept += !status && !run.spoilt[0];
+        kept += !status && !run.invalid[0];
         on_progress(a, 0, 0);
     }
-    if (!status && steady_seen_add(seen, &t))
+    if (!status && settling_steady_seen_add(seen, &t))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     trace_free(&t);
     return status;
@@ -84,7 +84,7 @@ static int see(struct sequence *q, struct attempt *a, const struct payload *p, c
 static int see_both(struct attempt *a, const struct transition_setup *s, struct machine_error *err)
 {
     struct sequence q;
-    struct machine_setup m = {.cpu = s->cpu, .active_cores = s->active_cores, .companion = s->companion,
+    struct machine_setup m = {.cpu = s->cpu, .active_cores = s->active_cores, .corunner = s->corunner,
                               .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
                               .period_us = s->period_us, .seed = s->seed};
     bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
@@ -120,8 +120,8 @@ static int nothing_left(const struct switches_seen *seen, const char *why, int l
     return machine_fail(err, MACHINE_CANNOT,
                         late > 0 ? "repeat it with a longer --warmup"
                                  : "repeat it on a quieter machine, or with more --runs",
-                        "%s: of %u repetitions %zu were disturbed%s%s", why, seen->setup.runs, r->n_spoilt,
-                        r->n_spoilt ? ", the first: " : "", r->n_spoilt ? r->spoilt[0].why : "");
+                        "%s: of %u repetitions %zu were disturbed%s%s", why, seen->setup.runs, r->n_invalid,
+                        r->n_invalid ? ", the first: " : "", r->n_invalid ? r->invalid[0].why : "");
 }
 
 /* Records it once. *late: repetitions that did not begin as they should. */
@@ -261,6 +261,6 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
             switches_free(out);
         break;
     }
-    out->discarded = status ? 0 : out->result.n_spoilt + out->phases.n_discarded;
+    out->discarded = status ? 0 : out->result.n_invalid + out->phases.n_discarded;
     return status;
 }

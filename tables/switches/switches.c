@@ -35,7 +35,7 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
     s.period_us = o->period_us > 0 ? o->period_us : s.period_us;
     s.cpu = m.cpu;
     s.active_cores = m.active_cores;
-    s.companion = m.companion;
+    s.corunner = m.corunner;
     s.cpus = m.cpus;
     s.n_cpus = m.n_cpus;
     s.siblings = m.siblings;

@@ -136,7 +136,7 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
                       unsigned number)
 {
     const struct phase *phase = &s->phases.phases[p];
-    struct estimate ratio = throttle_ratio(&s->result.trace, &s->phases, p);
+    struct estimate ratio = transition_throttle_ratio(&s->result.trace, &s->phases, p);
     double hidden = hidden_us(&s->phases, p);
     start_row(rows, c, s, number);
     table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo,
@@ -171,7 +171,7 @@ static bool is_certain(const struct switches_seen *s, size_t p)
     if (phase->kind != PHASE_THROTTLE || 2 * phase->agreeing_runs < s->phases.runs_used ||
         !(phase->duration_us.value > 0) || phase->duration_us.lo <= 0)
         return false;
-    struct estimate ratio = throttle_ratio(&s->result.trace, &s->phases, p);
+    struct estimate ratio = transition_throttle_ratio(&s->result.trace, &s->phases, p);
     /* half of the repetitions show what is at that limit in 95 of 100 cases; here all of them were asked */
     double mildest = 1 - (1 - s->phases.detectable_throttle) / sqrt(2);
     return !(ratio.hi >= 1) && !(ratio.value > mildest);
@@ -201,7 +201,7 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
         table_put_text(rows, "note", blurred(s)->why);
         return MACHINE_OK;
     }
-    for (size_t p = first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
+    for (size_t p = transition_first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
         if (is_certain(s, p) && (c->number[0] == PART_PHASE || number == 0))
             put_phase(rows, c, s, p, ++number);
     if (!number)
@@ -287,7 +287,7 @@ static double usual_duration(const struct table *t, size_t first, double *scratc
     for (size_t row = first; row < t->n_rows; row++)
         if (same_series(t, first, row) && table_number(t, row, "phase") == 1)
             scratch[n++] = table_number(t, row, "duration_us");
-    return median_of(scratch, n);
+    return robust_median(scratch, n);
 }
 
 /*

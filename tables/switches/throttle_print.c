@@ -37,7 +37,7 @@ static bool is_undecided(const struct table *t, size_t row)
 static void part_text(double ratio, char *out, size_t size)
 {
     if (isfinite(ratio))
-        ratio_text(ratio, out, size);
+        transition_ratio_text(ratio, out, size);
     else
         snprintf(out, size, "-");
 }
@@ -203,9 +203,9 @@ void throttle_print(FILE *out, bool colour, const struct table *t)
 /* A first phase whose duration has limits; what has none is not told. */
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
-    struct estimate us = table_estimate(t, row, "duration_us");
+    struct estimate us = estimates_of_table(t, row, "duration_us");
     return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores &&
-           estimate_known(&us) && us.lo > 0;
+           estimates_known(&us) && us.lo > 0;
 }
 
 /* Pairs whose first throttled phases run at about one part of the rate. */
@@ -223,7 +223,7 @@ static double median_of_column(const struct table *t, const size_t *row, size_t 
         if (isfinite(table_number(t, row[i], column)))
             x[m++] = table_number(t, row[i], column);
     if (m)
-        value = median_of(x, m);
+        value = robust_median(x, m);
     free(x);
     return value;
 }
@@ -309,7 +309,7 @@ static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cor
             us.lo = fmin(us.lo, more.lo);
             us.hi = fmax(us.hi, more.hi);
         }
-        estimate_text(&us, 1, text);
+        estimates_text(&us, 1, text);
         if (last > c)
             fprintf(out, ", %s us with %u to %u active cores", text, cores[c], cores[last]);
         else
@@ -323,7 +323,7 @@ static void tell_rate(FILE *out, const struct alike *a)
 {
     char part[16], us[ESTIMATE_TEXT_MAX];
     part_text(a->ratio, part, sizeof part);
-    estimate_text(&a->us, 1, us);
+    estimates_text(&a->us, 1, us);
     if (isfinite(a->ratio))
         fprintf(out, "%s of the rate for %s us", part, us);
     else

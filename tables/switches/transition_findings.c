@@ -26,7 +26,7 @@ struct entry {
 static enum switch_kind kind_of(const struct table *t, size_t row)
 {
     enum switch_kind k = 0;
-    while (k < SWITCH_KINDS && !table_says(t, row, "kind", switch_kind_name(k)))
+    while (k < SWITCH_KINDS && !table_says(t, row, "kind", transition_switch_kind_name(k)))
         k++;
     return k < SWITCH_KINDS ? k : SWITCH_UNDECIDED;
 }
@@ -53,9 +53,9 @@ static void read_entry(const struct table *t, size_t row, const char **names, si
     e->dirty = strstr(from, "-dirty") != NULL;
     e->from = name_number(names, n, from);
     e->to = name_number(names, n, to ? to : "");
-    e->from_ghz = table_estimate(t, row, "from_ghz");
-    e->to_ghz = table_estimate(t, row, "to_ghz");
-    e->wait_us = table_estimate(t, row, "wait_us");
+    e->from_ghz = estimates_of_table(t, row, "from_ghz");
+    e->to_ghz = estimates_of_table(t, row, "to_ghz");
+    e->wait_us = estimates_of_table(t, row, "wait_us");
 }
 
 /* Rows for and against what a row says, not counting itself. */
@@ -88,10 +88,10 @@ static struct votes votes_on_frequency(const struct entry *e, size_t n, size_t r
     for (size_t i = 0; i < n; i++) {
         if (i == row || e[i].cores != e[row].cores)
             continue;
-        if (e[i].from == kernel && estimate_known(&e[i].from_ghz))
-            vote(&v, frequencies_agree(mine, &e[i].from_ghz), i);
-        if (e[i].to == kernel && !e[i].dirty && estimate_known(&e[i].to_ghz))
-            vote(&v, frequencies_agree(mine, &e[i].to_ghz), i);
+        if (e[i].from == kernel && estimates_known(&e[i].from_ghz))
+            vote(&v, estimates_frequencies_agree(mine, &e[i].from_ghz), i);
+        if (e[i].to == kernel && !e[i].dirty && estimates_known(&e[i].to_ghz))
+            vote(&v, estimates_frequencies_agree(mine, &e[i].to_ghz), i);
     }
     return v;
 }
@@ -111,8 +111,8 @@ static struct votes votes_on_wait(const struct entry *e, size_t n, size_t row)
     double slack = fmax(WAIT_SLACK_US, WAIT_SLACK * e[row].wait_us.value);
     struct votes v = {0, 0, n};
     for (size_t i = 0; i < n; i++)
-        if (i != row && e[i].from == e[row].from && e[i].cores == e[row].cores && estimate_known(&e[i].wait_us) &&
-            frequencies_agree(&e[i].to_ghz, &e[row].to_ghz))
+        if (i != row && e[i].from == e[row].from && e[i].cores == e[row].cores && estimates_known(&e[i].wait_us) &&
+            estimates_frequencies_agree(&e[i].to_ghz, &e[row].to_ghz))
             vote(&v, estimates_agree(&e[row].wait_us, &e[i].wait_us, slack), i);
     return v;
 }
@@ -128,16 +128,16 @@ static enum transition_support support_of(const struct table *t, const struct en
         struct votes after = votes_on_frequency(e, t->n_rows, row, true);
         if (!levels)
             return TRANSITION_NO_LEVELS;
-        if (!estimate_above(from, to) && !estimate_above(to, from))
+        if (!estimates_above(from, to) && !estimates_above(to, from))
             return TRANSITION_NO_LIMITS;
         return lost(&before, against) || (!e[row].dirty && lost(&after, against)) ? TRANSITION_CONTRADICTED
                                                                                  : TRANSITION_TOLD;
     }
     if (e[row].kind != SWITCH_THROTTLE_ONLY && e[row].kind != SWITCH_HALT_ONLY)
         return TRANSITION_TOLD;
-    struct estimate latency = table_estimate(t, row, "latency_us");
+    struct estimate latency = estimates_of_table(t, row, "latency_us");
     struct votes v = votes_on_throttling(e, t->n_rows, row);
-    if (!estimate_known(&latency) || !(latency.lo > 0))
+    if (!estimates_known(&latency) || !(latency.lo > 0))
         return TRANSITION_NO_LIMITS;
     return lost(&v, against) ? TRANSITION_CONTRADICTED : TRANSITION_TOLD;
 }
@@ -149,8 +149,8 @@ static void judge(const struct table *t, const struct entry *e, size_t row, bool
     if (v->support != TRANSITION_TOLD)
         return;
     struct votes on_wait = votes_on_wait(e, t->n_rows, row);
-    if (!estimate_known(&e[row].wait_us) || !(e[row].wait_us.lo > 0) ||
-        !estimate_above(&e[row].to_ghz, &e[row].from_ghz))
+    if (!estimates_known(&e[row].wait_us) || !(e[row].wait_us.lo > 0) ||
+        !estimates_above(&e[row].to_ghz, &e[row].from_ghz))
         v->wait = TRANSITION_NO_LIMITS;
     else if (lost(&on_wait, &v->against))
         v->wait = TRANSITION_CONTRADICTED;
@@ -179,10 +179,10 @@ const char *transition_cost_text(const struct table *t, size_t row, const struct
                                  char out[TRANSITION_COST_MAX])
 {
     char text[ESTIMATE_TEXT_MAX];
-    struct estimate cost = table_estimate(t, row, "overhead_us");
+    struct estimate cost = estimates_of_table(t, row, "overhead_us");
     out[0] = '\0';
-    if (v->support == TRANSITION_TOLD && estimate_known(&cost) && cost.lo > 0 && !support_noted_floating(t))
-        snprintf(out, TRANSITION_COST_MAX, "%s us", estimate_text(&cost, 1, text));
+    if (v->support == TRANSITION_TOLD && estimates_known(&cost) && cost.lo > 0 && !support_noted_floating(t))
+        snprintf(out, TRANSITION_COST_MAX, "%s us", estimates_text(&cost, 1, text));
     return out;
 }
 
@@ -193,8 +193,8 @@ static size_t largest(const struct table *t, const struct transition_verdict *v,
 {
     size_t best = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate e = table_estimate(t, row, column);
-        if (isfinite(table_number(t, row, "wait_us")) != wait || !estimate_known(&e) || !(e.lo > 0) ||
+        struct estimate e = estimates_of_table(t, row, column);
+        if (isfinite(table_number(t, row, "wait_us")) != wait || !estimates_known(&e) || !(e.lo > 0) ||
             (wait ? v[row].wait : v[row].support) != TRANSITION_TOLD)
             continue;
         if (best == t->n_rows || e.value > table_number(t, best, column))
@@ -206,8 +206,8 @@ static size_t largest(const struct table *t, const struct transition_verdict *v,
 static const char *value_text(const struct table *t, size_t row, const char *column, int decimals,
                               char out[ESTIMATE_TEXT_MAX])
 {
-    struct estimate e = table_estimate(t, row, column);
-    return estimate_text(&e, decimals, out);
+    struct estimate e = estimates_of_table(t, row, column);
+    return estimates_text(&e, decimals, out);
 }
 
 static void tell_cores(FILE *out, const struct table *t, size_t row)
@@ -247,11 +247,11 @@ static void tell_up(FILE *out, const struct table *t, const struct transition_ve
     size_t row = largest(t, v, "wait_us", true);
     if (row == t->n_rows)
         return;
-    struct estimate then = table_estimate(t, row, "latency_us");
+    struct estimate then = estimates_of_table(t, row, "latency_us");
     fprintf(out, "Back up: %s to %s waits %s us at the lower frequency", table_text(t, row, "from"),
             table_text(t, row, "to"), value_text(t, row, "wait_us", 1, wait));
-    if (estimate_known(&then) && then.lo > 0)
-        fprintf(out, ", then takes %s us", estimate_text(&then, 1, latency));
+    if (estimates_known(&then) && then.lo > 0)
+        fprintf(out, ", then takes %s us", estimates_text(&then, 1, latency));
     tell_cores(out, t, row);
     tell_frequencies(out, t, row);
     fprintf(out, ".\n");
@@ -296,7 +296,7 @@ static void tell_counts(FILE *out, const struct table *t, const struct transitio
         bool told = v[row].support == TRANSITION_TOLD;
         changes += told && kind == SWITCH_FREQUENCY;
         stopped += told && (kind == SWITCH_THROTTLE_ONLY || kind == SWITCH_HALT_ONLY);
-        others += told && (kind == SWITCH_VOLTAGE_ONLY || kind == SWITCH_LICENCE_ONLY);
+        others += told && (kind == SWITCH_VOLTAGE_ONLY || kind == SWITCH_LICENSE_ONLY);
         undecided += kind == SWITCH_UNDECIDED;
         unsupported += !told && v[row].support != TRANSITION_NOTHING;
         none += kind == SWITCH_NONE;

@@ -67,7 +67,7 @@ static bool near(double a, double b, double relative, double absolute)
 static bool is_kind(const struct matrix *m, size_t row, enum switch_kind k)
 {
     const char *kind = row == NO_ROW ? NULL : table_text(m->table, row, "kind");
-    return kind && strcmp(kind, switch_kind_name(k)) == 0;
+    return kind && strcmp(kind, transition_switch_kind_name(k)) == 0;
 }
 
 static bool same_cell(const struct matrix *m, size_t a, size_t b)
@@ -143,7 +143,7 @@ static void field(const struct matrix *m, size_t row, char *out, size_t size)
     if (isfinite(table_number(m->table, row, "wait_us")))
         mark = m->verdict[row].wait == TRANSITION_TOLD ? "w" : "!";
     else if (!is_kind(m, row, SWITCH_FREQUENCY))
-        mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENCE_ONLY) ? "v" : "t";
+        mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENSE_ONLY) ? "v" : "t";
     snprintf(out, size, "%.1f%s", switches_tenths(latency), mark);
 }
 
@@ -247,7 +247,7 @@ static void print_counts(FILE *out, const struct matrix *m)
     fprintf(out, "%zu pair%s:", n, n == 1 ? "" : "s");
     for (enum switch_kind k = 0, listed = 0; k < SWITCH_KINDS; k++)
         if (count[k])
-            fprintf(out, "%s %zu %s", listed++ ? "," : "", count[k], switch_kind_name(k));
+            fprintf(out, "%s %zu %s", listed++ ? "," : "", count[k], transition_switch_kind_name(k));
     fprintf(out, "\n");
     if (most > 0 && round(most) > round(least))
         fprintf(out, "w: after a wait at the lower frequency, %.0f to %.0f us\n", least, most);
@@ -257,7 +257,7 @@ static void print_counts(FILE *out, const struct matrix *m)
         fprintf(out, "!: after a wait that its limits or other rows do not bear out\n");
     if (count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY])
         fprintf(out, "t: throttled or halted, and no change of the frequency was found\n");
-    if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENCE_ONLY])
+    if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENSE_ONLY])
         fprintf(out, "v: another voltage or license level, and nothing else\n");
     if (count[SWITCH_UNDECIDED])
         fprintf(out, "?: the data do not decide; why is said below\n");

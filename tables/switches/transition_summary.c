@@ -13,7 +13,7 @@
 
 enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
 #define NO_TIME_US 0.05 /* told as 0.0 us: no phase */
-#define LICENCE_STEP 0.5 /* of the cycles, from one licence level to another */
+#define LICENSE_STEP 0.5 /* of the cycles, from one license level to another */
 /* The first instruction of the second kernel is time 0, and a sample holds it: what begins earlier than the usual
  * period before it cannot have been caused by it. */
 #define BEFORE_US 1.0
@@ -28,14 +28,14 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no m
 
 static const struct estimate unknown = {NAN, NAN, NAN};
 
-const char *switch_kind_name(enum switch_kind k)
+const char *transition_switch_kind_name(enum switch_kind k)
 {
     static const char *const names[SWITCH_KINDS] = {"none", "frequency", "throttle only", "halt only", "voltage only",
                                                     "licence only", "undecided"};
     return k < SWITCH_KINDS ? names[k] : "undecided";
 }
 
-size_t first_phase_after_switch(const struct phases *p)
+size_t transition_first_phase_after_switch(const struct phases *p)
 {
     size_t i = 0;
     while (i < p->n_phases && p->phases[i].start_us + p->phases[i].duration_us.value / 2 < 0)
@@ -43,7 +43,7 @@ size_t first_phase_after_switch(const struct phases *p)
     return i;
 }
 
-void ratio_text(double ratio, char *out, size_t size)
+void transition_ratio_text(double ratio, char *out, size_t size)
 {
     double inverse = round(1 / ratio);
     if (inverse >= 2 && inverse <= FRACTIONS && fabs(ratio * inverse - 1) <= FRACTION_WITHIN)
@@ -86,9 +86,9 @@ static void add_phase(const struct phase *p, char *out, size_t size)
     char ratio[16];
     if (!takes_time(p))
         return;
-    add_text(out, size, "%s%s", out[0] ? ", " : "", phase_kind_name(p->kind));
+    add_text(out, size, "%s%s", out[0] ? ", " : "", phases_kind_name(p->kind));
     if (p->kind == PHASE_THROTTLE && !isnan(p->ipc_ratio)) {
-        ratio_text(p->ipc_ratio, ratio, sizeof ratio);
+        transition_ratio_text(p->ipc_ratio, ratio, sizeof ratio);
         add_text(out, size, " %s", ratio);
     }
     if (p->kind == PHASE_RAMP)
@@ -105,7 +105,7 @@ static void add_phase(const struct phase *p, char *out, size_t size)
 static void describe_phases(const struct phases *p, size_t first, struct transition_summary *out)
 {
     size_t last = p->n_phases;
-    while (last > first && is_base(&p->phases[last - 1]) && last == p->n_phases)
+    while (last > first && transitions_is_base(&p->phases[last - 1]) && last == p->n_phases)
         last--;
     for (size_t i = first; i < last; i++)
         add_phase(&p->phases[i], out->phases, sizeof out->phases);
@@ -173,7 +173,7 @@ static double chain_doubt(const struct phases *phases, size_t p, const struct ph
     bool halted = false;
     for (size_t i = p; i-- > 0 && isnan(before);) {
         halted |= phases->phases[i].kind == PHASE_HALT;
-        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !is_base(&phases->phases[i]));
+        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !transitions_is_base(&phases->phases[i]));
         before = passes ? NAN : phases->phases[i].freq_ghz.value;
     }
     const double near[2] = {before, full->freq_ghz.value}, most = halted ? CHAIN_SLOWED : CHAIN_SLOWED_ALONE;
@@ -197,7 +197,7 @@ static void allow_step(const struct phase *slow, const struct phase *full, struc
     }
 }
 
-struct estimate throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
+struct estimate transition_throttle_ratio(const struct trace *t, const struct phases *phases, size_t p)
 {
     const struct phase *slow = &phases->phases[p], *full = &phases->phases[fastest_behind(phases, p)];
     struct estimate fallback = {slow->ipc_ratio, NAN, NAN};
@@ -220,7 +220,7 @@ struct estimate throttle_ratio(const struct trace *t, const struct phases *phase
         if (isfinite(ratio))
             x[n++] = ratio;
     }
-    struct estimate e = mean_estimate(x, n, 5, 0, NULL);
+    struct estimate e = robust_mean(x, n, 5, 0, NULL);
     free(x);
     bool other = instant && (slow->level < 0 || slow->level != full->level);
     double faster = other ? full->freq_ghz.value / slow->freq_ghz.value : 1; /* of a cycle, not of a ns */
@@ -310,8 +310,8 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            bool full = is_base(ph) || ph->kind == PHASE_RAMP;
-            struct estimate ratio = full ? (struct estimate){1, 1, 1} : throttle_ratio(t, p, i);
+            bool full = transitions_is_base(ph) || ph->kind == PHASE_RAMP;
+            struct estimate ratio = full ? (struct estimate){1, 1, 1} : transition_throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
                       (pow(relative_half(&ratio), 2) + pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
@@ -336,19 +336,19 @@ static bool other_frequency(const struct phases *p, const struct phase *a, const
     return a->level != b->level && (!(step < p->detectable_freq) || (halted && apart));
 }
 
-static bool other_licence(const struct phase *a, const struct phase *b)
+static bool other_license(const struct phase *a, const struct phase *b)
 {
     for (int i = 0; i < 3; i++)
-        if (fabs(a->share[i] - b->share[i]) > LICENCE_STEP)
+        if (fabs(a->share[i] - b->share[i]) > LICENSE_STEP)
             return true;
     return false;
 }
 
 static enum switch_kind kind_of(const struct phases *p, size_t first)
 {
-    bool throttled = false, halted = false, licence = false, open = false;
-    if (first == 0 || first >= p->n_phases || !is_base(&p->phases[p->n_phases - 1]) ||
-        !is_base(&p->phases[first - 1]) || across_switch(p))
+    bool throttled = false, halted = false, license = false, open = false;
+    if (first == 0 || first >= p->n_phases || !transitions_is_base(&p->phases[p->n_phases - 1]) ||
+        !transitions_is_base(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
@@ -360,11 +360,11 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
     for (size_t i = first; i < p->n_phases; i++) { /* there and back is a change, too */
-        if (!is_base(&p->phases[i]))
+        if (!transitions_is_base(&p->phases[i]))
             continue;
         if (other_frequency(p, before, &p->phases[i], halted))
             return SWITCH_FREQUENCY;
-        licence |= other_licence(before, &p->phases[i]);
+        license |= other_license(before, &p->phases[i]);
     }
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
@@ -372,7 +372,7 @@ static enum switch_kind kind_of(const struct phases *p, size_t first)
         return SWITCH_UNDECIDED;
     if (p->n_volt_steps)
         return SWITCH_VOLTAGE_ONLY;
-    return first_of_switch(p) < p->n_transitions && licence ? SWITCH_LICENCE_ONLY : SWITCH_NONE;
+    return first_of_switch(p) < p->n_transitions && license ? SWITCH_LICENSE_ONLY : SWITCH_NONE;
 }
 
 static size_t agreeing(const struct phases *p)
@@ -392,7 +392,7 @@ static bool is_borne_out(const struct phases *p, size_t n)
 
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
 {
-    size_t first = first_phase_after_switch(p);
+    size_t first = transition_first_phase_after_switch(p);
     memset(out, 0, sizeof *out);
     out->latency_us = out->wait_us = out->overhead_us = out->from_ghz = out->to_ghz = unknown;
     out->kind = kind_of(p, first);
@@ -408,7 +408,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
         add_text(out->phases, sizeof out->phases, "%sin %zu of %zu repetitions only", out->phases[0] ? ", " : "",
                  out->n, p->runs);
     }
-    if (first > 0 && is_base(&p->phases[first - 1]))
+    if (first > 0 && transitions_is_base(&p->phases[first - 1]))
         out->from_ghz = p->phases[first - 1].freq_ghz;
     if (out->kind == SWITCH_UNDECIDED)
         return;

@@ -15,12 +15,12 @@ enum switch_kind {
     SWITCH_THROTTLE_ONLY, /* throttled for a while, at one frequency */
     SWITCH_HALT_ONLY,     /* stood still for a while, at one frequency */
     SWITCH_VOLTAGE_ONLY,  /* another voltage, and no time lost */
-    SWITCH_LICENCE_ONLY,  /* the licence counters tell another level, and nothing else changes */
+    SWITCH_LICENSE_ONLY,  /* the license counters tell another level, and nothing else changes */
     SWITCH_UNDECIDED,     /* the data do not decide, the recording ends too soon, or most repetitions differ */
     SWITCH_KINDS
 };
 /* "none", "frequency", "throttle only", ... */
-const char *switch_kind_name(enum switch_kind k);
+const char *transition_switch_kind_name(enum switch_kind k);
 
 /* A number that was not measured is NaN. All times in microseconds, from the first instruction of the second kernel. */
 struct transition_summary {
@@ -48,7 +48,7 @@ struct transition_summary {
 
 /*
  * `trace` is the one that the phases were found in. A transition that begins more than 1 us before time 0 is none of
- * this switch; one that is not over by then leaves it undecided. SWITCH_LICENCE_ONLY takes licence counters.
+ * this switch; one that is not over by then leaves it undecided. SWITCH_LICENCE_ONLY takes license counters.
  */
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out);
 
@@ -59,7 +59,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
 void transition_summary_withhold(struct transition_summary *s);
 
 /* The first phase of the second kernel, phases->n_phases if there is none. */
-size_t first_phase_after_switch(const struct phases *p);
+size_t transition_first_phase_after_switch(const struct phases *p);
 
 /*
  * The rate of phase `p` against the same code at full rate, with limits over the repetitions used: in each of them the
@@ -67,9 +67,9 @@ size_t first_phase_after_switch(const struct phases *p);
  * NaN where fewer than two repetitions have such samples (a phase shorter than about three of them); the value is then
  * that of the phases. Out of memory is told like that, too.
  */
-struct estimate throttle_ratio(const struct trace *t, const struct phases *phases, size_t p);
+struct estimate transition_throttle_ratio(const struct trace *t, const struct phases *phases, size_t p);
 
 /* "1/4" where that is what it is within 2 %, else "0.37". */
-void ratio_text(double ratio, char *out, size_t size);
+void transition_ratio_text(double ratio, char *out, size_t size);
 
 #endif

@@ -77,7 +77,7 @@ static int put_row(struct table *rows, const struct cell *c, const struct switch
         transition_summary_withhold(&sum);
     table_add_row(rows);
     switches_put_keys(rows, c, s);
-    table_put_text(rows, "kind", switch_kind_name(sum.kind));
+    table_put_text(rows, "kind", transition_switch_kind_name(sum.kind));
     put(rows, "latency_us", &sum.latency_us);
     put(rows, "wait_us", &sum.wait_us);
     put(rows, "overhead_us", &sum.overhead_us);

@@ -80,11 +80,11 @@ static struct estimate median_with_limits(const struct reading *r, size_t n)
     struct estimate e = {NAN, NAN, NAN};
     for (size_t i = 0; i < n; i++)
         x[i] = r[i].volts;
-    e.value = median_of(x, n);
+    e.value = robust_median(x, n);
     if (n >= LEAST_FOR_LIMITS) {
         size_t rank = lower_rank(n);
-        e.lo = nth_smallest(x, n, rank);
-        e.hi = nth_smallest(x, n, n - 1 - rank);
+        e.lo = robust_nth_smallest(x, n, rank);
+        e.hi = robust_nth_smallest(x, n, n - 1 - rank);
     }
     return e;
 }

@@ -32,7 +32,7 @@ static struct switches_wish wish(const struct tables_context *x)
                                   .volt_readings = x->options->brief ? READINGS_BRIEF : 0};
 }
 
-/* Down and up between no licence and the licences of each width and weight, as published pictures have them. */
+/* Down and up between no license and the licenses of each width and weight, as published pictures have them. */
 static const char *const pairs[][2] = {
     {"128fma", "256or"},  {"128fma", "256fma"}, {"256fma", "128fma"}, {"128fma", "512or"},
     {"128fma", "512fma"}, {"512fma", "128fma"}, {"256fma", "512fma"}, {"512fma", "256fma"},
@@ -200,8 +200,8 @@ static size_t extreme(const struct table *t, double sign)
 {
     size_t best = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
-        struct estimate volts = table_estimate(t, row, "volts");
-        if (estimate_known(&volts) && isfinite(table_number(t, row, "level_ghz")) &&
+        struct estimate volts = estimates_of_table(t, row, "volts");
+        if (estimates_known(&volts) && isfinite(table_number(t, row, "level_ghz")) &&
             (best == t->n_rows || sign * volts.value > sign * table_number(t, best, "volts")))
             best = row;
     }
@@ -214,10 +214,10 @@ static void findings(FILE *out, const struct table *t)
     if (highest == t->n_rows)
         return;
     char low[ESTIMATE_TEXT_MAX], high[ESTIMATE_TEXT_MAX];
-    struct estimate least = table_estimate(t, lowest, "volts"), most = table_estimate(t, highest, "volts");
+    struct estimate least = estimates_of_table(t, lowest, "volts"), most = estimates_of_table(t, highest, "volts");
     fprintf(out, "Core voltage: from %s V at %.3f GHz (%s -> %s) to %s V at %.3f GHz (%s -> %s).\n",
-            estimate_text(&least, 3, low), table_number(t, lowest, "level_ghz"), table_text(t, lowest, "from"),
-            table_text(t, lowest, "to"), estimate_text(&most, 3, high), table_number(t, highest, "level_ghz"),
+            estimates_text(&least, 3, low), table_number(t, lowest, "level_ghz"), table_text(t, lowest, "from"),
+            table_text(t, lowest, "to"), estimates_text(&most, 3, high), table_number(t, highest, "level_ghz"),
             table_text(t, highest, "from"), table_text(t, highest, "to"));
 }
 

@@ -5,7 +5,7 @@
 
 #include "tables/table/tables.h"
 
-/* One of each width and weight that licence analysts tell apart, and the tiles of AMX. */
+/* One of each width and weight that license analysts tell apart, and the tiles of AMX. */
 const char *const tables_usual_kernels[] = {"64add",  "128or", "128fma", "256or", "256fma",
                                             "512or", "512fma", "amx"};
 const size_t tables_n_usual_kernels = sizeof tables_usual_kernels / sizeof tables_usual_kernels[0];
@@ -114,7 +114,7 @@ struct machine_setup tables_setup(const struct tables_context *x, const char *ta
     const struct tables_options *o = x->options;
     struct machine_setup s = {.cpu = c->cpu >= 0 ? c->cpu : o->cpu,
                               .active_cores = c->active_cores,
-                              .companion = o->companion_same ? c->a : o->companion,
+                              .corunner = o->corunner_same ? c->a : o->corunner,
                               .cpus = o->n_cpus ? o->cpus : NULL,
                               .n_cpus = o->n_cpus,
                               .siblings = o->siblings,

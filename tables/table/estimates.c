@@ -14,7 +14,7 @@
 #define WAIT_SLACK 0.02
 #define WAIT_SLACK_US 2.0
 
-struct estimate table_estimate(const struct table *t, size_t row, const char *column)
+struct estimate estimates_of_table(const struct table *t, size_t row, const char *column)
 {
     char lo[80], hi[80];
     snprintf(lo, sizeof lo, "%s_lo", column);
@@ -22,14 +22,14 @@ struct estimate table_estimate(const struct table *t, size_t row, const char *co
     return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
 }
 
-bool estimate_known(const struct estimate *e)
+bool estimates_known(const struct estimate *e)
 {
     return isfinite(e->value) && isfinite(e->lo) && isfinite(e->hi);
 }
 
-bool estimate_above(const struct estimate *a, const struct estimate *b)
+bool estimates_above(const struct estimate *a, const struct estimate *b)
 {
-    return estimate_known(a) && estimate_known(b) && a->lo > b->hi;
+    return estimates_known(a) && estimates_known(b) && a->lo > b->hi;
 }
 
 bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack)
@@ -37,7 +37,7 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
     return fabs(a->value - b->value) <= hypot((a->hi - a->lo) / 2, (b->hi - b->lo) / 2) + slack;
 }
 
-bool frequencies_agree(const struct estimate *a, const struct estimate *b)
+bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b)
 {
     return frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
 }
@@ -48,9 +48,9 @@ static double shown(double value, int decimals)
     return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
 }
 
-const char *estimate_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX])
+const char *estimates_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX])
 {
-    if (estimate_known(e))
+    if (estimates_known(e))
         snprintf(out, ESTIMATE_TEXT_MAX, "%.*f [%.*f, %.*f]", decimals, shown(e->value, decimals), decimals,
                  shown(e->lo, decimals), decimals, shown(e->hi, decimals));
     else if (isfinite(e->value))
@@ -170,8 +170,8 @@ static bool is_contradicted(const struct table *t, size_t row, const struct esti
     double slack = fmax(isfinite(sd) ? sd / mode : 0, fmax(WAIT_SLACK * once.value, WAIT_SLACK_US));
     struct estimate twice = {2 * once.value, 2 * once.lo, 2 * once.hi};
     for (size_t i = 0; i < t->n_rows; i++) {
-        struct estimate other = table_estimate(t, i, "wait_us");
-        if (i == row || !same_pair(t, row, i) || !estimate_known(&other) || !tells_wait(t, i, once.value) ||
+        struct estimate other = estimates_of_table(t, i, "wait_us");
+        if (i == row || !same_pair(t, row, i) || !estimates_known(&other) || !tells_wait(t, i, once.value) ||
             estimates_agree(&other, &once, slack) || estimates_agree(&other, &twice, 2 * slack))
             continue;
         *against = i;
@@ -180,17 +180,17 @@ static bool is_contradicted(const struct table *t, size_t row, const struct esti
     return false;
 }
 
-enum wait_support wait_support(const struct table *t, size_t row, size_t *against)
+enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against)
 {
-    struct estimate wait = table_estimate(t, row, "wait_us"), slow = table_estimate(t, row, "slow_ghz");
-    struct estimate plain = table_estimate(t, row, "plain_ghz");
+    struct estimate wait = estimates_of_table(t, row, "wait_us"), slow = estimates_of_table(t, row, "slow_ghz");
+    struct estimate plain = estimates_of_table(t, row, "plain_ghz");
     *against = t->n_rows;
-    if (!estimate_known(&wait) || !(wait.lo > 0))
+    if (!estimates_known(&wait) || !(wait.lo > 0))
         return WAIT_NO_LIMITS;
     if (table_has(t, "slow_ghz")) {
-        if (!estimate_known(&slow) || !estimate_known(&plain))
+        if (!estimates_known(&slow) || !estimates_known(&plain))
             return WAIT_NO_LIMITS;
-        if (!estimate_above(&plain, &slow))
+        if (!estimates_above(&plain, &slow))
             return WAIT_NOT_SLOWER;
     }
     return is_contradicted(t, row, &wait, against) ? WAIT_CONTRADICTED : WAIT_TOLD;

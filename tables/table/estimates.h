@@ -13,20 +13,20 @@
 #include "tables/table/table.h"
 
 /* A field with its limits, from the columns NAME, NAME_lo and NAME_hi; absent ones are NaN. */
-struct estimate table_estimate(const struct table *t, size_t row, const char *column);
+struct estimate estimates_of_table(const struct table *t, size_t row, const char *column);
 
 /* A finite value with both of its limits. */
-bool estimate_known(const struct estimate *e);
+bool estimates_known(const struct estimate *e);
 /* Whether `a` lies above `b` by the limits of both. */
-bool estimate_above(const struct estimate *a, const struct estimate *b);
+bool estimates_above(const struct estimate *a, const struct estimate *b);
 /* Whether they differ by no more than both half widths together (in quadrature) and `slack`. False where one of them
  * is not known. */
 bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack);
 /* Two frequencies (GHz): the same within their limits, or within FREQUENCY_SAME. */
-bool frequencies_agree(const struct estimate *a, const struct estimate *b);
+bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b);
 /* "42.7 [42.5, 42.9]"; without limits the value alone, "-" without a value; no -0.0. Returns `out`. */
 enum { ESTIMATE_TEXT_MAX = 80 };
-const char *estimate_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX]);
+const char *estimates_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
@@ -46,7 +46,7 @@ bool support_noted_floating(const struct table *t);
 
 /* ---- waits: rows `wait` of the table relaxation ---- */
 
-enum wait_support {
+enum estimates_wait_support {
     WAIT_TOLD,
     WAIT_NO_LIMITS,    /* of the wait, or of the frequencies around it */
     WAIT_NOT_SLOWER,   /* the frequency before the rise is not below that of plain code by the limits of both */
@@ -59,6 +59,6 @@ enum wait_support {
  * the wait can tell, and those in most of whose pauses the frequency rises; and the longest pause, because it is
  * longer than the wait that was found before it was chosen. *against: the row that contradicts.
  */
-enum wait_support wait_support(const struct table *t, size_t row, size_t *against);
+enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against);
 
 #endif

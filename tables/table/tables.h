@@ -31,8 +31,8 @@ struct tables_options {
     struct payload kernels[TABLES_KERNELS_MAX];
     size_t n_active;                  /* --active-cores, a list; 0 in it = all */
     unsigned active[TABLES_CORES_MAX];
-    bool companion_same;              /* the other cores run what the measured one runs */
-    struct payload companion;         /* kernel NULL: 64add */
+    bool corunner_same;              /* the other cores run what the measured one runs */
+    struct payload corunner;         /* kernel NULL: 64add */
     bool siblings;                    /* hyper-thread siblings of active cores are kept busy too */
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
@@ -72,7 +72,7 @@ void cells_free(struct cells *c);
 
 struct table_kind {
     const char *name;                 /* "frequency" */
-    const char *title;                /* "Frequency by licence level and active cores" */
+    const char *title;                /* "Frequency by license level and active cores" */
     const char *about;                /* one line for --list tables */
     const struct table_column *columns;
     size_t n_columns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What it takes before a licence level is asked for. The cells: trigger_count.c, trigger_density.c, trigger_others.c.
+ * What it takes before a license level is asked for. The cells: trigger_count.c, trigger_density.c, trigger_others.c.
  */
 #include "tables/trigger/trigger.h"
 
@@ -53,7 +53,7 @@ static const struct table_column columns[] = {
 };
 
 enum { COUNT, DENSITY, MIXTURE, DIRTY };
-#define ASKS_LOWER "lower frequency" /* as bench_asks says where no counter tells the level ... */
+#define ASKS_LOWER "lower frequency" /* as trigger_bench_asks says where no counter tells the level ... */
 #define ASKS_THROTTLE "throttle only"
 #define ASKS_UNDECIDED "undecided"   /* ... or whether there is another one */
 
@@ -173,7 +173,7 @@ static int note_missing(struct table *rows, const struct cell *c, const struct m
     char why[sizeof err->text + sizeof err->remedy + 4];
     struct bench b = {.cell = c};
     snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-    bench_missing(&b, rows, what[c->number[0]], c->a.density, c->b.kernel ? c->b.name : NULL, why);
+    trigger_bench_missing(&b, rows, what[c->number[0]], c->a.density, c->b.kernel ? c->b.name : NULL, why);
     return MACHINE_OK;
 }
 
@@ -229,7 +229,7 @@ static int descending(const void *a, const void *b)
 
 static struct estimate lower_of(const struct table *t, size_t row)
 {
-    struct estimate freq = table_estimate(t, row, "freq_ghz"), plain = table_estimate(t, row, "plain_ghz");
+    struct estimate freq = estimates_of_table(t, row, "freq_ghz"), plain = estimates_of_table(t, row, "plain_ghz");
     return trigger_lower(&freq, &plain);
 }
 
@@ -366,7 +366,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
             wide = fmax(wide, (lower.hi - lower.lo) / 2);
         }
     double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
-    r->n = find_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
+    r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
     qsort(r->mode, r->n, sizeof *r->mode, descending);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
     for (r->firm = 0; r->firm < all && one_level(t, cores, r, r->firm);)
@@ -386,7 +386,7 @@ static int rank_levels(struct table *t, double cores)
         if (table_number(t, i, "active_cores") == cores)
             rank_row(t, i, &r);
     if (r.firm)
-        table_set_setting(t, "levels", "ranked by frequency: this machine does not count licences");
+        table_set_setting(t, "levels", "ranked by frequency: this machine does not count licenses");
     return 0;
 }
 

@@ -43,13 +43,13 @@ struct bench {
 };
 
 /* What is run in one repetition. */
-struct bench_burst {
+struct trigger_bench_burst {
     const struct segment *segments;
     size_t n;
 };
 
 /* Names what is measured, and the plain code around it. Nothing is left to end. */
-int bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
+int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
                struct machine_error *err);
 /*
  * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
@@ -57,36 +57,36 @@ int bench_init(struct bench *b, const struct tables_context *x, const struct cel
  * burst, and checks of what is looked at later. Samples are period_us apart, or 2 us. MACHINE_CANNOT: it does not
  * settle, or does not come back. tables/trigger/trigger_pilot.c
  */
-int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, double period_us,
+int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, double period_us,
                 struct trigger_pilot *out, struct machine_error *err);
 /* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us, both
  * exact to exact_us. MACHINE_CANNOT: there is none. */
-int bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
+int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
                  struct machine_error *err);
 
 /* Prepares the machine; bursts last up to longest_us, and from_us..to_us is looked at. On failure nothing is left to
  * end. */
-int bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err);
-void bench_end(struct bench *b);
+int trigger_bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err);
+void trigger_bench_end(struct bench *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then
  * `last`, unless NULL, for a moment. Repetitions that tell nothing are discarded and made up for. What was seen is
- * added to b->seen; `keep`: its samples to b->trace. MACHINE_CANNOT: all were spoilt, or in too many of them something
+ * added to b->seen; `keep`: its samples to b->trace. MACHINE_CANNOT: all were invalid, or in too many of them something
  * changed while it was looked at.
  */
-int bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
+int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
               struct machine_error *err);
 /* The same with one burst. */
-int bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err);
+int trigger_bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err);
 /* Discards all that was seen: it does not agree, and is measured again. 0, or -1: out of memory. */
-int bench_again(struct bench *b);
+int trigger_bench_again(struct bench *b);
 /* Sorts all that was seen into grades. 0, or -1: out of memory. */
-int bench_grade(struct bench *b, struct trigger_grades *out);
+int trigger_bench_grade(struct bench *b, struct trigger_grades *out);
 /* What repetitions first, first + step, ... (n of them) agree on, as trigger_agreed; their frequency with limits. */
-int bench_agreed(const struct bench *b, size_t first, size_t n, size_t step);
-struct estimate bench_freq(const struct bench *b, size_t first, size_t n, size_t step);
+int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step);
+struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n, size_t step);
 /* Whether the bursts of those repetitions, which were kept, are throttled at first. 0, or -1: out of memory. */
-int bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, struct trigger_throttle *out);
+int trigger_bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, struct trigger_throttle *out);
 
 /* A row's fields that all kinds have. `level`: NaN = not known by itself. */
 struct trigger_row {
@@ -98,24 +98,24 @@ struct trigger_row {
     struct estimate freq, plain;
     size_t n;
 };
-void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r);
+void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r);
 /* log(freq / plain) with the limits of both. */
 struct estimate trigger_lower(const struct estimate *freq, const struct estimate *plain);
 /* The period of the samples: what was asked for, or this. */
-double bench_period(const struct bench *b, double usual_us);
+double trigger_bench_period(const struct bench *b, double usual_us);
 /* The fields of a row that say what was measured. */
-void bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with);
+void trigger_bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with);
 /*
  * "level 1", "throttle only", "nothing", or "lower frequency" where no counter tells which level it is. Without one,
  * "undecided" is what is throttled and may run at a lower frequency, by the limits, or what runs at one that is lower
  * by too little to be told from one that moves by itself.
  */
-const char *bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
+const char *trigger_bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
 /* What the repetitions did not agree on, as missing. */
-void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
                     const char *of);
 /* What could not be measured, for `why`, and what would help; `with`: NULL = none. */
-void bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
                    const char *why);
 
 /*
@@ -132,7 +132,7 @@ trigger_cell trigger_count, trigger_density, trigger_mixture, trigger_dirty;
 bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, size_t n);
 
 /* tables/trigger/trigger_text.c */
-#define TRIGGER_TITLE "What it takes before a licence level is asked for"
+#define TRIGGER_TITLE "What it takes before a license level is asked for"
 void trigger_print(FILE *out, bool colour, const struct table *t);
 void trigger_findings(FILE *out, const struct table *t);
 

@@ -20,7 +20,7 @@ static int out_of_memory(struct machine_error *err)
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-int bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
+int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
                struct machine_error *err)
 {
     char why[200];
@@ -32,14 +32,14 @@ int bench_init(struct bench *b, const struct tables_context *x, const struct cel
     return MACHINE_OK;
 }
 
-double bench_period(const struct bench *b, double usual_us)
+double trigger_bench_period(const struct bench *b, double usual_us)
 {
     return b->context->options->period_us > 0 ? b->context->options->period_us : usual_us;
 }
 
-int bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err)
+int trigger_bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err)
 {
-    b->period_us = bench_period(b, period_us);
+    b->period_us = trigger_bench_period(b, period_us);
     b->after_us = fmax(b->to_us, 2 * b->period_us);
     b->seen = malloc(BENCH_SEEN_MAX * sizeof *b->seen);
     if (!b->seen)
@@ -58,7 +58,7 @@ int bench_begin(struct bench *b, double longest_us, double period_us, struct mac
     return status;
 }
 
-void bench_end(struct bench *b)
+void trigger_bench_end(struct bench *b)
 {
     sequence_end(&b->sequence);
     trace_free(&b->trace);
@@ -110,8 +110,8 @@ static int attempt(struct bench *b, const struct segment *all, size_t n, size_t 
         return out_of_memory(err);
     }
     int status = sequence_record(&b->sequence, all, n, zero, t, &run, err);
-    if (status == MACHINE_OK && run.spoilt[0]) {
-        snprintf(b->discarded_why, sizeof b->discarded_why, "%s", run.spoilt);
+    if (status == MACHINE_OK && run.invalid[0]) {
+        snprintf(b->discarded_why, sizeof b->discarded_why, "%s", run.invalid);
         *why = b->discarded_why;
     } else if (status == MACHINE_OK) {
         *why = look(b, t, &run, &all[1].payload, out);
@@ -120,7 +120,7 @@ static int attempt(struct bench *b, const struct segment *all, size_t n, size_t 
     return status;
 }
 
-int bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
+int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
               struct machine_error *err)
 {
     struct segment all[SEQUENCE_SEGMENTS_MAX];
@@ -163,7 +163,7 @@ int bench_run(struct bench *b, const struct segment *segments, size_t n, const s
                         "%d repetitions in a row were spoilt: %.100s", TRIES, b->discarded_why);
 }
 
-int bench_again(struct bench *b)
+int trigger_bench_again(struct bench *b)
 {
     b->discarded += b->n_seen;
     snprintf(b->discarded_why, sizeof b->discarded_why, "the frequency changed from time to time");
@@ -173,13 +173,13 @@ int bench_again(struct bench *b)
     return sequence_trace(&b->sequence, &b->trace);
 }
 
-int bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err)
+int trigger_bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err)
 {
     const struct segment burst = {*p, us, true};
-    return bench_run(b, &burst, 1, NULL, keep, err);
+    return trigger_bench_run(b, &burst, 1, NULL, keep, err);
 }
 
-int bench_grade(struct bench *b, struct trigger_grades *out)
+int trigger_bench_grade(struct bench *b, struct trigger_grades *out)
 {
     struct trigger_sight *s = malloc((b->n_seen + 1) * sizeof *s);
     if (!s)
@@ -193,7 +193,7 @@ int bench_grade(struct bench *b, struct trigger_grades *out)
     return bad;
 }
 
-int bench_agreed(const struct bench *b, size_t first, size_t n, size_t step)
+int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step)
 {
     struct trigger_sight s[64];
     n = n > 64 ? 64 : n;
@@ -202,16 +202,16 @@ int bench_agreed(const struct bench *b, size_t first, size_t n, size_t step)
     return trigger_agreed(s, n);
 }
 
-struct estimate bench_freq(const struct bench *b, size_t first, size_t n, size_t step)
+struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n, size_t step)
 {
     double f[64];
     n = n > 64 ? 64 : n;
     for (size_t i = 0; i < n; i++)
         f[i] = b->seen[first + i * step].sight.freq;
-    return mean_estimate(f, n, REJECT, 0, NULL);
+    return robust_mean(f, n, REJECT, 0, NULL);
 }
 
-int bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, struct trigger_throttle *out)
+int trigger_bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, struct trigger_throttle *out)
 {
     struct trigger_span span[64];
     double begin[64];
@@ -230,7 +230,7 @@ struct estimate trigger_lower(const struct estimate *freq, const struct estimate
     return (struct estimate){value, value - half, value + half};
 }
 
-const char *bench_asks(const struct trigger_grades *g, const struct trigger_row *r)
+const char *trigger_bench_asks(const struct trigger_grades *g, const struct trigger_row *r)
 {
     static const char *const level[] = {"level 0", "level 1", "level 2", "level 3"};
     if (r->grade > r->plain_grade)
@@ -241,7 +241,7 @@ const char *bench_asks(const struct trigger_grades *g, const struct trigger_row 
     return r->throttled ? "throttle only" : "nothing";
 }
 
-void bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with)
+void trigger_bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with)
 {
     table_put_text(rows, "kernel", b->cell->a.name);
     table_put_number(rows, "density", density);
@@ -251,11 +251,11 @@ void bench_key(const struct bench *b, struct table *rows, const char *what, unsi
         table_put_text(rows, "with", with ? with : "-");
 }
 
-void bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r)
+void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r)
 {
     table_add_row(rows);
-    bench_key(b, rows, r->what, r->density, r->with);
-    table_put_text(rows, "asks", bench_asks(g, r));
+    trigger_bench_key(b, rows, r->what, r->density, r->with);
+    table_put_text(rows, "asks", trigger_bench_asks(g, r));
     if (r->grade <= r->plain_grade && !r->throttled && r->below > 0) {
         char text[120];
         int used = snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->below, r->lasts_us);
@@ -277,21 +277,21 @@ void bench_row(const struct bench *b, struct table *rows, const struct trigger_g
     table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
                    const char *why)
 {
     table_add_missing(rows, why);
-    bench_key(b, rows, what, density, with);
+    trigger_bench_key(b, rows, what, density, with);
     if (b->discarded)
         table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
+void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
                     const char *of)
 {
     char why[420];
     snprintf(why, sizeof why, "the repetitions of %.60s do not agree on a frequency: fewer than four in five are "
              "alike%s%.100s; stop other programs, or choose another CPU with --cpu", of,
              b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
-    bench_missing(b, rows, what, density, with, why);
+    trigger_bench_missing(b, rows, what, density, with, why);
 }

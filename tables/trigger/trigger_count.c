@@ -38,7 +38,7 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
 {
     if (tables_stop(s->b->context, fmin(0.95, (double)s->n / (FIT_TRIALS + 2 * SURVEY))))
         return machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    int status = bench_burst(s->b, s->kernel, us, false, err);
+    int status = trigger_bench_burst(s->b, s->kernel, us, false, err);
     if (status != MACHINE_OK)
         return status;
     const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
@@ -233,7 +233,7 @@ static void count_row(const struct search *s, struct table *rows, struct trigger
     r->what = "count";
     r->density = s->kernel->density;
     r->n = n;
-    bench_row(s->b, rows, &s->grades, r);
+    trigger_bench_row(s->b, rows, &s->grades, r);
     table_put_limits(rows, "count", count.value, count.lo, count.hi);
     if (sigma > 0)
         table_put_number(rows, "spread", sigma / count.value);
@@ -245,23 +245,23 @@ enum { PLAIN, LONG, SHORT, KINDS };
 static int take_once(struct search *s, struct machine_error *err)
 {
     for (int i = 0; i < REFERENCES; i++) {
-        int status = bench_burst(s->b, &s->b->plain, s->long_us, false, err);
+        int status = trigger_bench_burst(s->b, &s->b->plain, s->long_us, false, err);
         if (status == MACHINE_OK)
-            status = bench_burst(s->b, s->kernel, s->long_us, true, err);
+            status = trigger_bench_burst(s->b, s->kernel, s->long_us, true, err);
         if (status == MACHINE_OK)
-            status = bench_burst(s->b, s->kernel, SHORT_US, false, err);
+            status = trigger_bench_burst(s->b, s->kernel, SHORT_US, false, err);
         if (status != MACHINE_OK)
             return status;
         if (tables_stop(s->b->context, 0))
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
     }
-    return bench_grade(s->b, &s->grades) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+    return trigger_bench_grade(s->b, &s->grades) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
 }
 
 static bool references_agree(const struct bench *b)
 {
     for (int kind = 0; kind < KINDS; kind++)
-        if (bench_agreed(b, (size_t)kind, REFERENCES, KINDS) < 0)
+        if (trigger_bench_agreed(b, (size_t)kind, REFERENCES, KINDS) < 0)
             return false;
     return true;
 }
@@ -271,7 +271,7 @@ static int take_references(struct search *s, struct machine_error *err)
 {
     int status = take_once(s, err);
     for (int again = 1; again < BENCH_ATTEMPTS && status == MACHINE_OK && !references_agree(s->b); again++) {
-        if (bench_again(s->b))
+        if (trigger_bench_again(s->b))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         status = take_once(s, err);
     }
@@ -306,7 +306,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
         throttle_row(s, rows, plain, throttle, NULL);
     if (from > r.plain_grade) {
         r.grade = from;
-        r.freq = bench_freq(s->b, SHORT, REFERENCES, KINDS);
+        r.freq = trigger_bench_freq(s->b, SHORT, REFERENCES, KINDS);
         count_row(s, rows, &r, at_most(s), 0, REFERENCES);
     }
     for (s->grade = from + 1; s->grade <= to && status == MACHINE_OK; s->grade++) {
@@ -318,7 +318,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
             throttle_row(s, rows, plain, throttle, isnan(t.at.value) ? NULL : &t.at);
         throttle = NULL;
         r.grade = s->grade;
-        r.freq = s->grade == to ? bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
+        r.freq = s->grade == to ? trigger_bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
         if (status == MACHINE_OK && !isnan(t.at.value))
             count_row(s, rows, &r, t.at, t.sigma, s->n);
     }
@@ -329,19 +329,19 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
 static bool as_steady(const struct search *s, const struct trigger_pilot *p)
 {
     struct trigger_sight now = s->b->seen[LONG].sight;
-    now.freq = bench_freq(s->b, LONG, REFERENCES, KINDS).value;
+    now.freq = trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value;
     if (s->grades.counted)
-        now.level = bench_agreed(s->b, LONG, REFERENCES, KINDS);
+        now.level = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS);
     return trigger_same_level(&now, &p->steady);
 }
 
 static int count_rows(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
 {
-    int plain = bench_agreed(s->b, PLAIN, REFERENCES, KINDS), at_long = bench_agreed(s->b, LONG, REFERENCES, KINDS),
-        at_short = bench_agreed(s->b, SHORT, REFERENCES, KINDS);
+    int plain = trigger_bench_agreed(s->b, PLAIN, REFERENCES, KINDS), at_long = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS),
+        at_short = trigger_bench_agreed(s->b, SHORT, REFERENCES, KINDS);
     struct trigger_throttle throttle;
     if (plain < 0 || at_long < 0 || at_short < 0) {
-        bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
+        trigger_bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
                        plain < 0 ? s->b->plain.name : s->kernel->name);
         return MACHINE_OK;
     }
@@ -349,16 +349,16 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
         char why[300];
         snprintf(why, sizeof why, "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s "
                  "runs on for %.0f us: bursts do not show what it asks for; the rows of density do", s->long_us,
-                 bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name, BENCH_PILOT_US);
-        bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
+                 trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name, BENCH_PILOT_US);
+        trigger_bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
         return MACHINE_OK;
     }
-    if (bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
+    if (trigger_bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct trigger_row r = {.grade = plain, .plain_grade = plain, .throttled = throttle.throttled,
                             .below = throttle.below, .lasts_us = throttle.lasts_us,
-                            .freq = bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
-                            .plain = bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
+                            .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
+                            .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
     /* what the shortest burst asks for already hides what throttling alone would take */
     bool hidden = at_short > plain || !(throttle.throttled || at_long <= plain);
     return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, hidden ? NULL : &throttle.instructions,
@@ -369,20 +369,20 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
 static int prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
 {
     const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
-    int status = bench_pilot(s->b, &(struct bench_burst){&burst, 1}, 1, bench_period(s->b, PERIOD_US), p, err);
+    int status = trigger_bench_pilot(s->b, &(struct trigger_bench_burst){&burst, 1}, 1, trigger_bench_period(s->b, PERIOD_US), p, err);
     s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
-    return status == MACHINE_OK ? bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err) : status;
+    return status == MACHINE_OK ? trigger_bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err) : status;
 }
 
 static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
 {
-    int status = bench_begin(s->b, 2 * s->long_us, PERIOD_US, err);
+    int status = trigger_bench_begin(s->b, 2 * s->long_us, PERIOD_US, err);
     if (status != MACHINE_OK)
         return status;
     status = take_references(s, err);
     if (status == MACHINE_OK)
         status = count_rows(s, p, rows, err);
-    bench_end(s->b);
+    trigger_bench_end(s->b);
     return status;
 }
 
@@ -394,7 +394,7 @@ int trigger_count(const struct tables_context *x, const struct cell *c, struct t
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = bench_init(&b, x, c, "64add", err);
+    int status = trigger_bench_init(&b, x, c, "64add", err);
     s->b = &b;
     s->kernel = &c->a;
     if (status == MACHINE_OK)

@@ -27,7 +27,7 @@ bool trigger_same_level(const struct trigger_sight *a, const struct trigger_sigh
     return same_within(a, b, SAME_FREQUENCY);
 }
 
-/* a has a higher licence level than b, or a lower frequency. */
+/* a has a higher license level than b, or a lower frequency. */
 static bool is_lower(const struct trigger_sight *a, const struct trigger_sight *b)
 {
     if (trigger_same_level(a, b))
@@ -102,10 +102,10 @@ static int find_tolerance(struct bins *b)
         return -1;
     for (size_t i = 0; i < n; i++)
         x[n + i] = x[i] = log(b->sight[from + i].freq);
-    double centre = median_of(x, n);
+    double centre = robust_median(x, n);
     for (size_t i = 0; i < n; i++)
         x[i] = fabs(x[n + i] - centre);
-    double sigma = MAD_TO_SIGMA * median_of(x, n);
+    double sigma = MAD_TO_SIGMA * robust_median(x, n);
     b->tolerance = sigma > 0 ? fmax(SAME_FREQUENCY, SIGMAS * sigma) : SAME_FREQUENCY;
     free(x);
     return 0;
@@ -213,7 +213,7 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
 /* The largest of those that are not far from the median: what is was disturbed by something else. */
 static double largest(double *x, size_t n)
 {
-    double most = 2 * median_of(x, n) + FAR_US, found = 0;
+    double most = 2 * robust_median(x, n) + FAR_US, found = 0;
     for (size_t i = 0; i < n; i++)
         if (x[i] <= most)
             found = fmax(found, x[i]);
@@ -223,7 +223,7 @@ static double largest(double *x, size_t n)
 /* The smallest, likewise. */
 static double smallest(double *x, size_t n)
 {
-    double least = 0.5 * (median_of(x, n) - FAR_US), found = INFINITY;
+    double least = 0.5 * (robust_median(x, n) - FAR_US), found = INFINITY;
     for (size_t i = 0; i < n; i++)
         if (x[i] >= least)
             found = fmin(found, x[i]);
@@ -242,7 +242,7 @@ static void put_back(struct trigger_pilot *out, double *back, size_t m)
             back[finite++] = back[i];
     for (size_t i = 0; i < finite; i++)
         out->back_most_us = fmax(out->back_most_us, back[i]);
-    out->back_usual_us = finite ? median_of(back, finite) : 0;
+    out->back_usual_us = finite ? robust_median(back, finite) : 0;
 }
 
 void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigger_sight *plain,
@@ -263,7 +263,7 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigge
         if (!isnan(c[i].back_us))
             back[m++] = c[i].back_us;
     }
-    out->steady = (struct trigger_sight){median_of(freq, n), median_of(ipc, n), median_of(level, n), 0};
+    out->steady = (struct trigger_sight){robust_median(freq, n), robust_median(ipc, n), robust_median(level, n), 0};
     out->counted = !isnan(out->steady.level) && !isnan(plain->level);
     out->settled_us = largest(settled, n);
     out->after_us = largest(after, n);

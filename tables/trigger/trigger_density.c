@@ -46,11 +46,11 @@ static int judge(struct density *d, struct probe *p)
 {
     double rate[64];
     struct trigger_throttle throttle;
-    if (bench_throttled(d->b, p->first, d->repeats, 2, &throttle))
+    if (trigger_bench_throttled(d->b, p->first, d->repeats, 2, &throttle))
         return -1;
     for (size_t i = 0; i < d->repeats; i++)
         rate[i] = d->b->seen[p->first + 2 * i].rate;
-    p->rate = mean_estimate(rate, d->repeats, REJECT, 0, NULL);
+    p->rate = robust_mean(rate, d->repeats, REJECT, 0, NULL);
     p->throttled = throttle.throttled;
     p->below = throttle.below;
     p->lasts_us = throttle.lasts_us;
@@ -60,12 +60,12 @@ static int judge(struct density *d, struct probe *p)
 /* Grades change as more is seen: all verdicts are drawn anew. */
 static int judge_all(struct density *d)
 {
-    if (bench_grade(d->b, &d->grades))
+    if (trigger_bench_grade(d->b, &d->grades))
         return -1;
     for (size_t i = 0; i < d->n; i++) {
         struct probe *p = &d->probe[i];
-        int plain = bench_agreed(d->b, p->first + 1, d->repeats, 2);
-        p->grade = bench_agreed(d->b, p->first, d->repeats, 2);
+        int plain = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2);
+        p->grade = trigger_bench_agreed(d->b, p->first, d->repeats, 2);
         p->demand = p->grade < 0 || plain < 0 ? -1 : p->grade > plain ? 1 + p->grade - plain : p->throttled;
     }
     return 0;
@@ -90,9 +90,9 @@ static int take_bursts(struct density *d, const struct payload *p, struct machin
     double us = burst_us(d, p->density);
     d->b->from_us = -us / 3;
     for (unsigned i = 0; i < d->repeats; i++) {
-        int status = bench_burst(d->b, p, us, true, err);
+        int status = trigger_bench_burst(d->b, p, us, true, err);
         if (status == MACHINE_OK)
-            status = bench_burst(d->b, &d->b->plain, us, false, err);
+            status = trigger_bench_burst(d->b, &d->b->plain, us, false, err);
         if (status != MACHINE_OK)
             return status;
         if (tables_stop(d->b->context, fmin(0.95, (double)d->n / 12)))
@@ -166,10 +166,10 @@ static int by_density(const void *a, const void *b)
 static struct trigger_row row_of(const struct density *d, const struct probe *p, const char *what)
 {
     return (struct trigger_row){.what = what, .density = p->density, .grade = p->grade,
-                                .plain_grade = bench_agreed(d->b, p->first + 1, d->repeats, 2),
+                                .plain_grade = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2),
                                 .throttled = p->throttled, .below = p->below, .lasts_us = p->lasts_us,
-                                .freq = bench_freq(d->b, p->first, d->repeats, 2),
-                                .plain = bench_freq(d->b, p->first + 1, d->repeats, 2), .n = d->repeats};
+                                .freq = trigger_bench_freq(d->b, p->first, d->repeats, 2),
+                                .plain = trigger_bench_freq(d->b, p->first + 1, d->repeats, 2), .n = d->repeats};
 }
 
 static void write_rows(struct density *d, struct table *rows)
@@ -178,11 +178,11 @@ static void write_rows(struct density *d, struct table *rows)
     for (size_t i = 0; i < d->n; i++) {
         const struct probe *p = &d->probe[i];
         if (p->demand < 0) {
-            bench_disagree(d->b, rows, "density", p->density, NULL, d->b->cell->a.name);
+            trigger_bench_disagree(d->b, rows, "density", p->density, NULL, d->b->cell->a.name);
             continue;
         }
         struct trigger_row r = row_of(d, p, "density");
-        bench_row(d->b, rows, &d->grades, &r);
+        trigger_bench_row(d->b, rows, &d->grades, &r);
         table_put_limits(rows, "rate_per_cycle", p->rate.value, p->rate.lo, p->rate.hi);
     }
 }
@@ -198,7 +198,7 @@ static void write_limits(struct density *d, struct table *rows)
         struct trigger_row r = row_of(d, p, "density limit");
         if (next && next->density != p->density + 1)
             continue;
-        bench_row(d->b, rows, &d->grades, &r);
+        trigger_bench_row(d->b, rows, &d->grades, &r);
         table_put_limits(rows, "rate_per_cycle", p->rate.value, next ? next->rate.value : NAN, p->rate.value);
     }
 }
@@ -231,7 +231,7 @@ static int search_density(struct density *d, struct table *rows, struct machine_
 {
     d->b->check_rate = false; /* it is not plain code that is looked at */
     d->b->to_us = 0;
-    int status = bench_begin(d->b, fmax(2 * BURST_US, fmax(burst_us(d, RARE), burst_us(d, 1))), PERIOD_US, err);
+    int status = trigger_bench_begin(d->b, fmax(2 * BURST_US, fmax(burst_us(d, RARE), burst_us(d, 1))), PERIOD_US, err);
     if (status != MACHINE_OK)
         return status;
     status = search(d, err);
@@ -239,7 +239,7 @@ static int search_density(struct density *d, struct table *rows, struct machine_
         write_rows(d, rows);
         write_limits(d, rows);
     }
-    bench_end(d->b);
+    trigger_bench_end(d->b);
     return status;
 }
 
@@ -252,9 +252,9 @@ int trigger_density(const struct tables_context *x, const struct cell *c, struct
     struct density *d = calloc(1, sizeof *d);
     if (!d)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = bench_init(&b, x, c, "64add", err);
+    int status = trigger_bench_init(&b, x, c, "64add", err);
     if (status == MACHINE_OK)
-        status = bench_pilot(&b, &(struct bench_burst){&burst, 1}, 1, bench_period(&b, PERIOD_US), &p, err);
+        status = trigger_bench_pilot(&b, &(struct trigger_bench_burst){&burst, 1}, 1, trigger_bench_period(&b, PERIOD_US), &p, err);
     d->b = &b;
     d->repeats = x->options->brief ? BRIEF_REPEATS : REPEATS;
     d->settled_us = status == MACHINE_OK ? p.settled_us : 0;

@@ -101,7 +101,7 @@ static int grade_by_frequency(struct trigger_sight *s, size_t n, struct trigger_
         return -1;
     for (size_t i = 0; i < n; i++)
         x[i] = log(s[i].freq);
-    out->n = find_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
+    out->n = robust_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
     qsort(mode, out->n, sizeof *mode, descending);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 1; k < out->n; k++)
@@ -219,7 +219,7 @@ static double slow_below(const struct profile *p, size_t bins, double full)
         x[m] = median_bin(p, TRACE_IPC, (double)b * p->period, (double)(b + 1) * p->period) / full;
         m += !isnan(x[m]);
     }
-    double sigma = m > 2 ? mad_sigma(x, m, 1, x + m) : INFINITY;
+    double sigma = m > 2 ? robust_mad_sigma(x, m, 1, x + m) : INFINITY;
     free(x);
     return fmax(THROTTLED_LEAST, fmin(THROTTLED, 1 - THROTTLED_SIGMAS * sigma));
 }

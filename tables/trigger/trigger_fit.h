@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether a burst of code has asked for a licence level, read from what the core does after it and in it. Pure: from
+ * Whether a burst of code has asked for a license level, read from what the core does after it and in it. Pure: from
  * traces of sequences "plain code, burst, plain code".
  */
 #ifndef CHARACTERIZE_TRIGGER_H
@@ -25,7 +25,7 @@ struct trigger_span trigger_span(const struct trace *t, uint32_t run);
 struct trigger_sight {
     double freq;  /* GHz, median of the window */
     double ipc;   /* of the payload there, median */
-    double level; /* mean licence level by the counters, 0..2; NaN where they are not counted */
+    double level; /* mean license level by the counters, 0..2; NaN where they are not counted */
     int grade;    /* set by trigger_grade: 0 = the highest frequency */
 };
 /*
@@ -38,11 +38,11 @@ const char *trigger_look(const struct trace *t, struct trigger_span s, double fr
 
 struct trigger_grades {
     size_t n;
-    bool counted; /* grades are licence levels, told by the counters; else ranks of the frequencies seen */
+    bool counted; /* grades are license levels, told by the counters; else ranks of the frequencies seen */
     double freq[TRIGGER_GRADES_MAX]; /* GHz, mean of the repetitions; NaN: a level that was not seen */
 };
 /*
- * Sorts repetitions into grades: by licence level where all have one, else by frequency: frequencies that differ by
+ * Sorts repetitions into grades: by license level where all have one, else by frequency: frequencies that differ by
  * less than 1 % are one grade (levels of real parts differ by 100 MHz in 4 GHz at least, 2.5 %). Returns 0, or -1:
  * out of memory.
  */

@@ -10,7 +10,7 @@
 #define PART_US 5.0 /* of each part of a mixture: code that calls a library function now and then */
 enum { PARTS = 12, REPEATS = 16, BRIEF_REPEATS = 6, SAMPLES_LEAST = 6 };
 
-/* After clean code licences lapse within 2 ms (the Intel manual, G 3.2.2): what is still asked for later is held by
+/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still asked for later is held by
  * what the code has left behind. */
 #define DIRTY_BURST_US 200.0
 #define DIRTY_FROM_US 2100.0
@@ -39,22 +39,22 @@ static int mixture_round(struct bench *b, struct machine_error *err)
     double all_us = PARTS * PART_US;
     for (int i = 0; i < PARTS; i++)
         mixed[i] = (struct segment){*part[i % 2], PART_US, true};
-    int status = bench_burst(b, &b->plain, all_us, false, err);
+    int status = trigger_bench_burst(b, &b->plain, all_us, false, err);
     if (status == MACHINE_OK)
-        status = bench_burst(b, part[0], all_us, true, err);
+        status = trigger_bench_burst(b, part[0], all_us, true, err);
     if (status == MACHINE_OK)
-        status = bench_burst(b, part[1], all_us, true, err);
-    return status == MACHINE_OK ? bench_run(b, mixed, PARTS, NULL, false, err) : status;
+        status = trigger_bench_burst(b, part[1], all_us, true, err);
+    return status == MACHINE_OK ? trigger_bench_run(b, mixed, PARTS, NULL, false, err) : status;
 }
 
 /* Whether all kinds of repetitions agree, each with its own; else all is forgotten. -1: out of memory. */
 static int settled(struct bench *b, size_t n, size_t kinds)
 {
     struct trigger_grades grades;
-    if (bench_grade(b, &grades))
+    if (trigger_bench_grade(b, &grades))
         return -1;
     for (size_t k = 0; k < kinds; k++)
-        if (bench_agreed(b, k, n, kinds) < 0)
+        if (trigger_bench_agreed(b, k, n, kinds) < 0)
             return 0;
     return 1;
 }
@@ -65,7 +65,7 @@ static int rounds(struct bench *b, unsigned n, size_t kinds, int (*round)(struct
 {
     for (int attempt = 0; attempt < BENCH_ATTEMPTS; attempt++) {
         int status = MACHINE_OK, done;
-        if (attempt && bench_again(b))
+        if (attempt && trigger_bench_again(b))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
             status = round(b, err);
@@ -90,14 +90,14 @@ static int mixture_row(struct bench *b, size_t n, struct table *rows, struct mac
     int level[MIXTURE_KINDS];
     static const char *const alone[MIXTURE_KINDS] = {NULL, "level_kernel", "level_with", NULL};
     /* the rate of the mixture changes from part to part: whether it is throttled its parts tell */
-    if (bench_grade(b, &grades) || bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
-        bench_throttled(b, MIXTURE_B, n, MIXTURE_KINDS, &throttle[MIXTURE_B]))
+    if (trigger_bench_grade(b, &grades) || trigger_bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
+        trigger_bench_throttled(b, MIXTURE_B, n, MIXTURE_KINDS, &throttle[MIXTURE_B]))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     for (size_t k = 0; k < MIXTURE_KINDS; k++) {
-        level[k] = bench_agreed(b, k, n, MIXTURE_KINDS);
+        level[k] = trigger_bench_agreed(b, k, n, MIXTURE_KINDS);
         if (level[k] >= 0)
             continue;
-        bench_disagree(b, rows, "mixture", 1, b->cell->b.name,
+        trigger_bench_disagree(b, rows, "mixture", 1, b->cell->b.name,
                        k == MIXTURE_BOTH ? "the mixture" : k == MIXTURE_PLAIN ? b->plain.name
                        : k == MIXTURE_A ? b->cell->a.name : b->cell->b.name);
         return MACHINE_OK;
@@ -107,12 +107,12 @@ static int mixture_row(struct bench *b, size_t n, struct table *rows, struct mac
                             .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
                             .below = fmin(throttle[MIXTURE_A].below, throttle[MIXTURE_B].below),
                             .lasts_us = fmax(throttle[MIXTURE_A].lasts_us, throttle[MIXTURE_B].lasts_us),
-                            .freq = bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
-                            .plain = bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS), .n = n};
-    bench_row(b, rows, &grades, &r);
+                            .freq = trigger_bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
+                            .plain = trigger_bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS), .n = n};
+    trigger_bench_row(b, rows, &grades, &r);
     for (size_t k = MIXTURE_A; k <= MIXTURE_B; k++) {
         static const char *const freq[MIXTURE_KINDS] = {NULL, "freq_kernel_ghz", "freq_with_ghz", NULL};
-        table_put_number(rows, freq[k], bench_freq(b, k, n, MIXTURE_KINDS).value);
+        table_put_number(rows, freq[k], trigger_bench_freq(b, k, n, MIXTURE_KINDS).value);
         if (grades.counted)
             table_put_number(rows, alone[k], level[k]);
     }
@@ -127,14 +127,14 @@ static int mixture_pilot(struct bench *b, struct trigger_pilot *p, struct machin
     struct segment mixed[PARTS];
     for (int i = 0; i < PARTS; i++)
         mixed[i] = (struct segment){*part[i % 2], PART_US, true};
-    const struct bench_burst burst[3] = {{&a, 1}, {&c, 1}, {mixed, PARTS}};
+    const struct trigger_bench_burst burst[3] = {{&a, 1}, {&c, 1}, {mixed, PARTS}};
     double all_us = PARTS * PART_US;
-    int status = bench_pilot(b, burst, 3, bench_period(b, PERIOD_US), p, err);
+    int status = trigger_bench_pilot(b, burst, 3, trigger_bench_period(b, PERIOD_US), p, err);
     if (status != MACHINE_OK)
         return status;
     double settled = fmax(p[2].after_us, fmax(p[0].settled_us, p[1].settled_us) - all_us);
     double back = fmin(p[2].back_us, fmin(p[0].back_us, p[1].back_us));
-    return bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), PERIOD_US, err);
+    return trigger_bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), PERIOD_US, err);
 }
 
 int trigger_mixture(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,
@@ -143,18 +143,18 @@ int trigger_mixture(const struct tables_context *x, const struct cell *c, struct
     struct bench b;
     struct trigger_pilot p[3];
     unsigned n = repeats_of(x);
-    int status = bench_init(&b, x, c, "64add", err);
+    int status = trigger_bench_init(&b, x, c, "64add", err);
     if (status == MACHINE_OK)
         status = mixture_pilot(&b, p, err);
     if (status != MACHINE_OK || !trigger_goes_on(wish, p, 3))
         return status;
-    status = bench_begin(&b, 4 * PARTS * PART_US, PERIOD_US, err);
+    status = trigger_bench_begin(&b, 4 * PARTS * PART_US, PERIOD_US, err);
     if (status != MACHINE_OK)
         return status;
     status = rounds(&b, n, MIXTURE_KINDS, mixture_round, err);
     if (status == MACHINE_OK)
         status = mixture_row(&b, n, rows, err);
-    bench_end(&b);
+    trigger_bench_end(&b);
     return status;
 }
 
@@ -167,26 +167,26 @@ static struct estimate slowdown(const struct bench *b, size_t n)
     double ratio[BRIEF_REPEATS + REPEATS];
     for (size_t i = 0; i < n; i++)
         ratio[i] = b->seen[DIRTY_DIRTY + i * DIRTY_KINDS].sight.ipc / b->seen[DIRTY_CLEAN + i * DIRTY_KINDS].sight.ipc;
-    return mean_estimate(ratio, n, 5, 0, NULL);
+    return robust_mean(ratio, n, 5, 0, NULL);
 }
 
 static int dirty_row(struct bench *b, size_t n, struct table *rows, struct machine_error *err)
 {
     struct trigger_grades grades;
-    if (bench_grade(b, &grades))
+    if (trigger_bench_grade(b, &grades))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int plain = bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS), clean = bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
-        dirty = bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
+    int plain = trigger_bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS), clean = trigger_bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
+        dirty = trigger_bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
     if (plain < 0 || clean < 0 || dirty < 0) {
-        bench_disagree(b, rows, "dirty", 1, b->plain.name, plain < 0 ? b->plain.name : "the code after it");
+        trigger_bench_disagree(b, rows, "dirty", 1, b->plain.name, plain < 0 ? b->plain.name : "the code after it");
         return MACHINE_OK;
     }
     struct trigger_row r = {.what = "dirty", .with = b->plain.name, .density = 1, .grade = dirty,
                             .plain_grade = clean > plain ? clean : plain,
-                            .freq = bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
-                            .plain = bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS), .n = n};
+                            .freq = trigger_bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
+                            .plain = trigger_bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS), .n = n};
     struct estimate ratio = slowdown(b, n);
-    bench_row(b, rows, &grades, &r);
+    trigger_bench_row(b, rows, &grades, &r);
     table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
     return MACHINE_OK;
 }
@@ -205,11 +205,11 @@ static int dirty_round(struct bench *b, struct machine_error *err)
     if (status != MACHINE_OK)
         return status;
     const struct segment one = {clean, DIRTY_BURST_US, true}, two = {b->cell->a, DIRTY_BURST_US, true};
-    status = bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
+    status = trigger_bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
     if (status == MACHINE_OK)
-        status = bench_run(b, &one, 1, NULL, false, err);
+        status = trigger_bench_run(b, &one, 1, NULL, false, err);
     /* the clean kernel at the end executes VZEROUPPER for what comes next */
-    return status == MACHINE_OK ? bench_run(b, &two, 1, &clean, false, err) : status;
+    return status == MACHINE_OK ? trigger_bench_run(b, &two, 1, &clean, false, err) : status;
 }
 
 /* How long the clean kernel keeps the core slow: only what is slow longer is due to what the dirty one left behind. */
@@ -218,11 +218,11 @@ static int dirty_pilot(struct bench *b, struct trigger_pilot *p, struct machine_
     struct segment burst = {.duration_us = BENCH_PILOT_US, .sampled = true};
     int status = clean_kernel(b->cell, &burst.payload, err);
     if (status == MACHINE_OK)
-        status = bench_pilot(b, &(struct bench_burst){&burst, 1}, 1, bench_period(b, DIRTY_PERIOD_US), p, err);
+        status = trigger_bench_pilot(b, &(struct trigger_bench_burst){&burst, 1}, 1, trigger_bench_period(b, DIRTY_PERIOD_US), p, err);
     if (status != MACHINE_OK)
         return status;
     b->from_us = fmax(DIRTY_FROM_US, DIRTY_WAITS * fmax(p->back_usual_us, 0.5 * p->back_most_us));
-    b->to_us = b->from_us + fmax(DIRTY_WINDOW_US, 2 * SAMPLES_LEAST * bench_period(b, DIRTY_PERIOD_US));
+    b->to_us = b->from_us + fmax(DIRTY_WINDOW_US, 2 * SAMPLES_LEAST * trigger_bench_period(b, DIRTY_PERIOD_US));
     b->check_rate = false; /* that the code is slower is one of the answers */
     return MACHINE_OK;
 }
@@ -233,17 +233,17 @@ int trigger_dirty(const struct tables_context *x, const struct cell *c, struct t
     struct bench b;
     struct trigger_pilot p;
     unsigned n = repeats_of(x);
-    int status = bench_init(&b, x, c, c->b.name, err);
+    int status = trigger_bench_init(&b, x, c, c->b.name, err);
     if (status == MACHINE_OK)
         status = dirty_pilot(&b, &p, err);
     if (status != MACHINE_OK || !trigger_goes_on(wish, &p, 1))
         return status;
-    status = bench_begin(&b, 2 * DIRTY_BURST_US, DIRTY_PERIOD_US, err);
+    status = trigger_bench_begin(&b, 2 * DIRTY_BURST_US, DIRTY_PERIOD_US, err);
     if (status != MACHINE_OK)
         return status;
     status = rounds(&b, n, DIRTY_KINDS, dirty_round, err);
     if (status == MACHINE_OK)
         status = dirty_row(&b, n, rows, err);
-    bench_end(&b);
+    trigger_bench_end(&b);
     return status;
 }

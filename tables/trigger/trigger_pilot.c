@@ -10,7 +10,7 @@
 
 #include "tables/trigger/trigger.h"
 
-/* Plain code before each burst: more than the 2 ms that the Intel manual gives for a licence to lapse (G 3.2.2). */
+/* Plain code before each burst: more than the 2 ms that the Intel manual gives for a license to lapse (G 3.2.2). */
 #define WARMUP_US 2500.0
 #define PERIOD_US 2.0
 #define BIN_US 5.0
@@ -20,7 +20,7 @@ static const double after_all_us[] = {2000, 12000}, before_us[] = {3000, 12000};
 #define STEADY 0.75 /* of the burst: what is not settled until then is not steady in its last quarter */
 #define PLAIN_US 400.0
 #define MARGIN_US 10.0  /* more than a bin */
-/* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licences last
+/* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licenses last
  * 650 us and more (D). */
 #define USUAL_FROM_US 150.0
 #define WINDOW_US 100.0
@@ -35,7 +35,7 @@ struct pilot {
     unsigned runs;
 };
 
-static int record(struct pilot *p, const struct bench_burst *burst, double after_us, struct trace *t,
+static int record(struct pilot *p, const struct trigger_bench_burst *burst, double after_us, struct trace *t,
                   struct sequence_run *run, struct machine_error *err)
 {
     struct segment all[SEQUENCE_SEGMENTS_MAX];
@@ -51,18 +51,18 @@ static int record(struct pilot *p, const struct bench_burst *burst, double after
 }
 
 /* One burst until it tells something. `plain` NULL: it is plain code itself. */
-static int one(struct pilot *p, const struct bench_burst *burst, const struct trigger_sight *plain,
+static int one(struct pilot *p, const struct trigger_bench_burst *burst, const struct trigger_sight *plain,
                double after_us, struct trigger_course *out, struct machine_error *err)
 {
     const char *why = "";
-    char spoilt[120] = "";
+    char invalid[120] = "";
     for (int tries = 0; tries < TRIES; tries++) {
         struct trace t;
         struct sequence_run run = {.run = 0};
         int status = record(p, burst, after_us, &t, &run, err);
-        if (status == MACHINE_OK && run.spoilt[0]) {
-            snprintf(spoilt, sizeof spoilt, "%s", run.spoilt);
-            why = spoilt;
+        if (status == MACHINE_OK && run.invalid[0]) {
+            snprintf(invalid, sizeof invalid, "%s", run.invalid);
+            why = invalid;
         } else if (status == MACHINE_OK) {
             struct trigger_span s = trigger_span(&t, run.run);
             double bin_us = fmax(BIN_US, 4 * p->period_us);
@@ -80,14 +80,14 @@ static int one(struct pilot *p, const struct bench_burst *burst, const struct tr
 }
 
 /* Mixtures are too short to settle, and are looked at behind their end. */
-static bool settles(const struct bench_burst *burst, const struct trigger_pilot *p, double after)
+static bool settles(const struct trigger_bench_burst *burst, const struct trigger_pilot *p, double after)
 {
     if (burst->n > 1)
         return p->after_us < STEADY * fmin(after, BENCH_PILOT_US);
     return p->settled_us <= STEADY * BENCH_PILOT_US;
 }
 
-static int several(struct pilot *p, const struct bench_burst *burst, const struct trigger_sight *plain,
+static int several(struct pilot *p, const struct trigger_bench_burst *burst, const struct trigger_sight *plain,
                    struct trigger_pilot *out, struct machine_error *err)
 {
     struct trigger_course course[MORE_RUNS];
@@ -106,12 +106,12 @@ static int several(struct pilot *p, const struct bench_burst *burst, const struc
 }
 
 /* All bursts. *stays: one of them was not back in time. */
-static int all_bursts(struct pilot *p, const struct bench_burst *burst, size_t n, struct trigger_pilot *out,
+static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, size_t n, struct trigger_pilot *out,
                       bool *stays, struct machine_error *err)
 {
     struct machine_setup setup = tables_setup(p->b->context, "trigger", p->b->cell);
     const struct segment own = {p->b->plain, PLAIN_US, true};
-    const struct bench_burst plain = {&own, 1};
+    const struct trigger_bench_burst plain = {&own, 1};
     struct trigger_pilot reference;
     setup.period_us = p->period_us;
     int status = sequence_begin(&p->sequence, p->b->context->machine, &setup, BENCH_PILOT_US + p->after_us, err);
@@ -144,7 +144,7 @@ static void prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
 }
 
 /* The first of the bursts that do not settle, or n. */
-static size_t unsettled(const struct bench_burst *burst, size_t n, const struct trigger_pilot *p, double after)
+static size_t unsettled(const struct trigger_bench_burst *burst, size_t n, const struct trigger_pilot *p, double after)
 {
     size_t i = 0;
     while (i < n && settles(&burst[i], &p[i], after))
@@ -153,7 +153,7 @@ static size_t unsettled(const struct bench_burst *burst, size_t n, const struct 
 }
 
 /* With longer and longer stretches of plain code until it is back in them. */
-static int until_back(struct pilot *p, const struct bench_burst *burst, size_t n, struct trigger_pilot *out,
+static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, size_t n, struct trigger_pilot *out,
                       struct machine_error *err)
 {
     bool stays = true;
@@ -171,7 +171,7 @@ static int until_back(struct pilot *p, const struct bench_burst *burst, size_t n
                                  p->b->plain.name);
 }
 
-int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, double period_us,
+int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, double period_us,
                 struct trigger_pilot *out, struct machine_error *err)
 {
     struct pilot p = {.b = b, .period_us = fmax(period_us, PERIOD_US),
@@ -192,10 +192,10 @@ int bench_pilot(struct bench *b, const struct bench_burst *burst, size_t n, doub
     return MACHINE_OK;
 }
 
-int bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
+int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
                  struct machine_error *err)
 {
-    double period = bench_period(b, period_us), margin = fmax(MARGIN_US, exact_us);
+    double period = trigger_bench_period(b, period_us), margin = fmax(MARGIN_US, exact_us);
     double from = settled_us + margin, to = back_us - margin;
     double least = SAMPLES_LEAST * period;
     b->from_us = from <= USUAL_FROM_US && to >= USUAL_FROM_US + WINDOW_US ? USUAL_FROM_US : from;

@@ -159,10 +159,10 @@ static bool asks_no_frequency(const char *asks)
 static bool asks_level(const struct table *t, size_t row)
 {
     const char *asks = table_text(t, row, "asks");
-    struct estimate freq = table_estimate(t, row, "freq_ghz"), plain = table_estimate(t, row, "plain_ghz");
+    struct estimate freq = estimates_of_table(t, row, "freq_ghz"), plain = estimates_of_table(t, row, "plain_ghz");
     if (asks_no_frequency(asks))
         return false;
-    return isfinite(table_number(t, row, "level")) || estimate_above(&plain, &freq);
+    return isfinite(table_number(t, row, "level")) || estimates_above(&plain, &freq);
 }
 
 /* "on 16 active cores" */
@@ -269,11 +269,11 @@ static void tell_unsupported(FILE *out, const struct table *t)
     if (!n)
         return;
     char freq[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
-    struct estimate a = table_estimate(t, first, "freq_ghz"), b = table_estimate(t, first, "plain_ghz");
+    struct estimate a = estimates_of_table(t, first, "freq_ghz"), b = estimates_of_table(t, first, "plain_ghz");
     fprintf(out, "%zu row%s that %s for a lower frequency %s not told, for its limits and those of plain code overlap: "
             "%s at %s GHz, plain code at %s GHz.\n", n, n == 1 ? "" : "s", n == 1 ? "asks" : "ask",
-            n == 1 ? "is" : "are", table_text(t, first, "kernel"), estimate_text(&a, 3, freq),
-            estimate_text(&b, 3, plain));
+            n == 1 ? "is" : "are", table_text(t, first, "kernel"), estimates_text(&a, 3, freq),
+            estimates_text(&b, 3, plain));
 }
 
 void trigger_findings(FILE *out, const struct table *t)

@@ -8,16 +8,16 @@
 
 static int by_demand(const void *a, const void *b)
 {
-    const struct reading_kind *x = a, *y = b;
+    const struct meaning_kind *x = a, *y = b;
     if (x->width != y->width)
         return x->width < y->width ? -1 : 1;
     return (int)x->heavy - (int)y->heavy;
 }
 
-bool reading_add(struct reading_input *r, unsigned width, bool heavy, double share)
+bool meaning_add(struct meaning_input *r, unsigned width, bool heavy, double share)
 {
     for (size_t i = 0; i < r->n_kinds; i++) {
-        struct reading_kind *k = &r->kinds[i];
+        struct meaning_kind *k = &r->kinds[i];
         if (k->width == width && k->heavy == heavy) {
             k->lo = fmin(k->lo, share);
             k->hi = fmax(k->hi, share);
@@ -26,14 +26,14 @@ bool reading_add(struct reading_input *r, unsigned width, bool heavy, double sha
     }
     if (r->n_kinds == READINGS_KINDS_MAX)
         return false;
-    r->kinds[r->n_kinds++] = (struct reading_kind){width, heavy, share, share};
+    r->kinds[r->n_kinds++] = (struct meaning_kind){width, heavy, share, share};
     qsort(r->kinds, r->n_kinds, sizeof r->kinds[0], by_demand);
     return true;
 }
 
-enum reading_answer reading_counts(const struct reading_kind *k)
+enum meaning_answer meaning_counts(const struct meaning_kind *k)
 {
-    return k->lo >= READING_COUNTS ? READING_YES : k->hi <= READING_COUNTS_NOT ? READING_NO : READING_PARTLY;
+    return k->lo >= MEANING_COUNTS ? MEANING_YES : k->hi <= MEANING_COUNTS_NOT ? MEANING_NO : MEANING_PARTLY;
 }
 
 /* ---- words ---- */
@@ -52,30 +52,30 @@ static void name_width(unsigned width, const char *before, const char *unit, cha
         snprintf(out, 40, "%s%u%s", before, width, unit);
 }
 
-static void name_kind(const struct reading_kind *k, char out[40])
+static void name_kind(const struct meaning_kind *k, char out[40])
 {
     name_width(k->width, k->heavy ? "heavy " : "light ", "", out);
 }
 
-/* The kinds from `i` on that share its width; *answer is that of all of them, or READING_PARTLY where they differ. */
-static size_t same_width(const struct reading_input *r, size_t i, enum reading_answer *answer)
+/* The kinds from `i` on that share its width; *answer is that of all of them, or MEANING_PARTLY where they differ. */
+static size_t same_width(const struct meaning_input *r, size_t i, enum meaning_answer *answer)
 {
     size_t end = i;
-    *answer = reading_counts(&r->kinds[i]);
+    *answer = meaning_counts(&r->kinds[i]);
     for (; end < r->n_kinds && r->kinds[end].width == r->kinds[i].width; end++)
-        if (reading_counts(&r->kinds[end]) != *answer)
-            *answer = READING_PARTLY;
+        if (meaning_counts(&r->kinds[end]) != *answer)
+            *answer = MEANING_PARTLY;
     return end;
 }
 
-static void name_one(const struct reading_kind *k, char out[READINGS_TEXT_MAX])
+static void name_one(const struct meaning_kind *k, char out[READINGS_TEXT_MAX])
 {
     char name[40], text[80];
-    enum reading_answer a = reading_counts(k);
+    enum meaning_answer a = meaning_counts(k);
     name_kind(k, name);
-    if (a == READING_YES)
+    if (a == MEANING_YES)
         append(out, ", ", name);
-    if (a != READING_PARTLY)
+    if (a != MEANING_PARTLY)
         return;
     if (k->hi - k->lo < 0.01)
         snprintf(text, sizeof text, "%s in part (%.2f)", name, (k->lo + k->hi) / 2);
@@ -85,15 +85,15 @@ static void name_one(const struct reading_kind *k, char out[READINGS_TEXT_MAX])
 }
 
 /* Widths that count whatever the weight, from the narrowest on, are told together. */
-static void name_kinds(const struct reading_input *r, char out[READINGS_TEXT_MAX])
+static void name_kinds(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
 {
     size_t i = 0;
     unsigned up_to = 0;
-    enum reading_answer answer = READING_NO;
+    enum meaning_answer answer = MEANING_NO;
     char name[40];
     while (i < r->n_kinds && r->kinds[0].width <= 128) {
         size_t end = same_width(r, i, &answer);
-        if (answer != READING_YES)
+        if (answer != MEANING_YES)
             break;
         up_to = r->kinds[i].width;
         i = end;
@@ -104,7 +104,7 @@ static void name_kinds(const struct reading_input *r, char out[READINGS_TEXT_MAX
     }
     while (i < r->n_kinds) {
         size_t end = same_width(r, i, &answer);
-        if (answer == READING_YES && end > i + 1) {
+        if (answer == MEANING_YES && end > i + 1) {
             name_width(r->kinds[i].width, "", " bit", name);
             append(out, ", ", name);
             i = end;
@@ -120,23 +120,23 @@ static void name_kinds(const struct reading_input *r, char out[READINGS_TEXT_MAX
 #define RELATIVE 0.25    /* ... and of a short phase, relative */
 #define COUNTED 0.01     /* shares above are no noise of the readings */
 
-static double edges(const struct reading_change *c)
+static double edges(const struct meaning_change *c)
 {
     return EDGES + RELATIVE * c->slow;
 }
 
 /* More cycles are slow than are counted, and by more than something else than throttling may be slow. */
-static bool uncounted(const struct reading_change *c)
+static bool uncounted(const struct meaning_change *c)
 {
     return c->slow - c->share - c->other > edges(c);
 }
 
 /* What counts throttled cycles counts those of every change, give or take the samples at the edges of a phase. */
-static bool is_throttle(const struct reading_input *r)
+static bool is_throttle(const struct meaning_input *r)
 {
     bool seen = false;
     for (size_t i = 0; i < r->n_changes; i++) {
-        const struct reading_change *c = &r->changes[i];
+        const struct meaning_change *c = &r->changes[i];
         if (isnan(c->share) || isnan(c->slow) || isnan(c->other))
             continue;
         if (c->share - c->slow > edges(c) || uncounted(c))
@@ -147,7 +147,7 @@ static bool is_throttle(const struct reading_input *r)
 }
 
 /* Whether throttled code was not counted. Where none was throttled, what counts throttled cycles counts nothing. */
-static bool throttled_uncounted(const struct reading_input *r)
+static bool throttled_uncounted(const struct meaning_input *r)
 {
     for (size_t i = 0; i < r->n_changes; i++)
         if (uncounted(&r->changes[i]))
@@ -155,7 +155,7 @@ static bool throttled_uncounted(const struct reading_input *r)
     return false;
 }
 
-static bool counts_at_changes(const struct reading_input *r, double more)
+static bool counts_at_changes(const struct meaning_input *r, double more)
 {
     for (size_t i = 0; i < r->n_changes; i++)
         if (r->changes[i].share > more)
@@ -163,13 +163,13 @@ static bool counts_at_changes(const struct reading_input *r, double more)
     return false;
 }
 
-void reading_text(const struct reading_input *r, char out[READINGS_TEXT_MAX])
+void meaning_text(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
 {
     size_t yes = 0, no = 0;
     out[0] = '\0';
     for (size_t i = 0; i < r->n_kinds; i++) {
-        yes += reading_counts(&r->kinds[i]) == READING_YES;
-        no += reading_counts(&r->kinds[i]) == READING_NO;
+        yes += meaning_counts(&r->kinds[i]) == MEANING_YES;
+        no += meaning_counts(&r->kinds[i]) == MEANING_NO;
     }
     if (yes == r->n_kinds && yes > 1)
         append(out, "", "everything");
@@ -190,55 +190,55 @@ void reading_text(const struct reading_input *r, char out[READINGS_TEXT_MAX])
 static const struct {
     const char *name, *text;
 } documents[] = {
-    [READING_UNDOCUMENTED] = {"", ""},
-    [READING_LEVEL_0] = {"CORE_POWER.LVL0_TURBO_LICENSE", "up to 128 bit, light 256"},
-    [READING_LEVEL_1] = {"CORE_POWER.LVL1_TURBO_LICENSE", "heavy 256, light 512"},
-    [READING_LEVEL_2] = {"CORE_POWER.LVL2_TURBO_LICENSE", "heavy 512"},
-    [READING_THROTTLED] = {"CORE_POWER.THROTTLE", "throttled while a level is pending"},
+    [MEANING_UNDOCUMENTED] = {"", ""},
+    [MEANING_LEVEL_0] = {"CORE_POWER.LVL0_TURBO_LICENSE", "up to 128 bit, light 256"},
+    [MEANING_LEVEL_1] = {"CORE_POWER.LVL1_TURBO_LICENSE", "heavy 256, light 512"},
+    [MEANING_LEVEL_2] = {"CORE_POWER.LVL2_TURBO_LICENSE", "heavy 512"},
+    [MEANING_THROTTLED] = {"CORE_POWER.THROTTLE", "throttled while a level is pending"},
 };
 
-enum reading_document reading_document_of(const char *event_name)
+enum meaning_document meaning_document_of(const char *event_name)
 {
-    for (enum reading_document d = READING_LEVEL_0; d <= READING_THROTTLED; d++)
+    for (enum meaning_document d = MEANING_LEVEL_0; d <= MEANING_THROTTLED; d++)
         if (strcmp(documents[d].name, event_name) == 0)
             return d;
-    return READING_UNDOCUMENTED;
+    return MEANING_UNDOCUMENTED;
 }
 
-const char *reading_document_text(enum reading_document d)
+const char *meaning_document_text(enum meaning_document d)
 {
     return documents[d].text;
 }
 
-static bool documented(enum reading_document d, const struct reading_kind *k)
+static bool documented(enum meaning_document d, const struct meaning_kind *k)
 {
     switch (d) {
-    case READING_LEVEL_0:
+    case MEANING_LEVEL_0:
         return k->width <= 128 || (k->width == 256 && !k->heavy);
-    case READING_LEVEL_1:
+    case MEANING_LEVEL_1:
         return (k->width == 256 && k->heavy) || (k->width == 512 && !k->heavy);
-    case READING_LEVEL_2:
+    case MEANING_LEVEL_2:
         return k->width == 512 && k->heavy;
     default:
         return false;
     }
 }
 
-void reading_disagreement(const struct reading_input *r, enum reading_document d, char out[READINGS_TEXT_MAX])
+void meaning_disagreement(const struct meaning_input *r, enum meaning_document d, char out[READINGS_TEXT_MAX])
 {
     char name[40], text[80];
     out[0] = '\0';
-    for (size_t i = 0; i < r->n_kinds && d != READING_UNDOCUMENTED; i++) {
-        const struct reading_kind *k = &r->kinds[i];
-        enum reading_answer a = reading_counts(k);
-        if (k->width > 512 || a == (documented(d, k) ? READING_YES : READING_NO))
+    for (size_t i = 0; i < r->n_kinds && d != MEANING_UNDOCUMENTED; i++) {
+        const struct meaning_kind *k = &r->kinds[i];
+        enum meaning_answer a = meaning_counts(k);
+        if (k->width > 512 || a == (documented(d, k) ? MEANING_YES : MEANING_NO))
             continue; /* tiles are newer than the descriptions */
         name_kind(k, name);
-        snprintf(text, sizeof text, "%s is %s", name, a == READING_YES ? "counted"
-                                                      : a == READING_NO ? "not counted" : "counted in part");
+        snprintf(text, sizeof text, "%s is %s", name, a == MEANING_YES ? "counted"
+                                                      : a == MEANING_NO ? "not counted" : "counted in part");
         append(out, "; ", text);
     }
-    if (d != READING_THROTTLED || out[0] || is_throttle(r))
+    if (d != MEANING_THROTTLED || out[0] || is_throttle(r))
         return;
     if (counts_at_changes(r, EDGES))
         append(out, "", "other cycles than the throttled ones are counted");

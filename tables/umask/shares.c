@@ -59,7 +59,7 @@ static struct estimate share(const struct trace *t, const struct rule *r, double
             shares[n++] = s;
     }
     /* no share is farther from another than 1: nothing is left out, since a bit may count in some repetitions only */
-    struct estimate e = mean_estimate(shares, n, 0, 2, runs);
+    struct estimate e = robust_mean(shares, n, 0, 2, runs);
     free(shares);
     if (!n)
         return none;
@@ -95,7 +95,7 @@ double shares_ipc(const struct trace *t, double from_us, double to_us)
     for (size_t i = 0; i < t->n; i++)
         if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
             ipc[n++] = (double)t->channel[TRACE_IPC][i];
-    middle = median_of(ipc, n);
+    middle = robust_median(ipc, n);
     free(ipc);
     return middle;
 }
@@ -110,7 +110,7 @@ double shares_slow_below(const struct trace *t)
     for (size_t i = 1; i < t->n; i++)
         if (ipc[i - 1] > 0 && ipc[i] > 0)
             steps[n++] = fabs(log((double)ipc[i] / (double)ipc[i - 1]));
-    double sigma = n ? MAD_TO_SIGMA * median_of(steps, n) / sqrt(2) : INFINITY;
+    double sigma = n ? MAD_TO_SIGMA * robust_median(steps, n) / sqrt(2) : INFINITY;
     free(steps);
     return fmax(SHARES_SLOW_LEAST, fmin(SHARES_SLOW, 1 - SHARES_SLOW_SIGMAS * sigma));
 }

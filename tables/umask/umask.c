@@ -37,7 +37,7 @@ struct event {
     uint32_t select;
     size_t n_named;                        /* umasks without cmask, edge and inversion that the CPU's table names */
     struct machine_event named[NAMED_MAX];
-    char other[64];                        /* something else than licences, by that table; "" */
+    char other[64];                        /* something else than licenses, by that table; "" */
     size_t n_umasks;
     unsigned umasks[UMASKS_MAX];
 };
@@ -77,21 +77,21 @@ static const char *documented_name(const struct event *e, unsigned umask)
     return NULL;
 }
 
-static bool about_licences(const char *name)
+static bool about_licenses(const char *name)
 {
     return strncmp(name, "CORE_POWER.", strlen("CORE_POWER.")) == 0;
 }
 
 /*
  * Whether the event may be measured: it is model-specific, and a reading of something else would be wrong. Without
- * --event it must be one of licences by the table of events of this CPU. With it the person has chosen, and only what
+ * --event it must be one of licenses by the table of events of this CPU. With it the person has chosen, and only what
  * the table knows to be something else is refused. Writes why not, with the remedy.
  */
 static bool may_measure(const struct tables_context *x, const struct event *e, const char *no_table, char *why,
                         size_t size)
 {
     if (e->other[0]) {
-        snprintf(why, size, "event %02XH of %.100s is %s, whose umasks are no licences; --event 0x28 or another "
+        snprintf(why, size, "event %02XH of %.100s is %s, whose umasks are no licenses; --event 0x28 or another "
                  "undocumented one can be measured", e->select, x->info.cpu, e->other);
         return false;
     }
@@ -123,7 +123,7 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
     if (ops->named_events && ops->named_events(x->machine, e->select, all, NAMED_MAX, &n, &err) == MACHINE_OK)
         err.text[0] = '\0';
     for (size_t i = 0; i < n; i++) {
-        if (!about_licences(all[i].name))
+        if (!about_licenses(all[i].name))
             memcpy(e->other, all[i].name, sizeof e->other);
         if (all[i].code == event_code_make(e->select, event_code_umask(all[i].code)))
             e->named[e->n_named++] = all[i];
@@ -170,7 +170,7 @@ static void note_settings(const struct tables_context *x, const struct umask_set
     table_set_setting_number(t, "observe_to_base_us", s->observe_us[UMASK_TO_BASE]);
     table_set_setting_number(t, "active_cores", s->machine.active_cores);
     if (x->options->n_active > 1)
-        table_set_setting(t, "active_cores_note", "the first of --active-cores: licences are each core's own");
+        table_set_setting(t, "active_cores_note", "the first of --active-cores: licenses are each core's own");
 }
 
 static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
@@ -289,7 +289,7 @@ static void write_row(const struct event *e, const struct umask_setup *s, size_t
             sum += event_share(&seen[w], bit, &unused).value;
         table_put_number(rows, "bits_sum", sum);
     }
-    const char *what = name ? reading_document_text(reading_document_of(name)) : "";
+    const char *what = name ? meaning_document_text(meaning_document_of(name)) : "";
     snprintf(text, sizeof text, "%s%s%s", name ? name : "not documented", what[0] ? ": " : "", what);
     table_put_text(rows, "documented", text);
 }
@@ -315,16 +315,16 @@ static void write_rows(const struct event *e, const struct umask_setup *s, const
 static void note_discarded(const struct cell *c, const struct transition_result *seen, struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 20], text[300];
-    size_t spoilt = 0;
+    size_t invalid = 0;
     const char *why = "";
     for (int w = 0; w < UMASK_EXPERIMENTS; w++) {
-        why = seen[w].n_spoilt ? seen[w].spoilt[0].why : why;
-        spoilt += seen[w].n_spoilt;
+        why = seen[w].n_invalid ? seen[w].invalid[0].why : why;
+        invalid += seen[w].n_invalid;
     }
-    if (!spoilt)
+    if (!invalid)
         return;
     snprintf(key, sizeof key, "discarded %s", c->id);
-    snprintf(text, sizeof text, "{ \"repetitions\": %zu, \"first_why\": \"%.200s\" }", spoilt, why);
+    snprintf(text, sizeof text, "{ \"repetitions\": %zu, \"first_why\": \"%.200s\" }", invalid, why);
     table_set_detail(rows, key, text);
 }
 
@@ -395,8 +395,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 
 /* The shares of one umask of one event, over all rows. */
 struct collected {
-    struct reading_input input;
-    struct reading_change *changes; /* room for one a row */
+    struct meaning_input input;
+    struct meaning_change *changes; /* room for one a row */
 };
 
 static bool is_umask(const struct table *t, size_t row, double event, double umask)
@@ -416,21 +416,21 @@ static void collect(const struct table *t, double event, double umask, struct co
         if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
             continue;
         if (strcmp(when, "steady") != 0) {
-            c->changes[c->input.n_changes++] = (struct reading_change){
+            c->changes[c->input.n_changes++] = (struct meaning_change){
                 share, table_number(t, i, "slow_share"), table_number(t, i, "slow_other")};
             continue;
         }
         /* what is sparse, or waits for itself, may need less than its kind does */
         if (kernel_parse(name, &p, unused, sizeof unused) == 0 && p.density == 1 && !p.kernel->latency_bound)
-            reading_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
+            meaning_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
     }
 }
 
-static enum reading_document document_of(const char *documented)
+static enum meaning_document document_of(const char *documented)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(documented, ":"), documented);
-    return reading_document_of(name);
+    return meaning_document_of(name);
 }
 
 /* Whether this kernel ran steadily while this row's umask was counted. */
@@ -452,12 +452,12 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     collect(t, table_number(t, row, "event"), umask, c);
     if (!c->input.n_kinds)
         return;
-    reading_text(&c->input, reading);
+    meaning_text(&c->input, reading);
     /* changes are between a kernel and the base: what the base itself counts shows there, too */
     if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
         snprintf(reading, sizeof reading, "changes or %.20s", base);
     table_set_text(t, row, "reading", reading);
-    reading_disagreement(&c->input, document_of(documented ? documented : ""), disagrees);
+    meaning_disagreement(&c->input, document_of(documented ? documented : ""), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
 }
@@ -598,10 +598,10 @@ static void findings(FILE *out, const struct table *t)
         const char *reading = table_text(t, umasks[u], "reading");
         unsigned umask = (unsigned)table_number(t, umasks[u], "umask");
         const char *document = table_text(t, umasks[u], "documented");
-        if (document && document_of(document) != READING_UNDOCUMENTED) {
+        if (document && document_of(document) != MEANING_UNDOCUMENTED) {
             documented++;
             /* where nothing was throttled for sure, it is not known what would be counted */
-            bool seen = document_of(document) != READING_THROTTLED ||
+            bool seen = document_of(document) != MEANING_THROTTLED ||
                         table_says(t, umasks[u], "reading", "throttled");
             all_kinds = all_kinds && seen && kinds_ran(t, umasks[u]);
         }

@@ -39,7 +39,7 @@ static void time_table(const struct table_kind *k, struct machine *m, const stru
     struct table t;
     struct machine_error error;
     size_t cells;
-    double silicon = expected(k, m, o, &cells), begin = seconds();
+    double native = expected(k, m, o, &cells), begin = seconds();
     memset(&error, 0, sizeof(error));
     if (tables_measure(k, m, o, NULL, NULL, &t, &error) != MACHINE_OK) {
         printf("  %-12s failed: %s\n", k->name, error.text);
@@ -48,8 +48,8 @@ static void time_table(const struct table_kind *k, struct machine *m, const stru
     double took = seconds() - begin;
     *total += took;
     printf("  %-12s %5zu cells %6zu rows %8.2f s", k->name, cells, t.n_rows, took);
-    if (silicon > 0) {
-        printf("   %6.2f of the %.1f s expected of silicon", took / silicon, silicon);
+    if (native > 0) {
+        printf("   %6.2f of the %.1f s expected of silicon", took / native, native);
     }
     putchar('\n');
     (void)fflush(stdout);

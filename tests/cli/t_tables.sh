@@ -72,7 +72,7 @@ run --table frequency $m --kernels amx --output o
 verdict "a table of which nothing can be measured: status 3 and the reason" \
     test "$status" -eq 3 -a "$(grep -c 'amx: needs amx_bf16' "$out")" -eq 1 -a "$(grep -c 'nothing of it' "$err")" -eq 1
 run --table umask --machine model:generic-no-licence --output o
-verdict "no licence events: status 3, the reason and no row" \
+verdict "no license events: status 3, the reason and no row" \
     test "$status" -eq 3 -a "$(grep -c '^[0-9]' o/umask.csv)" -eq 0
 verdict "the event stands there as Intel writes it" grep -q '^  event 28H: ' "$out"
 for table in transitions throttle overhead voltage; do
@@ -133,7 +133,7 @@ sed 's/"machine": "[^"]*"/"machine": "perf"/' "$tmp/all/tables/overhead.json" >"
 refuses "--export of two machines" 2 'different measurements: machine' --export json x.json --input "$tmp/odd"
 refuses "--validate of two machines" 2 'different measurements: machine' --validate xeon-gold-6130 --input "$tmp/odd"
 rm "$tmp/odd/tables/overhead.json"
-sed 's/"level", /"licence", /' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
+sed 's/"level", /"license", /' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
 refuses "a table without a column" 2 'frequency has no column level' --export json x.json --input "$tmp/odd"
 sed 's/\[0, "\([0-9]*fma\)"/[70000, "\1"/' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
 run --export json --input "$tmp/odd"

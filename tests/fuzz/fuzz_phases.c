@@ -84,7 +84,7 @@ static int fill(struct bytes *b, struct trace *t)
 static void broken(const struct phases *p, size_t i)
 {
     fprintf(stderr, "broken promise: phase %zu of %zu (%s) begins at %g and lasts %g\n", i, p->n_phases,
-            phase_kind_name(p->phases[i].kind), p->phases[i].start_us, p->phases[i].duration_us.value);
+            phases_kind_name(p->phases[i].kind), p->phases[i].start_us, p->phases[i].duration_us.value);
     abort();
 }
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Every file of the tree names its licence: GPL-2.0-or-later what the Linux module is made of (kernels/, drivers/helper/kmod/),
+# Every file of the tree names its license: GPL-2.0-or-later what the Linux module is made of (kernels/, drivers/helper/kmod/),
 # GPL-3.0-or-later everything else.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Files that cannot or need not say it: licence texts, pictures, and recorded or broken samples whose bytes matter.
+# Files that cannot or need not say it: license texts, pictures, and recorded or broken samples whose bytes matter.
 exempt() {
     case $1 in
     COPYING | */COPYING | .gitignore | */.gitignore) return 0 ;;
@@ -59,14 +59,14 @@ kernels/wrong.c: says GPL-3.0-or-later, its folder asks for GPL-2.0-or-later
 cli/wrong.c: says GPL-2.0-or-later, its folder asks for GPL-3.0-or-later
 cli/none.c: no SPDX-License-Identifier in its first five lines
 EOF
-check "wrong and absent licence lines are found" "$tmp/out" same "$tmp/want" "$tmp/out"
+check "wrong and absent license lines are found" "$tmp/out" same "$tmp/want" "$tmp/out"
 
 cd "$root" || exit 1
 tree_files >"$tmp/files"
 while read -r name; do
     judge "$name"
 done <"$tmp/files" >"$tmp/out"
-check "all $(wc -l <"$tmp/files") files of the tree name the licence of their folder" "$tmp/out" [ ! -s "$tmp/out" ]
+check "all $(wc -l <"$tmp/files") files of the tree name the license of their folder" "$tmp/out" [ ! -s "$tmp/out" ]
 check "COPYING is version 3" COPYING grep -q 'Version 3, 29 June 2007' COPYING
 check "kernels/COPYING is version 2" kernels/COPYING grep -q 'Version 2, June 1991' kernels/COPYING
 

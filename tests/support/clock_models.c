@@ -14,7 +14,7 @@ void clock_model(struct model *m, enum clock_event e, double step_ns)
     size_t last = m->n_classes - 1;
     struct model_transition *t = &m->transitions[0][last];
     m->no_counters = true;
-    m->counts_licences = m->counts_throttle = false;
+    m->counts_licenses = m->counts_throttle = false;
     m->tsc_step_ns = step_ns;
     for (size_t i = 0; i < m->n_turbo; i++)
         for (size_t level = 0; level < MODEL_LEVELS_MAX; level++)

@@ -116,7 +116,7 @@ static bool on_hardware(unsigned counter)
 }
 
 /* Reading i of a recording, which runs one kernel: the core at 5/4 of the TSC's rate. */
-static void write_licences(uint64_t *out, uint64_t i, uint64_t blocks, const struct characterize_segment *segment)
+static void write_licenses(uint64_t *out, uint64_t i, uint64_t blocks, const struct characterize_segment *segment)
 {
     static const uint32_t level_events[3] = { 0x0728, 0x1828, 0x2028 };
     const struct characterize_setup *s = &fake_helper.setup;
@@ -161,8 +161,8 @@ static int run(struct characterize_run *r)
         uint64_t n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
         for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
             uint64_t *out = readings + r->n * fake_helper.setup.stride;
-            if (fake_helper.licences) {
-                write_licences(out, r->n, (k + 1) * BLOCKS, &r->segment[s]);
+            if (fake_helper.licenses) {
+                write_licenses(out, r->n, (k + 1) * BLOCKS, &r->segment[s]);
             } else {
                 write_reading(out, r->n, (k + 1) * BLOCKS);
             }

@@ -22,9 +22,9 @@ struct fake_helper {
     unsigned nmis_in_first;     /* repetitions with an NMI in them, before those without */
     uint64_t masked_ticks;      /* how long interrupts are masked in the next repetition */
     unsigned cut;
-    /* A core with licences, where the readings are as far apart as was asked for and raw events count what those of a
+    /* A core with licenses, where the readings are as far apart as was asked for and raw events count what those of a
      * Skylake-SP do: at which level it runs scalar code, 256 and 512 bits. */
-    int licences;
+    int licenses;
     unsigned level_of[3];
     unsigned throttled;         /* cycles, where other than scalar code begins */
     unsigned programmable;      /* hardware counters for raw events; 0 = enough */

@@ -31,7 +31,7 @@ static void change_level(unsigned level)
     fake_pmu.level_since = now;
 }
 
-static uint64_t licence_cycles(unsigned umask)
+static uint64_t license_cycles(unsigned umask)
 {
     static const unsigned masks[3] = { 0x07, 0x18, 0x20 };
     uint64_t sum = umask & 0x40 ? fake_pmu.throttled : 0;
@@ -54,7 +54,7 @@ static uint64_t count_of(const struct perf_event_attr *a)
             return 2 * cycles_now();
         }
     }
-    return (a->config & 0xff) == 0x28 ? licence_cycles((unsigned)(a->config >> 8 & 0xff)) : cycles_now() / 4;
+    return (a->config & 0xff) == 0x28 ? license_cycles((unsigned)(a->config >> 8 & 0xff)) : cycles_now() / 4;
 }
 
 uint64_t fake_pmu_rdpmc(uint32_t counter)
@@ -202,6 +202,6 @@ void fake_pmu_system(struct perf_system *out, struct cpu_leaves *leaves)
         .sys = "/sys",
         .data_dir = "data",
         .leaves = leaves,
-        .licence_features = KERNEL_NEEDS_AVX | KERNEL_NEEDS_AVX2 | KERNEL_NEEDS_FMA | KERNEL_NEEDS_AVX512F,
+        .license_features = KERNEL_NEEDS_AVX | KERNEL_NEEDS_AVX2 | KERNEL_NEEDS_FMA | KERNEL_NEEDS_AVX512F,
     };
 }

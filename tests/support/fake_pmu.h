@@ -27,7 +27,7 @@ struct fake_pmu {
     bool rdpmc_allowed;
     bool map_fails;
     int (*refuse)(const struct perf_event_attr *attr); /* an error number below 0, or 0; may be NULL */
-    unsigned level_of[3];    /* licence level of scalar code, 256 bits, 512 bits */
+    unsigned level_of[3];    /* license level of scalar code, 256 bits, 512 bits */
     void (*at_rdpmc)(unsigned call); /* called in each RDPMC; may be NULL */
 
     /* what it saw */

@@ -11,7 +11,7 @@ enum model_phase_kind {
     MODEL_HALTED,
     MODEL_SLOW,
     MODEL_RAMP, /* full rate, while the frequency goes from one value to another */
-    MODEL_COLD  /* full licence, but code that is not in the caches yet */
+    MODEL_COLD  /* full license, but code that is not in the caches yet */
 };
 
 struct model_phase {

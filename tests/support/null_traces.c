@@ -225,7 +225,7 @@ bool false_finding(const struct phases *p, bool switched, char *what, size_t siz
         snprintf(what, size, "%zu phases", p->n_phases);
     for (size_t i = 0; i < p->n_phases && !*what; i++)
         if (p->phases[i].kind != PHASE_STEADY)
-            snprintf(what, size, "phase %zu is %s", i, phase_kind_name(p->phases[i].kind));
+            snprintf(what, size, "phase %zu is %s", i, phases_kind_name(p->phases[i].kind));
     if (!*what && p->n_transitions)
         snprintf(what, size, "%zu transitions", p->n_transitions);
     if (!*what && p->n_volt_steps)

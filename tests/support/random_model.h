@@ -35,7 +35,7 @@ void wild_model(struct model *out, uint64_t seed);
  * The processors of wild_model() of the same seed in surroundings of their own, each with some probability: no
  * counters, a TSC in steps, a neighbour on the core, a frequency that wanders, a power limit in some repetitions,
  * SMIs, cold code, state carried over, ramps of the frequency up and down, gradual voltages, companions that follow
- * boosts, licence counters of the whole core, three classes at level 0.
+ * boosts, license counters of the whole core, three classes at level 0.
  */
 void world_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
 void world_model(struct model *out, uint64_t seed);

@@ -511,7 +511,7 @@ static void find_slow(struct truth *truth)
     }
 }
 
-static void find_levels(struct truth *truth)
+static void levels_find(struct truth *truth)
 {
     for (size_t i = 0; i < truth->n_phases; i++) {
         double ghz = truth->phase[i].freq_ghz;
@@ -574,7 +574,7 @@ static void find_truth(const struct plan *p, struct truth *truth)
         start += f.drawn_us;
     }
     find_slow(truth);
-    find_levels(truth);
+    levels_find(truth);
     find_volts_truth(p, truth);
     if (truth->kind == TRACES_VOLTS)
         split_at_volts(p, truth);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Random traces with known answers: what a core does when it changes its licence level, seen by a random recorder with
+ * Random traces with known answers: what a core does when it changes its license level, seen by a random recorder with
  * its flaws (recorder.h). Knows nothing of the analysis but the form of a trace and the names of the kinds. The truth
  * holds what can be seen in the columns that were recorded, nothing else.
  *
@@ -25,7 +25,7 @@ enum trace_kind {
     TRACES_BACK_UP,    /* slow for 100..700 us, halt, up */
     TRACES_MANY,       /* one or a few long recordings with 3..20 transitions */
     TRACES_VOLTS,      /* a step of the voltage, nothing else */
-    TRACES_SHARES,     /* steps of the licence shares, nothing else */
+    TRACES_SHARES,     /* steps of the license shares, nothing else */
     TRACES_FULL,       /* throttle, halt, throttle, halt, low level */
     TRACES_RELAX,      /* slow for 670 us or, in some repetitions, 1340 us */
     TRACES_KINDS

@@ -418,7 +418,7 @@ static double share_counted(const struct check *c, const struct model_truth *t, 
 static void cell_share(struct check *c, size_t row, double want)
 {
     double busy = 0;
-    for (size_t i = 0; i < c->model->n_interrupts && c->model->licences_of_core; i++) {
+    for (size_t i = 0; i < c->model->n_interrupts && c->model->licenses_of_core; i++) {
         const struct model_interrupt *k = &c->model->interrupts[i];
         busy += k->rate_hz * 0.5e-6 * (k->min_us + k->max_us);
     }
@@ -550,7 +550,7 @@ static void check_energy(struct check *c, size_t row)
     double ghz = fixed > 0 ? fmin(fixed * spread, t.phases[t.n - 1].ghz) : t.phases[t.n - 1].ghz;
     double boost, idle = c->model->idle_watts + steady_watts(c, "pause", cores, fixed, &boost);
     double package = c->model->idle_watts + steady_watts(c, kernel, cores, fixed, &boost);
-    if (cores > 1 && boost > 1e-6 && !c->model->companions_boosted)
+    if (cores > 1 && boost > 1e-6 && !c->model->corunners_boosted)
         return; /* the cores are not alike, as the table takes them to be */
     if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->world.cold_us > 0)
         return; /* power of another frequency, and operations at another rate, than those of the parameters */

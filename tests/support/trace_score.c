@@ -156,7 +156,7 @@ static int score_duration(struct score *s, const struct truth *t, size_t i, cons
             return -1;
         if (s->list)
             fprintf(s->list, "%s,%llu,%zu,%s,%.4f,%.4f,%.4f,%zu,%.3f,%s\n", trace_kind_name(t->kind),
-                    (unsigned long long)t->seed, i, phase_kind_name(q->kind), q->duration_us,
+                    (unsigned long long)t->seed, i, phases_kind_name(q->kind), q->duration_us,
                     f->duration_us.value - q->duration_us, 0.5 * (f->duration_us.hi - f->duration_us.lo), t->runs,
                     t->period_us, in ? "in" : "out");
     }
@@ -169,7 +169,7 @@ static int score_phase(struct score *s, const struct truth *t, size_t i, const s
     const struct true_phase *q = &t->phase[i];
     if (q->kind != f->kind) {
         s->wrong_kind++;
-        note(v, "; phase %zu is %s, not %s", i, phase_kind_name(f->kind), phase_kind_name(q->kind));
+        note(v, "; phase %zu is %s, not %s", i, phases_kind_name(f->kind), phases_kind_name(q->kind));
     }
     if (i && t->kind != TRACES_VOLTS && !q->optional && !t->phase[i - 1].optional &&
         add(&s->start, fabs(f->start_us - q->start_us)))
@@ -190,7 +190,7 @@ static int score_phases(struct score *s, const struct truth *t, const struct pha
         if (answer[i] == NONE) {
             s->missed += !t->phase[i].optional;
             if (!t->phase[i].optional)
-                note(v, "; missed %s at %.1f", phase_kind_name(t->phase[i].kind), t->phase[i].start_us);
+                note(v, "; missed %s at %.1f", phases_kind_name(t->phase[i].kind), t->phase[i].start_us);
             continue;
         }
         paired++;
@@ -250,7 +250,7 @@ static void print_answer(FILE *out, const struct truth *t, const struct phases *
 {
     fputs("    truth :", out);
     for (size_t i = 0; i < t->n_phases; i++)
-        fprintf(out, " [%.2f %s%s %.2f us%s", t->phase[i].start_us, phase_kind_name(t->phase[i].kind),
+        fprintf(out, " [%.2f %s%s %.2f us%s", t->phase[i].start_us, phases_kind_name(t->phase[i].kind),
                 t->phase[i].optional ? "?" : "", t->phase[i].drawn_us, "");
     fputs("\n    ratios:", out);
     for (size_t i = 0; i < t->n_phases; i++)
@@ -258,7 +258,7 @@ static void print_answer(FILE *out, const struct truth *t, const struct phases *
     fputs("\n    answer:", out);
     for (size_t i = 0; i < p->n_phases; i++)
         fprintf(out, " [%.2f %s %.2f us (%.2f..%.2f, %zu runs)", p->phases[i].start_us,
-                phase_kind_name(p->phases[i].kind), p->phases[i].duration_us.value, p->phases[i].duration_us.lo,
+                phases_kind_name(p->phases[i].kind), p->phases[i].duration_us.value, p->phases[i].duration_us.lo,
                 p->phases[i].duration_us.hi, p->phases[i].agreeing_runs);
     fputs("\n    ratios:", out);
     for (size_t i = 0; i < p->n_phases; i++)

@@ -165,7 +165,7 @@ says "AMX is refused" 3 'amx' characterize --machine helper --transition 64or:am
 says "an event by name is refused without counters" 3 'performance counters' characterize --machine helper \
     --transition 64or:64mul --runs 2 --event CORE_POWER.THROTTLE
 # the report breaks its lines
-measures "the lack of licence shares has its reason" 0 'no licence counters: the kernel' characterize --machine helper \
+measures "the lack of license shares has its reason" 0 'no license counters: the kernel' characterize --machine helper \
     --transition 64or:64mul --runs 3 --warmup 300 --observe 50 --period 5 --active-cores 1
 measures "too long a repetition is refused" 2 '10 ms' characterize --machine helper --transition 64or:64mul \
     --warmup 20000

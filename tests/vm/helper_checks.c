@@ -166,9 +166,9 @@ static void test_setup_refusals(void)
         expect("an event select of 12 bits", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
     }
     s = chains();
-    s.n_companions = 1;
-    s.companion = payload("64add");
-    s.companion_cpu[0] = (uint16_t)measured;
+    s.n_corunners = 1;
+    s.corunner = payload("64add");
+    s.corunner_cpu[0] = (uint16_t)measured;
     expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
     struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = 0,
                                   .counter = { .source = CHARACTERIZE_REF_CYCLES } };
@@ -364,10 +364,10 @@ static void test_neighbours(void)
     }
     check(parked > 0, "the sibling was parked in %u of 20 repetitions", parked);
     s.flags &= ~(uint32_t)CHARACTERIZE_PARK_SIBLING;
-    s.n_companions = 2;
-    s.companion = payload("256fma");
-    s.companion_cpu[0] = 2;
-    s.companion_cpu[1] = 3;
+    s.n_corunners = 2;
+    s.corunner = payload("256fma");
+    s.corunner_cpu[0] = 2;
+    s.corunner_cpu[1] = 3;
     run_twenty("with two companions", &s);
     check(ioctl(fd, CHARACTERIZE_IOC_FINISH) == 0, "finish");
 }

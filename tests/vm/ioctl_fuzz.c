@@ -257,13 +257,13 @@ static void fuzz_setup(struct fuzz *f)
     s.period = number(f, f->tsc_khz / 100);
     s.readings = (uint32_t)(1 + number(f, 500));
     s.n_counters = one_in(f, 4) ? (uint32_t)number(f, 14) : 0;
-    s.n_companions = one_in(f, 10) ? (uint32_t)number(f, 4) : 0;
-    s.companion = payload(f);
+    s.n_corunners = one_in(f, 10) ? (uint32_t)number(f, 4) : 0;
+    s.corunner = payload(f);
     for (unsigned i = 0; i < CHARACTERIZE_COUNTERS; i++) {
         s.counter[i] = counter(f);
     }
     for (unsigned i = 0; i < 8; i++) {
-        s.companion_cpu[i] = (uint16_t)number(f, 4);
+        s.corunner_cpu[i] = (uint16_t)number(f, 4);
     }
     scramble(f, &s, sizeof s);
     int error = call(f, 3, CHARACTERIZE_IOC_PREPARE, &s);

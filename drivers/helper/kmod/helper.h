@@ -100,7 +100,7 @@ u64 sample_origin(struct reader *reader);
 
 struct neighbours;
 /* Starts what the setup asks for. NULL and *reason on failure, except where nothing is asked for. */
-struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *companion,
+struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *corunner,
 				    enum characterize_reason *reason);
 void neighbours_stop(struct neighbours *nb);
 /* Companions run for another while; waits until they do, and until the hyper-threads are ready to be parked. */

@@ -145,7 +145,7 @@ static long prepare(struct session *s, void *arg)
 {
 	struct characterize_setup *p = arg;
 	enum characterize_reason reason = CHARACTERIZE_REASON_NONE;
-	struct task companion = { 0 };
+	struct task corunner = { 0 };
 	long error;
 
 	finish(s);
@@ -153,8 +153,8 @@ static long prepare(struct session *s, void *arg)
 	error = check_setup(s, p);
 	if (error)
 		return error;
-	if (p->n_companions) {
-		reason = support_task(&p->companion, &companion);
+	if (p->n_corunners) {
+		reason = support_task(&p->corunner, &corunner);
 		if (reason)
 			return refuse(p, reason, reason == CHARACTERIZE_REASON_KERNEL_NUMBER ? -EINVAL : -EOPNOTSUPP);
 	}
@@ -164,7 +164,7 @@ static long prepare(struct session *s, void *arg)
 	error = counters_make(&s->counters, p->counter, p->n_counters, p->cpu, &p->failed, &reason);
 	if (error)
 		return refuse(p, reason, error);
-	s->neighbours = neighbours_start(p, &companion, &reason);
+	s->neighbours = neighbours_start(p, &corunner, &reason);
 	if (reason) {
 		finish(s);
 		return refuse(p, reason, reason == CHARACTERIZE_REASON_NO_SIBLING ? -EOPNOTSUPP :

@@ -31,12 +31,12 @@ struct neighbours {
 	u32 word ____cacheline_aligned_in_smp;
 	atomic_t waiting ____cacheline_aligned_in_smp; /* threads that watch the word */
 	atomic_t parked; /* of them, those in MWAIT */
-	struct task companion;
+	struct task corunner;
 	unsigned long awake_until;
 	atomic_t asleep; /* companions */
-	unsigned int n_parkers, n_companions;
+	unsigned int n_parkers, n_corunners;
 	struct task_struct *parker[SIBLINGS_MAX];
-	struct task_struct *companions[];
+	struct task_struct *corunners[];
 };
 
 /* Until a store to the word, or something that cannot be masked. Intel SDM volume 2, MONITOR, MWAIT; hint 0 is C1. */
@@ -97,7 +97,7 @@ static bool awake(const struct neighbours *nb)
 	return time_before(jiffies, READ_ONCE(nb->awake_until));
 }
 
-static int companion_thread(void *arg)
+static int corunner_thread(void *arg)
 {
 	struct neighbours *nb = arg;
 
@@ -109,7 +109,7 @@ static int companion_thread(void *arg)
 			continue;
 		}
 		kernel_fpu_begin();
-		nb->companion.run(4, rdtsc() + support_ticks(SLICE_US), NULL, nb->companion.dirty);
+		nb->corunner.run(4, rdtsc() + support_ticks(SLICE_US), NULL, nb->corunner.dirty);
 		kernel_fpu_end();
 		cond_resched();
 	}
@@ -125,17 +125,17 @@ static enum characterize_reason check(const struct characterize_setup *s)
 {
 	unsigned int i, k;
 
-	if (s->n_companions > CHARACTERIZE_COMPANIONS)
+	if (s->n_corunners > CHARACTERIZE_COMPANIONS)
 		return CHARACTERIZE_REASON_COMPANIONS;
-	for (i = 0; i < s->n_companions; i++) {
-		unsigned int cpu = s->companion_cpu[i];
+	for (i = 0; i < s->n_corunners; i++) {
+		unsigned int cpu = s->corunner_cpu[i];
 
 		if (cpu >= nr_cpu_ids || !cpu_online(cpu))
 			return CHARACTERIZE_REASON_CPU_NUMBER;
 		if (same_core(cpu, s->cpu))
 			return CHARACTERIZE_REASON_COMPANIONS;
 		for (k = 0; k < i; k++)
-			if (s->companion_cpu[k] == cpu)
+			if (s->corunner_cpu[k] == cpu)
 				return CHARACTERIZE_REASON_COMPANIONS;
 	}
 	return CHARACTERIZE_REASON_NONE;
@@ -156,12 +156,12 @@ static enum characterize_reason start_all(struct neighbours *nb, const struct ch
 {
 	unsigned int i, cpu;
 
-	for (i = 0; i < s->n_companions; i++) {
-		struct task_struct *t = start(companion_thread, nb, s->companion_cpu[i], "characterize");
+	for (i = 0; i < s->n_corunners; i++) {
+		struct task_struct *t = start(corunner_thread, nb, s->corunner_cpu[i], "characterize");
 
 		if (IS_ERR(t))
 			return CHARACTERIZE_REASON_MEMORY;
-		nb->companions[nb->n_companions++] = t;
+		nb->corunners[nb->n_corunners++] = t;
 	}
 	if (!(s->flags & CHARACTERIZE_PARK_SIBLING))
 		return CHARACTERIZE_REASON_NONE;
@@ -178,7 +178,7 @@ static enum characterize_reason start_all(struct neighbours *nb, const struct ch
 	return nb->n_parkers ? CHARACTERIZE_REASON_NONE : CHARACTERIZE_REASON_NO_SIBLING;
 }
 
-struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *companion,
+struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *corunner,
 				    enum characterize_reason *reason)
 {
 	struct neighbours *nb;
@@ -186,19 +186,19 @@ struct neighbours *neighbours_start(const struct characterize_setup *s, const st
 	*reason = check(s);
 	if (*reason)
 		return NULL;
-	if (!s->n_companions && !(s->flags & CHARACTERIZE_PARK_SIBLING))
+	if (!s->n_corunners && !(s->flags & CHARACTERIZE_PARK_SIBLING))
 		return NULL;
 	if (s->flags & CHARACTERIZE_PARK_SIBLING && !support_mwait()) {
 		*reason = CHARACTERIZE_REASON_NO_SIBLING;
 		return NULL;
 	}
 	/* rounded up to a power of two such memory is aligned to its size */
-	nb = kzalloc(roundup_pow_of_two(struct_size(nb, companions, s->n_companions)), GFP_KERNEL);
+	nb = kzalloc(roundup_pow_of_two(struct_size(nb, corunners, s->n_corunners)), GFP_KERNEL);
 	if (!nb) {
 		*reason = CHARACTERIZE_REASON_MEMORY;
 		return NULL;
 	}
-	nb->companion = *companion;
+	nb->corunner = *corunner;
 	nb->awake_until = jiffies + AWAKE_FOR;
 	cpus_read_lock();
 	*reason = start_all(nb, s);
@@ -214,8 +214,8 @@ void neighbours_stop(struct neighbours *nb)
 {
 	if (!nb)
 		return;
-	while (nb->n_companions)
-		kthread_stop(nb->companions[--nb->n_companions]);
+	while (nb->n_corunners)
+		kthread_stop(nb->corunners[--nb->n_corunners]);
 	while (nb->n_parkers)
 		kthread_stop(nb->parker[--nb->n_parkers]);
 	kfree(nb);
@@ -238,8 +238,8 @@ void neighbours_ready(struct neighbours *nb)
 		return;
 	WRITE_ONCE(nb->awake_until, jiffies + AWAKE_FOR);
 	if (atomic_read(&nb->asleep)) {
-		for (i = 0; i < nb->n_companions; i++)
-			wake_up_process(nb->companions[i]);
+		for (i = 0; i < nb->n_corunners; i++)
+			wake_up_process(nb->corunners[i]);
 		msleep(SETTLE_MS);
 	}
 	if (!nb->n_parkers)

@@ -26,7 +26,7 @@ enum {
 	CALIBRATIONS = 5,    /* tries, where the CPU was taken away until the time was over */
 	LONG_PERIOD_US = 4,  /* from here on there is time to look at the clock, until EARLY_US before a reading */
 	EARLY_US = 2,
-	RELAX_US = 4000,     /* twice the 2 ms that Intel's manual gives for a licence to lapse */
+	RELAX_US = 4000,     /* twice the 2 ms that Intel's manual gives for a license to lapse */
 };
 
 struct work {

@@ -51,7 +51,7 @@ enum {
 	X(READINGS, "the readings do not fit into the buffer") \
 	X(SEGMENTS, "the segments do not make one recording") \
 	X(COUNTERS, "too many counters, or one of an unknown kind") \
-	X(COMPANIONS, "too many companions, or one on the measured core") \
+	X(CORUNNERS, "too many companions, or one on the measured core") \
 	X(FLAGS, "unknown flags, or flags that exclude one another") \
 	X(NO_PMU, "the kernel knows no performance counters here, as in most virtual machines") \
 	X(NO_COUNTER, "perf refused the counter") \
@@ -140,15 +140,15 @@ struct characterize_setup {
 	__u64 period;           /* TSC ticks */
 	__u32 readings;         /* room for so many, 1..CHARACTERIZE_READINGS_MAX */
 	__u32 n_counters;
-	__u32 n_companions;
+	__u32 n_corunners;
 	__u32 failed;           /* out: the counter that could not be had, where that is the reason */
 	__u32 stride;           /* out: words of a reading */
 	__u32 dither;           /* with CHAIN: the wait before it is three numbers of cycles below this, */
 				/* at most CHARACTERIZE_DITHER_MAX; else 0 */
 	__u64 bytes;            /* out: size of the buffer, to map */
-	struct characterize_payload companion;
+	struct characterize_payload corunner;
 	struct characterize_counter counter[CHARACTERIZE_COUNTERS];
-	__u16 companion_cpu[CHARACTERIZE_COMPANIONS];
+	__u16 corunner_cpu[CHARACTERIZE_COMPANIONS];
 };
 
 /*

@@ -143,13 +143,13 @@ static void test_perf(void **state)
         s = setup_of(mixed, 5);
         assert_int_equal(r.m.ops->prepare(&r.m, &s, &r.err), MACHINE_OK);
         r.m.ops->info(&r.m, &info);
-        assert_non_null(strstr(info.notes, "not counted: licence level 2"));
+        assert_non_null(strstr(info.notes, "not counted: license level 2"));
         expect(i, info.notes);
         r.m.ops->close(&r.m);
         /* no levels at all */
         fake_pmu.programmable = 2;
         assert_int_equal(perf_open_at(&r.system, &r.m, &r.err), MACHINE_OK);
-        assert_non_null(strstr(r.m.ops->lacks(&r.m, COUNTER_LVL0, &remedy), "no hardware counter is free for licence "
+        assert_non_null(strstr(r.m.ops->lacks(&r.m, COUNTER_LVL0, &remedy), "no hardware counter is free for license "
                                "level 2"));
         expect(i, remedy);
         r.m.ops->close(&r.m);
@@ -172,12 +172,12 @@ static void test_helper(void **state)
         watchdog_says(cases[i].text);
         fake_helper_reset();
         fake_pmu_system(&ignored, &leaves);
-        fake_helper.licences = 1;
+        fake_helper.licenses = 1;
         fake_helper.throttled = 20000;
         for (unsigned k = 0; k < 3; k++) {
             fake_helper.level_of[k] = k;
         }
-        fake_helper.hello.features = ignored.licence_features;
+        fake_helper.hello.features = ignored.license_features;
         fake_helper.programmable = 3;
         const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .proc = proc,
                                             .io = &fake_helper_io, .data_dir = "data", .leaves = &leaves };
@@ -196,7 +196,7 @@ static void test_helper(void **state)
         s = setup_of(mixed, 5);
         assert_int_equal(m.ops->prepare(&m, &s, &err), MACHINE_OK);
         m.ops->info(&m, &info);
-        assert_non_null(strstr(info.notes, "not counted: licence level 2"));
+        assert_non_null(strstr(info.notes, "not counted: license level 2"));
         expect(i, info.notes);
         m.ops->close(&m);
         fake_helper.programmable = 2;

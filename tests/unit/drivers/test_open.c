@@ -252,9 +252,9 @@ static void test_counters_and_voltage(void **state)
     assert_int_equal(registers.closed, 1);
     assert_int_equal(fake_pmu.opened, fake_pmu.closed);
     assert_false(fake_pmu.misread);
-    if (r.n_spoilt > 15 || volts < 50) { /* of 133 readings */
+    if (r.n_invalid > 15 || volts < 50) { /* of 133 readings */
         print_message("skipped: %zu of 20 repetitions were taken off the CPU, %zu voltages were read in time\n",
-                      r.n_spoilt, volts);
+                      r.n_invalid, volts);
         transition_result_free(&r);
         skip();
     }

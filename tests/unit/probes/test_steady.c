@@ -59,7 +59,7 @@ static void test_frequency_ipc_and_shares(void **state)
                 assert_true(fabs(mean(&r.trace, shares[level]) - (level == cases[k].level)) < 1e-3);
             assert_true(mean(&r.trace, TRACE_THROTTLE) == 0); /* the transition is over */
             assert_string_equal(trace_get(&r.trace, "kernel"), cases[k].kernel);
-            assert_int_equal(r.n_spoilt, 0);
+            assert_int_equal(r.n_invalid, 0);
             transition_result_free(&r);
         }
 }
@@ -77,7 +77,7 @@ static void test_samples_cover_what_was_asked_for(void **state)
     s.runs = 3;
     s.observe_us = 1000;
     s.period_us = 10;
-    s.licences = false;
+    s.licenses = false;
     s.n_events = 1;
     s.events[0].code = 0x1828;
     measure(&model, &s, &r);
@@ -165,7 +165,7 @@ static void open_disturbed(struct disturbed *d, struct machine *m, unsigned good
     *m = (struct machine){&disturbed_ops, d};
 }
 
-static void test_spoilt_repetitions_are_made_up_for(void **state)
+static void test_invalid_repetitions_are_made_up_for(void **state)
 {
     (void)state;
     struct disturbed d;
@@ -185,7 +185,7 @@ static void test_spoilt_repetitions_are_made_up_for(void **state)
         for (size_t i = 0; i < r.trace.n; i++)
             runs += i == 0 || r.trace.run[i] != r.trace.run[i - 1];
         assert_int_equal(runs, kept);
-        assert_int_equal(r.n_spoilt, d.runs - kept);
+        assert_int_equal(r.n_invalid, d.runs - kept);
         assert_int_equal(d.runs, good == 0 || good == 5 ? 16 : 4 * good);
         /* what a machine that masks interrupts allows; and the whole time to settle */
         assert_true(d.longest <= 10000);
@@ -250,7 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frequency_ipc_and_shares),
         cmocka_unit_test(test_samples_cover_what_was_asked_for),
-        cmocka_unit_test(test_spoilt_repetitions_are_made_up_for),
+        cmocka_unit_test(test_invalid_repetitions_are_made_up_for),
         cmocka_unit_test(test_events_where_there_are_none),
         cmocka_unit_test(test_stopping_keeps_what_there_is),
     };

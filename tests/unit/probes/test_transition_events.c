@@ -213,8 +213,8 @@ static void test_the_probe_on_a_made_pmu(void **state)
     }
     m.ops->close(&m);
     assert_int_equal(fake_pmu.opened, fake_pmu.closed);
-    if (r.n_spoilt > 15) {
-        print_message("skipped: %zu of 20 repetitions were taken off the CPU\n", r.n_spoilt);
+    if (r.n_invalid > 15) {
+        print_message("skipped: %zu of 20 repetitions were taken off the CPU\n", r.n_invalid);
         transition_result_free(&r);
         skip();
     }

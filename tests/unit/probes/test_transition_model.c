@@ -81,17 +81,17 @@ static size_t expect(const struct model *m, const struct transition_setup *s, st
 static void print_both(const struct expected *e, size_t n, const struct phases *p)
 {
     for (size_t i = 0; i < n; i++)
-        print_message("  expected %-8s %8.2f +%7.2f us %6.3f GHz %5.3f\n", phase_kind_name(e[i].kind), e[i].start,
+        print_message("  expected %-8s %8.2f +%7.2f us %6.3f GHz %5.3f\n", phases_kind_name(e[i].kind), e[i].start,
                       e[i].duration, e[i].ghz, e[i].ratio);
     for (size_t i = 0; i < p->n_phases; i++)
-        print_message("  found    %-8s %8.2f +%7.2f us %6.3f GHz %5.3f\n", phase_kind_name(p->phases[i].kind),
+        print_message("  found    %-8s %8.2f +%7.2f us %6.3f GHz %5.3f\n", phases_kind_name(p->phases[i].kind),
                       p->phases[i].start_us, p->phases[i].duration_us.value, p->phases[i].freq_ghz.value,
                       p->phases[i].ipc_ratio);
     for (size_t i = 0; i < p->n_warnings; i++)
         print_message("  warning  %s\n", p->warnings[i]);
 }
 
-/* Licence counters may tell apart what the clock does not: for the comparison such steady neighbours are one phase. */
+/* License counters may tell apart what the clock does not: for the comparison such steady neighbours are one phase. */
 static void join_at_one_frequency(struct phases *p)
 {
     for (size_t i = 1; i + 1 < p->n_phases; i++) {

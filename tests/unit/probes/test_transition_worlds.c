@@ -62,7 +62,7 @@ static bool warned(const struct phases *p, const char *of)
 static void show(const struct phases *p)
 {
     for (size_t i = 0; i < p->n_phases; i++)
-        print_message("  %-8s %8.2f +%8.2f us %6.3f GHz [%.3f, %.3f] ratio %5.3f\n", phase_kind_name(p->phases[i].kind),
+        print_message("  %-8s %8.2f +%8.2f us %6.3f GHz [%.3f, %.3f] ratio %5.3f\n", phases_kind_name(p->phases[i].kind),
                       p->phases[i].start_us, p->phases[i].duration_us.value, p->phases[i].freq_ghz.value,
                       p->phases[i].freq_ghz.lo, p->phases[i].freq_ghz.hi, p->phases[i].ipc_ratio);
     for (size_t i = 0; i < p->n_warnings; i++)
@@ -247,11 +247,11 @@ static void where_nothing_happens_nothing_is_found(void **state)
 
 /* ---- one by one ---- */
 
-/* A processor without frequency changes that throttles to one half for 20 us, and counts no licences. */
+/* A processor without frequency changes that throttles to one half for 20 us, and counts no licenses. */
 static void halving(struct model *m)
 {
     rig_load("xeon-gold-6130", m);
-    m->counts_licences = m->counts_throttle = false;
+    m->counts_licenses = m->counts_throttle = false;
     for (size_t i = 0; i < m->n_turbo; i++)
         m->turbo[i].ghz[1] = m->turbo[i].ghz[2] = m->turbo[i].ghz[0];
     for (unsigned a = 0; a < m->n_classes; a++)
@@ -470,7 +470,7 @@ static void what_is_no_ramp(void **state)
         }
         phases_free(&p);
         m.halt_us = m.halt_sigma_us = 0;
-        m.counts_licences = m.counts_throttle = false;
+        m.counts_licenses = m.counts_throttle = false;
         measure_for(&m, "512fma", "128fma", 2000, 30, seed, &p);
         if (the_ramp(&p)) {
             show(&p);

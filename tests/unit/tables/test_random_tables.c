@@ -222,7 +222,7 @@ static void toggles_rise_as_often_as_they_do(void **state)
 
 static bool alike(const struct model *m)
 {
-    return m->n_classes > 3 && m->classes[2].level == 0 && m->counts_licences && !m->licences_of_core;
+    return m->n_classes > 3 && m->classes[2].level == 0 && m->counts_licenses && !m->licenses_of_core;
 }
 
 static void three_classes_at_a_level_are_counted(void **state)

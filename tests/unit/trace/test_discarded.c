@@ -79,7 +79,7 @@ static void separators_in_a_reason_do_no_harm(void **state)
 
 static void it_adds_to_what_the_analysis_discarded(void **state)
 {
-    const struct discarded_run spoilt[] = {{5, "migrated"}};
+    const struct discarded_run invalid[] = {{5, "migrated"}};
     struct trace t;
     struct phases p = {.runs = 9, .runs_used = 8, .n_discarded = 1};
     (void)state;
@@ -89,7 +89,7 @@ static void it_adds_to_what_the_analysis_discarded(void **state)
     trace_init(&t);
     assert_int_equal(discarded_take(&t, &p), 0); /* nothing listed */
     assert_int_equal(p.n_discarded, 1);
-    assert_int_equal(discarded_note(&t, spoilt, 1), 0);
+    assert_int_equal(discarded_note(&t, invalid, 1), 0);
     assert_int_equal(discarded_take(&t, &p), 0);
     assert_int_equal(p.n_discarded, 2);
     assert_int_equal(p.discarded[0].run, 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The analysis on recordings made by others (a Xeon W-2104 and an i7-6700HQ; public, but without a licence, so they are
+ * The analysis on recordings made by others (a Xeon W-2104 and an i7-6700HQ; public, but without a license, so they are
  * not part of this repository): what was written about them must be found. Skipped where the recordings are missing.
  *
  * CHARACTERIZE_CORPUS: their folder (../shared/corpus).
@@ -92,8 +92,8 @@ static void kind_is(const struct phases *p, size_t i, enum phase_kind kind)
 {
     assert_true(i < p->n_phases);
     if (p->phases[i].kind != kind)
-        fail_msg("phase %zu at %.1f us is %s, not %s", i, p->phases[i].start_us, phase_kind_name(p->phases[i].kind),
-                 phase_kind_name(kind));
+        fail_msg("phase %zu at %.1f us is %s, not %s", i, p->phases[i].start_us, phases_kind_name(p->phases[i].kind),
+                 phases_kind_name(kind));
 }
 
 static void two_levels(const struct phases *p)

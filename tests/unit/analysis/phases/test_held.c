@@ -44,7 +44,7 @@ static void measure(const struct model *m, uint64_t seed, struct switches_seen *
 static void show(const struct phases *p)
 {
     for (size_t i = 0; i < p->n_phases; i++)
-        print_message("  %-8s %8.2f +%8.2f us ratio %5.3f %.4f GHz %s\n", phase_kind_name(p->phases[i].kind),
+        print_message("  %-8s %8.2f +%8.2f us ratio %5.3f %.4f GHz %s\n", phases_kind_name(p->phases[i].kind),
                       p->phases[i].start_us, p->phases[i].duration_us.value, p->phases[i].ipc_ratio,
                       p->phases[i].freq_ghz.value, p->phases[i].why);
     for (size_t i = 0; i < p->n_warnings; i++)
@@ -141,7 +141,7 @@ static void a_transition_stays(void **state)
         struct switches_seen seen;
         struct transition_summary sum;
         rig_load("xeon-gold-6130", &m);
-        m.counts_licences = m.counts_throttle = false;
+        m.counts_licenses = m.counts_throttle = false;
         m.no_counters = i % 2;
         m.tsc_step_ns = i % 2 ? 10 : 0;
         m.world.cold_us = 2.0 * (1 + i / 2);

@@ -56,7 +56,7 @@ static const char *kinds(const struct phases *p, char out[200])
 {
     out[0] = '\0';
     for (size_t i = 0; i < p->n_phases && strlen(out) < 180; i++)
-        sprintf(out + strlen(out), "%s%s", i ? " " : "", phase_kind_name(p->phases[i].kind));
+        sprintf(out + strlen(out), "%s%s", i ? " " : "", phases_kind_name(p->phases[i].kind));
     return out;
 }
 

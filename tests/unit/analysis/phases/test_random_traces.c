@@ -151,8 +151,8 @@ static void check_alike(const struct phases *a, const struct phases *b, const st
     if (same)
         return;
     for (size_t i = 0; i < a->n_phases && i < b->n_phases; i++)
-        print_message("%s at %.4f, %s at %.4f\n", phase_kind_name(a->phases[i].kind), a->phases[i].start_us,
-                      phase_kind_name(b->phases[i].kind), b->phases[i].start_us - shift);
+        print_message("%s at %.4f, %s at %.4f\n", phases_kind_name(a->phases[i].kind), a->phases[i].start_us,
+                      phases_kind_name(b->phases[i].kind), b->phases[i].start_us - shift);
     fail_msg("%s %llu: %zu phases and %zu levels became %zu and %zu, or moved", trace_kind_name(truth->kind),
              (unsigned long long)truth->seed, a->n_phases, a->n_levels, b->n_phases, b->n_levels);
 }

@@ -33,7 +33,7 @@ static void model_of(struct model *m, double step_ns)
     rig_load("xeon-gold-6130", m);
     if (step_ns > 0) {
         m->no_counters = true;
-        m->counts_licences = m->counts_throttle = false;
+        m->counts_licenses = m->counts_throttle = false;
         m->tsc_step_ns = step_ns;
     }
 }
@@ -62,7 +62,7 @@ static void show(const struct phases *p)
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *ph = &p->phases[i];
         print_message("  %-8s %8.2f +%8.2f us [%.2f, %.2f] %6.3f GHz [%.3f, %.3f] ratio %5.3f\n",
-                      phase_kind_name(ph->kind), ph->start_us, ph->duration_us.value, ph->duration_us.lo,
+                      phases_kind_name(ph->kind), ph->start_us, ph->duration_us.value, ph->duration_us.lo,
                       ph->duration_us.hi, ph->freq_ghz.value, ph->freq_ghz.lo, ph->freq_ghz.hi, ph->ipc_ratio);
     }
     for (size_t i = 0; i < p->n_volt_steps; i++)
@@ -363,7 +363,7 @@ static void ratios_of_tables_leave_a_thread_out(void **state)
             (struct model_step){.kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = 8 + i % 4 * 4};
         measure(&m, "128fma", "512fma", 0, 100, false, 140 + i, &seen);
         const struct phase *ph = &seen.phases.phases[1];
-        struct estimate e = throttle_ratio(&seen.result.trace, &seen.phases, 1);
+        struct estimate e = transition_throttle_ratio(&seen.result.trace, &seen.phases, 1);
         if (ph->kind == PHASE_THROTTLE) {
             told++;
             if (!(e.lo < ratio && e.hi > ratio) || fabs(e.value / ratio - 1) > 0.015) {
@@ -546,7 +546,7 @@ static void small_steps_widen_the_limits(void **state)
         for (size_t k = 0; k < p->n_phases; k++) {
             const struct phase *ph = &p->phases[k];
             double truth = 2.8 * (ph->start_us > 40 ? 1 - step : 1);
-            if (!is_base(ph) || (ph->start_us <= 40 && ph->start_us > -1))
+            if (!transitions_is_base(ph) || (ph->start_us <= 40 && ph->start_us > -1))
                 continue;
             bool level = ph->level < 0 || (p->levels[ph->level].lo < truth && p->levels[ph->level].hi > truth);
             if (!level || !(ph->freq_ghz.lo < truth && ph->freq_ghz.hi > truth)) {

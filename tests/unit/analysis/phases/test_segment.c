@@ -263,13 +263,13 @@ static void noise_of_neighbours(void **state)
             x[i] += 1;
         for (size_t i = 5; i < n; i += 17)
             x[i] = NAN;
-        double sigma = neighbour_noise(x, n, false), relative = neighbour_noise(x, n / 2, true);
+        double sigma = segment_neighbour_noise(x, n, false), relative = segment_neighbour_noise(x, n / 2, true);
         double slack = 0.02 + 3 / sqrt((double)n);
         if (fabs(sigma / 0.01 - 1) > slack || fabs(relative / 0.005 - 1) > 1.5 * slack)
             fail_msg("%zu samples: %.5f and %.5f instead of 0.01 and 0.005", n, sigma, relative);
     }
-    assert_true(neighbour_noise(x, 0, false) == 0);
-    assert_true(neighbour_noise(x, 1, false) == 0);
+    assert_true(segment_neighbour_noise(x, 0, false) == 0);
+    assert_true(segment_neighbour_noise(x, 1, false) == 0);
     free(x);
 }
 

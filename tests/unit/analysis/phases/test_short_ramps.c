@@ -45,7 +45,7 @@ static void shape(const struct world *w, struct model *m)
     if (w->step_ns < 0)
         return;
     m->no_counters = true;
-    m->counts_licences = m->counts_throttle = false;
+    m->counts_licenses = m->counts_throttle = false;
     m->tsc_step_ns = w->step_ns;
 }
 
@@ -79,7 +79,7 @@ static void show(const struct world *w, const struct phases *p)
                   w->throttle_us, w->up ? "up" : "down", (unsigned)w->seed);
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *ph = &p->phases[i];
-        print_message("  %-8s %8.2f +%8.2f [%.2f, %.2f] us %6.3f GHz [%.4f, %.4f] level %d", phase_kind_name(ph->kind),
+        print_message("  %-8s %8.2f +%8.2f [%.2f, %.2f] us %6.3f GHz [%.4f, %.4f] level %d", phases_kind_name(ph->kind),
                       ph->start_us, ph->duration_us.value, ph->duration_us.lo, ph->duration_us.hi, ph->freq_ghz.value,
                       ph->freq_ghz.lo, ph->freq_ghz.hi, ph->level);
         if (ph->kind == PHASE_RAMP)

@@ -30,7 +30,7 @@ static void draw(struct model *m, uint64_t seed, bool lockstep)
     rng_init(&x, seed, 0);
     rig_load("xeon-gold-6130", m);
     m->no_counters = true;
-    m->counts_licences = m->counts_throttle = false;
+    m->counts_licenses = m->counts_throttle = false;
     m->tsc_step_ns = steps[seed % 4];
     m->clock_jitter_ns = jitters[seed / 4 % 4];
     double factor = rng_range(&x, 0.5, 0.8);

@@ -30,7 +30,7 @@ static int held(double moves, bool widened, int *disagreed)
                 slow = moves * rng_normal(&r);
             x[i] = rng_normal(&r) + slow;
         }
-        struct estimate e = mean_estimate(x, N, 0, INFINITY, NULL);
+        struct estimate e = robust_mean(x, N, 0, INFINITY, NULL);
         struct blocks b;
         blocks_cut(x, N, 0, INFINITY, &b);
         assert_int_equal(b.n, BLOCKS_MAX);

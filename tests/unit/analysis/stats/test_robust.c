@@ -65,10 +65,10 @@ static void medians_are_those_of_sorting(void **state)
         size_t n = random_values(&r, x);
         memcpy(copy, x, sizeof copy);
         double middle = sorted_median(x, n), deviation[MOST];
-        same(median_of(copy, n), middle);
+        same(robust_median(copy, n), middle);
         for (size_t i = 0; i < n; i++)
             deviation[i] = fabs(x[i] - 0.3);
-        same(mad_sigma(x, n, 0.3, scratch), MAD_TO_SIGMA * sorted_median(deviation, n));
+        same(robust_mad_sigma(x, n, 0.3, scratch), MAD_TO_SIGMA * sorted_median(deviation, n));
     }
 }
 
@@ -76,10 +76,10 @@ static void medians_of_nothing_and_little(void **state)
 {
     (void)state;
     double none[] = {NAN, NAN}, one[] = {NAN, 7, NAN}, two[] = {9, 5};
-    assert_true(isnan(median_of(none, 0)));
-    assert_true(isnan(median_of(none, 2)));
-    assert_true(median_of(one, 3) == 7);
-    assert_true(median_of(two, 2) == 7);
+    assert_true(isnan(robust_median(none, 0)));
+    assert_true(isnan(robust_median(none, 2)));
+    assert_true(robust_median(one, 3) == 7);
+    assert_true(robust_median(two, 2) == 7);
 }
 
 static void mad_of_normal_noise_is_its_sigma(void **state)
@@ -92,7 +92,7 @@ static void mad_of_normal_noise_is_its_sigma(void **state)
     rng_init(&r, 2, 1);
     for (size_t i = 0; i < MANY; i++)
         x[i] = 5 + 0.25 * rng_normal(&r);
-    double sigma = mad_sigma(x, MANY, 5, x + MANY); /* standard error 1.17 sigma / sqrt(n) */
+    double sigma = robust_mad_sigma(x, MANY, 5, x + MANY); /* standard error 1.17 sigma / sqrt(n) */
     assert_true(fabs(sigma / 0.25 - 1) < 0.025);
     free(x);
 }
@@ -109,12 +109,12 @@ static void centre_of_stepped_values(void **state)
         x[n++] = 3.5;
         x[n++] = 0.1;
         x[n++] = NAN;
-        double centre = centre_of(x, n, scratch), mean = (2.0 * k + 2.02 * (10 - k)) / 10;
+        double centre = robust_centre(x, n, scratch), mean = (2.0 * k + 2.02 * (10 - k)) / 10;
         if (!(fabs(centre - mean) < 1e-9))
             fail_msg("%d of 10 at 2.0, the others at 2.02: centre %.6f instead of %.6f", k, centre, mean);
     }
     double none[] = {NAN};
-    assert_true(isnan(centre_of(none, 1, scratch)));
+    assert_true(isnan(robust_centre(none, 1, scratch)));
 }
 
 /* Four scaled MADs: 151 for the whole numbers from -50 to 50 and one more. */
@@ -126,7 +126,7 @@ static void centre_knows_what_is_wild(void **state)
         for (int i = 0; i < 101; i++)
             x[i] = i - 50;
         x[101] = k ? 160 : 140;
-        same(centre_of(x, 102, scratch), k ? 0 : 140.0 / 102);
+        same(robust_centre(x, 102, scratch), k ? 0 : 140.0 / 102);
     }
 }
 
@@ -143,7 +143,7 @@ static void centre_of_noise(void **state)
             x[i] = 3 + 0.1 * rng_normal(&r);
         for (size_t i = EACH; i < EACH + 3; i++)
             x[i] = 3 + rng_range(&r, 1, 5); /* wild to one side only */
-        double c = centre_of(x, EACH + 3, scratch) - 3;
+        double c = robust_centre(x, EACH + 3, scratch) - 3;
         sum += c;
         squares += c * c;
     }
@@ -161,10 +161,10 @@ static void half_widths_are_students(void **state)
         double t;
     } table[] = {{2, 12.7062}, {3, 4.3027}, {4, 3.1824}, {5, 2.7764}, {10, 2.2622}, {31, 2.0423}, {121, 1.9799}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        double h = half_width95(2, table[i].n), expected = table[i].t * 2 / sqrt((double)table[i].n);
+        double h = robust_half_width95(2, table[i].n), expected = table[i].t * 2 / sqrt((double)table[i].n);
         assert_true(fabs(h / expected - 1) < 1e-4);
     }
-    assert_true(isnan(half_width95(1, 0)) && isnan(half_width95(1, 1)));
+    assert_true(isnan(robust_half_width95(1, 0)) && isnan(robust_half_width95(1, 1)));
 }
 
 static void means_with_limits(void **state)
@@ -172,18 +172,18 @@ static void means_with_limits(void **state)
     (void)state;
     const double x[] = {4, 5, 6, NAN, 500, 5}, one[] = {3, NAN}, none[] = {NAN};
     size_t used = 99;
-    struct estimate e = mean_estimate(x, 6, 5, 2, &used);
+    struct estimate e = robust_mean(x, 6, 5, 2, &used);
     assert_int_equal(used, 4); /* 500 is far; 4 and 6 lie within the slack */
     same(e.value, 5);
-    same(e.hi - e.value, half_width95(sqrt(2.0 / 3), 4));
+    same(e.hi - e.value, robust_half_width95(sqrt(2.0 / 3), 4));
     same(e.value - e.lo, e.hi - e.value);
-    e = mean_estimate(x, 6, 5, 0, NULL); /* half of what deviates deviates by 0.5: 5 scaled MADs are 3.7 */
+    e = robust_mean(x, 6, 5, 0, NULL); /* half of what deviates deviates by 0.5: 5 scaled MADs are 3.7 */
     same(e.value, 5);
-    e = mean_estimate(one, 2, 5, 0, &used);
+    e = robust_mean(one, 2, 5, 0, &used);
     assert_true(e.value == 3 && isnan(e.lo) && isnan(e.hi) && used == 1);
-    e = mean_estimate(none, 1, 5, 0, &used);
+    e = robust_mean(none, 1, 5, 0, &used);
     assert_true(isnan(e.value) && isnan(e.lo) && used == 0);
-    e = mean_estimate(none, 0, 5, 0, &used);
+    e = robust_mean(none, 0, 5, 0, &used);
     assert_true(isnan(e.value) && used == 0);
 }
 
@@ -199,7 +199,7 @@ static void limits_hold_as_often_as_they_say(void **state)
         for (int k = 0; k < SETS; k++) {
             for (size_t i = 0; i < n; i++)
                 x[i] = 1 + rng_normal(&r);
-            struct estimate e = mean_estimate(x, n, 6, 0, NULL);
+            struct estimate e = robust_mean(x, n, 6, 0, NULL);
             inside += e.lo <= 1 && 1 <= e.hi;
         }
         double share = (double)inside / SETS;
@@ -214,20 +214,20 @@ static void modes_are_groups(void **state)
     (void)state;
     const double x[] = {10, 20.2, 10.4, NAN, 20, 9.8, 35, 10.2, 19.8};
     struct value_mode m[4];
-    assert_int_equal(find_modes(x, 9, 1, 2, m, 4), 2);
+    assert_int_equal(robust_modes(x, 9, 1, 2, m, 4), 2);
     assert_int_equal(m[0].n, 4);
     same(m[0].mean, 10.1);
     same(m[0].lo, 9.8);
     same(m[0].hi, 10.4);
     assert_int_equal(m[1].n, 3);
     same(m[1].mean, 20);
-    assert_int_equal(find_modes(x, 9, 1, 1, m, 4), 3);
+    assert_int_equal(robust_modes(x, 9, 1, 1, m, 4), 3);
     assert_int_equal(m[2].n, 1);
     same(m[2].mean, 35);
-    assert_int_equal(find_modes(x, 9, 1, 1, m, 2), 2);
-    assert_int_equal(find_modes(x, 9, 12, 1, m, 4), 2); /* 20 belongs to 10, 35 does not */
-    assert_int_equal(find_modes(x, 9, 1, 5, m, 4), 0);
-    assert_int_equal(find_modes(x, 0, 1, 1, m, 4), 0);
+    assert_int_equal(robust_modes(x, 9, 1, 1, m, 2), 2);
+    assert_int_equal(robust_modes(x, 9, 12, 1, m, 4), 2); /* 20 belongs to 10, 35 does not */
+    assert_int_equal(robust_modes(x, 9, 1, 5, m, 4), 0);
+    assert_int_equal(robust_modes(x, 0, 1, 1, m, 4), 0);
 }
 
 /* Normal clusters six standard deviations apart touch, and are two; a normal or a uniform distribution is one. */
@@ -248,20 +248,20 @@ static void two_modes_without_a_gap_are_two(void **state)
             uniform[i] = rng_range(&r, 0, 1);
         }
         struct value_mode m[2];
-        assert_int_equal(find_two_modes(x, N, 1, 5, m), 2);
+        assert_int_equal(robust_two_modes(x, N, 1, 5, m), 2);
         size_t upper = m[0].mean > m[1].mean ? 0 : 1;
         assert_true(m[0].n >= m[1].n && m[0].n + m[1].n == N);
         assert_true(fabs((double)m[upper].n - (double)high) <= 2);
         assert_true(fabs(m[upper].mean - 1006.5) < 1.2 && fabs(m[1 - upper].mean - 1000) < 1.2);
-        assert_int_equal(find_two_modes(x, N, 8, 5, m), 0);
-        assert_int_equal(find_two_modes(normal, N, 0, 5, m), 0);
-        assert_int_equal(find_two_modes(uniform, N, 0, 5, m), 0);
+        assert_int_equal(robust_two_modes(x, N, 8, 5, m), 0);
+        assert_int_equal(robust_two_modes(normal, N, 0, 5, m), 0);
+        assert_int_equal(robust_two_modes(uniform, N, 0, 5, m), 0);
     }
     struct value_mode m[2];
     const double few[] = {1, NAN, 9};
-    assert_int_equal(find_two_modes(few, 0, 0, 1, m), 0);
-    assert_int_equal(find_two_modes(few, 3, 1, 1, m), 2);
-    assert_int_equal(find_two_modes(few, 3, 1, 2, m), 0);
+    assert_int_equal(robust_two_modes(few, 0, 0, 1, m), 0);
+    assert_int_equal(robust_two_modes(few, 3, 1, 1, m), 2);
+    assert_int_equal(robust_two_modes(few, 3, 1, 2, m), 0);
 }
 
 static void modes_of_random_groups(void **state)
@@ -284,7 +284,7 @@ static void modes_of_random_groups(void **state)
             x[i - 1] = swap;
         }
         struct value_mode m[4];
-        size_t found = find_modes(x, n, 0.2, 3, m, 4), expected = 0, total = 0, in_modes = 0;
+        size_t found = robust_modes(x, n, 0.2, 3, m, 4), expected = 0, total = 0, in_modes = 0;
         for (size_t g = 0; g < groups; g++) {
             expected += size[g] >= 3;
             total += size[g] >= 3 ? size[g] : 0;

@@ -228,13 +228,13 @@ static void look(struct rig *r, const char *allowed)
 
 static const struct machine_setup all = { .cpu = -1 };
 
-static void expect_companions(struct rig *r, int cpu, unsigned active, const char *expected, unsigned available)
+static void expect_corunners(struct rig *r, int cpu, unsigned active, const char *expected, unsigned available)
 {
     const struct machine_setup s = { .active_cores = active };
     struct machine_error err;
-    struct cpu_companions c;
+    struct cpu_corunners c;
     char got[128] = "";
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, cpu, &s, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_corunners(r->root, &r->view, cpu, &s, &c, &err), MACHINE_OK);
     for (size_t i = 0; i < c.n; i++) {
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
     }
@@ -245,22 +245,22 @@ static void expect_companions(struct rig *r, int cpu, unsigned active, const cha
     assert_int_equal(c.n, c.active - 1);
 }
 
-static void test_companions_are_other_cores_of_the_same_package_first(void **state)
+static void test_corunners_are_other_cores_of_the_same_package_first(void **state)
 {
     struct rig *r = *state;
     look(r, "0-15");
-    expect_companions(r, 15, 0, "4 5 6 0 1 2 3", 8); /* CPU 15 shares its core with 7, in package 1 */
-    expect_companions(r, 15, 1, "", 8);
-    expect_companions(r, 15, 4, "4 5 6", 8);
-    expect_companions(r, 0, 6, "1 2 3 4 5", 8);
+    expect_corunners(r, 15, 0, "4 5 6 0 1 2 3", 8); /* CPU 15 shares its core with 7, in package 1 */
+    expect_corunners(r, 15, 1, "", 8);
+    expect_corunners(r, 15, 4, "4 5 6", 8);
+    expect_corunners(r, 0, 6, "1 2 3 4 5", 8);
 }
 
 static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned in_package, unsigned in_die)
 {
     const struct machine_setup s = { .active_cores = active, .siblings = siblings };
     struct machine_error err;
-    struct cpu_companions c;
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, 5, &s, &c, &err), MACHINE_OK);
+    struct cpu_corunners c;
+    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 5, &s, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.in_package, in_package);
     assert_int_equal(c.in_die, in_die);
@@ -287,15 +287,15 @@ static void test_active_cores_of_a_package_and_of_a_die(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void test_companions_only_where_allowed(void **state)
+static void test_corunners_only_where_allowed(void **state)
 {
     struct rig *r = *state;
     look(r, "2,3,10,11,13");
-    expect_companions(r, 10, 0, "3 13", 3); /* one of 3 and 11; 2 is the sibling of 10 */
+    expect_corunners(r, 10, 0, "3 13", 3); /* one of 3 and 11; 2 is the sibling of 10 */
     const struct machine_setup four = { .active_cores = 4 };
     struct machine_error err;
-    struct cpu_companions c;
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
+    struct cpu_corunners c;
+    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "4 active cores wanted"));
     assert_non_null(strstr(err.text, "may use 3 physical cores"));
@@ -308,12 +308,12 @@ static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, uns
     const struct machine_setup s = { .cpu = cpu, .active_cores = active, .cpus = cpus, .n_cpus = n,
                                      .siblings = siblings };
     struct machine_error err;
-    struct cpu_companions c;
+    struct cpu_corunners c;
     char got[128] = "";
     int measured;
     assert_int_equal(cpu_choose_measured(&r->view, &s, &measured, &err), MACHINE_OK);
     assert_int_equal(measured, cpu >= 0 ? cpu : cpus[0]);
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, measured, &s, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_corunners(r->root, &r->view, measured, &s, &c, &err), MACHINE_OK);
     for (size_t i = 0; i < c.n; i++) {
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
     }
@@ -354,11 +354,11 @@ static void refuse_list(struct rig *r, int cpu, int a, int b, const char *why)
     const int order[] = { a, b };
     const struct machine_setup s = { .cpu = cpu, .active_cores = 2, .cpus = order, .n_cpus = 2 };
     struct machine_error err;
-    struct cpu_companions c;
+    struct cpu_corunners c;
     int measured;
     int status = cpu_choose_measured(&r->view, &s, &measured, &err);
     if (status == MACHINE_OK) {
-        status = cpu_pick_companions(r->root, &r->view, measured, &s, &c, &err);
+        status = cpu_pick_corunners(r->root, &r->view, measured, &s, &c, &err);
     }
     assert_int_equal(status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, why));
@@ -379,8 +379,8 @@ static void test_bad_lists_of_cpus_are_refused(void **state)
     const int order[] = { 3, 0 };
     const struct machine_setup three = { .cpu = -1, .active_cores = 3, .cpus = order, .n_cpus = 2 };
     struct machine_error err;
-    struct cpu_companions c;
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
+    struct cpu_corunners c;
+    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "3 active cores wanted, but the list of CPUs holds 2 physical cores"));
 }
 
@@ -388,10 +388,10 @@ static void test_cores_online_are_counted_whoever_may_use_them(void **state)
 {
     struct rig *r = *state;
     struct machine_error err;
-    struct cpu_companions c;
+    struct cpu_corunners c;
     write_file(r, "devices/system/cpu/online", "0-5,8-13");
     look(r, "1");
-    assert_int_equal(cpu_pick_companions(r->root, &r->view, 1, &all, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_corunners(r->root, &r->view, 1, &all, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.cores, 6);
     assert_int_equal(c.available, 1);
@@ -433,7 +433,7 @@ static void test_performance_cores_come_first(void **state)
     look(r, "0-15");
     assert_int_equal(cpu_choose(&r->view, -1, &cpu, &err), MACHINE_OK);
     assert_int_equal(cpu, 10);
-    expect_companions(r, 10, 4, "0 1 3", 8); /* 3: an efficient core of the same package before those of the other */
+    expect_corunners(r, 10, 4, "0 1 3", 8); /* 3: an efficient core of the same package before those of the other */
     look(r, "4,5");
     assert_int_equal(cpu_choose(&r->view, -1, &cpu, &err), MACHINE_OK);
     assert_int_equal(cpu, 5);
@@ -547,13 +547,13 @@ static void test_without_sysfs_the_affinity_decides(void **state)
     (void)state;
     struct cpu_view v;
     struct machine_error err;
-    struct cpu_companions c;
+    struct cpu_corunners c;
     int cpu;
     cpu_view_read("/nonexistent", &v);
     assert_int_equal(cpu_choose(&v, -1, &cpu, &err), MACHINE_OK);
     assert_true(cpu_mask_has(&v.allowed, cpu));
     /* every CPU is then a core of its own */
-    assert_int_equal(cpu_pick_companions("/nonexistent", &v, cpu, &all, &c, &err), MACHINE_OK);
+    assert_int_equal(cpu_pick_corunners("/nonexistent", &v, cpu, &all, &c, &err), MACHINE_OK);
     free(c.cpus);
     assert_int_equal(c.available, CPU_COUNT_S(sizeof v.allowed, v.allowed.set));
 }
@@ -588,9 +588,9 @@ int main(void)
         cmocka_unit_test(test_lists_survive_a_round_trip),
         cmocka_unit_test(test_bad_lists_are_empty),
         cmocka_unit_test(test_long_lists_end_in_dots),
-        cmocka_unit_test(test_companions_are_other_cores_of_the_same_package_first),
+        cmocka_unit_test(test_corunners_are_other_cores_of_the_same_package_first),
         cmocka_unit_test(test_active_cores_of_a_package_and_of_a_die),
-        cmocka_unit_test(test_companions_only_where_allowed),
+        cmocka_unit_test(test_corunners_only_where_allowed),
         cmocka_unit_test(test_cpus_become_active_in_the_order_that_is_given),
         cmocka_unit_test(test_siblings_are_busy_only_where_asked_for),
         cmocka_unit_test(test_bad_lists_of_cpus_are_refused),

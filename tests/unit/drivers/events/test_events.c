@@ -119,9 +119,9 @@ static void test_a_table(void **state)
     assert_int_equal(table.entries[0].line, 14);
     assert_int_equal(table.entries[2].counters, 4);
     assert_int_equal(table.entries[3].counters, 0xffffffff);
-    assert_int_equal(table.licence[EVENTS_LVL0], 0);
-    assert_int_equal(table.licence[EVENTS_LVL2], 2);
-    assert_int_equal(table.licence[EVENTS_THROTTLE], -1);
+    assert_int_equal(table.license[EVENTS_LVL0], 0);
+    assert_int_equal(table.license[EVENTS_LVL2], 2);
+    assert_int_equal(table.license[EVENTS_THROTTLE], -1);
     assert_ptr_equal(events_by_name(&table, "c.1", &err), &table.entries[1]);
     assert_null(events_by_name(&table, "C.0.NOT", &err));
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
@@ -363,7 +363,7 @@ static void test_zen_4s_selects_of_twelve_bits(void **state)
     assert_int_equal(events_by_select(&table, 0xa0, found, 4), 0);
 }
 
-static void test_who_has_licence_events(void **state)
+static void test_who_has_license_events(void **state)
 {
     (void)state;
     /* perfmon: CORE_POWER levels in the lists of these and of no others; THROTTLE only in the first three */
@@ -378,22 +378,22 @@ static void test_who_has_licence_events(void **state)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         assert_true(title_of(parts[i].model, parts[i].stepping, "cpu")[0] != '\0');
         for (int k = EVENTS_LVL0; k <= EVENTS_LVL2; k++) {
-            assert_true((table.licence[k] >= 0) == parts[i].levels);
+            assert_true((table.license[k] >= 0) == parts[i].levels);
         }
-        assert_true((table.licence[EVENTS_THROTTLE] >= 0) == parts[i].throttle);
+        assert_true((table.license[EVENTS_THROTTLE] >= 0) == parts[i].throttle);
         bool skylake = parts[i].model == 0x55 && parts[i].stepping <= 4; /* the only one that was measured */
         for (int k = 0; k < 3; k++) {
             assert_int_equal(table.level_of[k], skylake ? k : -1);
         }
         if (parts[i].levels) {
-            assert_int_equal(table.entries[table.licence[EVENTS_LVL0]].code, 0x0728);
-            assert_int_equal(table.entries[table.licence[EVENTS_LVL1]].code, 0x1828);
-            assert_int_equal(table.entries[table.licence[EVENTS_LVL2]].code, 0x2028);
+            assert_int_equal(table.entries[table.license[EVENTS_LVL0]].code, 0x0728);
+            assert_int_equal(table.entries[table.license[EVENTS_LVL1]].code, 0x1828);
+            assert_int_equal(table.entries[table.license[EVENTS_LVL2]].code, 0x2028);
         }
     }
     /* listed without a description: no levels */
     assert_true(title_of(0x97, 2, "cpu_core")[0] != '\0');
-    assert_int_equal(table.licence[EVENTS_LVL0], -1);
+    assert_int_equal(table.license[EVENTS_LVL0], -1);
 }
 
 int main(void)
@@ -408,7 +408,7 @@ int main(void)
         cmocka_unit_test(test_hybrid_parts_by_their_core),
         cmocka_unit_test(test_no_cpu_fits_two_tables),
         cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_who_has_licence_events),
+        cmocka_unit_test(test_who_has_license_events),
         cmocka_unit_test(test_zen_4s_selects_of_twelve_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static struct payload payload(const char *name)
     return p;
 }
 
-/* A Sapphire Rapids: no licence events are known. */
+/* A Sapphire Rapids: no license events are known. */
 static double clock_step; /* 0: this machine's own */
 static int open_it(void)
 {
@@ -39,18 +39,18 @@ static int open_it(void)
     return helper_open_at(&place, &machine, &error);
 }
 
-/* On a Skylake-SP that has licences, but for what the test changes. */
+/* On a Skylake-SP that has licenses, but for what the test changes. */
 static struct cpu_leaves leaves;
 static void skylake_sp(void)
 {
     struct perf_system ignored;
     fake_pmu_system(&ignored, &leaves);
-    fake_helper.licences = 1;
+    fake_helper.licenses = 1;
     fake_helper.throttled = 20000;
     for (unsigned i = 0; i < 3; i++) {
         fake_helper.level_of[i] = i;
     }
-    fake_helper.hello.features = ignored.licence_features;
+    fake_helper.hello.features = ignored.license_features;
 }
 
 static void open_that(void)
@@ -75,10 +75,10 @@ static void expect_lack(enum counter_id id, const char *text)
     }
 }
 
-static void expect_no_licences(const char *text)
+static void expect_no_licenses(const char *text)
 {
     for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
-        expect_lack(id, "no licence counters: ");
+        expect_lack(id, "no license counters: ");
         expect_lack(id, text);
     }
 }
@@ -205,7 +205,7 @@ static void test_counters(void **state)
     assert_int_equal(fake_helper.setup.counter[2].source, CHARACTERIZE_RAW);
     assert_int_equal(fake_helper.setup.counter[2].config, 0x0728);
     assert_true(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
-    assert_int_equal(fake_helper.setup.n_companions, 0);
+    assert_int_equal(fake_helper.setup.n_corunners, 0);
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(rec.n, 30);
     assert_int_equal(rec.stride, 6);
@@ -230,7 +230,7 @@ static void test_counters(void **state)
     assert_non_null(strstr(info.notes, "MWAIT"));
 }
 
-static void test_licences_by_name(void **state)
+static void test_licenses_by_name(void **state)
 {
     (void)state;
     const struct counter_spec wanted[] = { { COUNTER_LVL2, 0 }, { COUNTER_THROTTLE, 0 }, { COUNTER_EVENT, 0x00c0 },
@@ -259,13 +259,13 @@ static void test_licences_by_name(void **state)
     assert_true(last[5] > 0 && last[2] == last[5] && last[3] == 20000);
 }
 
-static void test_licences_that_fail_the_test(void **state)
+static void test_licenses_that_fail_the_test(void **state)
 {
     (void)state;
     skylake_sp();
     fake_helper.level_of[1] = 0; /* 256 bits at level 0 */
     open_that();
-    expect_no_licences("with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
+    expect_no_licenses("with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
     expect_lack(COUNTER_EVENT, "");
     skylake_sp();
     fake_helper.throttled = 0;
@@ -280,10 +280,10 @@ static void test_licences_that_fail_the_test(void **state)
     skylake_sp();
     fake_helper.run_errno = EFAULT;
     open_that();
-    expect_no_licences("the kernel helper, running: ");
+    expect_no_licenses("the kernel helper, running: ");
 }
 
-static void test_licences_without_a_free_counter(void **state)
+static void test_licenses_without_a_free_counter(void **state)
 {
     (void)state;
     const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 }, { COUNTER_LVL0, 0 }, { COUNTER_LVL1, 0 },
@@ -296,14 +296,14 @@ static void test_licences_without_a_free_counter(void **state)
     skylake_sp();
     fake_helper.programmable = 2;
     open_that();
-    expect_no_licences("no hardware counter is free for event 0x28:0x20");
+    expect_no_licenses("no hardware counter is free for event 0x28:0x20");
     fake_helper.programmable = 3; /* enough for the levels */
     open_that();
     expect_lack(COUNTER_LVL2, "");
     expect_lack(COUNTER_THROTTLE, "no hardware counter is free for throttled cycles");
     prepare_with(wanted, 5); /* the event comes first, the last level gets none */
     machine.ops->info(&machine, &info);
-    assert_non_null(strstr(info.notes, "no hardware counter is free, not counted: licence level 2"));
+    assert_non_null(strstr(info.notes, "no hardware counter is free, not counted: license level 2"));
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
     refused_with(MACHINE_CANNOT, "no hardware counter is free for event 0x28:0x07");
 }
@@ -325,17 +325,17 @@ static void test_parts_and_names(void **state)
     assert_string_equal(named[3].name, "CORE_POWER.THROTTLE");
     fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x8f, 8);
     open_that();
-    expect_no_licences("no licence events are published for Sapphire Rapids");
+    expect_no_licenses("no license events are published for Sapphire Rapids");
     fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 9);
     open_that();
-    expect_no_licences("there is no table of events for GenuineIntel 06_55H-9");
+    expect_no_licenses("there is no table of events for GenuineIntel 06_55H-9");
     assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
     assert_non_null(strstr(error.remedy, "--event 0x28:0x08"));
     assert_int_equal(machine.ops->named_events(&machine, 0x28, named, 8, &n, &error), MACHINE_CANNOT);
     assert_int_equal(n, 0);
     fake_pmu_identity(&leaves, "AuthenticAMD", 0x19, 0x11, 1);
     open_that();
-    expect_no_licences("AMD processors have no licence levels");
+    expect_no_licenses("AMD processors have no license levels");
     assert_int_equal(machine.ops->find_event(&machine, "ex_ret_ops", &code, &error), MACHINE_OK);
     const struct counter_spec twelve_bits = { COUNTER_EVENT, event_code_make(0x1c7, 8) };
     prepare_with(&twelve_bits, 1);
@@ -352,7 +352,7 @@ static void test_parts_and_names(void **state)
     fake_helper.try_errno = EOPNOTSUPP;
     fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
     open_that();
-    expect_no_licences("no performance counters here");
+    expect_no_licenses("no performance counters here");
     assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
     refused_with(MACHINE_CANNOT, "no performance counters here");
 }
@@ -590,9 +590,9 @@ int main(void)
         HELPER_TEST(test_open_says_why_not),
         HELPER_TEST(test_every_reason_has_words),
         HELPER_TEST(test_counters),
-        HELPER_TEST(test_licences_by_name),
-        HELPER_TEST(test_licences_that_fail_the_test),
-        HELPER_TEST(test_licences_without_a_free_counter),
+        HELPER_TEST(test_licenses_by_name),
+        HELPER_TEST(test_licenses_that_fail_the_test),
+        HELPER_TEST(test_licenses_without_a_free_counter),
         HELPER_TEST(test_parts_and_names),
         HELPER_TEST(test_aperf_where_there_are_no_counters),
         HELPER_TEST(test_chain_where_there_is_nothing),

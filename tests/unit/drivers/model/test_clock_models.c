@@ -72,7 +72,7 @@ static void the_6130_by_chains(void **state)
         struct switches_seen seen;
         rig_load("xeon-gold-6130", &m);
         m.no_counters = true;
-        m.counts_licences = m.counts_throttle = false;
+        m.counts_licenses = m.counts_throttle = false;
         m.tsc_step_ns = steps[s];
         measure(&m, 5, 100, &seen);
         const struct phases *p = &seen.phases;
@@ -87,7 +87,7 @@ static void the_6130_by_chains(void **state)
                          fabs(ph->ipc_ratio / expected[i].ratio - 1) > 0.02;
             if (wrong)
                 fail_msg("%g ns, phase %zu: %s of %.2f us at %.4f GHz, ratio %.3f", steps[s], i,
-                         phase_kind_name(ph->kind), ph->duration_us.value, ph->freq_ghz.value, ph->ipc_ratio);
+                         phases_kind_name(ph->kind), ph->duration_us.value, ph->freq_ghz.value, ph->ipc_ratio);
         }
         switches_free(&seen);
     }
@@ -212,7 +212,7 @@ static void throttled_chains_are_no_frequency(void **state)
             unsigned unknown = 0;
             rig_load("xeon-gold-6130", &m);
             m.no_counters = true;
-            m.counts_licences = m.counts_throttle = false;
+            m.counts_licenses = m.counts_throttle = false;
             m.tsc_step_ns = steps[s];
             m.throttle_distance = 0;
             measure(&m, seed, 100, &seen);
@@ -243,7 +243,7 @@ static void halts_at_the_switch_are_all_counted(void **state)
         size_t last = m.n_classes - 1;
         m.no_counters = i % 2;
         m.tsc_step_ns = i % 2 ? steps[i / 2 % STEPS] : 0;
-        m.counts_licences = m.counts_throttle = i % 4 == 0;
+        m.counts_licenses = m.counts_throttle = i % 4 == 0;
         m.halt_us = i < 6 ? 10 : 4;
         m.transitions[0][last].n_steps = 1;
         m.transitions[0][last].steps[0] = (struct model_step){.kind = MODEL_STEP_GRANT, .grant = (unsigned)last};

@@ -348,7 +348,7 @@ static void impossible_setups_are_refused(void **state)
     s.counters = &level;
     assert_int_equal(prepared(&m, s, &err), MACHINE_OK);
     assert_int_equal(prepared(&none, s, &err), MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "no licence events"));
+    assert_non_null(strstr(err.text, "no license events"));
     s.counters = &throttle;
     assert_int_equal(prepared(&icl, s, &err), MACHINE_CANNOT);
     s.counters = &other;

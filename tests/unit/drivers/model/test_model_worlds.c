@@ -218,7 +218,7 @@ static void an_smi_is_seen_by_nobody(void **state)
 }
 
 /* Event 28H where it counts for the core: in interrupt handlers, too, where the thread's own counters stand still. */
-static void licences_of_the_core_count_in_handlers(void **state)
+static void licenses_of_the_core_count_in_handlers(void **state)
 {
     (void)state;
     struct model m;
@@ -231,7 +231,7 @@ static void licences_of_the_core_count_in_handlers(void **state)
         m.interrupts[0] = timer;
         m.interrupts[0].rate_hz = 5000;
         m.interrupts[0].min_us = m.interrupts[0].max_us = 20;
-        m.licences_of_core = of_core;
+        m.licenses_of_core = of_core;
         rig_open(&r, &m, 0, 1, 3);
         struct recording rec = rig_switch(&r, "64add", "128fma", 20000, 1);
         const uint64_t *a = rec.words, *b = rec.words + (rec.n - 1) * rec.stride;
@@ -308,7 +308,7 @@ static void readings_are_stamped(void **state)
     rig_close(&r);
 }
 
-/* ---- licences ---- */
+/* ---- licenses ---- */
 
 static double time_of_first_slow(const struct rig *r, const struct recording *rec, double below)
 {
@@ -377,7 +377,7 @@ static double watts(const struct model *m, const char *kernel)
     struct machine_error err;
     struct energy_reading before, after;
     rig_open(&r, m, 2, 1, 3);
-    r.setup.companion = rig_payload(kernel);
+    r.setup.corunner = rig_payload(kernel);
     assert_int_equal(r.machine.ops->prepare(&r.machine, &r.setup, &err), MACHINE_OK);
     struct segment segments[1] = {{rig_payload(kernel), 100000, false}};
     struct run_request request = {.segments = segments, .n_segments = 1};
@@ -389,7 +389,7 @@ static double watts(const struct model *m, const char *kernel)
     return (after.joules - before.joules) / (after.seconds - before.seconds) - m->idle_watts;
 }
 
-static void companions_follow_boosts(void **state)
+static void corunners_follow_boosts(void **state)
 {
     (void)state;
     struct model m;
@@ -398,9 +398,9 @@ static void companions_follow_boosts(void **state)
                                                   .cores = {1, 16}, .volts = 0.08};
     double v = model_volts(&m, 3.5), one = 3.5 * (m.cycle_nj + 2 * 1.456440); /* watts at 1 V */
     double boosted = (v + 0.08) * (v + 0.08), plain = v * v;
-    assert_true(m.companions_boosted);
+    assert_true(m.corunners_boosted);
     assert_true(fabs(watts(&m, "512fma") / (one * 2 * boosted) - 1) < 2e-3);
-    m.companions_boosted = false;
+    m.corunners_boosted = false;
     assert_true(fabs(watts(&m, "512fma") / (one * (boosted + plain)) - 1) < 2e-3);
 }
 
@@ -487,12 +487,12 @@ int main(void)
         cmocka_unit_test(a_frequency_wanders_within_a_repetition),
         cmocka_unit_test(limits_slow_some_repetitions),
         cmocka_unit_test(an_smi_is_seen_by_nobody),
-        cmocka_unit_test(licences_of_the_core_count_in_handlers),
+        cmocka_unit_test(licenses_of_the_core_count_in_handlers),
         cmocka_unit_test(repetitions_follow_each_other),
         cmocka_unit_test(readings_are_stamped),
         cmocka_unit_test(one_kernel_may_need_less),
         cmocka_unit_test(trigger_counts_scatter),
-        cmocka_unit_test(companions_follow_boosts),
+        cmocka_unit_test(corunners_follow_boosts),
         cmocka_unit_test(surroundings_are_read),
         cmocka_unit_test(wrong_surroundings_are_refused),
         cmocka_unit_test(decay_is_that_of_the_library),

@@ -91,10 +91,10 @@ static void test_none_is_none(void **state)
     (void)state;
     struct machine_error err;
     struct payload p = adds();
-    struct companions *c = (void *)&err;
-    assert_int_equal(companions_start(NULL, 0, &p, slice, &c, &err), MACHINE_OK);
+    struct corunners *c = (void *)&err;
+    assert_int_equal(corunners_start(NULL, 0, &p, slice, &c, &err), MACHINE_OK);
     assert_null(c);
-    companions_stop(c);
+    corunners_stop(c);
 }
 
 static void test_they_run_on_their_cpu_until_stopped(void **state)
@@ -102,22 +102,22 @@ static void test_they_run_on_their_cpu_until_stopped(void **state)
     (void)state;
     struct machine_error err;
     struct payload p = adds();
-    struct companions *c;
+    struct corunners *c;
     int cpu = some_cpu();
     char expected[16], got[64];
     unsigned before = threads();
-    assert_int_equal(companions_start(&cpu, 1, &p, slice, &c, &err), MACHINE_OK);
+    assert_int_equal(corunners_start(&cpu, 1, &p, slice, &c, &err), MACHINE_OK);
     expect_threads(before + 1);
     snprintf(expected, sizeof expected, "%d", cpu);
     other_thread_allowed(got, sizeof got);
     assert_string_equal(got, expected);
-    uint64_t seen = companions_slices(c, 0);
+    uint64_t seen = corunners_slices(c, 0);
     assert_true(seen > 0); /* busy when start returns */
-    for (int i = 0; i < 500 && companions_slices(c, 0) < seen + 10; i++) {
+    for (int i = 0; i < 500 && corunners_slices(c, 0) < seen + 10; i++) {
         wait_ms(10);
     }
-    assert_true(companions_slices(c, 0) >= seen + 10);
-    companions_stop(c);
+    assert_true(corunners_slices(c, 0) >= seen + 10);
+    corunners_stop(c);
     expect_threads(before);
 }
 
@@ -126,10 +126,10 @@ static void test_a_cpu_that_is_not_there_leaves_nothing_running(void **state)
     (void)state;
     struct machine_error err;
     struct payload p = adds();
-    struct companions *c;
+    struct corunners *c;
     int cpus[2] = { some_cpu(), CPU_LIMIT - 1 };
     unsigned before = threads();
-    assert_int_equal(companions_start(cpus, 2, &p, slice, &c, &err), MACHINE_FAILED);
+    assert_int_equal(corunners_start(cpus, 2, &p, slice, &c, &err), MACHINE_FAILED);
     assert_int_equal(err.status, MACHINE_FAILED);
     assert_non_null(strstr(err.text, "CPU 8191"));
     assert_null(c);

@@ -46,8 +46,8 @@ static void test_names(void **state)
         uint64_t code;
         const char *name;
     } cases[] = { { COUNTER_CYCLES, 0, "cycles" }, { COUNTER_REF_CYCLES, 0, "reference cycles" },
-                  { COUNTER_INSTRUCTIONS, 0, "instructions" }, { COUNTER_LVL0, 0, "licence level 0" },
-                  { COUNTER_LVL2, 0, "licence level 2" }, { COUNTER_THROTTLE, 0, "throttled cycles" },
+                  { COUNTER_INSTRUCTIONS, 0, "instructions" }, { COUNTER_LVL0, 0, "license level 0" },
+                  { COUNTER_LVL2, 0, "license level 2" }, { COUNTER_THROTTLE, 0, "throttled cycles" },
                   { COUNTER_EVENT, 0x0828, "event 0x28:0x08" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[60];

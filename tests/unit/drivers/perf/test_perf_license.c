@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verdict on the licence events, from made counts. */
+/* The verdict on the license events, from made counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 enum { SCALAR = PERF_SCALAR, FMA256 = PERF_256FMA, FMA512 = PERF_512FMA };
 
 /* A Skylake-SP as the dissertation describes it (section 3.2.1, table 3.2): each kernel at its level. */
-static struct perf_licence_counts skylake_sp(void)
+static struct perf_license_counts skylake_sp(void)
 {
-    struct perf_licence_counts c = { .ran = { true, true, true }, .has_throttle = true };
+    struct perf_license_counts c = { .ran = { true, true, true }, .has_throttle = true };
     for (int k = 0; k < 3; k++) {
         c.cycles[k] = 5600000 - 400000 * (uint64_t)k;
         c.level[k][k] = c.cycles[k] - 100;
@@ -24,12 +24,12 @@ static struct perf_licence_counts skylake_sp(void)
     return c;
 }
 
-static void judged_by(const struct perf_licence_counts *c, const int *level_of,
-                      const char *const expected[EVENTS_LICENCES])
+static void judged_by(const struct perf_license_counts *c, const int *level_of,
+                      const char *const expected[EVENTS_LICENSES])
 {
-    struct perf_licence_verdict v;
-    perf_licence_judge(c, level_of, &v);
-    for (int i = 0; i < EVENTS_LICENCES; i++) {
+    struct perf_license_verdict v;
+    perf_license_judge(c, level_of, &v);
+    for (int i = 0; i < EVENTS_LICENSES; i++) {
         bool good = expected[i][0] == '\0' ? v.why[i][0] == '\0' : strstr(v.why[i], expected[i]) != NULL;
         if (!good) {
             fail_msg("%d: \"%s\" instead of \"%s\"", i, v.why[i], expected[i]);
@@ -39,17 +39,17 @@ static void judged_by(const struct perf_licence_counts *c, const int *level_of,
 }
 
 /* By what is published of a Skylake-SP. */
-static void judged(const struct perf_licence_counts *c, const char *levels, const char *lvl2, const char *throttle)
+static void judged(const struct perf_license_counts *c, const char *levels, const char *lvl2, const char *throttle)
 {
     static const int published[] = { 0, 1, 2 };
-    const char *expected[EVENTS_LICENCES] = { levels, levels, lvl2, throttle };
+    const char *expected[EVENTS_LICENSES] = { levels, levels, lvl2, throttle };
     judged_by(c, published, expected);
 }
 
 /* Of which nothing is published, with these kernels at these levels. */
-static struct perf_licence_counts part_with(unsigned fma256, unsigned fma512)
+static struct perf_license_counts part_with(unsigned fma256, unsigned fma512)
 {
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     const unsigned at[] = { 0, fma256, fma512 };
     memset(c.level, 0, sizeof c.level);
     for (int k = 0; k < 3; k++) {
@@ -67,27 +67,27 @@ static void test_parts_with_fewer_levels(void **state)
     static const char *const asks = "neither 256fma nor 512fma asks for it";
     for (unsigned fma256 = 0; fma256 < 3; fma256++) {
         for (unsigned fma512 = 0; fma512 < 3; fma512++) {
-            struct perf_licence_counts c = part_with(fma256, fma512);
-            const char *expected[EVENTS_LICENCES] = { "", "", "", "no event for throttled cycles" };
+            struct perf_license_counts c = part_with(fma256, fma512);
+            const char *expected[EVENTS_LICENSES] = { "", "", "", "no event for throttled cycles" };
             for (unsigned level = 1; level < 3; level++) {
                 expected[level] = level == fma256 || level == fma512 ? "" : asks;
             }
-            for (int i = 0; i < EVENTS_LICENCES && fma512 < fma256; i++) {
-                expected[i] = "the test of the licence events failed: with 512fma levels 0, 1, 2 took";
+            for (int i = 0; i < EVENTS_LICENSES && fma512 < fma256; i++) {
+                expected[i] = "the test of the license events failed: with 512fma levels 0, 1, 2 took";
             }
             judged_by(&c, none, expected);
             judged_by(&c, NULL, expected);
         }
     }
-    struct perf_licence_counts c = part_with(0, 1);
-    const char *failed[EVENTS_LICENCES] = { "with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add",
+    struct perf_license_counts c = part_with(0, 1);
+    const char *failed[EVENTS_LICENSES] = { "with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add",
                                             "64add" };
     c.level[SCALAR][1] = c.level[SCALAR][0];
     c.level[SCALAR][0] = 0; /* scalar code at another level: the event is something else */
     judged_by(&c, none, failed);
     c = part_with(0, 1);
     c.level[FMA512][1] = c.level[FMA512][2] = c.cycles[FMA512] / 2; /* at no level */
-    const char *split[EVENTS_LICENCES] = { "with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma",
+    const char *split[EVENTS_LICENSES] = { "with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma",
                                            "512fma" };
     judged_by(&c, none, split);
 }
@@ -95,7 +95,7 @@ static void test_parts_with_fewer_levels(void **state)
 static void test_each_level_takes_its_turn(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     judged(&c, "", "", "");
     /* the last 10 % of the warm-up may have been at the level before */
     c.level[FMA512][1] = c.cycles[FMA512] / 11;
@@ -106,7 +106,7 @@ static void test_each_level_takes_its_turn(void **state)
 static void test_without_avx512_level_2_is_not_offered(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.ran[FMA512] = false;
     c.cycles[FMA512] = c.level[FMA512][2] = c.throttle[FMA512] = 0;
     judged(&c, "", "no AVX-512", "");
@@ -115,7 +115,7 @@ static void test_without_avx512_level_2_is_not_offered(void **state)
 static void test_without_256_bit_fma_nothing_can_be_tested(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.ran[FMA256] = c.ran[FMA512] = false;
     judged(&c, "no 256-bit FMA", "no 256-bit FMA", "no 256-bit FMA");
 }
@@ -124,7 +124,7 @@ static void test_without_256_bit_fma_nothing_can_be_tested(void **state)
 static void test_a_level_that_never_comes(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.level[FMA256][0] = c.cycles[FMA256];
     c.level[FMA256][1] = 0;
     const char *why = "with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 % of the cycles";
@@ -134,7 +134,7 @@ static void test_a_level_that_never_comes(void **state)
 static void test_a_level_that_shares_its_turn(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.level[FMA512][1] = c.cycles[FMA512] / 8;
     c.level[FMA512][2] = c.cycles[FMA512] - c.level[FMA512][1];
     judged(&c, "with 512fma levels 0, 1, 2 took 0.0, 12.5, 87.5 %", "with 512fma", "with 512fma");
@@ -144,7 +144,7 @@ static void test_a_level_that_shares_its_turn(void **state)
 static void test_levels_that_do_not_sum_to_the_cycles(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.level[SCALAR][1] = c.cycles[SCALAR] / 2;
     judged(&c, "with 64add the three levels sum to 150.0 % of the cycles", "sum to", "sum to");
     c = skylake_sp();
@@ -158,7 +158,7 @@ static void test_levels_that_do_not_sum_to_the_cycles(void **state)
 static void test_what_was_not_counted(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.level[FMA512][0] = COUNTER_MISSING;
     judged(&c, "with 512fma not everything was counted", "512fma", "512fma");
     c = skylake_sp();
@@ -174,7 +174,7 @@ static void test_what_was_not_counted(void **state)
 static void test_throttling(void **state)
 {
     (void)state;
-    struct perf_licence_counts c = skylake_sp();
+    struct perf_license_counts c = skylake_sp();
     c.throttle[FMA256] = 0; /* seen with one of them: enough */
     judged(&c, "", "", "");
     c.throttle[FMA512] = 0;

@@ -101,10 +101,10 @@ static void expect_lack(struct rig *r, enum counter_id id, const char *text)
     }
 }
 
-static void expect_no_licences(struct rig *r, const char *text)
+static void expect_no_licenses(struct rig *r, const char *text)
 {
     for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
-        expect_lack(r, id, "no licence counters: ");
+        expect_lack(r, id, "no license counters: ");
         expect_lack(r, id, text);
     }
 }
@@ -137,24 +137,24 @@ static void test_a_skylake_sp_has_everything(void **state)
     close_machine(&r);
 }
 
-static void test_licences_that_do_not_take_their_turn_are_not_offered(void **state)
+static void test_licenses_that_do_not_take_their_turn_are_not_offered(void **state)
 {
     (void)state;
     struct rig r;
     set_up(&r);
     fake_pmu.level_of[1] = 0; /* 256 bits at level 0 */
     open_machine(&r);
-    expect_no_licences(&r, "with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
+    expect_no_licenses(&r, "with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
     expect_lack(&r, COUNTER_EVENT, "");
     close_machine(&r);
 }
 
-static void test_licences_without_avx512(void **state)
+static void test_licenses_without_avx512(void **state)
 {
     (void)state;
     struct rig r;
     set_up(&r);
-    r.system.licence_features &= ~(unsigned)KERNEL_NEEDS_AVX512F;
+    r.system.license_features &= ~(unsigned)KERNEL_NEEDS_AVX512F;
     open_machine(&r);
     expect_lack(&r, COUNTER_LVL0, "");
     expect_lack(&r, COUNTER_LVL1, "");
@@ -163,7 +163,7 @@ static void test_licences_without_avx512(void **state)
     close_machine(&r);
 }
 
-static void test_licences_without_a_free_counter(void **state)
+static void test_licenses_without_a_free_counter(void **state)
 {
     (void)state;
     struct rig r;
@@ -176,27 +176,27 @@ static void test_licences_without_a_free_counter(void **state)
     set_up(&r);
     fake_pmu.programmable = 2;
     open_machine(&r);
-    expect_no_licences(&r, "no hardware counter is free for licence level 2");
+    expect_no_licenses(&r, "no hardware counter is free for license level 2");
     close_machine(&r);
 }
 
-static void test_parts_without_licence_events(void **state)
+static void test_parts_without_license_events(void **state)
 {
     (void)state;
     struct rig r;
     set_up(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x8f, 8);
     open_machine(&r);
-    expect_no_licences(&r, "no licence events are published for Sapphire Rapids");
+    expect_no_licenses(&r, "no license events are published for Sapphire Rapids");
     close_machine(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x55, 9);
     open_machine(&r);
-    expect_no_licences(&r, "there is no table of events for GenuineIntel 06_55H-9");
+    expect_no_licenses(&r, "there is no table of events for GenuineIntel 06_55H-9");
     close_machine(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x55, 4);
     r.leaves.structured.edx |= 1u << 24; /* AMX, says the hypervisor of a Skylake-SP */
     open_machine(&r);
-    expect_no_licences(&r, "does not fit its features");
+    expect_no_licenses(&r, "does not fit its features");
     close_machine(&r);
 }
 
@@ -214,7 +214,7 @@ static void test_amd(void **state)
     fake_pmu_identity(&r.leaves, "AuthenticAMD", 0x19, 0x11, 1);
     fake_pmu.refuse = no_reference_cycles; /* Zen 1 to 3 */
     open_machine(&r);
-    expect_no_licences(&r, "AMD processors have no licence levels");
+    expect_no_licenses(&r, "AMD processors have no license levels");
     expect_lack(&r, COUNTER_CYCLES, "");
     expect_lack(&r, COUNTER_INSTRUCTIONS, "");
     expect_lack(&r, COUNTER_REF_CYCLES, "reference cycles");
@@ -317,7 +317,7 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x97, 2);
     r.leaves.structured.edx &= ~(1u << 24);
     open_machine(&r);
-    expect_no_licences(&r, "no table of events for GenuineIntel 06_97H-2, efficiency cores");
+    expect_no_licenses(&r, "no table of events for GenuineIntel 06_97H-2, efficiency cores");
     static const struct counter_spec two[2] = { { COUNTER_CYCLES, 0 }, { COUNTER_EVENT, 0x00c0 } };
     prepare(&r, two, 2);
     assert_non_null(fake_pmu_find(10ull << 32 | PERF_COUNT_HW_CPU_CYCLES));
@@ -328,7 +328,7 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     put(root, "bus/event_source/devices/cpu_core/cpus", "0-7999\\n");
     put(root, "bus/event_source/devices/cpu_atom/cpus", "8000\\n");
     open_machine(&r);
-    expect_no_licences(&r, "no licence events are published for Alder Lake");
+    expect_no_licenses(&r, "no license events are published for Alder Lake");
     assert_int_equal(r.m.ops->find_event(&r.m, "UOPS_ISSUED.ANY", &code, &r.err), MACHINE_OK);
     assert_int_equal(code, 0x01ae);
     prepare(&r, two, 2);
@@ -539,7 +539,7 @@ static void test_torn_reads_cost_nothing_but_time(void **state)
 
 /* ---- what does not fit ---- */
 
-static void test_events_asked_for_come_before_licences(void **state)
+static void test_events_asked_for_come_before_licenses(void **state)
 {
     (void)state;
     static const struct counter_spec specs[] = { { COUNTER_LVL0, 0 },        { COUNTER_LVL1, 0 },
@@ -553,7 +553,7 @@ static void test_events_asked_for_come_before_licences(void **state)
     open_machine(&r);
     prepare(&r, specs, 7);
     r.m.ops->info(&r.m, &info);
-    assert_non_null(strstr(info.notes, "not counted: licence level 2, throttled cycles; no hardware counter is free"));
+    assert_non_null(strstr(info.notes, "not counted: license level 2, throttled cycles; no hardware counter is free"));
     run(&r, 0, &rec);
     for (size_t i = 0; i < rec.n; i++) {
         for (size_t c = 0; c < 7; c++) {
@@ -606,10 +606,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_skylake_sp_has_everything),
-        cmocka_unit_test(test_licences_that_do_not_take_their_turn_are_not_offered),
-        cmocka_unit_test(test_licences_without_avx512),
-        cmocka_unit_test(test_licences_without_a_free_counter),
-        cmocka_unit_test(test_parts_without_licence_events),
+        cmocka_unit_test(test_licenses_that_do_not_take_their_turn_are_not_offered),
+        cmocka_unit_test(test_licenses_without_avx512),
+        cmocka_unit_test(test_licenses_without_a_free_counter),
+        cmocka_unit_test(test_parts_without_license_events),
         cmocka_unit_test(test_amd),
         cmocka_unit_test(test_selects_of_twelve_bits_are_amds),
         cmocka_unit_test(test_without_a_pmu_it_cannot_be_opened),
@@ -619,7 +619,7 @@ int main(void)
         cmocka_unit_test(test_every_number_of_counters),
         cmocka_unit_test(test_samples_that_were_not_counted_are_missing_and_no_others),
         cmocka_unit_test(test_torn_reads_cost_nothing_but_time),
-        cmocka_unit_test(test_events_asked_for_come_before_licences),
+        cmocka_unit_test(test_events_asked_for_come_before_licenses),
         cmocka_unit_test(test_events_that_cannot_be_counted_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

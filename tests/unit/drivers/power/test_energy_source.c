@@ -331,19 +331,19 @@ static void counter_is_waited_for(void **state)
 static void machine_tells_whose_energy_it_is(void **state)
 {
     (void)state;
-    static struct silicon s; /* too large for the stack */
+    static struct native s; /* too large for the stack */
     struct machine_info info;
     snprintf(s.sys, sizeof s.sys, "%s", root);
     s.active_cores = 8;
     s.active_in_package = 4;
     s.active_in_die = 2;
-    silicon_info(&s, &info);
+    native_info(&s, &info);
     assert_int_equal(info.energy_cores, 0);
     s.prepared = true;
-    silicon_info(&s, &info);
+    native_info(&s, &info);
     assert_int_equal(info.energy_cores, 4);
     s.energy.of_die = true;
-    silicon_info(&s, &info);
+    native_info(&s, &info);
     assert_int_equal(info.energy_cores, 2);
 }
 

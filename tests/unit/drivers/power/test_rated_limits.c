@@ -38,36 +38,36 @@ static int read_register(struct machine *m, uint32_t reg, uint64_t *value, struc
     return machine_fail(err, MACHINE_CANNOT, "another processor", "register %XH cannot be read", reg);
 }
 
-static int speed_select(struct machine *m, struct stated_limits *out, struct machine_error *err)
+static int speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
     const struct answers *a = m->state;
     if (!a->speed_select) {
         return machine_fail(err, MACHINE_CANNOT, "modprobe", "no device");
     }
-    out->tables[0] = (struct stated_table){ .name = "non-AVX", .n = 1, .rows = { { 1, 4, 4.0 } } };
-    out->tables[1] = (struct stated_table){ .name = "AVX2", .n = 1, .rows = { { 1, 4, 3.5 } } };
+    out->tables[0] = (struct rated_table){ .name = "non-AVX", .n = 1, .rows = { { 1, 4, 4.0 } } };
+    out->tables[1] = (struct rated_table){ .name = "AVX2", .n = 1, .rows = { { 1, 4, 3.5 } } };
     strcpy(out->source, "made up");
     return MACHINE_OK;
 }
 
-static void ask(struct answers *a, bool registers, struct stated_limits *out)
+static void ask(struct answers *a, bool registers, struct rated_limits *out)
 {
     const struct machine_ops ops = { .info = info, .read_register = registers ? read_register : NULL,
                                      .speed_select = speed_select };
     struct machine m = { .ops = &ops, .state = a };
-    stated_read(&m, out);
+    rated_read(&m, out);
 }
 
 static void test_registers(void **state)
 {
     (void)state;
-    struct stated_limits s;
+    struct rated_limits s;
     char text[200];
     struct answers a = { .model = 0x55, .set = { { 0x1ad, 0x1c1f2223 }, { 0x1ae, 0x10080402 },
                                                  { 0xce, UINT64_C(2) << 33 | 21 << 8 }, { 0x648, 21 },
                                                  { 0x649, 17 << 16 | 100 }, { 0x64a, 13 << 16 | 90 } } };
     ask(&a, true, &s);
-    stated_text(&s.tables[0], text, sizeof text);
+    rated_text(&s.tables[0], text, sizeof text);
     assert_string_equal(text, "1-2: 3.5, 3-4: 3.4, 5-8: 3.1, 9-16: 2.8");
     assert_string_equal(s.source, "MSR 1ADH and 1AEH");
     assert_string_equal(s.why, "");
@@ -89,7 +89,7 @@ static void test_registers(void **state)
 static void test_reasons(void **state)
 {
     (void)state;
-    struct stated_limits s;
+    struct rated_limits s;
     struct answers a = { .model = 0x55, .set = { { 0x1ad, 0x1c1f2223 } } };
     ask(&a, true, &s);
     assert_string_equal(s.why, "register 1AEH cannot be read; another processor");
@@ -107,7 +107,7 @@ static void test_reasons(void **state)
 static void test_speed_select_comes_first(void **state)
 {
     (void)state;
-    struct stated_limits s;
+    struct rated_limits s;
     struct answers a = { .model = 0x6a, .set = { { 0x1ad, 0x1c1f2223 }, { 0x1ae, 0x10080402 } }, .speed_select = true };
     for (int registers = 0; registers < 2; registers++) {
         ask(&a, registers, &s);
@@ -121,13 +121,13 @@ static void test_speed_select_comes_first(void **state)
 static void test_hybrid(void **state)
 {
     (void)state;
-    struct stated_limits s;
+    struct rated_limits s;
     char text[200];
     struct answers a = { .model = 0x97, .set = { { 0x1ad, 0x32333434 }, { 0x650, 0x2727 } } };
     ask(&a, true, &s);
-    stated_text(&s.tables[0], text, sizeof text);
+    rated_text(&s.tables[0], text, sizeof text);
     assert_string_equal(text, "1-1: 5.2, 2-2: 5.2, 3-3: 5.1, 4-4: 5.0");
-    stated_text(&s.small, text, sizeof text);
+    rated_text(&s.small, text, sizeof text);
     assert_string_equal(text, "1-1: 3.9, 2-2: 3.9");
     assert_string_equal(s.source, "MSR 1ADH");
     a.model = 0x5e; /* another register there, if any */

@@ -144,7 +144,7 @@ static struct fake thirty_two(unsigned version)
     return f;
 }
 
-static int read_fake(struct fake *f, unsigned model, struct stated_limits *out, struct machine_error *err)
+static int read_fake(struct fake *f, unsigned model, struct rated_limits *out, struct machine_error *err)
 {
     static const int cpus[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     struct speed_select d = { .data = f, .ask = answer };
@@ -154,10 +154,10 @@ static int read_fake(struct fake *f, unsigned model, struct stated_limits *out, 
     return speed_select_read(&d, &c, out, err);
 }
 
-static void stands(const struct stated_table *t, const char *name, const char *rows)
+static void stands(const struct rated_table *t, const char *name, const char *rows)
 {
     char text[400];
-    stated_text(t, text, sizeof text);
+    rated_text(t, text, sizeof text);
     assert_string_equal(t->name, name);
     assert_string_equal(text, rows);
 }
@@ -166,7 +166,7 @@ static void test_mailbox(void **state)
 {
     (void)state;
     struct fake f = thirty_two(1);
-    struct stated_limits s;
+    struct rated_limits s;
     struct machine_error err;
     assert_int_equal(read_fake(&f, 0x6a, &s, &err), MACHINE_OK);
     /* the eighth bucket has no more cores than the seventh, and is none */
@@ -190,7 +190,7 @@ static void test_tpmi(void **state)
 {
     (void)state;
     struct fake f = thirty_two(2);
-    struct stated_limits s;
+    struct rated_limits s;
     struct machine_error err;
     f.dies = 3; /* of each, a third of the cores: 8 of one are 24 of the package */
     assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
@@ -214,7 +214,7 @@ static void test_failures(void **state)
     for (unsigned version = 1; version <= 2; version++) {
         for (unsigned at = 1; at <= 12; at++) {
             struct fake f = thirty_two(version);
-            struct stated_limits s, empty;
+            struct rated_limits s, empty;
             struct machine_error err;
             f.fail_at = at;
             f.fail_with = at % 2 ? EPERM : ENODEV;
@@ -229,7 +229,7 @@ static void test_failures(void **state)
         }
     }
     struct fake f = thirty_two(1);
-    struct stated_limits s;
+    struct rated_limits s;
     struct machine_error err;
     f.fail_at = 7; /* the second class's limits */
     f.fail_with = EINVAL;
@@ -249,7 +249,7 @@ static void test_open(void **state)
     char folder[] = "/tmp/test_speed_select.XXXXXX", path[100];
     struct speed_select d;
     struct machine_error err;
-    struct stated_limits s = { .source = "" };
+    struct rated_limits s = { .source = "" };
     const int cpu = 0;
     const struct speed_select_cpu c = { .cpus = &cpu, .n_cpus = 1, .model = 0x6a };
     assert_non_null(mkdtemp(folder));

@@ -398,7 +398,7 @@ static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state
     assert_non_null(strstr(err.remedy, "kernels that work here: "));
     assert_non_null(strstr(err.remedy, "64or"));
     m->ops->finish(m);
-    setup.companion = p;
+    setup.corunner = p;
     assert_int_equal(m->ops->prepare(m, &setup, &err), MACHINE_CANNOT);
 }
 

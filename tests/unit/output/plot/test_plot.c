@@ -175,10 +175,10 @@ static void labels_never_overlap(void **state)
         e.phases.n_phases = n;
         struct layout l = {.t = &e.trace, .p = &e.phases, .begin = -50, .end = 100, .unit_us = 1};
         l.grid.end_us = 100;
-        struct placed_label *labels = layout_labels(&l);
+        struct placed_label *labels = plot_layout_labels(&l);
         assert_non_null(labels);
         for (size_t i = 0; i < n; i++) {
-            double width = (double)layout_characters(labels[i].text) * LABEL_CHARACTER;
+            double width = (double)plot_layout_characters(labels[i].text) * LABEL_CHARACTER;
             if (!labels[i].placed) {
                 continue;
             }
@@ -189,7 +189,7 @@ static void labels_never_overlap(void **state)
                     continue;
                 }
                 double start = labels[j].start;
-                double end = start + (double)layout_characters(labels[j].text) * LABEL_CHARACTER;
+                double end = start + (double)plot_layout_characters(labels[j].text) * LABEL_CHARACTER;
                 if (labels[j].row == labels[i].row) {
                     assert_true(labels[i].start >= end || labels[i].start + width <= start);
                 }

@@ -27,7 +27,7 @@ static void add(struct trace *t, uint32_t run, double time, double value)
 
 static void find(const struct trace *t, struct series_grid *g)
 {
-    assert_int_equal(series_grid_find(t, NULL, 0, g), 0);
+    assert_int_equal(plot_series_grid_find(t, NULL, 0, g), 0);
 }
 
 static void the_median_withstands_a_minority(void **state)
@@ -47,14 +47,14 @@ static void the_median_withstands_a_minority(void **state)
     find(&t, &g);
     assert_int_equal(g.n_runs, 9);
     assert_true(fabs(g.period_us - 1) < 1e-9);
-    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
     assert_in_range(line.n, 50, 52);
     for (size_t i = 0; i < line.n; i++) {
         assert_true(fabs(line.y[i] - 3.0) < 1e-6);
         assert_true(i == 0 || line.x[i] > line.x[i - 1]);
     }
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -77,23 +77,23 @@ static void a_halt_breaks_the_lines(void **state)
         }
     }
     find(&t, &g);
-    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
     for (size_t i = 0; i < line.n; i++) {
         breaks += isnan(line.y[i]);
         assert_true(isnan(line.y[i]) || line.y[i] > 1.8);
     }
     assert_int_equal(breaks, 1);
-    polyline_free(&line);
+    plot_polyline_free(&line);
     breaks = 0;
-    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
     assert_int_equal(drawn, 5);
     for (size_t i = 0; i < line.n; i++) {
         breaks += isnan(line.y[i]);
         assert_true(isnan(line.y[i]) || line.y[i] > 1.8);
     }
     assert_int_equal(breaks, 5 + 4); /* one in each repetition, one between two of them */
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -113,13 +113,13 @@ static void a_sparse_stretch_is_drawn(void **state)
         add(&t, 0, 110 + 10 * i, 2);
     }
     find(&t, &g);
-    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
     for (size_t i = 0; i < line.n; i++) {
         values += line.y[i] == 2;
     }
     assert_true(values >= 39);
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -137,7 +137,7 @@ static void thinning_keeps_the_extremes(void **state)
         add(&t, 0, i, i == 654321 ? 9 : i == 123456 ? 1 : 3);
     }
     find(&t, &g);
-    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, BINS, 100000, &line, &drawn), 0);
+    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, BINS, 100000, &line, &drawn), 0);
     assert_int_equal(drawn, 1);
     assert_true(line.n <= 2 * BINS + 2);
     for (size_t i = 0; i < line.n; i++) {
@@ -145,8 +145,8 @@ static void thinning_keeps_the_extremes(void **state)
         hi = fmax(hi, line.y[i]);
     }
     assert_true(lo == 1 && hi == 9);
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -164,11 +164,11 @@ static void the_budget_bounds_the_points(void **state)
         }
     }
     find(&t, &g);
-    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 20000, &line, &drawn), 0);
+    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 20000, &line, &drawn), 0);
     assert_in_range(drawn, 80, 100);
     assert_true(line.n <= 21000);
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -187,16 +187,16 @@ static void discarded_repetitions_are_left_out(void **state)
             add(&t, run, i, run);
         }
     }
-    assert_int_equal(series_grid_find(&t, skip, 2, &g), 0);
-    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    assert_int_equal(plot_series_grid_find(&t, skip, 2, &g), 0);
+    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
     assert_int_equal(drawn, 3);
     for (size_t i = 0; i < line.n; i++) {
         assert_true(line.y[i] != 1 && line.y[i] != 3);
     }
-    polyline_free(&line);
-    assert_int_equal(series_range(&t, &g, TRACE_FREQ, 0, &lo, &hi), 90);
+    plot_polyline_free(&line);
+    assert_int_equal(plot_series_range(&t, &g, TRACE_FREQ, 0, &lo, &hi), 90);
     assert_true(lo == 0 && hi == 4);
-    series_grid_free(&g);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -213,15 +213,15 @@ static void a_value_a_run_gets_a_running_median(void **state)
         add(&t, run, time, run % 10 == 0 ? 0 : value);
     }
     find(&t, &g);
-    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
     assert_int_equal(line.n, 400);
     for (size_t i = 0; i < line.n; i++) {
         if (fabs(line.x[i] - 100) > 2) {
             assert_true(fabs(line.y[i] - (line.x[i] < 100 ? 0.88 : 0.75)) < 1e-6);
         }
     }
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
     /* nobody reads in a halt, and no line crosses it */
     begin(&t);
@@ -229,13 +229,13 @@ static void a_value_a_run_gets_a_running_median(void **state)
         add(&t, run, 0.5 * run + (run < 200 ? 0 : 10), run < 200 ? 0.88 : 0.75);
     }
     find(&t, &g);
-    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
+    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
     assert_int_equal(line.n, 401);
     for (size_t i = 0; i < line.n; i++) {
         assert_true(i == 200 ? isnan(line.y[i]) != 0 : fabs(line.y[i] - (i < 200 ? 0.88 : 0.75)) < 1e-6);
     }
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 
@@ -248,27 +248,27 @@ static void odd_traces_are_no_trouble(void **state)
     double lo, hi;
     (void)state;
     begin(&t);
-    assert_int_equal(series_grid_find(&t, NULL, 0, &g), -1);
+    assert_int_equal(plot_series_grid_find(&t, NULL, 0, &g), -1);
     add(&t, 0, 5, 3); /* a single sample */
     find(&t, &g);
     assert_true(isnan(g.period_us));
-    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
+    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
     assert_int_equal(line.n, 1);
-    polyline_free(&line);
-    assert_int_equal(series_faint(&t, &g, TRACE_FREQ, 10, 10, &line, &drawn), 0);
+    plot_polyline_free(&line);
+    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 10, 10, &line, &drawn), 0);
     assert_int_equal(drawn, 1);
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     for (int i = 0; i < 20; i++) { /* all at the same time, and missing */
         add(&t, 0, 5, NAN);
     }
     find(&t, &g);
-    assert_int_equal(series_range(&t, &g, TRACE_FREQ, 0.005, &lo, &hi), 1);
-    assert_int_equal(series_range(&t, &g, TRACE_VOLTS, 0.005, &lo, &hi), 0);
-    assert_int_equal(series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
+    assert_int_equal(plot_series_range(&t, &g, TRACE_FREQ, 0.005, &lo, &hi), 1);
+    assert_int_equal(plot_series_range(&t, &g, TRACE_VOLTS, 0.005, &lo, &hi), 0);
+    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
     assert_int_equal(line.n, 1);
-    polyline_free(&line);
-    series_grid_free(&g);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&g);
     trace_free(&t);
 }
 

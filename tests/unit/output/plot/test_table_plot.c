@@ -373,7 +373,7 @@ static void cells_without_a_latency_have_their_signs(void **state)
     assert_int_equal(times_in(script, "\"v\"") + times_in(script, "'v'"), 3);
     assert_int_equal(times_in(script, "\"0.0\"") + times_in(script, "'0.0'"), 3);
     assert_int_equal(times_in(script, "(3 of 5 numbers of active cores are drawn)"), 1);
-    assert_non_null(strstr(script, "v: other voltage or licence"));
+    assert_non_null(strstr(script, "v: other voltage or license"));
     assert_non_null(strstr(script, ", 1 active core"));
     assert_non_null(strstr(script, ", 3 active cores"));
     assert_non_null(strstr(script, ", 5 active cores"));

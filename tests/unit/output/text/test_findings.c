@@ -121,11 +121,11 @@ static void a_verdict_takes_limits_beside_a_half(void **state)
     } cases[] = {{2, 7, "undecided"}, {0, 7, "no"}, {7, 7, "yes"}, {5, 7, "undecided"}, {0, 0, "undecided"},
                  {12, 24, "undecided"}, {20, 24, "yes"}, {4, 24, "no"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct estimate share = share_estimate(cases[i].yes, cases[i].n);
+        struct estimate share = threshold_share(cases[i].yes, cases[i].n);
         assert_string_equal(relaxation_verdict(&share), cases[i].verdict);
     }
     struct table t;
-    struct estimate share = share_estimate(2, 7);
+    struct estimate share = threshold_share(2, 7);
     begin(&t, &table_relaxation);
     relaxation_row(&t, "512fma", "wait", 670, 1.9, 2.8);
     relaxation_row(&t, "512fma", "rearm", NAN, 1.9, 2.8);

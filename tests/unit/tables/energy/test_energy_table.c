@@ -165,10 +165,10 @@ static void boosts_are_on_all_cores(void **state)
         struct machine_error err;
         rig_load("xeon-w-2104", &m); /* raised for 256 bits, with any number of cores */
         rig_silence(&m);
-        assert_true(m.companions_boosted && m.has_power && m.n_boosts == 1);
+        assert_true(m.corunners_boosted && m.has_power && m.n_boosts == 1);
         double boost = m.boosts[0].volts = rng_range(&r, 0.012, 0.1), nj = NAN;
         unsigned cores = (unsigned)rng_int(&r, 2, 4);
-        m.companions_boosted = trial % 2 == 0;
+        m.corunners_boosted = trial % 2 == 0;
         m.cycle_nj = rng_range(&r, 0.1, 1);
         for (size_t i = 0; i < m.n_energies; i++)
             if (m.energies[i].width == 256 && m.energies[i].weight == KERNEL_LIGHT)
@@ -453,7 +453,7 @@ static void cores_of_another_package_are_not_counted(void **state)
     table_free(&t);
 }
 
-/* PAUSE asks for no licence: at the automatic frequency it runs faster than wide code. */
+/* PAUSE asks for no license: at the automatic frequency it runs faster than wide code. */
 static void pause_at_another_frequency_is_told(void **state)
 {
     (void)state;

@@ -120,7 +120,7 @@ static void expect_truth(const struct model *m, const struct table *t, double to
         unsigned level = true_level(m, text(t, row, "kernel"));
         unsigned cores = (unsigned)table_number(t, row, "active_cores"), first = cores, after = cores;
         double ghz = model_mean_ghz(m, level, cores);
-        int told = m->counts_licences ? (int)level : visible_level(m, level, used);
+        int told = m->counts_licenses ? (int)level : visible_level(m, level, used);
         while (first > 1 && model_ghz(m, level, first - 1) == model_ghz(m, level, cores))
             first--;
         while (after < m->cores && model_ghz(m, level, after + 1) == model_ghz(m, level, cores))
@@ -132,7 +132,7 @@ static void expect_truth(const struct model *m, const struct table *t, double to
                      table_number(t, row, "freq_ghz"), ghz);
         assert_int_equal((int)table_number(t, row, "level"), told);
         assert_string_equal(text(t, row, "group"), group);
-        assert_string_equal(text(t, row, "level_source"), m->counts_licences ? "counters" : "frequency");
+        assert_string_equal(text(t, row, "level_source"), m->counts_licenses ? "counters" : "frequency");
     }
 }
 
@@ -160,7 +160,7 @@ static void test_every_shipped_model(void **state)
 static void draw(struct rng *r, struct model *m)
 {
     m->cores = (unsigned)rng_int(r, 1, 20);
-    m->counts_licences = m->counts_throttle = rng_chance(r, 0.5);
+    m->counts_licenses = m->counts_throttle = rng_chance(r, 0.5);
     m->n_turbo = 0;
     int ratio[3] = {rng_int(r, 38, 48), 0, 0};
     ratio[1] = ratio[0] - rng_int(r, 0, 4);
@@ -207,7 +207,7 @@ static void coarse(struct model *m, double step_ns, double first, double second,
 {
     rig_load_plain("xeon-gold-6130", m);
     m->no_counters = true;
-    m->counts_licences = m->counts_throttle = false;
+    m->counts_licenses = m->counts_throttle = false;
     m->tsc_step_ns = step_ns;
     m->world.wander = (struct model_wander){.sigma = {sigma}, .us = {1e5}};
     for (size_t i = 0; i < m->n_turbo; i++) {
@@ -399,7 +399,7 @@ static void open_odd(struct odd *o, struct machine *m, bool counts)
     memset(o, 0, sizeof *o);
     rng_init(&o->r, 6, 1);
     rig_load("xeon-gold-6130", &model);
-    model.counts_licences = model.counts_throttle = counts;
+    model.counts_licenses = model.counts_throttle = counts;
     assert_int_equal(machine_open_parsed_model(&model, "model:test", &o->inner, &err), MACHINE_OK);
     *m = (struct machine){&odd_ops, o};
 }
@@ -531,9 +531,9 @@ static void test_print_as_published(void **state)
                                   "L1, GHz                  3.600   3.400   3.100   2.600   2.400\n"
                                   "L2, GHz                  3.500   3.100   2.400   2.100   1.900\n"
                                   "stated, non-AVX            3.7     3.5     3.4     3.1     2.8\n"
-                                  "L0 by licence counters: 64add, 128or, 128fma, 256or\n"
-                                  "L1 by licence counters: 256fma, 512or\n"
-                                  "L2 by licence counters: 512fma\n"));
+                                  "L0 by license counters: 64add, 128or, 128fma, 256or\n"
+                                  "L1 by license counters: 256fma, 512or\n"
+                                  "L2 by license counters: 512fma\n"));
     assert_non_null(strstr(shown, "modelled"));
     assert_string_equal(found, "With 16 active cores 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, "
                                "2.800] GHz: 32 % less.\n"

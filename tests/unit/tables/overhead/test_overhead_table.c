@@ -40,8 +40,8 @@ static struct tables_options *options(const char *const *kernels, size_t n, unsi
 /* Half the limits' width: costs scatter, and say by how much. */
 static double half_of(const struct table *t, size_t row, const char *column)
 {
-    struct estimate e = table_estimate(t, row, column);
-    return estimate_known(&e) ? 0.5 * (e.hi - e.lo) : 0;
+    struct estimate e = estimates_of_table(t, row, column);
+    return estimates_known(&e) ? 0.5 * (e.hi - e.lo) : 0;
 }
 
 static bool near_cost(const struct table *t, size_t row, const char *column, double want)

@@ -45,8 +45,8 @@ static void only_what_was_slower_has_waited(void **state)
     rig_measure(&table_relaxation, &m, &o, &t);
     assert_true(t.n_rows > 3);
     for (size_t i = 0; i < t.n_rows; i++) {
-        struct estimate slow = table_estimate(&t, i, "slow_ghz"), plain = table_estimate(&t, i, "plain_ghz");
-        assert_true(estimate_above(&plain, &slow));
+        struct estimate slow = estimates_of_table(&t, i, "slow_ghz"), plain = estimates_of_table(&t, i, "plain_ghz");
+        assert_true(estimates_above(&plain, &slow));
         assert_true(fabs(slow.value - 1.9) < 0.005 && fabs(plain.value - 2.8) < 0.005);
     }
     table_free(&t);

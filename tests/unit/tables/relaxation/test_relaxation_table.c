@@ -336,7 +336,7 @@ static void random_waits_come_back(void **state)
         double share = c % 2 ? 0.4 : 0;
         m.classes[model_class_index(&m, "light512")].wait_double = share;
         m.interrupts[0].rearm = c % 2;
-        m.counts_licences = m.counts_throttle = c % 2;
+        m.counts_licenses = m.counts_throttle = c % 2;
         measure(&m, "512or", true, &t);
         check_wait(&t, "512or", 1, m.wait_us, 1 - share);
         if (share > 0)

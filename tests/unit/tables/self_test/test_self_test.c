@@ -209,7 +209,7 @@ static void test_surroundings_are_no_fault(void **state)
         m.tsc_step_ns = steps[i / 6 % 3];
         m.no_counters = i % 2 == 0 && i >= 18;
         if (m.no_counters)
-            m.counts_licences = m.counts_throttle = false;
+            m.counts_licenses = m.counts_throttle = false;
         snprintf(what, sizeof what, "world %d, number %d%s", i % 6, i, m.no_counters ? ", by chains" : "");
         test_parsed(&m, &none, (uint64_t)i, &r, &l);
         wrong += unexpected(what, &l, "");

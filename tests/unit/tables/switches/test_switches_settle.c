@@ -282,8 +282,8 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
     if (guarded_switch(&g, &s, &seen, &err))
         fail_msg("%s", err.text);
     unsigned late = 0;
-    for (size_t i = 0; i < seen.result.n_spoilt; i++)
-        late += strstr(seen.result.spoilt[i].why, "not back") != NULL;
+    for (size_t i = 0; i < seen.result.n_invalid; i++)
+        late += strstr(seen.result.invalid[i].why, "not back") != NULL;
     if (late)
         fail_msg("seed %u: %u of %u are discarded as not back", (unsigned)seed, late, s.runs);
     bool told = false;
@@ -348,7 +348,7 @@ static struct settling judge(double ghz, double floats, unsigned slow, double ow
     struct phases p = {.detectable_freq = 0.02};
     make_trace(&t, 20, ghz, floats, slow, seed);
     make_trace(&alone, 6, own_ghz, floats, 0, seed + 1000);
-    assert_int_equal(steady_seen_add(&own, &alone), 0);
+    assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
     assert_int_equal(own.n_ghz, 6);
     assert_int_equal(settling_judge(&t, &p, &own, waits, &s), 0);
     assert_int_equal(s.runs, 20);
@@ -386,7 +386,7 @@ static void what_is_limited_is_not_late(void **state)
         bool off[20];
         make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
         make_trace(&t, 20, 2.8, 0, 0, 200 + k);
-        assert_int_equal(steady_seen_add(&own, &alone), 0);
+        assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
         for (size_t i = 0; i < t.n; i++) {
             bool limited = t.run[i] % 5 < 2, late = t.run[i] % 7 == 0;
             t.channel[TRACE_FREQ][i] *= (float)((limited ? factors[k % 5] : 1) *
@@ -408,7 +408,7 @@ static void what_is_late_is_marked(void **state)
     bool off[20];
     make_trace(&alone, 3, 2.8, 0, 0, 1);
     make_trace(&t, 20, 2.8, 0, 0, 2);
-    assert_int_equal(steady_seen_add(&own, &alone), 0);
+    assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
     assert_int_equal(settling_mark_late(&t, &own, off, 20), 0);
     for (size_t i = 0; i < t.n; i++) /* every third has not come back */
         if (t.run[i] % 3 == 0 && t.time_us[i] <= 0)

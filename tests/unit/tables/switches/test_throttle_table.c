@@ -310,7 +310,7 @@ static void chains_that_are_throttled_are_in_the_limits(void **state)
         throttle_once(&m, ratio, rng_range(&r, 8, 25));
         m.throttle_distance = floor(rng_range(&r, 90, 170));
         m.no_counters = true;
-        m.counts_licences = m.counts_throttle = false;
+        m.counts_licenses = m.counts_throttle = false;
         m.halt_us = m.halt_sigma_us = 0;
         measure_512or(&m, k, &t);
         for (size_t row = 0; row < t.n_rows; row++) {

@@ -69,7 +69,7 @@ static struct expected expect(const struct model *m, const struct payload *a, co
         e.kind = "frequency";
     else if (e.latency > 0)
         e.kind = "throttle only";
-    else if (t.phases[last].level != t.from_level && m->counts_licences) /* levels of one frequency */
+    else if (t.phases[last].level != t.from_level && m->counts_licenses) /* levels of one frequency */
         e.kind = "licence only";
     return e;
 }
@@ -427,8 +427,8 @@ static void what_is_too_small_is_none(void **state)
     faint[1].freq_ghz.value = 2.33;
     assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_FREQUENCY);
     faint[1].freq_ghz.value = 2.389;
-    faint[0].share[0] = faint[1].share[1] = 1; /* the licence counters are not in doubt */
-    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_LICENCE_ONLY);
+    faint[0].share[0] = faint[1].share[1] = 1; /* the license counters are not in doubt */
+    assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_LICENSE_ONLY);
 
     struct phase flat[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_HALT, 0, 0.01, 0, NAN, -1),
                            made(PHASE_STEADY, 0.01, 0.03, 3, 1, 0), made(PHASE_THROTTLE, 0.04, 0, 3, 0.5, 0),
@@ -478,7 +478,7 @@ static void ratios_in_words(void **state)
                  {0.9, "0.90"}, {1, "1.00"},     {0.02, "0.02"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[16];
-        ratio_text(cases[i].ratio, text, sizeof text);
+        transition_ratio_text(cases[i].ratio, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
 }

@@ -50,7 +50,7 @@ static void measure_model(const char *model, const char *from, const char *to, u
     if (phases_find(&out->trace, NULL, &out->phases, why, sizeof why)) {
         fail_msg("%s", why);
     }
-    free(r.spoilt);
+    free(r.invalid);
 }
 
 static void measure(const char *from, const char *to, unsigned cores, struct measured *out)
@@ -152,8 +152,8 @@ static void the_plot_shows_it(void **state)
     assert_non_null(strstr(text, "core voltage (V)"));
     assert_non_null(strstr(text, "MODELLED")); /* whose voltage it is */
     free(text);
-    assert_int_equal(series_grid_find(&m.trace, NULL, 0, &grid), 0);
-    assert_int_equal(series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &line), 0);
+    assert_int_equal(plot_series_grid_find(&m.trace, NULL, 0, &grid), 0);
+    assert_int_equal(plot_series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &line), 0);
     assert_true(line.n > 300);
     double last = -INFINITY, highest = 0, lowest = INFINITY;
     for (size_t i = 0; i < line.n; i++) {
@@ -171,8 +171,8 @@ static void the_plot_shows_it(void **state)
         }
     }
     assert_true(highest < 0.885 && lowest > 0.745);
-    polyline_free(&line);
-    series_grid_free(&grid);
+    plot_polyline_free(&line);
+    plot_series_grid_free(&grid);
     release(&m);
 }
 

@@ -425,12 +425,12 @@ static void counters_that_cannot_be_believed(void **state)
         s.no_volts = true;
         assert_int_equal(transition_run(&machine, &s, NULL, NULL, &result, &err), MACHINE_OK);
         if (cases[i].says[0]) {
-            assert_int_equal(result.n_spoilt, 10);
+            assert_int_equal(result.n_invalid, 10);
             assert_int_equal(result.trace.n, 0);
-            if (strncmp(result.spoilt[0].why, "at ", 3) != 0 || !strstr(result.spoilt[0].why, cases[i].says))
-                fail_msg("'%s' instead of '%s'", result.spoilt[0].why, cases[i].says);
+            if (strncmp(result.invalid[0].why, "at ", 3) != 0 || !strstr(result.invalid[0].why, cases[i].says))
+                fail_msg("'%s' instead of '%s'", result.invalid[0].why, cases[i].says);
         } else {
-            assert_int_equal(result.n_spoilt, 0);
+            assert_int_equal(result.n_invalid, 0);
             assert_true(result.trace.n > 1000);
         }
         transition_result_free(&result);

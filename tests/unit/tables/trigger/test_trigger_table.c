@@ -66,7 +66,7 @@ static void a_scattered_threshold_is_found_with_honest_limits(void **state)
 static void shares_have_the_limits_of_clopper_and_pearson(void **state)
 {
     (void)state;
-    struct estimate none = share_estimate(0, 10), half = share_estimate(5, 10), nothing = share_estimate(0, 0);
+    struct estimate none = threshold_share(0, 10), half = threshold_share(5, 10), nothing = threshold_share(0, 0);
     assert_true(none.value == 0 && none.lo == 0 && fabs(none.hi - 0.30850) < 1e-4);
     assert_true(half.value == 0.5 && fabs(half.lo - 0.18709) < 1e-4 && fabs(half.hi - 0.81291) < 1e-4);
     assert_true(isnan(nothing.value) && isnan(nothing.lo));
@@ -279,7 +279,7 @@ static struct model_demand *demand_of(struct model *m, unsigned width, enum kern
     return NULL;
 }
 
-/* Other counts, rates and waits; with and without licence counters. Counts within 1 % or 1 us. */
+/* Other counts, rates and waits; with and without license counters. Counts within 1 % or 1 us. */
 static void random_triggers_come_back(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void random_triggers_come_back(void **state)
         d->rate = 0.1 + 0.8 * rng_unit(&r);
         e->rate = 0.1 + 0.8 * rng_unit(&r);
         m.wait_us = 500 + 1000 * rng_unit(&r);
-        m.counts_licences = m.counts_throttle = c % 2 == 0;
+        m.counts_licenses = m.counts_throttle = c % 2 == 0;
         measure(&m, kernels, 2, true, &t);
         size_t i = row(&t, "count", "256fma", NULL, "level 1");
         double found = table_number(&t, i, "count");
@@ -331,7 +331,7 @@ static void nothing_is_invented(void **state)
             double level = table_number(&t, i, "level");
             assert_true(strcmp(asks, "nothing") == 0 || (k == 2 && strcmp(asks, "throttle only") == 0));
             /* the same frequency alone does not tell that it is level 0 */
-            assert_true(m.counts_licences ? level == 0 : isnan(level));
+            assert_true(m.counts_licenses ? level == 0 : isnan(level));
         }
         assert_true(has_row(&t, "count", k == 2 ? "throttle only" : "nothing"));
         table_free(&t);

@@ -170,7 +170,7 @@ static void slow_transitions_give_the_same_counts(void **state)
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
         throttle_for(&m, us[c]);
-        m.counts_licences = m.counts_throttle = c % 2 == 0;
+        m.counts_licenses = m.counts_throttle = c % 2 == 0;
         measure(&m, &t);
         assert_int_equal(check_counts(&t, 13000), 2);
         assert_int_equal(check_densities(&t), 2);
@@ -323,7 +323,7 @@ static void close_levels_are_told_apart_or_not_told(void **state)
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
         m.no_counters = true;
-        m.counts_licences = m.counts_throttle = false;
+        m.counts_licenses = m.counts_throttle = false;
         m.tsc_step_ns = clocks[c / 16];
         m.n_mixtures = m.n_dirty = 0;
         for (size_t i = 0; i < m.n_turbo; i++) {
@@ -363,7 +363,7 @@ static void one_core_is_tried_where_all_show_nothing(void **state)
     size_t all = 0, one = 0;
     (void)state;
     rig_load("core-i5-1035g4", &m);
-    m.counts_licences = m.counts_throttle = false;
+    m.counts_licenses = m.counts_throttle = false;
     measure(&m, &t); /* with none of the kernels that may ask for another level */
     assert_true(find_row(&t, "count", "512fma", "lower frequency") < t.n_rows);
     table_free(&t);

@@ -23,20 +23,20 @@ static const struct {
              {8192, true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static struct reading_input input_of(const double shares[KINDS], const struct reading_change *changes, size_t n)
+static struct meaning_input input_of(const double shares[KINDS], const struct meaning_change *changes, size_t n)
 {
-    struct reading_input r = {.changes = changes, .n_changes = n};
+    struct meaning_input r = {.changes = changes, .n_changes = n};
     for (size_t i = KINDS; i-- > 0;) /* the order in which they come does not matter */
         if (shares[i] >= 0)
-            assert_true(reading_add(&r, kinds[i].width, kinds[i].heavy, shares[i]));
+            assert_true(meaning_add(&r, kinds[i].width, kinds[i].heavy, shares[i]));
     return r;
 }
 
 static void expect(const double shares[KINDS], const char *words)
 {
     char text[READINGS_TEXT_MAX];
-    struct reading_input r = input_of(shares, NULL, 0);
-    reading_text(&r, text);
+    struct meaning_input r = input_of(shares, NULL, 0);
+    meaning_text(&r, text);
     assert_string_equal(text, words);
 }
 
@@ -70,13 +70,13 @@ static void kernels_of_one_kind_may_differ(void **state)
 {
     (void)state;
     char text[READINGS_TEXT_MAX];
-    struct reading_input r = {0};
-    reading_add(&r, 64, false, 0);
-    reading_add(&r, 256, true, 0.25);
-    reading_add(&r, 256, true, 1);
-    reading_text(&r, text);
+    struct meaning_input r = {0};
+    meaning_add(&r, 64, false, 0);
+    meaning_add(&r, 256, true, 0.25);
+    meaning_add(&r, 256, true, 1);
+    meaning_text(&r, text);
     assert_string_equal(text, "heavy 256 in part (0.25 to 1.00)");
-    reading_disagreement(&r, READING_LEVEL_1, text);
+    meaning_disagreement(&r, MEANING_LEVEL_1, text);
     assert_string_equal(text, "heavy 256 is counted in part");
 }
 
@@ -85,7 +85,7 @@ static void throttling_is_told_from_other_changes(void **state)
     (void)state;
     static const double none[KINDS] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct {
-        struct reading_change changes[2];
+        struct meaning_change changes[2];
         const char *words;
         bool agrees; /* with an event of throttled cycles */
     } cases[] = {
@@ -108,10 +108,10 @@ static void throttling_is_told_from_other_changes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[READINGS_TEXT_MAX];
-        struct reading_input r = input_of(none, cases[i].changes, 2);
-        reading_text(&r, text);
+        struct meaning_input r = input_of(none, cases[i].changes, 2);
+        meaning_text(&r, text);
         assert_string_equal(text, cases[i].words);
-        reading_disagreement(&r, READING_THROTTLED, text);
+        meaning_disagreement(&r, MEANING_THROTTLED, text);
         assert_int_equal(text[0] == '\0', cases[i].agrees);
     }
 }
@@ -120,24 +120,24 @@ static void documentation(void **state)
 {
     (void)state;
     char text[READINGS_TEXT_MAX];
-    assert_int_equal(reading_document_of("CORE_POWER.LVL1_TURBO_LICENSE"), READING_LEVEL_1);
-    assert_int_equal(reading_document_of("CORE_POWER.LICENSE_1"), READING_UNDOCUMENTED);
-    assert_int_equal(reading_document_of(""), READING_UNDOCUMENTED);
-    struct reading_input r = input_of((double[KINDS]){1, 1, 1, 1, 1, 1, 0, 0, 1}, NULL, 0);
-    reading_disagreement(&r, READING_LEVEL_0, text);
+    assert_int_equal(meaning_document_of("CORE_POWER.LVL1_TURBO_LICENSE"), MEANING_LEVEL_1);
+    assert_int_equal(meaning_document_of("CORE_POWER.LICENSE_1"), MEANING_UNDOCUMENTED);
+    assert_int_equal(meaning_document_of(""), MEANING_UNDOCUMENTED);
+    struct meaning_input r = input_of((double[KINDS]){1, 1, 1, 1, 1, 1, 0, 0, 1}, NULL, 0);
+    meaning_disagreement(&r, MEANING_LEVEL_0, text);
     assert_string_equal(text, "heavy 256 is counted"); /* of tiles nothing is documented */
-    reading_disagreement(&r, READING_UNDOCUMENTED, text);
+    meaning_disagreement(&r, MEANING_UNDOCUMENTED, text);
     assert_string_equal(text, "");
 }
 
 static void there_is_room_for_so_many_kinds(void **state)
 {
     (void)state;
-    struct reading_input r = {0};
+    struct meaning_input r = {0};
     for (unsigned i = 0; i < READINGS_KINDS_MAX; i++)
-        assert_true(reading_add(&r, 64 + i, false, 0));
-    assert_false(reading_add(&r, 9999, false, 0));
-    assert_true(reading_add(&r, 64, false, 1));
+        assert_true(meaning_add(&r, 64 + i, false, 0));
+    assert_false(meaning_add(&r, 9999, false, 0));
+    assert_true(meaning_add(&r, 64, false, 1));
 }
 
 /* ---- shares ---- */

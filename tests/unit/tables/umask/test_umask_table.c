@@ -205,9 +205,9 @@ static void other_processors_are_refused(void **state)
     struct model m;
     struct table t;
     rig_load("generic-no-licence", &m);
-    expect_refusal(&m, &o, "no licence events");
+    expect_refusal(&m, &o, "no license events");
     rig_load("core-i7-6700hq", &m);
-    expect_refusal(&m, &o, "no licence events");
+    expect_refusal(&m, &o, "no license events");
     rig_load("xeon-gold-6130", &m);
     m.model = 0x8f; /* Sapphire Rapids: nothing is published of event 28H */
     expect_refusal(&m, &o, "--event 0x28 measures it all the same");
@@ -242,7 +242,7 @@ static void ice_lake_disagrees(void **state)
 
 /* ---- machines that are not quite as they should be ---- */
 
-struct spoilt_machine {
+struct invalid_machine {
     struct machine model;
     struct machine_ops ops;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
@@ -250,60 +250,60 @@ struct spoilt_machine {
     bool constant;
 };
 
-static struct spoilt_machine spoilt;
+static struct invalid_machine invalid;
 
-static int spoilt_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+static int invalid_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     size_t events = 0;
     (void)m;
     for (size_t i = 0; i < s->n_counters; i++)
         events += s->counters[i].id == COUNTER_EVENT;
-    if (events > spoilt.most_events)
+    if (events > invalid.most_events)
         return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "no counter is free");
-    memcpy(spoilt.counters, s->counters, s->n_counters * sizeof *s->counters);
-    spoilt.n_counters = s->n_counters;
-    return spoilt.model.ops->prepare(&spoilt.model, s, err);
+    memcpy(invalid.counters, s->counters, s->n_counters * sizeof *s->counters);
+    invalid.n_counters = s->n_counters;
+    return invalid.model.ops->prepare(&invalid.model, s, err);
 }
 
 /* Events count every cycle. */
-static int spoilt_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+static int invalid_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     (void)m;
-    int status = spoilt.model.ops->run(&spoilt.model, r, out, err);
+    int status = invalid.model.ops->run(&invalid.model, r, out, err);
     size_t cycles = 0;
-    while (cycles < spoilt.n_counters && spoilt.counters[cycles].id != COUNTER_CYCLES)
+    while (cycles < invalid.n_counters && invalid.counters[cycles].id != COUNTER_CYCLES)
         cycles++;
-    for (size_t i = 0; status == MACHINE_OK && spoilt.constant && i < out->n; i++)
-        for (size_t c = 0; c < spoilt.n_counters; c++)
-            if (spoilt.counters[c].id == COUNTER_EVENT)
+    for (size_t i = 0; status == MACHINE_OK && invalid.constant && i < out->n; i++)
+        for (size_t c = 0; c < invalid.n_counters; c++)
+            if (invalid.counters[c].id == COUNTER_EVENT)
                 out->words[i * out->stride + 2 + c] = out->words[i * out->stride + 2 + cycles];
     return status;
 }
 
-static void measure_spoilt(size_t most_events, bool constant, struct table *out)
+static void measure_invalid(size_t most_events, bool constant, struct table *out)
 {
     struct tables_options o = brief();
     struct machine_error err;
     struct model m;
     rig_load("xeon-gold-6130", &m);
-    memset(&spoilt, 0, sizeof spoilt);
-    assert_int_equal(machine_open_parsed_model(&m, "model:test", &spoilt.model, &err), MACHINE_OK);
-    spoilt.ops = *spoilt.model.ops;
-    spoilt.ops.prepare = spoilt_prepare;
-    spoilt.ops.run = spoilt_run;
-    spoilt.most_events = most_events;
-    spoilt.constant = constant;
-    struct machine machine = {&spoilt.ops, spoilt.model.state};
+    memset(&invalid, 0, sizeof invalid);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &invalid.model, &err), MACHINE_OK);
+    invalid.ops = *invalid.model.ops;
+    invalid.ops.prepare = invalid_prepare;
+    invalid.ops.run = invalid_run;
+    invalid.most_events = most_events;
+    invalid.constant = constant;
+    struct machine machine = {&invalid.ops, invalid.model.state};
     /* what is not replaced goes to the model; it is closed through the wrapper */
     assert_int_equal(tables_measure(&table_umask, &machine, &o, NULL, NULL, out, &err), MACHINE_OK);
-    spoilt.model.ops->close(&spoilt.model);
+    invalid.model.ops->close(&invalid.model);
 }
 
 static void constant_counter_is_told(void **state)
 {
     (void)state;
     struct table t;
-    measure_spoilt(4, true, &t);
+    measure_invalid(4, true, &t);
     assert_string_equal(reading(&t, 0x01), "everything");
     assert_string_equal(reading(&t, 0x40), "everything");
     assert_string_equal(disagreement(&t, 0x01), "");
@@ -319,7 +319,7 @@ static void few_counters_take_more_runs(void **state)
     (void)state;
     for (size_t most = 1; most < 4; most++) {
         struct table t;
-        measure_spoilt(most, false, &t);
+        measure_invalid(most, false, &t);
         assert_string_equal(reading(&t, 0x08), "heavy 256");
         assert_string_equal(reading(&t, 0x40), "throttled");
         assert_string_equal(reading(&t, 0x07), "up to 128 bit, light 256");
@@ -328,7 +328,7 @@ static void few_counters_take_more_runs(void **state)
         table_free(&t);
     }
     struct table t;
-    measure_spoilt(0, false, &t);
+    measure_invalid(0, false, &t);
     assert_int_equal(t.n_rows, 0);
     assert_non_null(strstr(t.missing[1].why, "ask for fewer events"));
     table_free(&t);
