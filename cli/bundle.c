@@ -33,14 +33,13 @@ struct members {
 };
 
 /* Takes over the reference. Returns 0, or -1: out of memory. */
-static int add(struct members *m, const char *name, json_t *json, size_t flags)
+static int bundle_add(struct members *m, const char *name, json_t *json, size_t flags)
 {
     struct archive_member *member = &m->member[m->n];
     char *text = json != NULL ? json_dumps(json, flags | JSON_PRESERVE_ORDER) : NULL;
     json_decref(json);
-    if (text == NULL) {
+    if (text == NULL)
         return -1;
-    }
     snprintf(member->name, sizeof(member->name), "%s", name);
     member->text = text;
     member->size = strlen(text);
@@ -58,19 +57,18 @@ int bundle_write(const char *path, const json_t *self_test, const struct self_te
 {
     struct members members = {.n = 0};
     int status = FAILED;
-    if (add(&members, "self-test.json", json_incref((json_t *)(uintptr_t)self_test),
-            JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0 ||
-        add(&members, "readings.json", self_test_readings_json(r), JSON_COMPACT) != 0 ||
-        add(&members, "host.json", host_facts_json("/sys", "/proc"), JSON_INDENT(1)) != 0) {
+    if (bundle_add(&members, "self-test.json", json_incref((json_t *)(uintptr_t)self_test),
+                   JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0 ||
+        bundle_add(&members, "readings.json", self_test_readings_json(r), JSON_COMPACT) != 0 ||
+        bundle_add(&members, "host.json", host_facts_json("/sys", "/proc"), JSON_INDENT(1)) != 0)
         complain("out of memory");
-    } else {
+    else
         status = file_write(path, print_archive, &members);
-    }
     archive_free(members.member, members.n);
     return status;
 }
 
-static int refuse(const char *path, const char *what, const char *why)
+static int bundle_refuse(const char *path, const char *what, const char *why)
 {
     complain("%s: %s%s; a file that --self-test --bundle has written would work", path, what, why);
     return BAD_USAGE;
@@ -81,17 +79,16 @@ static int read_members(const char *path, const struct members *m, struct self_t
     char why[400];
     json_error_t error;
     const struct archive_member *readings = archive_find(m->member, m->n, "readings.json");
-    if (readings == NULL) {
-        return refuse(path, "it holds no readings.json", "");
-    }
+    if (readings == NULL)
+        return bundle_refuse(path, "it holds no readings.json", "");
     json_t *json = json_loadb(readings->text, readings->size, JSON_REJECT_DUPLICATES, &error);
     if (json == NULL) {
         snprintf(why, sizeof(why), "%d:%d: %.200s", error.line, error.column, error.text);
-        return refuse(path, "readings.json:", why);
+        return bundle_refuse(path, "readings.json:", why);
     }
     int status = self_test_readings_read(json, out, why, sizeof(why));
     json_decref(json);
-    return status == 0 ? DONE : refuse(path, "readings.json: ", why);
+    return status == 0 ? DONE : bundle_refuse(path, "readings.json: ", why);
 }
 
 int bundle_read(const char *path, struct self_test_readings *out)
@@ -99,14 +96,13 @@ int bundle_read(const char *path, struct self_test_readings *out)
     struct members members = {.n = 0};
     char why[400];
     FILE *in;
-    if (path_read_named(path, &in, why, sizeof(why)) != 0) {
-        return refuse(path, "no such file, or no regular one: ", why);
-    }
-    int status = archive_read(in, members.member, &members.n, why, sizeof(why)) == 0 ? DONE : refuse(path, why, "");
+    if (path_read_named(path, &in, why, sizeof(why)) != 0)
+        return bundle_refuse(path, "no such file, or no regular one: ", why);
+    int status = archive_read(in, members.member, &members.n, why, sizeof(why)) == 0 ? DONE
+                                                                                     : bundle_refuse(path, why, "");
     (void)fclose(in);
-    if (status == DONE) {
+    if (status == DONE)
         status = read_members(path, &members, out);
-    }
     archive_free(members.member, members.n);
     return status;
 }

@@ -31,19 +31,17 @@ static int recover(bool quiet, bool tell_lives, bool *anything)
         struct machine_error error;
         char told[200];
         bool lives;
-        if (settings_recover(&roots, told, sizeof(told), &lives, &error) != MACHINE_OK) {
+        if (settings_recover(&roots, told, sizeof(told), &lives, &error) != MACHINE_OK)
             return complain_of_machine("", &error);
-        }
-        if (told[0] != '\0' && !quiet && (tell_lives || !lives)) {
+        if (told[0] != '\0' && !quiet && (tell_lives || !lives))
             fprintf(stderr, "%s\n", told);
-        }
         *anything = *anything || told[0] != '\0';
     }
     return DONE;
 }
 
 /* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
-static void put_back(void *s)
+static void changed_settings_put_back(void *s)
 {
     static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];
     struct machine_error error;
@@ -72,20 +70,17 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     struct settings_wish wish = {.turbo = o->turbo_given ? o->turbo_on : -1,
                                  .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0};
     *out = NULL;
-    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0) {
+    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
         return DONE;
-    }
     stop_only_asks(true);
     bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0;
     stop_hold();
     int status = recover(o->quiet, !wishes, &anything); /* with wishes a run that lives is an error, told below */
-    if (status == DONE && wishes) {
+    if (status == DONE && wishes)
         status = apply(&wish, out);
-    }
-    stop_release(*out != NULL ? put_back : NULL, *out);
-    if (*out == NULL) {
+    stop_release(*out != NULL ? changed_settings_put_back : NULL, *out);
+    if (*out == NULL)
         stop_only_asks(false);
-    }
     return status;
 }
 
@@ -105,8 +100,7 @@ int job_restore(const struct options *o)
     stop_hold();
     int status = recover(false, true, &anything);
     stop_release(NULL, NULL);
-    if (status == DONE && !anything && !o->quiet) {
+    if (status == DONE && !anything && !o->quiet)
         printf("no run has left settings of this machine changed\n");
-    }
     return status;
 }

@@ -12,7 +12,7 @@
 
 enum { WHY_SIZE = 500 };
 
-static void keep(struct collected *c, const struct table *t)
+static void collect_keep(struct collected *c, const struct table *t)
 {
     c->table[c->n] = *t;
     c->list[c->n] = &c->table[c->n];
@@ -20,7 +20,7 @@ static void keep(struct collected *c, const struct table *t)
 }
 
 /* DIR/tables/NAME.json, if it is there. */
-static int read_table(const char *directory, const char *name, struct collected *c)
+static int collect_read_table(const char *directory, const char *name, struct collected *c)
 {
     char *path = NULL, why[WHY_SIZE];
     size_t length = 0;
@@ -50,26 +50,24 @@ static int read_table(const char *directory, const char *name, struct collected 
         table_free(&t);
         status = BAD_USAGE;
     } else {
-        keep(c, &t);
+        collect_keep(c, &t);
     }
     free(text);
     free(path);
     return status;
 }
 
-static int read_all(const char *directory, const char *const *names, size_t n, struct collected *c)
+static int collect_read_all(const char *directory, const char *const *names, size_t n, struct collected *c)
 {
     for (size_t i = 0; i < n; i++) {
-        int status = read_table(directory, names[i], c);
-        if (status != DONE) {
+        int status = collect_read_table(directory, names[i], c);
+        if (status != DONE)
             return status;
-        }
     }
     if (c->n == 0) {
         char list[300] = "";
-        for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++) {
+        for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", names[i]);
-        }
         complain("--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them", directory,
                  directory, list);
         return BAD_USAGE;
@@ -77,7 +75,7 @@ static int read_all(const char *directory, const char *const *names, size_t n, s
     return DONE;
 }
 
-static int measure_all(const struct options *o, const char *const *names, size_t n, struct collected *c)
+static int collect_measure_all(const struct options *o, const char *const *names, size_t n, struct collected *c)
 {
     struct measuring m;
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
@@ -87,20 +85,17 @@ static int measure_all(const struct options *o, const char *const *names, size_t
         n_kinds += kinds[n_kinds] != NULL;
     }
     int status = measuring_open(o, &m);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     status = measuring_plan(&m, kinds, n_kinds);
     for (size_t i = 0; i < n_kinds && status == DONE; i++) {
         struct table t;
         status = measuring_table(&m, kinds[i], NULL, &t);
-        if (status == DONE) {
-            keep(c, &t);
-        }
+        if (status == DONE)
+            collect_keep(c, &t);
     }
-    if (stop_asked()) {
+    if (stop_asked())
         complain("interrupted, nothing was written; --all keeps what is finished, --input takes it");
-    }
     int closed = measuring_close(&m);
     return status == DONE ? closed : status;
 }
@@ -110,9 +105,8 @@ static int check_together(const struct options *o, const struct collected *c)
 {
     char why[500];
     if (schedule_check_tables(c->list, c->n, why, sizeof(why)) == 0 &&
-        schedule_check_rows(c->list, c->n, why, sizeof(why)) == 0) {
+        schedule_check_rows(c->list, c->n, why, sizeof(why)) == 0)
         return DONE;
-    }
     complain("%s%s%s", o->input != NULL ? o->input : "", o->input != NULL ? ": " : "", why);
     return o->input != NULL ? BAD_USAGE : FAILED;
 }
@@ -120,18 +114,16 @@ static int check_together(const struct options *o, const struct collected *c)
 int collect_tables(const struct options *o, const char *const *names, size_t n, struct collected *c)
 {
     memset(c, 0, sizeof(*c));
-    int status = o->input != NULL ? read_all(o->input, names, n, c) : measure_all(o, names, n, c);
+    int status = o->input != NULL ? collect_read_all(o->input, names, n, c) : collect_measure_all(o, names, n, c);
     status = status == DONE ? check_together(o, c) : status;
-    if (status != DONE) {
+    if (status != DONE)
         collect_free(c);
-    }
     return status;
 }
 
 void collect_free(struct collected *c)
 {
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++)
         table_free(&c->table[i]);
-    }
     memset(c, 0, sizeof(*c));
 }

@@ -22,16 +22,14 @@ bool file_is_stdout(const char *name)
 }
 
 /* Whether two names are one in the same directory. Where that is not there yet the spelling decides. */
-static bool same_place(const char *a, const char *b)
+static bool files_same_place(const char *a, const char *b)
 {
     char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];
     struct stat s, t;
-    if (strcmp(a, b) == 0 || (file_is_stdout(a) && file_is_stdout(b))) {
+    if (strcmp(a, b) == 0 || (file_is_stdout(a) && file_is_stdout(b)))
         return true;
-    }
-    if (file_is_stdout(a) || file_is_stdout(b)) {
+    if (file_is_stdout(a) || file_is_stdout(b))
         return false;
-    }
     int fa = path_open_parent(a, name_a, why, sizeof(why)), fb = path_open_parent(b, name_b, why, sizeof(why));
     bool same = fa >= 0 && fb >= 0 && fstat(fa, &s) == 0 && fstat(fb, &t) == 0 && s.st_dev == t.st_dev &&
                 s.st_ino == t.st_ino && strcmp(name_a, name_b) == 0;
@@ -44,7 +42,7 @@ int files_differ(const char *const *names, const char *const *options, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = i + 1; j < n; j++) {
-            if (names[i] != NULL && names[j] != NULL && same_place(names[i], names[j])) {
+            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j])) {
                 complain("%s and %s both name '%s'", options[i], options[j], names[i]);
                 return BAD_USAGE;
             }
@@ -71,15 +69,13 @@ int file_try_write(const char *name, file_printer *print, const void *data, char
 {
     struct atomic_file file;
     if (file_is_stdout(name)) {
-        if (print(stdout, data) == 0 && fflush(stdout) == 0) {
+        if (print(stdout, data) == 0 && fflush(stdout) == 0)
             return DONE;
-        }
         snprintf(why, size, "cannot write to standard output: %s", strerror(errno));
         return FAILED;
     }
-    if (atomic_open(&file, name, why, size) != 0) {
+    if (atomic_open(&file, name, why, size) != 0)
         return FAILED;
-    }
     errno = 0;
     if (print(file.stream, data) != 0) {
         snprintf(why, size, "cannot write %s: %s", name, strerror(errno != 0 ? errno : EIO));
@@ -93,9 +89,8 @@ int file_write(const char *name, file_printer *print, const void *data)
 {
     char why[WHY_SIZE];
     int status = file_try_write(name, print, data, why, sizeof(why));
-    if (status != DONE) {
+    if (status != DONE)
         complain("%s", why);
-    }
     return status;
 }
 
@@ -110,9 +105,8 @@ char *file_read(FILE *in, size_t *length)
     }
     char block[65536];
     size_t n, total = 0;
-    while (total <= FILE_BYTES_MAX && (n = fread(block, 1, sizeof(block), in)) > 0) {
+    while (total <= FILE_BYTES_MAX && (n = fread(block, 1, sizeof(block), in)) > 0)
         total += fwrite(block, 1, n, out);
-    }
     int error = ferror(in) != 0 ? EIO : total > FILE_BYTES_MAX ? EFBIG : 0;
     (void)fclose(in);
     if (fclose(out) != 0 || error != 0) {
@@ -120,22 +114,19 @@ char *file_read(FILE *in, size_t *length)
         errno = error != 0 ? error : ENOMEM;
         return NULL;
     }
-    if (length != NULL) {
+    if (length != NULL)
         *length = size;
-    }
     return text;
 }
 
 char *file_read_found(const char *name, size_t *length, char *why, size_t size)
 {
     FILE *in;
-    if (path_read_found(name, &in, why, size) != 0) {
+    if (path_read_found(name, &in, why, size) != 0)
         return NULL;
-    }
     char *text = file_read(in, length);
-    if (text == NULL) {
+    if (text == NULL)
         snprintf(why, size, "%s", strerror(errno));
-    }
     return text;
 }
 
@@ -144,9 +135,8 @@ static int make_one(const char *path, char *why, size_t size)
 {
     char name[NAME_MAX + 1];
     int parent = path_open_parent(path, name, why, size);
-    if (parent < 0) {
+    if (parent < 0)
         return -1;
-    }
     int status = mkdirat(parent, name, 0777), error = errno;
     close(parent);
     snprintf(why, size, "%s", strerror(error));
@@ -162,15 +152,13 @@ int directories_try_make(const char *directory, struct directories *made, char *
         return FAILED;
     }
     for (size_t i = 1; i <= strlen(directory); i++) {
-        if (directory[i] != '/' && directory[i] != '\0') {
+        if (directory[i] != '/' && directory[i] != '\0')
             continue;
-        }
         memcpy(path, directory, i);
         path[i] = '\0';
         if (make_one(path, reason, sizeof(reason)) == 0) {
-            if (made != NULL && made->n < sizeof(made->made) / sizeof(made->made[0])) {
+            if (made != NULL && made->n < sizeof(made->made) / sizeof(made->made[0]))
                 made->made[made->n++] = strdup(path);
-            }
         } else if (errno != EEXIST) {
             snprintf(why, size, "cannot make the directory %s: %s", path, reason);
             return FAILED;
@@ -189,9 +177,8 @@ int directories_make(const char *directory, const char *option, struct directori
 {
     char why[WHY_SIZE + PATH_MAX];
     int status = directories_try_make(directory, made, why, sizeof(why));
-    if (status != DONE) {
+    if (status != DONE)
         complain("%s; %s DIR names another", why, option);
-    }
     return status;
 }
 

@@ -23,7 +23,7 @@ struct all {
     struct run_directory directory;
     const struct table_kind *const *kinds;
     size_t n, done;
-    struct table tables[MEASURING_TABLES_MAX];                 /* those that were measured, `done` of them */
+    struct table tables[MEASURING_TABLES_MAX]; /* those that were measured, `done` of them */
     const struct table_kind *measured[MEASURING_TABLES_MAX];
     char failure[MEASURING_TABLES_MAX][700]; /* tables that failed, and why: not for what the machine is */
     const char *failures[MEASURING_TABLES_MAX + 1];
@@ -49,11 +49,9 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
 /* What the table frequency says of levels, which is measured first, goes into those that tell of their changes. */
 static void note_levels(const struct all *a, struct table *t)
 {
-    for (size_t i = 0; i < a->done; i++) {
-        if (strcmp(a->tables[i].name, "frequency") == 0 && &a->tables[i] != t) {
+    for (size_t i = 0; i < a->done; i++)
+        if (strcmp(a->tables[i].name, "frequency") == 0 && &a->tables[i] != t)
             support_note_levels(t, &a->tables[i]);
-        }
-    }
 }
 
 /* DONE also where the table failed, which is noted; else it was measured, but not written. */
@@ -64,9 +62,8 @@ static int measure_one(struct all *a, size_t i)
     struct table *t = &a->tables[a->done];
     double begin = progress_seconds();
     int status = measuring_table(&a->measuring, k, &store, t);
-    if (status != DONE && a->directory.failed) {
+    if (status != DONE && a->directory.failed)
         return status;
-    }
     if (status != DONE) {
         char *text = a->failure[a->n_failures];
         snprintf(text, sizeof(a->failure[0]), "the table %s failed: %s", k->name, a->measuring.failure);
@@ -78,9 +75,8 @@ static int measure_one(struct all *a, size_t i)
     status = write_table(a, k, t);
     if (status == DONE && !a->measuring.quiet) {
         printf("%-12s %6zu row%s", k->name, t->n_rows, t->n_rows == 1 ? " " : "s");
-        if (t->n_missing > 0) {
+        if (t->n_missing > 0)
             printf(", %zu not measured", t->n_missing);
-        }
         printf(", %.1f s\n", progress_seconds() - begin);
         (void)fflush(stdout);
     }
@@ -88,7 +84,7 @@ static int measure_one(struct all *a, size_t i)
 }
 
 /* One table that fails does not keep the others from being measured; what cannot be written does. */
-static int measure_all(struct all *a)
+static int job_all_measure_all(struct all *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         int status = stop_asked() ? FAILED : measure_one(a, i);
@@ -97,9 +93,8 @@ static int measure_all(struct all *a)
                      a->kinds[i]->name, a->path);
             return FAILED;
         }
-        if (status != DONE) {
+        if (status != DONE)
             return status;
-        }
     }
     return DONE;
 }
@@ -115,9 +110,11 @@ static void count_verdicts(FILE *out, const struct table *t)
 {
     enum { NAMED = 4 };
     size_t deviate = validate_count(t, "deviates"), named = 0;
-    fprintf(out, "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu undecided, %zu not "
-            "measured.\n", t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
-            validate_count(t, "undecided"), validate_count(t, "not measured"));
+    fprintf(
+        out,
+        "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu undecided, %zu not measured.\n",
+        t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
+        validate_count(t, "undecided"), validate_count(t, "not measured"));
     for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {
         const char *verdict = table_text(t, i, "verdict"), *figure = table_text(t, i, "figure");
         if (verdict != NULL && figure != NULL && strcmp(verdict, "deviates") == 0) {
@@ -125,9 +122,8 @@ static void count_verdicts(FILE *out, const struct table *t)
                     table_number(t, i, "published"), table_number(t, i, "measured"));
         }
     }
-    if (named > 0) {
+    if (named > 0)
         fprintf(out, "%s.\n", deviate > named ? "; and more" : "");
-    }
 }
 
 /* A part of the report like the tables, but measured by none. */
@@ -139,22 +135,19 @@ static const struct table_kind verdicts_kind = {
 };
 
 /* The published figures of this processor, if there are any, become one more table. DONE, or FAILED after a line. */
-static int compare(struct all *a)
+static int job_all_compare(struct all *a)
 {
     struct sku sku;
     struct machine_error error;
     const struct table *list[MEASURING_TABLES_MAX];
     struct table *t = &a->tables[a->done];
-    if (a->done == 0 || a->done >= MEASURING_TABLES_MAX) {
+    if (a->done == 0 || a->done >= MEASURING_TABLES_MAX)
         return DONE;
-    }
     int found = tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error);
-    if (found != MACHINE_OK) {
+    if (found != MACHINE_OK)
         return found == MACHINE_CANNOT ? DONE : complain_of_machine("published figures", &error);
-    }
-    for (size_t i = 0; i < a->done; i++) {
+    for (size_t i = 0; i < a->done; i++)
         list[i] = &a->tables[i];
-    }
     int status = FAILED;
     if (validate_tables(&sku, list, a->done, t) == 0) {
         a->measured[a->done++] = &verdicts_kind;
@@ -168,41 +161,34 @@ static int compare(struct all *a)
 }
 
 /* The report, and on the screen what it begins with. */
-static int conclude(struct all *a, const struct options *o)
+static int job_all_conclude(struct all *a, const struct options *o)
 {
     size_t n_rows = 0;
-    for (size_t i = 0; i < a->done; i++) {
+    for (size_t i = 0; i < a->done; i++)
         n_rows += a->tables[i].n_rows;
-    }
-    int compared = compare(a);
-    if (compared == FAILED) {
+    int compared = job_all_compare(a);
+    if (compared == FAILED)
         return compared; /* it could not be written: neither can the report */
-    }
     const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &contents);
     if (stop_asked()) {
         complain("interrupted while the report was written; --resume writes it");
         return FAILED;
     }
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
-    if (!a->measuring.quiet) {
+    if (!a->measuring.quiet)
         putchar('\n');
-    }
     for (size_t i = 0; i < a->done; i++) {
         char *findings = report_findings(a->measured[i], &a->tables[i]);
-        if (findings != NULL) {
+        if (findings != NULL)
             printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
-        }
         free(findings);
     }
-    if (!a->measuring.quiet) {
+    if (!a->measuring.quiet)
         printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
-    }
-    if (a->n_failures > 0) {
+    if (a->n_failures > 0)
         return FAILED;
-    }
     if (compared == DONE && n_rows == 0) {
         complain("nothing of any table can be measured here; %s/report.html has the reasons", a->path);
         return CANNOT;
@@ -224,28 +210,24 @@ int job_all(const struct options *o)
     if (status == DONE) {
         /* planned first: what is refused then leaves no directory behind that would have to be resumed */
         status = measuring_plan(&a->measuring, a->kinds, a->n);
-        if (status == DONE) {
+        if (status == DONE)
             status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
-        }
         if (status == DONE) {
-            snprintf(a->interrupted, sizeof(a->interrupted), "interrupted; the finished cells are kept in %.200s: "
-                     "--resume goes on with them", a->path);
+            snprintf(a->interrupted, sizeof(a->interrupted),
+                     "interrupted; the finished cells are kept in %.200s: --resume goes on with them", a->path);
             stop_says(a->interrupted);
-            status = measure_all(a);
+            status = job_all_measure_all(a);
         }
         int closed = measuring_close(&a->measuring);
         status = status == DONE ? closed : status;
-        if (status == DONE) {
-            status = conclude(a, o);
-        }
-        if (status == DONE) {
+        if (status == DONE)
+            status = job_all_conclude(a, o);
+        if (status == DONE)
             status = run_directory_check(&a->directory);
-        }
         run_directory_close(&a->directory);
     }
-    for (size_t i = 0; i < a->done; i++) {
+    for (size_t i = 0; i < a->done; i++)
         table_free(&a->tables[i]);
-    }
     stop_says(NULL);
     free(a);
     return status;

@@ -31,16 +31,14 @@ static int read_stream(FILE *in, const char *name, struct trace *t)
 {
     struct trace_error error;
     memset(&error, 0, sizeof(error));
-    if (trace_read_csv(in, t, &error) == 0) {
+    if (trace_read_csv(in, t, &error) == 0)
         return DONE;
-    }
-    if (error.line == 0) {
+    if (error.line == 0)
         complain("%s: %s", name, error.text);
-    } else if (error.column == 0) {
+    else if (error.column == 0)
         complain("%s:%zu: %s", name, error.line, error.text);
-    } else {
+    else
         complain("%s:%zu:%zu: %s", name, error.line, error.column, error.text);
-    }
     return BAD_USAGE;
 }
 
@@ -48,12 +46,10 @@ static int read_trace(const char *name, struct trace *t)
 {
     char why[400];
     FILE *in;
-    if (is_stdin(name)) {
+    if (is_stdin(name))
         return read_stream(stdin, "standard input", t);
-    }
-    if (path_read_named(name, &in, why, sizeof(why)) != 0) {
+    if (path_read_named(name, &in, why, sizeof(why)) != 0)
         return unreadable(name, why);
-    }
     int status = read_stream(in, name, t);
     fclose(in);
     return status;
@@ -71,9 +67,8 @@ static void stem_of(const char *name, const struct trace *t, char *stem, size_t 
     const char *slash = strrchr(name, '/');
     snprintf(base, sizeof(base), "%s", is_stdin(name) ? "stdin" : slash != NULL ? slash + 1 : name);
     char *dot = strrchr(base, '.');
-    if (dot != NULL && dot != base) {
+    if (dot != NULL && dot != base)
         *dot = '\0';
-    }
     outputs_stem(base, NULL, stem, size);
 }
 
@@ -89,9 +84,8 @@ static int spare_input(const struct options *o, struct outputs *out)
     const char *input = o->job_argument;
     char **files[] = {&out->csv, &out->json, &out->plot};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input)) {
+        if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input))
             continue;
-        }
         if (i > 0 || o->csv != NULL) {
             complain("%s is the trace that is to be analysed: it is not written over", input);
             return BAD_USAGE;
@@ -102,23 +96,20 @@ static int spare_input(const struct options *o, struct outputs *out)
     return DONE;
 }
 
-static void tell_missing(const struct trace *t, char *out, size_t size)
+static void job_analyze_tell_missing(const struct trace *t, char *out, size_t size)
 {
     static const struct {
         enum trace_channel channel;
         const char *name;
-    } wanted[] = {{TRACE_FREQ, "frequency"}, {TRACE_IPC, "IPC"}, {TRACE_VOLTS, "core voltage"},
-                  {TRACE_LVL0, "license counters"}};
+    } wanted[] = {
+        {TRACE_FREQ, "frequency"}, {TRACE_IPC, "IPC"}, {TRACE_VOLTS, "core voltage"}, {TRACE_LVL0, "license counters"}};
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        if (t->channel[wanted[i].channel] == NULL) {
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        if (t->channel[wanted[i].channel] == NULL)
             used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", wanted[i].name);
-        }
-    }
-    if (used > 0) {
+    if (used > 0)
         snprintf(out + used, size - used, " (not in the trace)");
-    }
 }
 
 static int show_and_write(const struct options *o, const struct trace *t, struct outputs *out)
@@ -136,7 +127,7 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     if (discarded_take(t, &phases) != 0 || confirm_again(t, &phases) != 0) {
         complain("out of memory");
     } else {
-        tell_missing(t, missing, sizeof(missing));
+        job_analyze_tell_missing(t, missing, sizeof(missing));
         report_print(screen, report_colour(screen), t, &phases, missing);
         status = outputs_write(out, t, &phases, screen);
     }
@@ -150,20 +141,16 @@ int job_analyze(const struct options *o)
     struct outputs out;
     char stem[256];
     int status = read_trace(o->job_argument, &trace);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     stem_of(o->job_argument, &trace, stem, sizeof(stem));
     status = outputs_choose(o, stem, NULL, &out);
-    if (status == DONE) {
+    if (status == DONE)
         status = spare_input(o, &out);
-    }
-    if (status == DONE) {
+    if (status == DONE)
         status = outputs_check(&out, trace.n);
-    }
-    if (status == DONE) {
+    if (status == DONE)
         status = show_and_write(o, &trace, &out);
-    }
     outputs_free(&out);
     trace_free(&trace);
     return status;

@@ -41,15 +41,13 @@ static int write_export(const struct options *o, const struct schedule *s)
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     int bad = memory == NULL || print_export(memory, &data) != 0;
-    if (memory != NULL && fclose(memory) != 0) {
+    if (memory != NULL && fclose(memory) != 0)
         bad = 1;
-    }
     int status = FAILED;
-    if (bad) {
+    if (bad)
         complain("nothing was exported: %s", e.why[0] != '\0' ? e.why : "out of memory");
-    } else {
+    else
         status = file_write(o->file != NULL ? o->file : "-", file_print_text, text);
-    }
     free(text);
     return status;
 }
@@ -59,8 +57,9 @@ static void tell_left_out(const struct schedule *s)
 {
     if (s->n_left_out > 0) {
         complain("%zu row%s or value%s of the tables cannot be exported, the first is of %s; the list `missing` of the "
-                 "export has %s", s->n_left_out, s->n_left_out == 1 ? "" : "s", s->n_left_out == 1 ? "" : "s",
-                 s->first_left_out, s->n_left_out == 1 ? "it" : "all of them");
+                 "export has %s",
+                 s->n_left_out, s->n_left_out == 1 ? "" : "s", s->n_left_out == 1 ? "" : "s", s->first_left_out,
+                 s->n_left_out == 1 ? "it" : "all of them");
     }
 }
 
@@ -88,13 +87,11 @@ int job_export(const struct options *o)
         return FAILED;
     }
     int status = collect_tables(o, sources, sizeof(sources) / sizeof(sources[0]), &tables);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     status = export_tables(o, &tables);
-    if (status == DONE && !o->quiet && file != NULL && !file_is_stdout(file)) {
+    if (status == DONE && !o->quiet && file != NULL && !file_is_stdout(file))
         printf("Written      %s (%s)\n", file, strcmp(o->job_argument, "header") == 0 ? "C header" : "JSON");
-    }
     collect_free(&tables);
     return status;
 }

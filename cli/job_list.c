@@ -27,16 +27,15 @@ static void print_kernel(const struct kernel *k, unsigned features)
            instructions, k->has_density ? "1/1-256" : "-", lacking, k->description);
 }
 
-static int list_kernels(void)
+static int job_list_kernels(void)
 {
     size_t count;
     const struct kernel *kernels = kernel_registry(&count);
     unsigned features = kernel_cpu_features();
     printf("%-14s %5s  %-6s %12s  %-7s  %-14s %s\n", "kernel", "bits", "weight", "instructions", "density", "runs here",
            "what");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         print_kernel(&kernels[i], features);
-    }
     printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
            "          (one after the other in the kernels NAME-chain, else independent);\n"
            "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
@@ -57,9 +56,8 @@ static int list_machines(void)
         complain("out of memory");
         return FAILED;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         printf("model:%-19s %-4s modelled; runs everywhere\n", names[i], "yes");
-    }
     if (n == 0) {
         printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA names their folder)\n",
                "model:FILE", "yes");
@@ -75,9 +73,8 @@ static int print_sku(const char *name)
 {
     struct model model;
     struct machine_error error;
-    if (model_load(name, NULL, &model, &error) != MACHINE_OK) {
+    if (model_load(name, NULL, &model, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    }
     printf("%-20s %-42s %3u cores, %zu level%s\n", name, model.cpu_name, model.cores, model.n_levels,
            model.n_levels == 1 ? "" : "s");
     return DONE;
@@ -131,9 +128,8 @@ static int list_tables(void)
 {
     size_t n;
     const struct table_kind *const *tables = tables_all(&n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         printf("%-12s %s\n", tables[i]->name, tables[i]->about);
-    }
     printf("\n--table NAME measures one, --all every one of them.\n");
     return DONE;
 }
@@ -142,7 +138,7 @@ int job_list(const struct options *o)
 {
     switch (o->list) {
     case LIST_KERNELS:
-        return list_kernels();
+        return job_list_kernels();
     case LIST_MACHINES:
         return list_machines();
     case LIST_SKUS:

@@ -19,29 +19,27 @@ static int asked_to_stop(void *data)
     return stop_asked();
 }
 
-static int measure(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
+static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
+                                 struct self_test_lines *others)
 {
     struct machine machine;
     struct machine_error error;
     struct second_opinion opinions[OPINIONS];
     char told[1000] = "";
-    const struct self_test_setup setup = {.cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->seed,
-                                          .stop = asked_to_stop};
+    const struct self_test_setup setup = {
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->seed, .stop = asked_to_stop};
     memset(&error, 0, sizeof(error));
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
-        MACHINE_OK) {
+        MACHINE_OK)
         return complain_of_machine("", &error);
-    }
-    if (told[0] != '\0' && !o->quiet) {
+    if (told[0] != '\0' && !o->quiet)
         fprintf(stderr, "%s\n", told);
-    }
     stop_only_asks(true); /* what the machine has changed must be put back */
     int status = self_test_run(&machine, &setup, out, &error);
     if (status != MACHINE_OK) {
         status = stop_asked() ? FAILED : complain_of_machine("--self-test", &error);
-        if (stop_asked()) {
+        if (stop_asked())
             complain("interrupted: nothing was written");
-        }
     }
     if (status == MACHINE_OK && !out->modelled) {
         second_opinions_ask(&machine, out->cpu_number, opinions);
@@ -55,7 +53,7 @@ static int measure(const struct options *o, struct self_test_readings *out, stru
     return status;
 }
 
-static int print_json(FILE *stream, const void *json)
+static int job_self_test_print_json(FILE *stream, const void *json)
 {
     const size_t flags = JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
     return json_dumpf(json, stream, flags) != 0 || fputc('\n', stream) == EOF ? -1 : 0;
@@ -70,12 +68,10 @@ static int write_files(const struct options *o, const struct self_test_readings 
         complain("out of memory");
         return FAILED;
     }
-    if (o->json != NULL) {
-        status = file_write(o->json, print_json, json);
-    }
-    if (o->bundle != NULL && status == DONE) {
+    if (o->json != NULL)
+        status = file_write(o->json, job_self_test_print_json, json);
+    if (o->bundle != NULL && status == DONE)
         status = bundle_write(o->bundle, json, r);
-    }
     json_decref(json);
     return status;
 }
@@ -86,18 +82,16 @@ struct test {
     struct self_test_lines lines, others;
 };
 
-static int conclude(const struct options *o, struct test *t)
+static int job_self_test_conclude(const struct options *o, struct test *t)
 {
     FILE *screen = file_is_stdout(o->json) ? stderr : stdout;
     self_test_judge(&t->readings, &t->lines);
     self_test_print(screen, &t->readings, &t->lines, &t->others, o->input != NULL);
     int status = write_files(o, &t->readings, &t->lines, &t->others);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
-    if (self_test_count(&t->lines, SELF_TEST_FAIL) + self_test_count(&t->others, SELF_TEST_FAIL) > 0) {
+    if (self_test_count(&t->lines, SELF_TEST_FAIL) + self_test_count(&t->others, SELF_TEST_FAIL) > 0)
         return DEVIATES;
-    }
     return self_test_count(&t->lines, SELF_TEST_PASS) > 0 ? DONE : CANNOT;
 }
 
@@ -109,15 +103,14 @@ int job_self_test(const struct options *o)
         complain("out of memory");
         return FAILED;
     }
-    if (o->bundle != NULL) {
+    if (o->bundle != NULL)
         status = bundle_check(o->bundle);
-    }
     if (status == DONE) {
-        status = o->input != NULL ? bundle_read(o->input, &t->readings) : measure(o, &t->readings, &t->others);
+        status = o->input != NULL ? bundle_read(o->input, &t->readings)
+                                  : job_self_test_measure(o, &t->readings, &t->others);
     }
-    if (status == DONE) {
-        status = conclude(o, t);
-    }
+    if (status == DONE)
+        status = job_self_test_conclude(o, t);
     self_test_free(&t->readings);
     free(t);
     return status;

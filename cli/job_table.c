@@ -12,20 +12,18 @@
 #include "cli/stop.h"
 #include "cli/table_files.h"
 
-static int measure(const struct options *o, struct table *t)
+static int job_table_measure(const struct options *o, struct table *t)
 {
     struct measuring m;
     int status = measuring_open(o, &m);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     status = measuring_plan(&m, &o->table, 1);
-    if (status == DONE) {
+    if (status == DONE)
         status = measuring_table(&m, o->table, NULL, t);
-    }
     if (status != DONE && stop_asked()) {
-        complain("interrupted after %zu of %zu cells, nothing was written; --all keeps what is finished",
-                 m.cells_done, m.cells);
+        complain("interrupted after %zu of %zu cells, nothing was written; --all keeps what is finished", m.cells_done,
+                 m.cells);
     }
     if (measuring_close(&m) != DONE && status == DONE) {
         table_free(t);
@@ -40,16 +38,15 @@ int job_table(const struct options *o)
     struct table t;
     int status = table_files_choose(o, o->table->name, DEFAULT_OUTPUT_DIRECTORY, &files);
     if (status == DONE) {
-        status = measure(o, &t);
+        status = job_table_measure(o, &t);
         if (status == DONE) {
             FILE *screen = table_files_screen(&files);
             table_show(screen, report_colour(screen), o->table, &t);
             status = t.n_rows > 0 || t.n_missing == 0 ? DONE : CANNOT;
             int written = table_files_write(&files, o->table, &t, screen);
             status = written != DONE ? written : status;
-            if (status == CANNOT) {
+            if (status == CANNOT)
                 complain("table %s: nothing of it can be measured here; the reasons are above", o->table->name);
-            }
             table_free(&t);
         }
     }

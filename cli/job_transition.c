@@ -23,27 +23,20 @@ static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120
 static void apply_options(const struct options *o, struct transition_setup *s)
 {
     transition_defaults(s, &o->from, &o->to);
-    if (o->runs.given) {
+    if (o->runs.given)
         s->runs = (unsigned)o->runs.value;
-    }
-    if (o->period_us.given) {
+    if (o->period_us.given)
         s->period_us = o->period_us.value;
-    }
-    if (o->warmup_us.given) {
+    if (o->warmup_us.given)
         s->warmup_us = o->warmup_us.value;
-    }
-    if (o->observe_us.given) {
+    if (o->observe_us.given)
         s->observe_us = o->observe_us.value;
-    }
-    if (o->cpu.given) {
+    if (o->cpu.given)
         s->cpu = (int)o->cpu.value;
-    }
-    if (o->n_active > 0) {
+    if (o->n_active > 0)
         s->active_cores = o->active[0];
-    }
-    if (o->seed_given) {
+    if (o->seed_given)
         s->seed = o->seed;
-    }
     s->n_events = o->n_events; /* which ones, resolve_events() finds out from the machine */
 }
 
@@ -90,14 +83,16 @@ static int check_amount(const struct transition_setup *s, double *samples)
     *samples = a_run * s->runs;
     if (a_run > RUN_SAMPLES_MAX) {
         complain("--observe %.10g at --period %.10g makes %.0f samples a repetition; at most %.0f fit: observe for "
-                 "less time or sample less often", s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
+                 "less time or sample less often",
+                 s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
         return BAD_USAGE;
     }
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double most = fmin(SAMPLES_MAX, memory / 2 / (SAMPLE_BYTES + EVENT_BYTES * (double)s->n_events));
     if (*samples > most) {
         complain("--runs %u, --observe %.10g and --period %.10g make %.0f samples; at most %.0f fit into memory: fewer "
-                 "repetitions, less time or a longer period", s->runs, s->observe_us, s->period_us, *samples, most);
+                 "repetitions, less time or a longer period",
+                 s->runs, s->observe_us, s->period_us, *samples, most);
         return BAD_USAGE;
     }
     return DONE;
@@ -112,9 +107,8 @@ static void runnable_kernels(unsigned features, char *out, size_t size)
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(kernels[i].name);
         bool usual = !kernels[i].latency_bound && !kernels[i].chained_adds;
-        if ((kernels[i].features & ~features) != 0 || !usual || used + length + 2 > size) {
+        if ((kernels[i].features & ~features) != 0 || !usual || used + length + 2 > size)
             continue;
-        }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);
     }
 }
@@ -123,9 +117,8 @@ static int check_features(const struct payload *p, const struct machine_info *in
 {
     char missing[120], runnable[400];
     unsigned lacking = p->kernel->features & ~info->features;
-    if (lacking == 0) {
+    if (lacking == 0)
         return DONE;
-    }
     kernel_feature_names(lacking, missing, sizeof(missing));
     runnable_kernels(info->features, runnable, sizeof(runnable));
     complain("%s needs %s, which %s does not offer; kernels that run there: %s%s", p->name, missing, info->cpu,
@@ -134,16 +127,14 @@ static int check_features(const struct payload *p, const struct machine_info *in
 }
 
 /* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
-static void tell_missing(const char *volts, const char *counters, char *out, size_t size)
+static void job_transition_tell_missing(const char *volts, const char *counters, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
-    if (volts[0] != '\0') {
+    if (volts[0] != '\0')
         used = (size_t)snprintf(out, size, "core voltage (%s)", volts);
-    }
-    if (counters[0] != '\0' && used < size) {
+    if (counters[0] != '\0' && used < size)
         snprintf(out + used, size - used, "%slicense counters (%s)", used > 0 ? "; " : "", counters);
-    }
 }
 
 static void why_no_counters(const struct machine *m, char *out, size_t size)
@@ -162,27 +153,29 @@ struct watch {
     const char *told; /* what `auto` took; said once the first repetition has shown that it works */
 };
 
-static int on_progress(void *data, unsigned done, unsigned wanted)
+static int job_transition_on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct watch *w = data;
     if (w->told[0] != '\0') {
         fprintf(stderr, "%s\n", w->told);
         w->told = "";
     }
-    if (wanted > 0) {
+    if (wanted > 0)
         progress_step(&w->progress, done, wanted);
-    }
     return stop_asked();
 }
 
 /* The measurement itself. Returns DONE with *seen filled, or an exit status after a line. */
-static int measure(struct machine *m, const struct options *o, const struct transition_setup *s, const char *told,
-                   struct switches_seen *seen)
+static int job_transition_measure(struct machine *m, const struct options *o, const struct transition_setup *s,
+                                  const char *told, struct switches_seen *seen)
 {
     struct machine_error error;
     struct watch watch = {.told = o->quiet ? "" : told};
-    const struct guard guard = {.machine = m, .warmup_given = o->warmup_us.given,
-                                .observe_given = o->observe_us.given, .progress = on_progress, .data = &watch};
+    const struct guard guard = {.machine = m,
+                                .warmup_given = o->warmup_us.given,
+                                .observe_given = o->observe_us.given,
+                                .progress = job_transition_on_progress,
+                                .data = &watch};
     memset(&error, 0, sizeof(error));
     stop_only_asks(true); /* what the machine has changed must be put back */
     progress_begin(&watch.progress, o->quiet);
@@ -191,9 +184,8 @@ static int measure(struct machine *m, const struct options *o, const struct tran
     if (stop_asked()) {
         complain("interrupted after %u of %u repetitions, nothing was written", watch.progress.done,
                  watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
-        if (status == MACHINE_OK) {
+        if (status == MACHINE_OK)
             switches_free(seen);
-        }
         return FAILED;
     }
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
@@ -216,7 +208,7 @@ static int note_invalid(struct transition_result *r)
 }
 
 /* The answer, on the screen and in files. */
-static int conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
+static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
 {
     FILE *screen = outputs_screen(out);
     if (discarded_take(&seen->result.trace, &seen->phases) != 0) {
@@ -236,16 +228,13 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
     struct switches_seen seen;
     m->ops->info(m, &info);
     int status = check_features(&s->from, &info);
-    if (status == DONE) {
+    if (status == DONE)
         status = check_features(&s->to, &info);
-    }
-    if (status == DONE) {
+    if (status == DONE)
         status = resolve_events(m, o, s);
-    }
     why_no_counters(m, counters, sizeof(counters));
-    if (status == DONE) {
-        status = measure(m, o, s, told, &seen);
-    }
+    if (status == DONE)
+        status = job_transition_measure(m, o, s, told, &seen);
     m->ops->close(m);
     char settings[200];
     snprintf(settings, sizeof(settings), "%s", settings_text(changed));
@@ -253,16 +242,15 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
         switches_free(&seen); /* has been said; who knows what else went wrong */
         return FAILED;
     }
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
-    tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
+    job_transition_tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
     if (note_invalid(&seen.result) != 0 ||
         (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)) {
         complain("out of memory");
         status = FAILED;
     } else {
-        status = conclude(&seen, out, missing);
+        status = job_transition_conclude(&seen, out, missing);
     }
     switches_free(&seen);
     return status;
@@ -275,9 +263,8 @@ static int open_and_measure(const struct options *o, struct transition_setup *s,
     char told[1000] = "";
     struct settings *changed = NULL;
     int status = changed_settings_begin(o, &changed);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     memset(&error, 0, sizeof(error));
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
         MACHINE_OK) {
@@ -296,17 +283,14 @@ int job_transition(const struct options *o)
     double samples = 0;
     apply_options(o, &setup);
     int status = check_amount(&setup, &samples);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     outputs_stem(o->from.name, o->to.name, stem, sizeof(stem));
     status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
-    if (status == DONE) {
+    if (status == DONE)
         status = outputs_check(&out, (uint64_t)samples);
-    }
-    if (status == DONE) {
+    if (status == DONE)
         status = open_and_measure(o, &setup, &out);
-    }
     outputs_free(&out);
     return status;
 }

@@ -19,12 +19,10 @@ static size_t tables_of(const struct sku *sku, const char *names[MEASURING_TABLE
     size_t n = 0;
     for (size_t i = 0; i < sku->n_figures; i++) {
         bool there = false;
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < n; k++)
             there = there || strcmp(names[k], sku->figures[i].table) == 0;
-        }
-        if (!there && n < MEASURING_TABLES_MAX) {
+        if (!there && n < MEASURING_TABLES_MAX)
             names[n++] = sku->figures[i].table;
-        }
     }
     return n;
 }
@@ -34,28 +32,26 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
 {
     struct sku own;
     struct machine_error error;
-    if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK) {
+    if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
         return false;
-    }
-    complain("--validate %s: what was measured is another processor, the %s, of which there are figures, too "
-             "(--list skus)", o->job_argument, own.name);
+    complain(
+        "--validate %s: what was measured is another processor, the %s, of which there are figures, too (--list skus)",
+        o->job_argument, own.name);
     sku_free(&own);
     return true;
 }
 
 /* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
-static int conclude(const struct options *o, const struct sku *sku, const struct table_files *files,
-                    const struct table *verdicts)
+static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct table_files *files,
+                                 const struct table *verdicts)
 {
     FILE *screen = table_files_screen(files);
     validate_print(screen, report_colour(screen), verdicts);
     int status = table_files_write(files, NULL, verdicts, screen);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
-    if (validate_count(verdicts, "deviates") > 0) {
+    if (validate_count(verdicts, "deviates") > 0)
         return DEVIATES;
-    }
     if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
         const char *cpu = table_meta(verdicts, "cpu");
         if (o->input != NULL) {
@@ -63,7 +59,8 @@ static int conclude(const struct options *o, const struct sku *sku, const struct
                      o->input, cpu != NULL ? cpu : "an unnamed processor");
         } else {
             complain("--validate %s: none of its figures was measured; --machine says with what, --list machines what "
-                     "works here", o->job_argument);
+                     "works here",
+                     o->job_argument);
         }
         return CANNOT;
     }
@@ -71,16 +68,15 @@ static int conclude(const struct options *o, const struct sku *sku, const struct
 }
 
 /* The tables against the figures. */
-static int compare(const struct options *o, const struct sku *sku, const struct table_files *files,
-                   const struct collected *tables)
+static int job_validate_compare(const struct options *o, const struct sku *sku, const struct table_files *files,
+                                const struct collected *tables)
 {
     struct table verdicts;
     int status = FAILED;
-    if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0) {
+    if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0)
         complain("out of memory");
-    } else {
-        status = conclude(o, sku, files, &verdicts);
-    }
+    else
+        status = job_validate_conclude(o, sku, files, &verdicts);
     table_free(&verdicts);
     return status;
 }
@@ -93,14 +89,13 @@ int job_validate(const struct options *o)
     struct collected tables;
     const char *names[MEASURING_TABLES_MAX];
     memset(&error, 0, sizeof(error));
-    if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK) {
+    if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    }
     int status = table_files_choose(o, "validate", NULL, &files);
     if (status == DONE) {
         status = collect_tables(o, names, tables_of(&sku, names), &tables);
         if (status == DONE) {
-            status = compare(o, &sku, &files, &tables);
+            status = job_validate_compare(o, &sku, &files, &tables);
             collect_free(&tables);
         }
     }

@@ -41,9 +41,8 @@ static int run_job(const struct options *o)
 static int close_stdout(int status)
 {
     static bool done;
-    if (done) {
+    if (done)
         return status;
-    }
     done = true;
     errno = 0;
     bool failed = ferror(stdout) != 0;
@@ -58,9 +57,8 @@ static int close_stdout(int status)
 /* For who exits without having asked: argp, which prints --help and --version and is not done with its options. */
 static void end_with_stdout(void)
 {
-    if (close_stdout(DONE) != DONE) {
+    if (close_stdout(DONE) != DONE)
         _exit(FAILED);
-    }
 }
 
 /*
@@ -69,11 +67,9 @@ static void end_with_stdout(void)
  */
 static void fill_standard_streams(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
             _exit(FAILED);
-        }
-    }
 }
 
 int main(int argc, char **argv)
@@ -86,9 +82,8 @@ int main(int argc, char **argv)
     }
     (void)atexit(end_with_stdout);
     int status = options_parse(argc, argv, &options);
-    if (status >= 0) {
+    if (status >= 0)
         return status;
-    }
     stop_install();
     status = close_stdout(run_job(&options));
     if (status == DONE && stop_asked()) {

@@ -21,9 +21,8 @@ void measuring_options(const struct options *o, struct tables_options *out)
     tables_options_default(out);
     out->cpu = o->cpu.given ? (int)o->cpu.value : -1;
     out->n_cpus = o->n_cpus;
-    for (size_t i = 0; i < o->n_cpus; i++) {
+    for (size_t i = 0; i < o->n_cpus; i++)
         out->cpus[i] = (int)o->cpus[i];
-    }
     out->n_kernels = o->n_kernels;
     memcpy(out->kernels, o->kernels, sizeof(out->kernels));
     out->n_active = o->n_active;
@@ -66,9 +65,8 @@ static int check_siblings(const struct measuring *m)
     struct machine_info info;
     char active[8];
     m->machine.ops->info(&m->machine, &info);
-    if (!m->options.siblings) {
+    if (!m->options.siblings)
         return DONE;
-    }
     if (info.modelled) {
         complain("--siblings busy: the modelled %s has no other hyper-threads; without --siblings it is measured",
                  info.cpu);
@@ -90,9 +88,8 @@ int measuring_open(const struct options *o, struct measuring *m)
     m->quiet = o->quiet;
     measuring_options(o, &m->options);
     int status = changed_settings_begin(o, &m->changed);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->told, sizeof(m->told), &error) !=
         MACHINE_OK) {
         status = complain_of_machine("", &error);
@@ -116,14 +113,12 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
     for (size_t i = 0; i < n && i < MEASURING_TABLES_MAX; i++) {
         struct cells cells;
         int status = tables_plan(kinds[i], &m->machine, &m->options, &cells, &error);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return complain_of_machine(kinds[i]->name, &error);
-        }
         m->kinds[i] = kinds[i];
         m->expected[i] = 0;
-        for (size_t k = 0; k < cells.n; k++) {
+        for (size_t k = 0; k < cells.n; k++)
             m->expected[i] += cells.cell[k].seconds;
-        }
         cells_free(&cells);
     }
     m->shown = !m->quiet && isatty(STDERR_FILENO) != 0;
@@ -135,12 +130,10 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
 static double time_left(const struct measuring *m, double part, double elapsed)
 {
     double passed = part * m->expected[m->current], rest = 0;
-    for (size_t i = 0; i < m->current; i++) {
+    for (size_t i = 0; i < m->current; i++)
         passed += m->expected[i];
-    }
-    for (size_t i = 0; i < m->n_kinds; i++) {
+    for (size_t i = 0; i < m->n_kinds; i++)
         rest += m->expected[i];
-    }
     rest -= passed;
     passed -= m->found;
     return passed > 0 && elapsed > 1 ? elapsed / passed * rest : NAN;
@@ -148,18 +141,17 @@ static double time_left(const struct measuring *m, double part, double elapsed)
 
 static void time_text(double seconds, char *out, size_t size)
 {
-    if (!isfinite(seconds)) {
+    if (!isfinite(seconds))
         out[0] = '\0';
-    } else if (seconds < 90) {
+    else if (seconds < 90)
         snprintf(out, size, ", %.0f s left", ceil(seconds));
-    } else if (seconds < 5400) {
+    else if (seconds < 5400)
         snprintf(out, size, ", %.0f min left", ceil(seconds / 60));
-    } else {
+    else
         snprintf(out, size, ", %.1f h left", seconds / 3600);
-    }
 }
 
-static int on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+static int measuring_on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
     struct measuring *m = data;
     double t = m->shown ? progress_seconds() : 0;
@@ -200,18 +192,16 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
                     struct table *out)
 {
     struct machine_error error;
-    const struct tables_watch watch = {on_progress, on_cell, m};
+    const struct tables_watch watch = {measuring_on_progress, on_cell, m};
     memset(&error, 0, sizeof(error));
-    for (size_t i = 0; i < m->n_kinds; i++) {
+    for (size_t i = 0; i < m->n_kinds; i++)
         m->current = m->kinds[i] == k ? i : m->current;
-    }
     stop_only_asks(true); /* what the machine has changed must be put back */
     int status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
     end_line(m);
     if (status == MACHINE_OK) {
-        if (m->settings_text[0] != '\0') {
+        if (m->settings_text[0] != '\0')
             table_set_setting(out, "settings", m->settings_text);
-        }
         return DONE;
     }
     snprintf(m->failure, sizeof(m->failure), "%s", error.text);
@@ -220,9 +210,8 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
 
 int measuring_close(struct measuring *m)
 {
-    if (m->open) {
+    if (m->open)
         m->machine.ops->close(&m->machine);
-    }
     m->open = false;
     int status = m->changed != NULL ? changed_settings_end(m->changed) : DONE;
     m->changed = NULL;

@@ -19,12 +19,12 @@ struct measuring {
     char settings_text[200];
     struct tables_options options;
     bool quiet;
-    char failure[600];        /* why the last table could not be measured */
-    char told[1000];          /* what `auto` took; said with the first cell */
+    char failure[600]; /* why the last table could not be measured */
+    char told[1000];   /* what `auto` took; said with the first cell */
     /* progress */
     bool shown;
-    double begin, last;       /* seconds, CLOCK_MONOTONIC */
-    size_t n_kinds;           /* tables that will be measured, with their expected seconds */
+    double begin, last; /* seconds, CLOCK_MONOTONIC */
+    size_t n_kinds;     /* tables that will be measured, with their expected seconds */
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
     double expected[MEASURING_TABLES_MAX];
     size_t current;

@@ -21,11 +21,10 @@ void complain(const char *format, ...)
 
 void complain_with_remedy(const char *text, const char *remedy)
 {
-    if (remedy != NULL && remedy[0] != '\0') {
+    if (remedy != NULL && remedy[0] != '\0')
         complain("%s; %s", text, remedy);
-    } else {
+    else
         complain("%s", text);
-    }
 }
 
 int complain_of_machine(const char *about, const struct machine_error *e)

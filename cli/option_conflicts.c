@@ -24,8 +24,12 @@ enum {
 static const struct {
     unsigned job;
     const char *example;
-} jobs[] = {{TRANSITION, "--transition FROM:TO"}, {TABLE, "--table NAME"},     {ALL, "--all"},
-            {VALIDATE, "--validate SKU"},         {EXPORT, "--export header"}, {ANALYZE, "--analyze FILE"},
+} jobs[] = {{TRANSITION, "--transition FROM:TO"},
+            {TABLE, "--table NAME"},
+            {ALL, "--all"},
+            {VALIDATE, "--validate SKU"},
+            {EXPORT, "--export header"},
+            {ANALYZE, "--analyze FILE"},
             {SELF_TEST, "--self-test"}};
 
 static int belongs_elsewhere(const struct options *o, const char *option, unsigned with)
@@ -38,13 +42,12 @@ static int belongs_elsewhere(const struct options *o, const char *option, unsign
                                      jobs[i].example);
         }
     }
-    if (o->job == JOB_NONE) {
+    if (o->job == JOB_NONE)
         complain("%s without a job: add %s", option, names);
-    } else if ((MEASURING & 1u << o->job) == 0 && with != TABLES && (with & MEASURING) == with) {
+    else if ((MEASURING & 1u << o->job) == 0 && with != TABLES && (with & MEASURING) == with)
         complain("%s has no use with %s, which measures nothing", option, o->job_option);
-    } else {
+    else
         complain("%s has no use with %s; it goes with %s", option, o->job_option, names);
-    }
     return -1;
 }
 
@@ -77,11 +80,9 @@ static int check_jobs(const struct options *o)
                   {o->json != NULL, "--json", TRANSITION | TABLE | VALIDATE | ANALYZE | SELF_TEST},
                   {o->plot != NULL, "--plot", TRANSITION | TABLE | ANALYZE},
                   {o->output != NULL, "--output", TRANSITION | TABLE | ALL | ANALYZE}};
-    for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++) {
-        if (extras[i].given && (extras[i].with & 1u << o->job) == 0) {
+    for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
+        if (extras[i].given && (extras[i].with & 1u << o->job) == 0)
             return belongs_elsewhere(o, extras[i].name, extras[i].with);
-        }
-    }
     if (o->job == JOB_NONE) {
         complain("nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; --help "
                  "explains");
@@ -128,8 +129,9 @@ static int check_forms(const struct options *o)
     }
     for (size_t i = 0; i < o->n_events; i++) {
         if (o->job == JOB_TRANSITION && o->events[i].select_only) {
-            complain("--event: '%s' has no umask; allowed: EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a "
-                     "name", o->events[i].text);
+            complain(
+                "--event: '%s' has no umask; allowed: EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name",
+                o->events[i].text);
             return -1;
         }
     }
@@ -163,9 +165,8 @@ static int check_forms(const struct options *o)
 /* In the table of energy all active cores run what is measured, one thread each. */
 static int check_energy(const struct options *o)
 {
-    if (o->job != JOB_TABLE || strcmp(o->job_argument, "energy") != 0) {
+    if (o->job != JOB_TABLE || strcmp(o->job_argument, "energy") != 0)
         return 0;
-    }
     if (o->siblings) {
         complain("--siblings busy has no use with --table energy: what the other hyper-threads execute is not counted, "
                  "but takes energy");
@@ -180,7 +181,7 @@ static int check_energy(const struct options *o)
 }
 
 /* Two outputs of one name would overwrite each other. */
-static int check_names(const struct options *o)
+static int option_conflicts_check_names(const struct options *o)
 {
     const char *names[] = {o->csv, o->json, o->plot, o->bundle};
     const char *options[] = {"--csv", "--json", "--plot", "--bundle"};
@@ -190,5 +191,7 @@ static int check_names(const struct options *o)
 int option_conflicts_check(const struct options *o)
 {
     return check_jobs(o) != 0 || check_machine(o) != 0 || check_forms(o) != 0 || check_energy(o) != 0 ||
-           check_names(o) != 0 ? -1 : 0;
+                   option_conflicts_check_names(o) != 0
+               ? -1
+               : 0;
 }

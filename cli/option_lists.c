@@ -15,13 +15,12 @@ static const char *next_element(const char *text, char element[ELEMENT_MAX])
     size_t length = strcspn(text, ","), kept = length < ELEMENT_MAX - 1 ? length : ELEMENT_MAX - 1;
     memcpy(element, text, kept);
     element[kept] = '\0';
-    if (kept < length) {
+    if (kept < length)
         memcpy(element + kept - 3, "...", 3);
-    }
     return text[length] == ',' ? text + length + 1 : NULL;
 }
 
-static int add_number(const char *option, unsigned value, unsigned *out, size_t max, size_t *n)
+static int option_lists_add_number(const char *option, unsigned value, unsigned *out, size_t max, size_t *n)
 {
     for (size_t i = 0; i < *n; i++) {
         if (out[i] == value) {
@@ -38,12 +37,11 @@ static int add_number(const char *option, unsigned value, unsigned *out, size_t 
 }
 
 /* first-last, or one number. Returns what is wrong with it, or NULL. */
-static const char *read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
+static const char *option_lists_read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
 {
     char *dash = strchr(element, '-');
-    if (dash != NULL && dash != element) {
+    if (dash != NULL && dash != element)
         *dash = '\0';
-    }
     const char *wrong = value_whole(element, lo, hi, first);
     *last = *first;
     if (wrong == NULL && dash != NULL && dash != element) {
@@ -53,8 +51,8 @@ static const char *read_range(char *element, unsigned lo, unsigned hi, uint64_t 
     return wrong != NULL ? wrong : *first > *last ? "ends before it begins" : NULL;
 }
 
-int option_list_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed,
-                        unsigned *out, size_t max, size_t *n)
+int option_list_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed, unsigned *out,
+                        size_t max, size_t *n)
 {
     char element[ELEMENT_MAX], shown[ELEMENT_MAX];
     *n = 0;
@@ -62,23 +60,20 @@ int option_list_numbers(const char *option, const char *text, unsigned lo, unsig
         rest = next_element(rest, element);
         memcpy(shown, element, sizeof(shown));
         if (all_allowed && strcmp(element, "all") == 0) {
-            if (add_number(option, 0, out, max, n) != 0) {
+            if (option_lists_add_number(option, 0, out, max, n) != 0)
                 return -1;
-            }
             continue;
         }
         uint64_t first, last;
-        const char *wrong = read_range(element, lo, hi, &first, &last);
+        const char *wrong = option_lists_read_range(element, lo, hi, &first, &last);
         if (wrong != NULL) {
             complain("%s: '%s' %s; allowed: %u to %u%s, separated by commas, ranges as 4-7", option, shown, wrong, lo,
                      hi, all_allowed ? " or all" : "");
             return -1;
         }
-        for (uint64_t value = first; value <= last; value++) {
-            if (add_number(option, (unsigned)value, out, max, n) != 0) {
+        for (uint64_t value = first; value <= last; value++)
+            if (option_lists_add_number(option, (unsigned)value, out, max, n) != 0)
                 return -1;
-            }
-        }
     }
     return 0;
 }

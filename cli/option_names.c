@@ -9,9 +9,10 @@
 #include "util/edit_distance.h"
 
 /* What argp adds by itself. */
-static const struct argp_option added_by_argp[] = {
-    {"help", '?', NULL, 0, "", 0}, {"usage", 0, NULL, 0, "", 0}, {"version", 'V', NULL, 0, "", 0},
-    {NULL, 0, NULL, 0, NULL, 0}};
+static const struct argp_option added_by_argp[] = {{"help", '?', NULL, 0, "", 0},
+                                                   {"usage", 0, NULL, 0, "", 0},
+                                                   {"version", 'V', NULL, 0, "", 0},
+                                                   {NULL, 0, NULL, 0, NULL, 0}};
 
 /* How many long options begin with a name; 1 if one equals it. *found is one of them. */
 static int options_like(const struct argp_option *table, const char *name, size_t length,
@@ -21,9 +22,8 @@ static int options_like(const struct argp_option *table, const char *name, size_
     for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++) {
         if (o->name != NULL && strncmp(o->name, name, length) == 0) {
             *found = o;
-            if (strlen(o->name) == length) {
+            if (strlen(o->name) == length)
                 return 1;
-            }
             n++;
         }
     }
@@ -57,11 +57,9 @@ static int check_long_option(const struct argp_option *table, const char *argume
     const struct argp_option *option = NULL;
     const char *name = argument + 2;
     size_t length = strcspn(name, "=");
-    int matches = options_like(table, name, length, &option) +
-                  options_like(added_by_argp, name, length, &option);
-    if (matches == 0) {
+    int matches = options_like(table, name, length, &option) + options_like(added_by_argp, name, length, &option);
+    if (matches == 0)
         return unknown_option(table, argument, length + 2);
-    }
     if (matches > 1) {
         complain("'%s' is short for more than one option; --help lists them", argument);
         return -1;
@@ -85,15 +83,12 @@ int option_names_check(const struct argp_option *table, int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0;) {
         int taken = 1;
-        if (strncmp(argv[i], "--", 2) == 0) {
+        if (strncmp(argv[i], "--", 2) == 0)
             taken = check_long_option(table, argv[i], argv[i + 1]);
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0' && strcmp(argv[i], "-?") != 0 &&
-                   strcmp(argv[i], "-V") != 0) {
+        else if (argv[i][0] == '-' && argv[i][1] != '\0' && strcmp(argv[i], "-?") != 0 && strcmp(argv[i], "-V") != 0)
             taken = unknown_option(table, argv[i], 0);
-        }
-        if (taken < 0) {
+        if (taken < 0)
             return -1;
-        }
         i += taken;
     }
     return 0;

@@ -19,11 +19,39 @@
 const char *argp_program_version = "characterize " VERSION;
 
 enum option_key {
-    KEY_TRANSITION = 0x100, KEY_TABLE, KEY_ALL, KEY_VALIDATE, KEY_EXPORT, KEY_ANALYZE, KEY_LIST,
-    KEY_MACHINE, KEY_CPU, KEY_ACTIVE_CORES, KEY_RUNS, KEY_PERIOD, KEY_WARMUP, KEY_OBSERVE, KEY_SEED, KEY_EVENT,
-    KEY_TURBO, KEY_FIXED_FREQUENCY, KEY_RESTORE, KEY_KERNELS, KEY_CPUS, KEY_CORUNNER, KEY_SIBLINGS, KEY_BRIEF,
-    KEY_JSON, KEY_CSV, KEY_PLOT, KEY_OUTPUT, KEY_RESUME, KEY_INPUT, KEY_QUIET,
-    KEY_SELF_TEST, KEY_BUNDLE
+    KEY_TRANSITION = 0x100,
+    KEY_TABLE,
+    KEY_ALL,
+    KEY_VALIDATE,
+    KEY_EXPORT,
+    KEY_ANALYZE,
+    KEY_LIST,
+    KEY_MACHINE,
+    KEY_CPU,
+    KEY_ACTIVE_CORES,
+    KEY_RUNS,
+    KEY_PERIOD,
+    KEY_WARMUP,
+    KEY_OBSERVE,
+    KEY_SEED,
+    KEY_EVENT,
+    KEY_TURBO,
+    KEY_FIXED_FREQUENCY,
+    KEY_RESTORE,
+    KEY_KERNELS,
+    KEY_CPUS,
+    KEY_CORUNNER,
+    KEY_SIBLINGS,
+    KEY_BRIEF,
+    KEY_JSON,
+    KEY_CSV,
+    KEY_PLOT,
+    KEY_OUTPUT,
+    KEY_RESUME,
+    KEY_INPUT,
+    KEY_QUIET,
+    KEY_SELF_TEST,
+    KEY_BUNDLE
 };
 
 static const struct argp_option option_table[] = {
@@ -39,13 +67,13 @@ static const struct argp_option option_table[] = {
     {"analyze", KEY_ANALYZE, "FILE", 0, "Find the phases of a recorded trace; - is standard input", 1},
     {"self-test", KEY_SELF_TEST, NULL, 0,
      "Hold each counter of the machine against code of which it is known what it must count: status 4 where one is "
-     "wrong", 1},
+     "wrong",
+     1},
     {"list", KEY_LIST, "WHAT", 0, "List kernels, machines, skus or tables", 1},
     {"restore", KEY_RESTORE, NULL, 0, "Put back settings of the machine that a killed run has left changed", 1},
 
     {NULL, 0, NULL, 0, "What --transition and the tables measure on, and how:", 2},
-    {"machine", KEY_MACHINE, "NAME", 0,
-     "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", 2},
+    {"machine", KEY_MACHINE, "NAME", 0, "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", 2},
     {"cpu", KEY_CPU, "N", 0, "Logical CPU to measure on (default: the machine's choice)", 2},
     {"active-cores", KEY_ACTIVE_CORES, "N", 0,
      "Cores kept busy, the measured one included (default: all); for tables also a list: 1,2,4-8,all", 2},
@@ -56,9 +84,10 @@ static const struct argp_option option_table[] = {
      "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
     {"event", KEY_EVENT, "EVENT:UMASK|NAME", 0,
      "Count this event, too, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
-     "whose umasks are tried (0x28)", 2},
-    {"seed", KEY_SEED, "N", 0, "Seed of models and of the bootstrap: same seed, same output (default: 0); also with "
-     "--analyze", 2},
+     "whose umasks are tried (0x28)",
+     2},
+    {"seed", KEY_SEED, "N", 0,
+     "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze", 2},
     {"turbo", KEY_TURBO, "on|off", 0, "Switch turbo for the time of the measurement (root)", 2},
     {"fixed-frequency", KEY_FIXED_FREQUENCY, "GHZ", 0,
      "Fix the frequency of all CPUs for the time of the measurement (root)", 2},
@@ -78,20 +107,20 @@ static const struct argp_option option_table[] = {
     {"plot", KEY_PLOT, "FILE", 0, "Draw FILE.svg or FILE.png (needs gnuplot; a table: FILE.svg)", 4},
     {"output", KEY_OUTPUT, "DIR", 0,
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
-     "characterize-all)", 4},
+     "characterize-all)",
+     4},
     {"resume", KEY_RESUME, NULL, 0, "With --all: go on with what an interrupted run has left in the directory", 4},
     {"input", KEY_INPUT, "DIR", 0,
      "--validate, --export: take the tables that --all has measured into DIR; --self-test: judge the readings of this "
-     "bundle again", 4},
+     "bundle again",
+     4},
     {"bundle", KEY_BUNDLE, "FILE.tar.gz", 0,
      "--self-test: also write what to send to somebody else: readings, verdicts, processor; no names", 4},
     {"quiet", KEY_QUIET, NULL, 0, "Say nothing but results and errors", 4},
     {NULL, 0, NULL, 0, NULL, 0}};
 
 static const char doc_text[] =
-    "Measure what wide SIMD instructions do to a processor's frequency."
-    "\v"
-    "Examples:\n"
+    "Measure what wide SIMD instructions do to a processor's frequency.\vExamples:\n"
     "  characterize --transition 128fma:512fma\n"
     "  characterize --transition 512fma:128fma --runs 200 --observe 3000\n"
     "  characterize --transition 128fma:512fma --machine model:xeon-gold-6130\n"
@@ -105,26 +134,24 @@ static const char doc_text[] =
     "  characterize --self-test --bundle self-test.tar.gz\n"
     "  characterize --list kernels\n"
     "\n"
-    "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; "
-    "4 done, and what was measured deviates from what was expected. The manual is characterize(1).";
+    "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; 4 "
+    "done, and what was measured deviates from what was expected. The manual is characterize(1).";
 
 /* Names that an argument may have, and what later work does with it. */
-static const char *const list_names[] = {[LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines",
-                                         [LIST_SKUS] = "skus", [LIST_TABLES] = "tables", NULL};
+static const char *const list_names[] = {
+    [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines", [LIST_SKUS] = "skus", [LIST_TABLES] = "tables", NULL};
 static const char *const export_names[] = {"header", "json", NULL};
 
 /* The index of a name in a list that ends in NULL, or -1. */
 static int find_name(const char *const *names, const char *name)
 {
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], name) == 0) {
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
-static int unknown_name(const char *option, const char *const *names, const char *name)
+static int options_unknown_name(const char *option, const char *const *names, const char *name)
 {
     char all[200] = "";
     for (int i = 0; names[i] != NULL; i++) {
@@ -140,10 +167,9 @@ static int unknown_table(const char *name)
     const char *names[32] = {NULL};
     size_t n;
     const struct table_kind *const *tables = tables_all(&n);
-    for (size_t i = 0; i < n && i < 31; i++) {
+    for (size_t i = 0; i < n && i < 31; i++)
         names[i] = tables[i]->name;
-    }
-    return unknown_name("--table", names, name);
+    return options_unknown_name("--table", names, name);
 }
 
 static int bad_value(const char *option, const char *text, const char *wrong, const char *allowed)
@@ -152,16 +178,16 @@ static int bad_value(const char *option, const char *text, const char *wrong, co
     return EINVAL;
 }
 
-static int take_number(const char *option, const char *text, double lo, double hi, const char *allowed,
-                       struct given_number *out)
+static int options_take_number(const char *option, const char *text, double lo, double hi, const char *allowed,
+                               struct given_number *out)
 {
     const char *wrong = value_number(text, lo, hi, &out->value);
     out->given = wrong == NULL;
     return wrong == NULL ? 0 : bad_value(option, text, wrong, allowed);
 }
 
-static int take_whole(const char *option, const char *text, uint64_t lo, uint64_t hi, const char *allowed,
-                      struct given_number *out)
+static int options_take_whole(const char *option, const char *text, uint64_t lo, uint64_t hi, const char *allowed,
+                              struct given_number *out)
 {
     uint64_t value = 0;
     const char *wrong = value_whole(text, lo, hi, &value);
@@ -197,9 +223,8 @@ static int take_event(const char *text, struct options *o)
     e.select_only = !name && value_select(text, &select) == NULL;
     e.code = event_code_make((unsigned)select, 0);
     const char *wrong = name || e.select_only ? NULL : event_code_parse(text, &e.code);
-    if (wrong != NULL) {
+    if (wrong != NULL)
         return bad_value("--event", text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
-    }
     e.is_code = !name;
     if (o->n_events == EVENTS_GIVEN_MAX) {
         complain("--event: '%s' is one too many; at most %d events can be counted", text, EVENTS_GIVEN_MAX);
@@ -212,11 +237,10 @@ static int take_event(const char *text, struct options *o)
 static int take_job(struct options *o, enum job job, const char *option, const char *argument)
 {
     if (o->job != JOB_NONE) {
-        if (strcmp(o->job_option, option) == 0) {
+        if (strcmp(o->job_option, option) == 0)
             complain("%s is given twice: one job at a time", option);
-        } else {
+        else
             complain("%s and %s exclude each other: one job at a time", o->job_option, option);
-        }
         return EINVAL;
     }
     o->job = job;
@@ -237,8 +261,7 @@ static int take_transition(struct options *o, const char *text)
     }
     memcpy(from, text, (size_t)(colon - text));
     from[colon - text] = '\0';
-    if (kernel_parse(from, &o->from, why, sizeof(why)) != 0 ||
-        kernel_parse(colon + 1, &o->to, why, sizeof(why)) != 0) {
+    if (kernel_parse(from, &o->from, why, sizeof(why)) != 0 || kernel_parse(colon + 1, &o->to, why, sizeof(why)) != 0) {
         complain("--transition %s: %s", text, why);
         return EINVAL;
     }
@@ -284,7 +307,7 @@ static int take_job_option(int key, char *text, struct options *o)
     case KEY_LIST: {
         int list = find_name(list_names, text);
         o->list = list < 0 ? LIST_KERNELS : (enum list)list;
-        return list < 0 ? unknown_name("--list", list_names, text) : take_job(o, JOB_LIST, "--list", text);
+        return list < 0 ? options_unknown_name("--list", list_names, text) : take_job(o, JOB_LIST, "--list", text);
     }
     case KEY_TABLE:
         o->table = tables_find(text);
@@ -298,7 +321,7 @@ static int take_job_option(int key, char *text, struct options *o)
     case KEY_SELF_TEST:
         return take_job(o, JOB_SELF_TEST, "--self-test", NULL);
     case KEY_EXPORT:
-        return find_name(export_names, text) < 0 ? unknown_name("--export", export_names, text)
+        return find_name(export_names, text) < 0 ? options_unknown_name("--export", export_names, text)
                                                  : take_job(o, JOB_EXPORT, "--export", text);
     default:
         return ARGP_ERR_UNKNOWN;
@@ -311,23 +334,23 @@ static int take_measuring_option(int key, char *text, struct options *o)
     case KEY_MACHINE:
         return take_file("--machine", text, &o->machine);
     case KEY_CPU:
-        return take_whole("--cpu", text, 0, 8191, "0 to 8191", &o->cpu);
+        return options_take_whole("--cpu", text, 0, 8191, "0 to 8191", &o->cpu);
     case KEY_ACTIVE_CORES:
         return option_list_numbers("--active-cores", text, 0, 4096, true, o->active, TABLES_CORES_MAX, &o->n_active)
                    ? EINVAL
                    : 0;
     case KEY_RUNS:
-        return take_whole("--runs", text, 1, 100000, "1 to 100000", &o->runs);
+        return options_take_whole("--runs", text, 1, 100000, "1 to 100000", &o->runs);
     case KEY_PERIOD:
-        return take_number("--period", text, 0.1, 1000, "0.1 to 1000 microseconds", &o->period_us);
+        return options_take_number("--period", text, 0.1, 1000, "0.1 to 1000 microseconds", &o->period_us);
     case KEY_WARMUP:
-        return take_number("--warmup", text, 0, 1e6, "0 to 1000000 microseconds", &o->warmup_us);
+        return options_take_number("--warmup", text, 0, 1e6, "0 to 1000000 microseconds", &o->warmup_us);
     case KEY_OBSERVE:
-        return take_number("--observe", text, 1, 1e6, "1 to 1000000 microseconds", &o->observe_us);
+        return options_take_number("--observe", text, 1, 1e6, "1 to 1000000 microseconds", &o->observe_us);
     case KEY_TURBO:
         return take_turbo(o, text);
     case KEY_FIXED_FREQUENCY:
-        return take_number("--fixed-frequency", text, 0.1, 20, "0.1 to 20 GHz", &o->fixed_ghz);
+        return options_take_number("--fixed-frequency", text, 0.1, 20, "0.1 to 20 GHz", &o->fixed_ghz);
     case KEY_SEED:
         return take_seed(text, o);
     case KEY_EVENT:
@@ -356,7 +379,7 @@ static int take_table_option(int key, char *text, struct options *o)
         return option_list_kernels("--kernels", text, o->kernels, TABLES_KERNELS_MAX, &o->n_kernels) != 0 ? EINVAL : 0;
     case KEY_CPUS:
         return option_list_numbers("--cpus", text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus) != 0 ? EINVAL
-                                                                                                              : 0;
+                                                                                                               : 0;
     case KEY_CORUNNER:
         return take_corunner(text, o);
     case KEY_SIBLINGS:
@@ -378,9 +401,8 @@ static int take_table_option(int key, char *text, struct options *o)
 /* Only --export header FILE and --export json FILE have one. */
 static int take_argument(char *text, struct options *o)
 {
-    if (o->job == JOB_EXPORT && o->file == NULL) {
+    if (o->job == JOB_EXPORT && o->file == NULL)
         return take_file("--export", text, &o->file);
-    }
     complain("unexpected argument '%s'; a recorded trace is given as --analyze FILE, kernels as --transition FROM:TO",
              text);
     return EINVAL;
@@ -390,15 +412,12 @@ static error_t take_option(int key, char *text, struct argp_state *state)
 {
     struct options *o = state->input;
     int status = take_job_option(key, text, o);
-    if (status == ARGP_ERR_UNKNOWN) {
+    if (status == ARGP_ERR_UNKNOWN)
         status = take_measuring_option(key, text, o);
-    }
-    if (status == ARGP_ERR_UNKNOWN) {
+    if (status == ARGP_ERR_UNKNOWN)
         status = take_table_option(key, text, o);
-    }
-    if (status != ARGP_ERR_UNKNOWN) {
+    if (status != ARGP_ERR_UNKNOWN)
         return status;
-    }
     switch (key) {
     case KEY_CSV:
         return take_file("--csv", text, &o->csv);
@@ -429,7 +448,8 @@ void options_short_usage(void)
           "       characterize --analyze TRACE.csv\n"
           "       characterize --list kernels|machines|skus|tables\n"
           "Example: characterize --transition 128fma:512fma\n"
-          "characterize --help lists all options.\n", stderr);
+          "characterize --help lists all options.\n",
+          stderr);
 }
 
 int options_parse(int argc, char **argv, struct options *o)
@@ -437,8 +457,7 @@ int options_parse(int argc, char **argv, struct options *o)
     memset(o, 0, sizeof(*o));
     argp_err_exit_status = BAD_USAGE;
     if (option_names_check(option_table, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, o) != 0 ||
-        option_conflicts_check(o) != 0) {
+        option_conflicts_check(o) != 0)
         return BAD_USAGE;
-    }
     return -1;
 }

@@ -10,8 +10,18 @@
 #include "kernels/kernels.h"
 #include "tables/table/tables.h"
 
-enum job { JOB_NONE, JOB_TRANSITION, JOB_ANALYZE, JOB_LIST, JOB_RESTORE, JOB_TABLE, JOB_ALL, JOB_VALIDATE,
-           JOB_EXPORT, JOB_SELF_TEST };
+enum job {
+    JOB_NONE,
+    JOB_TRANSITION,
+    JOB_ANALYZE,
+    JOB_LIST,
+    JOB_RESTORE,
+    JOB_TABLE,
+    JOB_ALL,
+    JOB_VALIDATE,
+    JOB_EXPORT,
+    JOB_SELF_TEST
+};
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
 
 /* A raw event, by its code or by a name that the machine has to know. */
@@ -19,7 +29,7 @@ struct given_event {
     const char *text;
     bool is_code;
     bool select_only; /* an event without umask: what --table umask takes */
-    uint64_t code; /* drivers/events/event_code.h */
+    uint64_t code;    /* drivers/events/event_code.h */
 };
 enum { EVENTS_GIVEN_MAX = 4 };
 
@@ -38,10 +48,10 @@ struct options {
 
     const char *machine; /* NULL: auto */
     struct given_number runs, period_us, warmup_us, observe_us, cpu;
-    size_t n_active;          /* --active-cores; 0 in it = all */
+    size_t n_active; /* --active-cores; 0 in it = all */
     unsigned active[TABLES_CORES_MAX];
-    bool turbo_given, turbo_on;      /* --turbo */
-    struct given_number fixed_ghz;   /* --fixed-frequency */
+    bool turbo_given, turbo_on;    /* --turbo */
+    struct given_number fixed_ghz; /* --fixed-frequency */
     bool seed_given;
     uint64_t seed;
     struct given_event events[EVENTS_GIVEN_MAX];
@@ -56,8 +66,8 @@ struct options {
     struct payload corunner;
     bool siblings_given, siblings; /* true: busy */
     bool brief, resume;
-    const char *input; /* --input */
-    const char *file;  /* of --export; NULL: standard output */
+    const char *input;  /* --input */
+    const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */
 
     const char *csv, *json, *plot, *output; /* NULL: not given */

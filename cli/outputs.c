@@ -13,7 +13,7 @@
 /* Upper bounds for the room that is asked for beforehand; the plot's is what plot_script.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, WHY_SIZE = 1000 };
 
-static int out_of_memory(void)
+static int outputs_out_of_memory(void)
 {
     complain("out of memory");
     return FAILED;
@@ -23,27 +23,23 @@ void outputs_stem(const char *from, const char *to, char *stem, size_t size)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._+-";
     snprintf(stem, size, "%s%s%s", from, to != NULL ? "_" : "", to != NULL ? to : "");
-    for (char *c = stem; *c != '\0'; c++) {
-        if (strchr(harmless, *c) == NULL) {
+    for (char *c = stem; *c != '\0'; c++)
+        if (strchr(harmless, *c) == NULL)
             *c = '-';
-        }
-    }
-    if (stem[0] == '.' || stem[0] == '-') {
+    if (stem[0] == '.' || stem[0] == '-')
         stem[0] = '_'; /* neither hidden nor taken for an option */
-    }
 }
 
 /* The single file if one is named, else one in the directory if there is one. Returns 0, or -1: out of memory. */
 static int choose_file(const char *named, const char *directory, const char *stem, const char *ending, char **out)
 {
     *out = NULL;
-    if (named != NULL) {
+    if (named != NULL)
         *out = strdup(named);
-    } else if (directory != NULL) {
+    else if (directory != NULL)
         *out = file_in(directory, stem, ending);
-    } else {
+    else
         return 0;
-    }
     return *out != NULL ? 0 : -1;
 }
 
@@ -56,9 +52,8 @@ int outputs_choose(const struct options *o, const char *stem, const char *direct
     out->plot_possible = plot_possible();
     if (choose_file(o->csv, into, stem, ".csv", &out->csv) != 0 ||
         choose_file(o->json, into, stem, ".json", &out->json) != 0 ||
-        choose_file(o->plot, into, stem, ".svg", &out->plot) != 0) {
-        return out_of_memory();
-    }
+        choose_file(o->plot, into, stem, ".svg", &out->plot) != 0)
+        return outputs_out_of_memory();
     if (out->plot_asked && !out->plot_possible) {
         complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
         return CANNOT;
@@ -72,9 +67,8 @@ int outputs_choose(const struct options *o, const char *stem, const char *direct
 static int check_file(const char *name, uint64_t bytes)
 {
     char why[WHY_SIZE];
-    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0) {
+    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0)
         return DONE;
-    }
     complain("%s", why);
     return FAILED;
 }
@@ -87,9 +81,8 @@ int outputs_check(struct outputs *out, uint64_t samples)
         /* they mostly share a file system: each is asked with room for those before it */
         status = check_file(out->json, rest += JSON_BYTES);
     }
-    if (status == DONE && out->plot_possible) {
+    if (status == DONE && out->plot_possible)
         status = check_file(out->plot, rest + PLOT_BYTES);
-    }
     return status;
 }
 
@@ -103,7 +96,7 @@ static int print_trace(FILE *stream, const void *trace)
     return trace_write_csv(stream, trace);
 }
 
-static int print_phases(FILE *stream, const void *phases)
+static int outputs_print_phases(FILE *stream, const void *phases)
 {
     char *json = phases_to_json(phases);
     if (json == NULL) {
@@ -115,7 +108,7 @@ static int print_phases(FILE *stream, const void *phases)
     return status;
 }
 
-static void tell(FILE *screen, bool *first, const char *name, const char *what)
+static void outputs_tell(FILE *screen, bool *first, const char *name, const char *what)
 {
     if (!file_is_stdout(name)) {
         fprintf(screen, "%-12s %s (%s)\n", *first ? "Written" : "", name, what);
@@ -123,8 +116,8 @@ static void tell(FILE *screen, bool *first, const char *name, const char *what)
     }
 }
 
-static int write_plot(const struct outputs *out, const struct trace *t, const struct phases *p, FILE *screen,
-                      bool *first)
+static int outputs_write_plot(const struct outputs *out, const struct trace *t, const struct phases *p, FILE *screen,
+                              bool *first)
 {
     char why[WHY_SIZE];
     if (!out->plot_possible) {
@@ -134,12 +127,11 @@ static int write_plot(const struct outputs *out, const struct trace *t, const st
         return DONE;
     }
     if (plot_write(t, p, out->plot, why, sizeof(why)) != 0) {
-        if (!file_interrupted(out->plot)) {
+        if (!file_interrupted(out->plot))
             complain("no plot: %s", why);
-        }
         return FAILED;
     }
-    tell(screen, first, out->plot, "plot");
+    outputs_tell(screen, first, out->plot, "plot");
     return DONE;
 }
 
@@ -147,23 +139,19 @@ int outputs_write(const struct outputs *out, const struct trace *t, const struct
 {
     bool first = true;
     if (out->csv != NULL) {
-        if (file_interrupted(out->csv) || file_write(out->csv, print_trace, t) != DONE) {
+        if (file_interrupted(out->csv) || file_write(out->csv, print_trace, t) != DONE)
             return FAILED;
-        }
-        tell(screen, &first, out->csv, "trace");
+        outputs_tell(screen, &first, out->csv, "trace");
     }
-    if (p == NULL) {
+    if (p == NULL)
         return DONE;
-    }
     if (out->json != NULL) {
-        if (file_interrupted(out->json) || file_write(out->json, print_phases, p) != DONE) {
+        if (file_interrupted(out->json) || file_write(out->json, outputs_print_phases, p) != DONE)
             return FAILED;
-        }
-        tell(screen, &first, out->json, "phases");
+        outputs_tell(screen, &first, out->json, "phases");
     }
-    if (out->plot != NULL) {
-        return file_interrupted(out->plot) ? FAILED : write_plot(out, t, p, screen, &first);
-    }
+    if (out->plot != NULL)
+        return file_interrupted(out->plot) ? FAILED : outputs_write_plot(out, t, p, screen, &first);
     return DONE;
 }
 

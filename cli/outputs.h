@@ -16,9 +16,9 @@
 #define DEFAULT_OUTPUT_DIRECTORY "characterize-out"
 
 struct outputs {
-    char *csv, *json, *plot;  /* NULL: not written; "-": standard output */
-    bool plot_asked;          /* by --plot, not by default */
-    bool plot_possible;       /* gnuplot is there */
+    char *csv, *json, *plot;        /* NULL: not written; "-": standard output */
+    bool plot_asked;                /* by --plot, not by default */
+    bool plot_possible;             /* gnuplot is there */
     struct directories directories; /* made for this */
 };
 

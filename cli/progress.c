@@ -29,9 +29,8 @@ void progress_step(struct progress *p, unsigned done, unsigned wanted)
     p->done = done;
     p->wanted = wanted;
     double t = p->shown ? progress_seconds() : 0;
-    if (!p->shown || t - p->last < UPDATE_SECONDS || done == 0) {
+    if (!p->shown || t - p->last < UPDATE_SECONDS || done == 0)
         return;
-    }
     p->last = t;
     double left = (t - p->begin) / done * (wanted - done);
     char line[100];

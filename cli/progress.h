@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 struct progress {
-    bool shown;        /* standard error is a terminal, and not --quiet */
+    bool shown;         /* standard error is a terminal, and not --quiet */
     double begin, last; /* seconds, CLOCK_MONOTONIC */
-    unsigned done;     /* repetitions, kept also when nothing is shown */
+    unsigned done;      /* repetitions, kept also when nothing is shown */
     unsigned wanted;
 };
 

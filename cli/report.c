@@ -12,10 +12,10 @@
 
 enum {
     COLUMNS = 100,
-    INDENT = 13,         /* where the text behind a heading begins */
-    PHASES_SHOWN = 16,   /* of a long list; a list of up to PHASES_WHOLE is shown whole */
+    INDENT = 13,       /* where the text behind a heading begins */
+    PHASES_SHOWN = 16, /* of a long list; a list of up to PHASES_WHOLE is shown whole */
     PHASES_WHOLE = 20,
-    OTHERS_SHOWN = 5,    /* transitions, voltage steps, reasons, warnings */
+    OTHERS_SHOWN = 5, /* transitions, voltage steps, reasons, warnings */
     TEXT_SIZE = 2000
 };
 
@@ -30,9 +30,8 @@ struct screen {
 bool report_colour(FILE *out)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (no_color != NULL && no_color[0] != '\0') {
+    if (no_color != NULL && no_color[0] != '\0')
         return false;
-    }
     return isatty(fileno(out)) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
@@ -52,7 +51,7 @@ static const char *plain(const struct screen *s)
 }
 
 /* A heading in the left column; the cursor then stands at INDENT. */
-static void heading(const struct screen *s, const char *name)
+static void report_heading(const struct screen *s, const char *name)
 {
     fprintf(s->out, "%s%-*s%s", bold(s), INDENT, name, plain(s));
 }
@@ -62,7 +61,7 @@ static void paragraph(const struct screen *s, const char *name, const char *text
 {
     char clean[TEXT_SIZE];
     plain_text(text, clean, sizeof(clean));
-    heading(s, name);
+    report_heading(s, name);
     size_t column = INDENT;
     for (const char *word = clean; *word != '\0';) {
         size_t length = strcspn(word, " ");
@@ -82,8 +81,8 @@ static void paragraph(const struct screen *s, const char *name, const char *text
 }
 
 /* Adds to a text that is never longer than TEXT_SIZE. */
-static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(char *text, const char *format, ...)
+static void report_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void report_add(char *text, const char *format, ...)
 {
     size_t used = strlen(text);
     va_list arguments;
@@ -96,39 +95,35 @@ static void add(char *text, const char *format, ...)
 static int decimals(const struct estimate *e, int least, int most)
 {
     double half = (e->hi - e->lo) / 2;
-    if (!isfinite(half)) {
+    if (!isfinite(half))
         return least;
-    }
-    if (!(half > 0)) {
+    if (!(half > 0))
         return most;
-    }
     int n = (int)ceil(-log10(half)) + 1;
     return n < least ? least : n > most ? most : n;
 }
 
 /* A number, or '-' where it was not measured. */
-static void number(char *out, size_t size, double value, int places)
+static void report_number(char *out, size_t size, double value, int places)
 {
-    if (isfinite(value)) {
+    if (isfinite(value))
         snprintf(out, size, "%.*f", places, value + 0.0);
-    } else {
+    else
         snprintf(out, size, "-");
-    }
 }
 
 /* "20.1 [19.9, 20.3]" */
-static void with_limits(char *out, size_t size, const struct estimate *e, int least, int most)
+static void report_with_limits(char *out, size_t size, const struct estimate *e, int least, int most)
 {
     char value[40], lo[40], hi[40];
     int places = decimals(e, least, most);
-    number(value, sizeof(value), e->value, places);
-    number(lo, sizeof(lo), e->lo, places);
-    number(hi, sizeof(hi), e->hi, places);
-    if (isfinite(e->lo) || isfinite(e->hi)) {
+    report_number(value, sizeof(value), e->value, places);
+    report_number(lo, sizeof(lo), e->lo, places);
+    report_number(hi, sizeof(hi), e->hi, places);
+    if (isfinite(e->lo) || isfinite(e->hi))
         snprintf(out, size, "%s [%s, %s]", value, lo, hi);
-    } else {
+    else
         snprintf(out, size, "%s", value);
-    }
 }
 
 static void print_title(const struct screen *s, const struct phases *p)
@@ -155,26 +150,20 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
     const char *source = trace_get(t, "source"), *notes = trace_get(t, "notes"), *date = trace_get(t, "date");
     const char *settings = trace_get(t, "settings");
     paragraph(s, "CPU", p->cpu != NULL ? p->cpu : "not stated");
-    add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
-    if (cpu_number != NULL) {
-        add(text, ", on CPU %.20s", cpu_number);
-    }
-    if (cores != NULL) {
-        add(text, ", active cores: %.20s", cores);
-    }
-    if (date != NULL) {
-        add(text, ", %.40s", date);
-    }
+    report_add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
+    if (cpu_number != NULL)
+        report_add(text, ", on CPU %.20s", cpu_number);
+    if (cores != NULL)
+        report_add(text, ", active cores: %.20s", cores);
+    if (date != NULL)
+        report_add(text, ", %.40s", date);
     paragraph(s, "Machine", text);
-    if (source != NULL) {
+    if (source != NULL)
         paragraph(s, "Source", source);
-    }
-    if (settings != NULL && settings[0] != '\0') {
+    if (settings != NULL && settings[0] != '\0')
         paragraph(s, "Settings", settings);
-    }
-    if (notes != NULL && notes[0] != '\0') {
+    if (notes != NULL && notes[0] != '\0')
         paragraph(s, "Notes", notes);
-    }
 }
 
 /* A reason without its figures: repetitions that were lost for the same reason are counted together. */
@@ -184,11 +173,10 @@ static void reason_group(const char *why, char *out, size_t size)
     for (; *why != '\0' && n + 1 < size; why++) {
         bool sign = (*why == '.' || *why == '-') && why[1] >= '0' && why[1] <= '9';
         bool figure = sign || (*why >= '0' && *why <= '9');
-        if (!figure) {
+        if (!figure)
             out[n++] = *why;
-        } else if (n == 0 || out[n - 1] != '#') {
+        else if (n == 0 || out[n - 1] != '#')
             out[n++] = '#';
-        }
     }
     out[n] = '\0';
 }
@@ -199,7 +187,7 @@ struct reason {
     size_t count;
 };
 
-static int by_group(const void *a, const void *b)
+static int report_by_group(const void *a, const void *b)
 {
     return strcmp(((const struct reason *)a)->group, ((const struct reason *)b)->group);
 }
@@ -216,22 +204,19 @@ static size_t group_reasons(const struct phases *p, struct reason **out)
     struct reason *all = malloc((p->n_discarded + 1) * sizeof(*all));
     size_t groups = 0;
     *out = all;
-    if (all == NULL || p->n_discarded == 0) {
+    if (all == NULL || p->n_discarded == 0)
         return 0;
-    }
     for (size_t i = 0; i < p->n_discarded; i++) {
         reason_group(p->discarded[i].why, all[i].group, sizeof(all[i].group));
         all[i].first = &p->discarded[i];
         all[i].count = 1;
     }
-    qsort(all, p->n_discarded, sizeof(*all), by_group);
-    for (size_t i = 1; i < p->n_discarded; i++) {
-        if (strcmp(all[i].group, all[groups].group) == 0) {
+    qsort(all, p->n_discarded, sizeof(*all), report_by_group);
+    for (size_t i = 1; i < p->n_discarded; i++)
+        if (strcmp(all[i].group, all[groups].group) == 0)
             all[groups].count++;
-        } else {
+        else
             all[++groups] = all[i];
-        }
-    }
     groups++;
     qsort(all, groups, sizeof(*all), by_count);
     return groups;
@@ -242,75 +227,68 @@ static void print_runs(const struct screen *s, const struct phases *p)
     char text[TEXT_SIZE] = "";
     struct reason *reasons;
     size_t groups = group_reasons(p, &reasons);
-    add(text, "%zu of %zu used", p->runs_used, p->runs);
-    if (p->n_discarded > 0) {
-        add(text, ", %zu discarded:", p->n_discarded);
-    }
+    report_add(text, "%zu of %zu used", p->runs_used, p->runs);
+    if (p->n_discarded > 0)
+        report_add(text, ", %zu discarded:", p->n_discarded);
     for (size_t i = 0; i < groups && i < OTHERS_SHOWN; i++) {
         const struct reason *r = &reasons[i];
-        add(text, r->count > 1 ? "%s %zu as \"%s\" (run %u)" : "%s %zu \"%s\" (run %u)", i == 0 ? "" : ",", r->count,
-            r->first->why, r->first->run);
+        report_add(text, r->count > 1 ? "%s %zu as \"%s\" (run %u)" : "%s %zu \"%s\" (run %u)", i == 0 ? "" : ",",
+                   r->count, r->first->why, r->first->run);
     }
-    if (groups > OTHERS_SHOWN) {
-        add(text, " and %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
-    }
+    if (groups > OTHERS_SHOWN)
+        report_add(text, " and %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
     if (p->samples_discarded > 0) {
-        add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded", p->samples_discarded,
-            p->samples);
+        report_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded", p->samples_discarded,
+                   p->samples);
     }
     paragraph(s, "Repetitions", text);
     free(reasons);
 }
 
-static void print_levels(const struct screen *s, const struct phases *p)
+static void report_print_levels(const struct screen *s, const struct phases *p)
 {
     char text[TEXT_SIZE] = "", value[130];
     for (size_t i = 0; i < p->n_levels && i < 8; i++) {
-        with_limits(value, sizeof(value), &p->levels[i], 3, 4);
-        add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, value);
+        report_with_limits(value, sizeof(value), &p->levels[i], 3, 4);
+        report_add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, value);
     }
-    if (p->n_levels > 8) {
-        add(text, "; %zu more", p->n_levels - 8);
-    }
+    if (p->n_levels > 8)
+        report_add(text, "; %zu more", p->n_levels - 8);
     paragraph(s, "Levels, GHz", p->n_levels > 0 ? text : "none found (no frequency was measured, or none was steady)");
 }
 
 static bool any_volts(const struct phases *p)
 {
-    for (size_t i = 0; i < p->n_phases; i++) {
-        if (isfinite(p->phases[i].volts)) {
+    for (size_t i = 0; i < p->n_phases; i++)
+        if (isfinite(p->phases[i].volts))
             return true;
-        }
-    }
     return false;
 }
 
 static const char *kind_colour(const struct screen *s, enum phase_kind kind)
 {
-    static const char *const colours[] = {[PHASE_STEADY] = "\033[32m", [PHASE_THROTTLE] = "\033[33m",
-                                          [PHASE_HALT] = "\033[31m",   [PHASE_SLOW] = "\033[34m",
-                                          [PHASE_RAMP] = "\033[36m",   [PHASE_UNKNOWN] = "\033[35m"};
+    static const char *const colours[] = {
+        [PHASE_STEADY] = "\033[32m", [PHASE_THROTTLE] = "\033[33m", [PHASE_HALT] = "\033[31m",
+        [PHASE_SLOW] = "\033[34m",   [PHASE_RAMP] = "\033[36m",     [PHASE_UNKNOWN] = "\033[35m"};
     return s->colour ? colours[kind] : "";
 }
 
 static void print_phase(const struct screen *s, const struct phases *p, const struct phase *ph, bool volts)
 {
     char start[40], duration[130], ghz[40], ipc[40], ratio[40], level[16] = "-", volt[40], runs[48];
-    number(start, sizeof(start), ph->start_us, decimals(&ph->duration_us, 1, 2));
-    with_limits(duration, sizeof(duration), &ph->duration_us, 1, 2);
-    number(ghz, sizeof(ghz), ph->freq_ghz.value, 3);
-    number(ipc, sizeof(ipc), ph->ipc, 3);
-    number(ratio, sizeof(ratio), ph->ipc_ratio, 3);
-    number(volt, sizeof(volt), ph->volts, 4);
-    if (ph->level >= 0) {
+    report_number(start, sizeof(start), ph->start_us, decimals(&ph->duration_us, 1, 2));
+    report_with_limits(duration, sizeof(duration), &ph->duration_us, 1, 2);
+    report_number(ghz, sizeof(ghz), ph->freq_ghz.value, 3);
+    report_number(ipc, sizeof(ipc), ph->ipc, 3);
+    report_number(ratio, sizeof(ratio), ph->ipc_ratio, 3);
+    report_number(volt, sizeof(volt), ph->volts, 4);
+    if (ph->level >= 0)
         snprintf(level, sizeof(level), "L%d", ph->level);
-    }
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
     fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s", start, duration, kind_colour(s, ph->kind),
             phases_kind_name(ph->kind), plain(s), ghz, ipc, ratio, level);
-    if (volts) {
+    if (volts)
         fprintf(s->out, " %7s", volt);
-    }
     fprintf(s->out, " %9s\n", runs);
 }
 
@@ -319,25 +297,25 @@ static void print_phase_remarks(const struct screen *s, const struct phase *ph)
 {
     char text[TEXT_SIZE] = "";
     if (ph->n_modes > 1) {
-        add(text, "^ the durations cluster:");
+        report_add(text, "^ the durations cluster:");
         for (size_t m = 0; m < ph->n_modes && m < PHASE_MODES_MAX; m++) {
-            add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
-                100 * ph->modes[m].share);
+            report_add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
+                       100 * ph->modes[m].share);
         }
         paragraph(s, "", text);
     }
     if (ph->tau_us.value > 0) {
         char from[40], to[130], tau[130];
-        number(from, sizeof(from), ph->from_ghz.value, 3);
-        with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
-        with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
+        report_number(from, sizeof(from), ph->from_ghz.value, 3);
+        report_with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
+        report_with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
         text[0] = '\0';
-        add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
+        report_add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
         paragraph(s, "", text);
     }
     if (ph->why[0] != '\0') {
         text[0] = '\0';
-        add(text, "^ %s", ph->why);
+        report_add(text, "^ %s", ph->why);
         paragraph(s, "", text);
     }
 }
@@ -346,22 +324,21 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
 {
     char text[TEXT_SIZE] = "";
     size_t count[PHASE_UNKNOWN + 1] = {0};
-    for (size_t i = shown; i < p->n_phases; i++) {
+    for (size_t i = shown; i < p->n_phases; i++)
         count[p->phases[i].kind]++;
-    }
-    add(text, "and %zu more:", p->n_phases - shown);
+    report_add(text, "and %zu more:", p->n_phases - shown);
     const char *separator = "";
     for (int kind = PHASE_STEADY; kind <= PHASE_UNKNOWN; kind++) {
         if (count[kind] > 0) {
-            add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
+            report_add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
             separator = ",";
         }
     }
-    add(text, "; all of them are in the JSON (--json FILE)");
+    report_add(text, "; all of them are in the JSON (--json FILE)");
     paragraph(s, "", text);
 }
 
-static void print_phases(const struct screen *s, const struct phases *p)
+static void report_print_phases(const struct screen *s, const struct phases *p)
 {
     bool volts = any_volts(p);
     size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
@@ -371,9 +348,8 @@ static void print_phases(const struct screen *s, const struct phases *p)
         print_phase(s, p, &p->phases[i], volts);
         print_phase_remarks(s, &p->phases[i]);
     }
-    if (shown < p->n_phases) {
+    if (shown < p->n_phases)
         print_rest_of_phases(s, p, shown);
-    }
 }
 
 static void print_transitions(const struct screen *s, const struct phases *p)
@@ -381,31 +357,26 @@ static void print_transitions(const struct screen *s, const struct phases *p)
     for (size_t i = 0; i < p->n_transitions && i < OTHERS_SHOWN; i++) {
         const struct transition *t = &p->transitions[i];
         char text[TEXT_SIZE] = "", latency[130], at[40], from[40], to[40];
-        number(at, sizeof(at), t->at_us, decimals(&t->latency_us, 1, 2));
-        with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
-        number(from, sizeof(from), t->from_ghz, 3);
-        number(to, sizeof(to), t->to_ghz, 3);
+        report_number(at, sizeof(at), t->at_us, decimals(&t->latency_us, 1, 2));
+        report_with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
+        report_number(from, sizeof(from), t->from_ghz, 3);
+        report_number(to, sizeof(to), t->to_ghz, 3);
         bool before = p->from != NULL && p->to != NULL && t->at_us < -BEFORE_US;
-        add(text, "at %s us%s: latency %s us, ", at, before ? ", before the switch and not of it" : "", latency);
-        if (isfinite(t->from_ghz) || isfinite(t->to_ghz)) {
-            add(text, "%s -> %s GHz, ", from, to);
-        }
-        add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
+        report_add(text, "at %s us%s: latency %s us, ", at, before ? ", before the switch and not of it" : "", latency);
+        if (isfinite(t->from_ghz) || isfinite(t->to_ghz))
+            report_add(text, "%s -> %s GHz, ", from, to);
+        report_add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
         paragraph(s, i == 0 ? "Transition" : "", text);
     }
-    if (p->n_transitions > OTHERS_SHOWN) {
-        fprintf(s->out, "%*sand %zu more; all of them are in the JSON\n", INDENT, "",
-                p->n_transitions - OTHERS_SHOWN);
-    }
+    if (p->n_transitions > OTHERS_SHOWN)
+        fprintf(s->out, "%*sand %zu more; all of them are in the JSON\n", INDENT, "", p->n_transitions - OTHERS_SHOWN);
 }
 
 static bool only_steady(const struct phases *p)
 {
-    for (size_t i = 0; i < p->n_phases; i++) {
-        if (p->phases[i].kind != PHASE_STEADY) {
+    for (size_t i = 0; i < p->n_phases; i++)
+        if (p->phases[i].kind != PHASE_STEADY)
             return false;
-        }
-    }
     return true;
 }
 
@@ -418,29 +389,28 @@ static void print_null_result(const struct screen *s, const struct phases *p)
         ramps = ramps || p->phases[i].kind == PHASE_RAMP;
         unknown = unknown || (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].of_switch != OF_SWITCH_ALL);
     }
-    if (p->n_transitions > 0 || ramps) {
+    if (p->n_transitions > 0 || ramps)
         return;
-    }
     if (unknown) {
         paragraph(s, "Result", "undecided: the phases marked unknown may be a transition, or none");
         return;
     }
-    add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
-    add(text, "Would have been seen in 95 %% of the cases: ");
+    report_add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
+    report_add(text, "Would have been seen in 95 %% of the cases: ");
     if (isfinite(p->detectable_freq)) {
-        add(text, "a frequency step of %.2g %% that lasts %.3g us", 100 * p->detectable_freq, p->detectable_freq_us);
+        report_add(text, "a frequency step of %.2g %% that lasts %.3g us", 100 * p->detectable_freq,
+                   p->detectable_freq_us);
     } else {
-        add(text, "no frequency step (frequency was not measured)");
+        report_add(text, "no frequency step (frequency was not measured)");
     }
     if (isfinite(p->detectable_throttle)) {
-        add(text, ", a throttle to %.3g of the full rate for %.3g us", p->detectable_throttle,
-            p->detectable_throttle_us);
+        report_add(text, ", a throttle to %.3g of the full rate for %.3g us", p->detectable_throttle,
+                   p->detectable_throttle_us);
     } else {
-        add(text, ", no throttle (IPC was not measured)");
+        report_add(text, ", no throttle (IPC was not measured)");
     }
-    if (isfinite(p->detectable_halt_us)) {
-        add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
-    }
+    if (isfinite(p->detectable_halt_us))
+        report_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
     paragraph(s, "Result", text);
 }
 
@@ -449,14 +419,13 @@ static void print_voltage(const struct screen *s, const struct phases *p)
     for (size_t i = 0; i < p->n_volt_steps && i < OTHERS_SHOWN; i++) {
         const struct volt_step *v = &p->volt_steps[i];
         char text[TEXT_SIZE] = "", begin[40], end[40];
-        number(begin, sizeof(begin), v->begin_us, 1);
-        number(end, sizeof(end), v->end_us, 1);
-        add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
-        if (strcmp(begin, end) == 0) { /* a jump between two readings */
-            add(text, "at %s us", begin);
-        } else {
-            add(text, "from %s to %s us", begin, end);
-        }
+        report_number(begin, sizeof(begin), v->begin_us, 1);
+        report_number(end, sizeof(end), v->end_us, 1);
+        report_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
+        if (strcmp(begin, end) == 0) /* a jump between two readings */
+            report_add(text, "at %s us", begin);
+        else
+            report_add(text, "from %s to %s us", begin, end);
         paragraph(s, i == 0 ? "Voltage" : "", text);
     }
     if (p->n_volt_steps > OTHERS_SHOWN) {
@@ -468,9 +437,8 @@ static void print_voltage(const struct screen *s, const struct phases *p)
 static void print_warnings(const struct screen *s, const struct phases *p)
 {
     for (size_t i = 0; i < p->n_warnings && i < OTHERS_SHOWN; i++) {
-        if (s->colour) {
+        if (s->colour)
             fputs("\033[33m", s->out);
-        }
         paragraph(&(struct screen){s->out, false}, "Warning", p->warnings[i]);
         fputs(plain(s), s->out);
     }
@@ -486,11 +454,10 @@ void report_print(FILE *out, bool colour, const struct trace *t, const struct ph
     print_title(&s, p);
     print_machine(&s, t, p);
     print_runs(&s, p);
-    if (missing != NULL && missing[0] != '\0') {
+    if (missing != NULL && missing[0] != '\0')
         paragraph(&s, "Not measured", missing);
-    }
-    print_levels(&s, p);
-    print_phases(&s, p);
+    report_print_levels(&s, p);
+    report_print_phases(&s, p);
     print_transitions(&s, p);
     print_null_result(&s, p);
     print_voltage(&s, p);

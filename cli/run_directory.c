@@ -18,7 +18,7 @@
 /* DEPTH: of cells/TABLE/ below the directory */
 enum { WHY_SIZE = 400, DEPTH = 2 };
 
-static int out_of_memory(void)
+static int run_directory_out_of_memory(void)
 {
     complain("out of memory");
     return FAILED;
@@ -29,9 +29,8 @@ static DIR *list(int from, const char *name)
 {
     int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-    if (directory == NULL && fd >= 0) {
+    if (directory == NULL && fd >= 0)
         (void)close(fd);
-    }
     return directory;
 }
 
@@ -44,12 +43,10 @@ static bool is_empty(int fd)
 {
     DIR *directory = list(fd, ".");
     bool empty = true;
-    for (struct dirent *e; directory != NULL && (e = readdir(directory)) != NULL;) {
+    for (struct dirent *e; directory != NULL && (e = readdir(directory)) != NULL;)
         empty = empty && is_self_or_above(e->d_name);
-    }
-    if (directory != NULL) {
+    if (directory != NULL)
         (void)closedir(directory);
-    }
     return empty;
 }
 
@@ -79,11 +76,12 @@ static int lock(struct run_directory *d)
 static int print_identity(FILE *stream, const void *identity)
 {
     return json_dumpf(identity, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0 || putc('\n', stream) == EOF ? -1
-                                                                                                                   : 0;
+                                                                                                                    : 0;
 }
 
 /* Whether what is there may be gone on with. */
-static int compare(const char *path, const char *file, const char *text, size_t length, const json_t *identity)
+static int run_directory_compare(const char *path, const char *file, const char *text, size_t length,
+                                 const json_t *identity)
 {
     char why[400];
     json_error_t error;
@@ -122,18 +120,19 @@ static int sweep(int fd, const char *path, unsigned depth)
             (void)closedir(inner);
         } else if (name != NULL && depth < DEPTH && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
             complain("%s is %s, not a file of a run; remove it, or --output DIR names another directory", name,
-                     S_ISLNK(s.st_mode) ? "a symbolic link" : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)" : "a device");
+                     S_ISLNK(s.st_mode)    ? "a symbolic link"
+                     : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)"
+                                           : "a device");
             status = BAD_USAGE;
         }
         free(name);
     }
-    if (directory != NULL) {
+    if (directory != NULL)
         (void)closedir(directory);
-    }
     return status;
 }
 
-static int begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
+static int run_directory_begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
 {
     char why[WHY_SIZE];
     size_t length = 0;
@@ -142,26 +141,23 @@ static int begin(struct run_directory *d, bool resume, const char *file, const j
         complain("cannot read %s: %s; --output DIR names another directory", file, why);
         return BAD_USAGE;
     }
-    if (text == NULL) {
+    if (text == NULL)
         (void)atomic_sweep(d->fd, "run.json"); /* of a run that was killed as it began */
-    }
     if (text == NULL && !is_empty(d->fd)) {
         complain("%s is not empty and not of --all; --output DIR names another directory", d->path);
         return BAD_USAGE;
     }
-    if (text == NULL) {
+    if (text == NULL)
         return file_write(file, print_identity, identity);
-    }
     int status = DONE;
     if (!resume) {
         complain("%s holds a run already; --resume goes on with it, or --output DIR names another directory", d->path);
         status = BAD_USAGE;
     } else {
-        status = compare(d->path, file, text, length, identity);
+        status = run_directory_compare(d->path, file, text, length, identity);
     }
-    if (status == DONE) {
+    if (status == DONE)
         status = sweep(d->fd, d->path, DEPTH);
-    }
     free(text);
     return status;
 }
@@ -170,11 +166,11 @@ static int begin(struct run_directory *d, bool resume, const char *file, const j
 static int check_model(const json_t *identity, const struct options *o)
 {
     const json_t *machine = json_object_get(identity, "machine");
-    if (!json_is_true(json_object_get(machine, "modelled")) || json_object_get(machine, "model_file_hash") != NULL) {
+    if (!json_is_true(json_object_get(machine, "modelled")) || json_object_get(machine, "model_file_hash") != NULL)
         return DONE;
-    }
-    complain("--all --machine %s: the model cannot be read again, so that --resume could not tell it from another; "
-             "put it into a file", o->machine);
+    complain("--all --machine %s: the model cannot be read again, so that --resume could not tell it from another; put "
+             "it into a file",
+             o->machine);
     return BAD_USAGE;
 }
 
@@ -186,16 +182,14 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
     d->fd = -1;
     d->quiet = o->quiet;
     int status = directories_make(path, "--output", &d->directories);
-    if (status != DONE) {
+    if (status != DONE)
         return status;
-    }
     json_t *identity = run_identity(o, m);
     char *file = file_in(path, "run", ".json");
-    status = identity == NULL || file == NULL ? out_of_memory() : check_model(identity, o);
+    status = identity == NULL || file == NULL ? run_directory_out_of_memory() : check_model(identity, o);
     status = status == DONE ? lock(d) : status;
-    if (status == DONE) {
-        status = begin(d, resume, file, identity);
-    }
+    if (status == DONE)
+        status = run_directory_begin(d, resume, file, identity);
     free(file);
     json_decref(identity);
     return status;
@@ -223,9 +217,8 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
 {
     const struct run_directory *d = data;
     char *file = cell_file(d, k, c);
-    if (!d->quiet) {
+    if (!d->quiet)
         complain("%s: %s: this cell is measured again", file != NULL ? file : c->id, why);
-    }
     free(file);
 }
 
@@ -241,9 +234,8 @@ static const char *const gone = "was removed or renamed while the run wrote into
 
 int run_directory_check(const struct run_directory *d)
 {
-    if (is_there(d)) {
+    if (is_there(d))
         return DONE;
-    }
     complain("%s %s", d->path, gone);
     return FAILED;
 }
@@ -255,14 +247,12 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
     struct run_directory *d = data;
     char *directory = NULL, *file = cell_file(d, k, c), why[WHY_SIZE] = "out of memory";
     int status = FAILED;
-    if (!is_there(d)) {
+    if (!is_there(d))
         snprintf(why, sizeof(why), "%s %s", d->path, gone);
-    } else if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0) {
+    else if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0)
         status = directories_try_make(directory, NULL, why, sizeof(why));
-    }
-    if (status == DONE) {
+    if (status == DONE)
         status = file_try_write(file, file_print_text, json, why, sizeof(why));
-    }
     free(directory);
     free(file);
     if (status != DONE) {
@@ -280,8 +270,7 @@ struct tables_store run_directory_store(struct run_directory *d)
 void run_directory_close(struct run_directory *d)
 {
     directories_tidy(&d->directories);
-    if (d->fd >= 0) {
+    if (d->fd >= 0)
         (void)close(d->fd);
-    }
     d->fd = -1;
 }

@@ -33,11 +33,10 @@ static void put_host(json_t *o)
     struct utsname name;
     size_t length = 0;
     char *id = read_system_file("/etc/machine-id", &length);
-    if (id != NULL && length > 0) {
+    if (id != NULL && length > 0)
         put_hash(o, "machine_id_hash", id, length);
-    } else if (uname(&name) == 0) {
+    else if (uname(&name) == 0)
         put_hash(o, "host_name_hash", name.nodename, strlen(name.nodename));
-    }
     free(id);
     char *cpuinfo = read_system_file("/proc/cpuinfo", NULL);
     char *microcode = cpuinfo != NULL ? strstr(cpuinfo, "microcode") : NULL;
@@ -66,9 +65,8 @@ static void put_model(json_t *o, const char *spec)
 {
     size_t length = 0;
     char *text = model_text(strchr(spec, ':') + 1, NULL, &length);
-    if (text != NULL && length > 0) { /* nothing is left of one that came through a pipe */
+    if (text != NULL && length > 0) /* nothing is left of one that came through a pipe */
         put_hash(o, "model_file_hash", text, length);
-    }
     free(text);
 }
 
@@ -87,7 +85,7 @@ static json_t *machine_object(const struct options *o, const struct measuring *m
     return object;
 }
 
-static json_t *number(const struct given_number *n)
+static json_t *run_identity_number(const struct given_number *n)
 {
     return n->given ? json_real(n->value) : json_null();
 }
@@ -95,31 +93,29 @@ static json_t *number(const struct given_number *n)
 static json_t *number_list(const unsigned *values, size_t n)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         json_array_append_new(list, json_integer(values[i]));
-    }
     return list;
 }
 
 static json_t *options_object(const struct options *o)
 {
     json_t *kernels = json_array();
-    for (size_t i = 0; i < o->n_kernels; i++) {
+    for (size_t i = 0; i < o->n_kernels; i++)
         json_array_append_new(kernels, json_string(o->kernels[i].name));
-    }
     const char *corunner = o->corunner_same ? "same" : o->corunner_given ? o->corunner.name : "64add";
     const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
     int event = o->n_events > 0 ? (int)event_code_select(o->events[0].code) : 0;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}",
-                     "--kernels", kernels, "--cpus", number_list(o->cpus, o->n_cpus),
-                     "--active-cores", number_list(o->active, o->n_active), "--cpu", number(&o->cpu),
-                     "--runs", number(&o->runs), "--period", number(&o->period_us),
-                     "--warmup", number(&o->warmup_us), "--observe", number(&o->observe_us),
-                     "--companion", corunner, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed,
-                     "--brief", (int)o->brief, "--event", event, "--turbo", turbo,
-                     "--fixed-frequency", number(&o->fixed_ghz));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels",
+                     kernels, "--cpus", number_list(o->cpus, o->n_cpus), "--active-cores",
+                     number_list(o->active, o->n_active), "--cpu", run_identity_number(&o->cpu), "--runs",
+                     run_identity_number(&o->runs), "--period", run_identity_number(&o->period_us), "--warmup",
+                     run_identity_number(&o->warmup_us), "--observe", run_identity_number(&o->observe_us),
+                     "--companion", corunner, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed, "--brief",
+                     (int)o->brief, "--event", event, "--turbo", turbo, "--fixed-frequency",
+                     run_identity_number(&o->fixed_ghz));
 }
 
 json_t *run_identity(const struct options *o, const struct measuring *m)
@@ -129,7 +125,7 @@ json_t *run_identity(const struct options *o, const struct measuring *m)
                      "options", options);
 }
 
-static void show(const json_t *v, char *out, size_t size)
+static void run_identity_show(const json_t *v, char *out, size_t size)
 {
     char *text = v != NULL ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
     snprintf(out, size, "%.80s", text != NULL ? text : "not stated");
@@ -139,11 +135,10 @@ static void show(const json_t *v, char *out, size_t size)
 static int differing(const char *key, const json_t *here, const json_t *there, char *why, size_t size)
 {
     char mine[100], theirs[100];
-    if (here != NULL && there != NULL && json_equal(here, there)) {
+    if (here != NULL && there != NULL && json_equal(here, there))
         return 0;
-    }
-    show(here, mine, sizeof(mine));
-    show(there, theirs, sizeof(theirs));
+    run_identity_show(here, mine, sizeof(mine));
+    run_identity_show(there, theirs, sizeof(theirs));
     snprintf(why, size, "%s is %s there and %s here", key, theirs, mine);
     return 1;
 }
@@ -152,15 +147,15 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
 {
     const char *key;
     json_t *v;
-    json_object_foreach((json_t *)here, key, v) {
-        if (differing(key, v, json_object_get(there, key), why, size)) {
+    json_object_foreach((json_t *)here, key, v)
+    {
+        if (differing(key, v, json_object_get(there, key), why, size))
             return 1;
-        }
     }
-    json_object_foreach((json_t *)there, key, v) {
-        if (differing(key, json_object_get(here, key), v, why, size)) {
+    json_object_foreach((json_t *)there, key, v)
+    {
+        if (differing(key, json_object_get(here, key), v, why, size))
             return 1;
-        }
     }
     return 0;
 }

@@ -36,11 +36,9 @@ static _Noreturn void end(void)
     char text[900];
     size_t used = 0;
     struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        for (const char *c = parts[i]; *c != '\0' && used < sizeof(text); c++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        for (const char *c = parts[i]; *c != '\0' && used < sizeof(text); c++)
             text[used++] = *c;
-        }
-    }
     if (poll(&one, 1, 0) > 0) {
         ssize_t ignored = write(STDERR_FILENO, text, used);
         (void)ignored;
@@ -53,9 +51,8 @@ static void on_signal(int number)
     int error = errno;
     (void)number;
     asked = 1;
-    if (!only_asks) {
+    if (!only_asks)
         end();
-    }
     (void)sem_post(&rung);
     errno = error;
 }
@@ -67,9 +64,8 @@ static void *watch(void *unused)
     }
     (void)nanosleep(&stop_time, NULL);
     pthread_mutex_lock(&changing);
-    if (put_back_now != NULL) {
+    if (put_back_now != NULL)
         put_back_now(put_back_data);
-    }
     end();
     return unused;
 }
@@ -97,9 +93,8 @@ void stop_install(void)
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         struct sigaction before;
         /* what nohup or a shell's background job has switched off stays off */
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
-        }
     }
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
@@ -108,9 +103,8 @@ void stop_install(void)
 
 void stop_only_asks(bool asks)
 {
-    if (asks && !watched) {
+    if (asks && !watched)
         start_watching();
-    }
     only_asks = asks;
 }
 

@@ -17,9 +17,8 @@ enum { TABLE_BYTES = 1000000, WHY_SIZE = 1000 };
 static int check(const char *name)
 {
     char why[WHY_SIZE];
-    if (name == NULL || file_is_stdout(name) || atomic_check(name, TABLE_BYTES, why, sizeof(why)) == 0) {
+    if (name == NULL || file_is_stdout(name) || atomic_check(name, TABLE_BYTES, why, sizeof(why)) == 0)
         return DONE;
-    }
     complain("%s", why);
     return FAILED;
 }
@@ -53,15 +52,13 @@ int table_files_choose(const struct options *o, const char *name, const char *di
     }
     if (into != NULL) {
         int status = directories_make(into, "--output", &f->directories);
-        if (status != DONE) {
+        if (status != DONE)
             return status;
-        }
     }
     const char *names[] = {f->csv, f->json, f->text, f->plot};
     static const char *const options[] = {"the table as CSV", "as JSON", "as text", "the plot"};
-    if (files_differ(names, options, 4) != DONE) {
+    if (files_differ(names, options, 4) != DONE)
         return BAD_USAGE;
-    }
     int status = check(f->csv);
     status = status == DONE ? check(f->json) : status;
     status = status == DONE ? check(f->text) : status;
@@ -75,11 +72,10 @@ FILE *table_files_screen(const struct table_files *f)
 
 void table_show(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
 {
-    if (k != NULL && k->print != NULL) {
+    if (k != NULL && k->print != NULL)
         k->print(out, colour, t);
-    } else {
+    else
         table_print(out, colour, t, k != NULL ? k->title : NULL);
-    }
     if (k != NULL && k->findings != NULL && t->n_rows > 0) {
         putc('\n', out);
         k->findings(out, t);
@@ -96,7 +92,7 @@ static int print_csv(FILE *stream, const void *data)
     return table_write_csv(stream, ((const struct shown *)data)->table);
 }
 
-static int print_json(FILE *stream, const void *data)
+static int table_files_print_json(FILE *stream, const void *data)
 {
     char *json = table_to_json(((const struct shown *)data)->table);
     if (json == NULL) {
@@ -118,20 +114,20 @@ static int print_text(FILE *stream, const void *data)
 int table_write_form(const char *path, const struct table_kind *k, const struct table *t, const char *ending)
 {
     const struct shown s = {k, t};
-    return file_write(path, strcmp(ending, ".csv") == 0    ? print_csv
-                            : strcmp(ending, ".json") == 0 ? print_json
-                                                           : print_text, &s);
+    return file_write(path,
+                      strcmp(ending, ".csv") == 0    ? print_csv
+                      : strcmp(ending, ".json") == 0 ? table_files_print_json
+                                                     : print_text,
+                      &s);
 }
 
 static int write_one(const char *name, const char *what, const char *ending, const struct table_kind *k,
                      const struct table *t, FILE *screen, bool *first)
 {
-    if (name == NULL) {
+    if (name == NULL)
         return DONE;
-    }
-    if (file_interrupted(name)) {
+    if (file_interrupted(name))
         return FAILED;
-    }
     int status = table_write_form(name, k, t, ending);
     if (status == DONE && !file_is_stdout(name)) {
         fprintf(screen, "%s%-12s %s (%s)\n", *first ? "\n" : "", *first ? "Written" : "", name, what);
@@ -141,8 +137,8 @@ static int write_one(const char *name, const char *what, const char *ending, con
 }
 
 /* A plot that was not asked for and cannot be drawn is told of, and no failure. */
-static int write_plot(const struct table_files *f, const struct table_kind *k, const struct table *t, FILE *screen,
-                      bool first)
+static int table_files_write_plot(const struct table_files *f, const struct table_kind *k, const struct table *t,
+                                  FILE *screen, bool first)
 {
     char why[WHY_SIZE];
     char *svg = stop_asked() ? NULL : table_plot_svg(t, k->title, why, sizeof(why));
@@ -155,11 +151,10 @@ static int write_plot(const struct table_files *f, const struct table_kind *k, c
         return FAILED;
     }
     int status = svg != NULL ? file_write(f->plot, file_print_text, svg) : DONE;
-    if (svg == NULL) {
+    if (svg == NULL)
         fprintf(screen, "%s%-12s no plot was drawn: %s\n", first ? "\n" : "", first ? "Written" : "", why);
-    } else if (status == DONE) {
+    else if (status == DONE)
         fprintf(screen, "%s%-12s %s (plot)\n", first ? "\n" : "", first ? "Written" : "", f->plot);
-    }
     free(svg);
     return status;
 }
@@ -170,7 +165,7 @@ int table_files_write(const struct table_files *f, const struct table_kind *k, c
     int status = write_one(f->csv, "CSV", ".csv", k, t, screen, &first);
     status = status == DONE ? write_one(f->json, "JSON", ".json", k, t, screen, &first) : status;
     status = status == DONE ? write_one(f->text, "text", ".txt", k, t, screen, &first) : status;
-    return status == DONE && f->plot != NULL ? write_plot(f, k, t, screen, first) : status;
+    return status == DONE && f->plot != NULL ? table_files_write_plot(f, k, t, screen, first) : status;
 }
 
 void table_files_free(struct table_files *f)

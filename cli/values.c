@@ -13,19 +13,16 @@ static const char out_of_range[] = "is out of range";
 
 const char *value_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
-    if (text[0] == '\0') {
+    if (text[0] == '\0')
         return "is empty";
-    }
     const char *digits = text[0] == '-' ? text + 1 : text;
-    if (digits[0] == '\0' || strspn(digits, "0123456789") != strlen(digits)) {
+    if (digits[0] == '\0' || strspn(digits, "0123456789") != strlen(digits))
         return "is not a whole number";
-    }
     errno = 0;
     unsigned long long value = strtoull(digits, NULL, 10);
     bool negative = digits != text && value != 0;
-    if (errno == ERANGE || negative || value < lo || value > hi) {
+    if (errno == ERANGE || negative || value < lo || value > hi)
         return out_of_range;
-    }
     *out = value;
     return NULL;
 }
@@ -40,9 +37,8 @@ static bool is_decimal(const char *s)
         fraction = strspn(++s, "0123456789");
         s += fraction;
     }
-    if (whole + fraction == 0) {
+    if (whole + fraction == 0)
         return false;
-    }
     if (*s == 'e' || *s == 'E') {
         s++;
         s += *s == '-' || *s == '+';
@@ -55,16 +51,13 @@ static bool is_decimal(const char *s)
 
 const char *value_number(const char *text, double lo, double hi, double *out)
 {
-    if (text[0] == '\0') {
+    if (text[0] == '\0')
         return "is empty";
-    }
-    if (!is_decimal(text)) {
+    if (!is_decimal(text))
         return "is not a number";
-    }
     double value = strtod(text, NULL);
-    if (!(value >= lo && value <= hi)) {
+    if (!(value >= lo && value <= hi))
         return out_of_range;
-    }
     *out = value;
     return NULL;
 }
@@ -72,13 +65,11 @@ const char *value_number(const char *text, double lo, double hi, double *out)
 const char *value_select(const char *text, uint64_t *out)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    if (!hex) {
+    if (!hex)
         return value_whole(text, 0, EVENT_SELECT_MAX_AMD, out);
-    }
     size_t digits = strspn(text + 2, "0123456789abcdefABCDEF");
-    if (digits == 0 || digits > 3 || text[2 + digits] != '\0') {
+    if (digits == 0 || digits > 3 || text[2 + digits] != '\0')
         return "is not a number of up to three hexadecimal digits";
-    }
     *out = strtoull(text + 2, NULL, 16);
     return NULL;
 }

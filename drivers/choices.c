@@ -30,9 +30,8 @@ static int read_int(const char *root, const char *path)
 {
     char text[32], *end;
 
-    if (cpu_read_text(root, path, text, sizeof text) <= 0) {
+    if (cpu_read_text(root, path, text, sizeof text) <= 0)
         return NOT_READABLE;
-    }
     long value = strtol(text, &end, 10);
     return *end == '\0' && value > NOT_READABLE && value < 1000 ? (int)value : NOT_READABLE;
 }
@@ -59,9 +58,8 @@ static bool only_signed_modules(const char *sys)
     char text[80];
 
     if (cpu_read_text(sys, "kernel/security/lockdown", text, sizeof text) > 0 &&
-        (strstr(text, "[integrity]") != NULL || strstr(text, "[confidentiality]") != NULL)) {
+        (strstr(text, "[integrity]") != NULL || strstr(text, "[confidentiality]") != NULL))
         return true;
-    }
     return cpu_read_text(sys, "module/module/parameters/sig_enforce", text, sizeof text) > 0 && text[0] == 'Y';
 }
 
@@ -72,9 +70,8 @@ static void ask_helper(const char *sys, const char *dev, struct choice_facts *ou
 
     snprintf(path, sizeof path, "%s/%s", dev, CHARACTERIZE_DEVICE);
     int fd = helper_connect(&helper_system, path, &answer);
-    if (fd >= 0) {
+    if (fd >= 0)
         helper_system.close(fd);
-    }
     out->helper_errno = answer.open_errno;
     out->helper_other = answer.other_version;
     out->helper_can = answer.hello.can;
@@ -82,7 +79,7 @@ static void ask_helper(const char *sys, const char *dev, struct choice_facts *ou
     out->signed_modules = only_signed_modules(sys);
 }
 
-static void ask_perf(struct choice_facts *out)
+static void choices_ask_perf(struct choice_facts *out)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_HARDWARE,
@@ -95,9 +92,8 @@ static void ask_perf(struct choice_facts *out)
     long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
     out->perf_errno = fd < 0 ? errno : 0;
-    if (fd < 0) {
+    if (fd < 0)
         return;
-    }
     long size = sysconf(_SC_PAGESIZE);
     struct perf_event_mmap_page *page = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, (int)fd, 0);
     out->perf_map_errno = page == MAP_FAILED ? errno : 0;
@@ -123,9 +119,8 @@ static void ask_msr(const char *sys, const char *proc, const char *dev, const st
     out->msr_rawio = trouble.rawio;
     snprintf(out->msr_lockdown, sizeof out->msr_lockdown, "%s", trouble.lockdown);
     cpu_view_read(sys, &view);
-    if (cpu_choose(&view, -1, &out->msr_cpu, &ignored) != MACHINE_OK) {
+    if (cpu_choose(&view, -1, &out->msr_cpu, &ignored) != MACHINE_OK)
         out->msr_cpu = 0;
-    }
     out->msr_errno = msr_device_open(dev, out->msr_cpu, &device);
     if (out->msr_errno == 0) {
         msr_part_of(leaves, &part);
@@ -146,7 +141,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     cpu_read_leaves(&leaves);
     out->guest = leaves.version.ecx >> 31 & 1;
     ask_helper(sys, dev, out);
-    ask_perf(out);
+    choices_ask_perf(out);
     out->nmi_watchdog = counter_room_watchdog(proc);
     out->perf_paranoid = read_int(proc, "sys/kernel/perf_event_paranoid");
     out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
@@ -167,8 +162,8 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
     case 0:
         if (f->helper_other) {
             snprintf(why, sizeof c->why, "the kernel module characterize that is loaded is of another version");
-            snprintf(remedy, sizeof c->remedy, "as root: rmmod characterize && make -C drivers/kmod && insmod "
-                     "drivers/kmod/characterize.ko");
+            snprintf(remedy, sizeof c->remedy,
+                     "as root: rmmod characterize && make -C drivers/kmod && insmod drivers/kmod/characterize.ko");
         } else if (f->helper_refusal[0] != '\0') {
             snprintf(why, sizeof c->why, "the kernel module characterize refuses: %s", f->helper_refusal);
             snprintf(remedy, sizeof c->remedy, "none is known");
@@ -222,23 +217,25 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
     } else if (!f->perf_rdpmc) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is not allowed%s",
                  f->guest ? " in this virtual machine" : "");
-        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "enable the virtual PMU in the hypervisor, or measure on "
-                 "the host" : "boot a kernel whose PMU driver allows RDPMC");
+        snprintf(remedy, sizeof c->remedy, "%s",
+                 f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
+                          : "boot a kernel whose PMU driver allows RDPMC");
     } else if (!f->perf_counter) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
-        snprintf(remedy, sizeof c->remedy, "%sstop other users of the counters (perf)%s", f->nmi_watchdog > 0
-                 ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or "
-                 : "",
+        snprintf(remedy, sizeof c->remedy, "%sstop other users of the counters (perf)%s",
+                 f->nmi_watchdog > 0
+                     ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or "
+                     : "",
                  f->nmi_watchdog < 0 ? ", or as root: sysctl kernel.nmi_watchdog=0" : "");
     } else if (!f->perf_counts) {
         snprintf(why, sizeof c->why, "the cycle counter opens and can be read, but does not advance%s",
                  f->guest ? ": the virtual PMU does not work" : "");
-        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "measure on the host" : "stop other users of the counters "
-                 "(perf, virtual machines)");
+        snprintf(remedy, sizeof c->remedy, "%s",
+                 f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)");
     } else {
         c->usable = true;
-        snprintf(why, sizeof c->why, "performance counters: cycles, instructions, events; licenses where the CPU has "
-                 "them");
+        snprintf(why, sizeof c->why,
+                 "performance counters: cycles, instructions, events; licenses where the CPU has them");
     }
 }
 
@@ -254,16 +251,18 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
     case EOPNOTSUPP:
     case ENODEV:
     case ENXIO:
-        snprintf(why, sizeof c->why, "no PMU %s", f->guest ? "in this virtual machine"
-                                                           : "known to this kernel (no cycle counter)");
-        snprintf(remedy, sizeof c->remedy, "%s", f->guest ? "enable the virtual PMU in the hypervisor, or measure on "
-                 "the host" : "boot a kernel that knows this CPU");
+        snprintf(why, sizeof c->why, "no PMU %s",
+                 f->guest ? "in this virtual machine" : "known to this kernel (no cycle counter)");
+        snprintf(remedy, sizeof c->remedy, "%s",
+                 f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
+                          : "boot a kernel that knows this CPU");
         return;
     case EACCES:
     case EPERM:
         if (f->perf_paranoid <= 2) { /* or not readable, a negative number */
-            snprintf(why, sizeof c->why, "perf_event_open is forbidden (%s), as in a container with a system call "
-                     "filter", strerror(f->perf_errno));
+            snprintf(why, sizeof c->why,
+                     "perf_event_open is forbidden (%s), as in a container with a system call filter",
+                     strerror(f->perf_errno));
             snprintf(remedy, sizeof c->remedy, "let the container's seccomp profile pass perf_event_open");
         } else {
             snprintf(why, sizeof c->why, "perf_event_open is forbidden by kernel.perf_event_paranoid = %d",
@@ -283,15 +282,17 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
 
 static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
 {
-    struct msr_trouble trouble = { .cpu = f->msr_cpu, .open_errno = f->msr_errno, .read_errno = f->msr_read_errno,
-                                   .guest = f->guest, .rawio = f->msr_rawio };
+    struct msr_trouble trouble = {.cpu = f->msr_cpu,
+                                  .open_errno = f->msr_errno,
+                                  .read_errno = f->msr_read_errno,
+                                  .guest = f->guest,
+                                  .rawio = f->msr_rawio};
 
     snprintf(trouble.lockdown, sizeof trouble.lockdown, "%s", f->msr_lockdown);
     msr_trouble_tell(&trouble, c->why, sizeof c->why, c->remedy, sizeof c->remedy);
     if (c->why[0] != '\0') {
-        if (c->remedy[0] == '\0') {
+        if (c->remedy[0] == '\0')
             snprintf(c->remedy, sizeof c->remedy, "none is known");
-        }
     } else if (!f->timing_usable) { /* it samples as the timing machine does */
         snprintf(c->why, sizeof c->why, "registers can be read, but %s", f->timing_why);
         snprintf(c->remedy, sizeof c->remedy, "as for timing");
@@ -310,8 +311,9 @@ static void choose_timing(const struct choice_facts *f, struct machine_choice *c
                  f->timing_why);
     } else {
         snprintf(c->why, sizeof c->why, "%s", f->timing_why);
-        snprintf(c->remedy, sizeof c->remedy, "in a virtual machine let the hypervisor pass on the invariant TSC; "
-                 "--machine model:NAME works everywhere");
+        snprintf(
+            c->remedy, sizeof c->remedy,
+            "in a virtual machine let the hypervisor pass on the invariant TSC; --machine model:NAME works everywhere");
     }
 }
 
@@ -321,10 +323,10 @@ size_t choices_from_facts(const struct choice_facts *f, struct machine_choice *o
         const char *name;
         void (*choose)(const struct choice_facts *f, struct machine_choice *c);
     } all[] = {
-        { "helper", choose_helper },
-        { "perf", choose_perf },
-        { "msr", choose_msr },
-        { "timing", choose_timing },
+        {"helper", choose_helper},
+        {"perf", choose_perf},
+        {"msr", choose_msr},
+        {"timing", choose_timing},
     };
     size_t n = sizeof all / sizeof *all;
 
@@ -347,11 +349,9 @@ size_t machine_choices(struct machine_choice *out, size_t max)
 
 const struct machine_choice *choices_find(const struct machine_choice *machines, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(machines[i].name, name) == 0) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(machines[i].name, name) == 0)
             return &machines[i];
-        }
-    }
     return NULL;
 }
 
@@ -362,8 +362,9 @@ static const char *remark_on(const char *name, const struct machine_choice *regi
         return registers != NULL && registers->usable ? " (performance counters and registers)"
                                                       : " (performance counters)";
     }
-    return strcmp(name, "msr") == 0 ? " (time stamps and registers)"
-           : strcmp(name, "timing") == 0 ? " (time stamps only)" : "";
+    return strcmp(name, "msr") == 0      ? " (time stamps and registers)"
+           : strcmp(name, "timing") == 0 ? " (time stamps only)"
+                                         : "";
 }
 
 void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size)
@@ -371,9 +372,8 @@ void choices_tell(const struct machine_choice *machines, size_t n, char *out, si
     const struct machine_choice *registers = choices_find(machines, n, "msr");
     size_t used = 0, taken = 0, told = 0;
 
-    while (taken < n && !machines[taken].usable) {
+    while (taken < n && !machines[taken].usable)
         taken++;
-    }
     const char *name = taken < n ? machines[taken].name : "nothing";
     int length = snprintf(out, size, "%s%s", name, remark_on(name, registers));
     used = (size_t)length < size ? (size_t)length : size - 1;

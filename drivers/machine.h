@@ -24,8 +24,8 @@ struct machine_error {
 };
 
 /* Fills *err (the text as printf does) and returns `status`. */
-__attribute__((format(printf, 4, 5)))
-int machine_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...);
+__attribute__((format(printf, 4, 5))) int machine_fail(struct machine_error *err, enum machine_status status,
+                                                       const char *remedy, const char *text, ...);
 
 enum counter_id {
     COUNTER_CYCLES,       /* unhalted core cycles */
@@ -38,8 +38,8 @@ enum counter_id {
     COUNTER_LVL0,         /* core cycles at license level 0, 1, 2 (event 28H, umasks 07H, 18H, 20H) */
     COUNTER_LVL1,
     COUNTER_LVL2,
-    COUNTER_THROTTLE,     /* core cycles throttled while a level is pending (28H/40H) */
-    COUNTER_EVENT,        /* a raw event: code in counter_spec.event */
+    COUNTER_THROTTLE, /* core cycles throttled while a level is pending (28H/40H) */
+    COUNTER_EVENT,    /* a raw event: code in counter_spec.event */
     COUNTER_IDS
 };
 enum { CHAIN_CYCLE_UNIT = 1024 };
@@ -58,29 +58,29 @@ struct segment {
 
 /* Set once for a series of repetitions. */
 struct machine_setup {
-    int cpu;                  /* logical CPU, -1 = the machine's choice */
-    unsigned active_cores;    /* physical cores kept busy, this one included; 0 = all */
+    int cpu;                 /* logical CPU, -1 = the machine's choice */
+    unsigned active_cores;   /* physical cores kept busy, this one included; 0 = all */
     struct payload corunner; /* what the other active cores run; kernel NULL = 64add */
-    const int *cpus;          /* the order in which logical CPUs become active, one of a core each; the first is the
+    const int *cpus;         /* the order in which logical CPUs become active, one of a core each; the first is the
                                  measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
                                  order of all */
     size_t n_cpus;
-    bool siblings;            /* the other hyper-threads of active cores run the companion, too; else they are idle */
-    double fixed_ghz;         /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
-    double period_us;         /* sample period */
+    bool siblings;    /* the other hyper-threads of active cores run the companion, too; else they are idle */
+    double fixed_ghz; /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
+    double period_us; /* sample period */
     const struct counter_spec *counters;
-    size_t n_counters;        /* <= MACHINE_COUNTERS_MAX; of those, the ones that the machine offers */
-    size_t max_samples;       /* of one repetition */
-    uint64_t seed;            /* models: same seed, same bytes */
+    size_t n_counters;  /* <= MACHINE_COUNTERS_MAX; of those, the ones that the machine offers */
+    size_t max_samples; /* of one repetition */
+    uint64_t seed;      /* models: same seed, same bytes */
 };
 
 /* One repetition. Consecutive sampled segments form one recording. */
 struct run_request {
     const struct segment *segments;
     size_t n_segments;
-    size_t zero_segment;      /* its first instruction is time 0 */
-    double phase;             /* 0..1: shifts the sample grid against time 0, in periods */
-    uint64_t repetition;      /* number of this repetition */
+    size_t zero_segment; /* its first instruction is time 0 */
+    double phase;        /* 0..1: shifts the sample grid against time 0, in periods */
+    uint64_t repetition; /* number of this repetition */
 };
 
 /*
@@ -91,12 +91,12 @@ struct run_request {
 #define COUNTER_MISSING UINT64_MAX
 struct recording {
     size_t n, stride, capacity;
-    uint64_t *words;          /* owned by the machine, valid until the next run */
-    uint64_t zero_tsc;        /* TSC at time 0 */
-    size_t zero_reading;      /* index of the reading taken at time 0 */
+    uint64_t *words;               /* owned by the machine, valid until the next run */
+    uint64_t zero_tsc;             /* TSC at time 0 */
+    size_t zero_reading;           /* index of the reading taken at time 0 */
     unsigned involuntary_switches; /* the thread was taken off its CPU so many times */
     unsigned page_faults;
-    bool migrated;            /* ended on another CPU */
+    bool migrated; /* ended on another CPU */
 };
 
 /* An energy counter, read: joules and seconds since some origin, both from one moment. */
@@ -122,9 +122,9 @@ struct rated_limits; /* drivers/power/rated_limits.h */
 
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {
-    const char *name;    /* "timing", "model:xeon-gold-6130" */
-    const char *source;  /* one line: where the numbers come from; contains the word "modelled" for a model */
-    const char *cpu;     /* brand and family-model-stepping */
+    const char *name;   /* "timing", "model:xeon-gold-6130" */
+    const char *source; /* one line: where the numbers come from; contains the word "modelled" for a model */
+    const char *cpu;    /* brand and family-model-stepping */
     bool modelled;
     double tsc_hz;
     const char *tsc_origin; /* "CPUID 15H", "calibrated against CLOCK_MONOTONIC_RAW" */

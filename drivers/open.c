@@ -12,9 +12,9 @@
 
 enum { CHOICES = 8 };
 
-static const char *const names[] = { "auto", "timing", "perf", "msr", "helper", "model:" };
+static const char *const names[] = {"auto", "timing", "perf", "msr", "helper", "model:"};
 
-static const char *nearest(const char *spec)
+static const char *open_nearest(const char *spec)
 {
     const char *best = NULL;
     unsigned least = 4; /* further away it would be a guess */
@@ -31,7 +31,7 @@ static const char *nearest(const char *spec)
 
 static int unknown(const char *spec, struct machine_error *err)
 {
-    const char *near = nearest(spec);
+    const char *near = open_nearest(spec);
 
     memset(err, 0, sizeof *err);
     err->status = MACHINE_BAD_INPUT;
@@ -41,7 +41,7 @@ static int unknown(const char *spec, struct machine_error *err)
     return MACHINE_BAD_INPUT;
 }
 
-static int refuse(const struct machine_choice *c, struct machine_error *err)
+static int open_refuse(const struct machine_choice *c, struct machine_error *err)
 {
     memset(err, 0, sizeof *err);
     err->status = MACHINE_CANNOT;
@@ -58,17 +58,15 @@ static int open_usable(const char *name, struct machine *out, struct machine_err
         const char *name;
         int (*open)(struct machine *out, struct machine_error *err);
     } all[] = {
-        { "helper", machine_open_helper },
-        { "perf", machine_open_perf },
-        { "msr", machine_open_msr },
-        { "timing", machine_open_timing },
+        {"helper", machine_open_helper},
+        {"perf", machine_open_perf},
+        {"msr", machine_open_msr},
+        {"timing", machine_open_timing},
     };
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i].name, name) == 0) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].name, name) == 0)
             return all[i].open(out, err);
-        }
-    }
     return unknown(name, err);
 }
 
@@ -81,9 +79,8 @@ static int open_choice(const char *name, const struct machine_choice *c, size_t 
 
     if (status == MACHINE_OK && strcmp(name, "perf") == 0 && registers != NULL && registers->usable) {
         status = how->add_registers(out, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             out->ops->close(out);
-        }
     }
     return status;
 }
@@ -93,12 +90,11 @@ static int open_by_name(const char *name, const struct machine_choice *c, size_t
 {
     const struct machine_choice *found = choices_find(c, n, name);
 
-    if (found == NULL) {
+    if (found == NULL)
         return unknown(name, err);
-    }
     /* timing states its own reasons */
     bool tried = found->usable || strcmp(name, "timing") == 0;
-    return tried ? open_choice(name, c, n, how, out, err) : refuse(found, err);
+    return tried ? open_choice(name, c, n, how, out, err) : open_refuse(found, err);
 }
 
 /* The best that opens: what is checked beforehand is not all that can be in the way. */
@@ -118,21 +114,18 @@ static int open_best(struct machine_choice *c, size_t n, const struct choice_ope
             snprintf(c[i].why, sizeof c[i].why, "found usable, but it could not be opened: %.350s", err->text);
         }
     }
-    if (told_size > 0) {
+    if (told_size > 0)
         choices_tell(c, n, told, told_size);
-    }
-    if (!tried) {
-        return n > 0 ? refuse(&c[n - 1], err) : unknown("auto", err);
-    }
+    if (!tried)
+        return n > 0 ? open_refuse(&c[n - 1], err) : unknown("auto", err);
     return status;
 }
 
 int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
                  struct machine *out, char *told, size_t told_size, struct machine_error *err)
 {
-    if (told_size > 0) {
+    if (told_size > 0)
         told[0] = '\0';
-    }
     return strcmp(name, "auto") == 0 ? open_best(c, n, how, out, told, told_size, err)
                                      : open_by_name(name, c, n, how, out, err);
 }
@@ -140,14 +133,12 @@ int choices_open(const char *name, struct machine_choice *c, size_t n, const str
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
                  struct machine_error *err)
 {
-    static const struct choice_openers here = { .open = open_usable, .add_registers = msr_machine_add };
+    static const struct choice_openers here = {.open = open_usable, .add_registers = msr_machine_add};
     struct machine_choice c[CHOICES];
 
-    if (told_size > 0) {
+    if (told_size > 0)
         told[0] = '\0';
-    }
-    if (strncmp(spec, "model:", 6) == 0) {
+    if (strncmp(spec, "model:", 6) == 0)
         return machine_open_model(spec + 6, data_dir, out, err);
-    }
     return choices_open(spec, c, machine_choices(c, CHOICES), &here, out, told, told_size, err);
 }

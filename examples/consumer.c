@@ -27,8 +27,7 @@ struct slice_verdict {
     int known; /* 0: the header lacks a frequency that it takes; then there is nothing to compensate */
 };
 
-struct slice_verdict judge_slice(unsigned cpu, const uint64_t cycles[CHARACTERIZE_LEVELS], uint64_t ns,
-                                 unsigned level);
+struct slice_verdict judge_slice(unsigned cpu, const uint64_t cycles[CHARACTERIZE_LEVELS], uint64_t ns, unsigned level);
 int worth_going_up(unsigned from, unsigned to, unsigned active_cores, int32_t quiet_ns);
 
 struct slice_verdict judge_slice(unsigned cpu, const uint64_t cycles[CHARACTERIZE_LEVELS], uint64_t ns, unsigned level)

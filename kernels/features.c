@@ -80,7 +80,8 @@ int kernel_request_permission(unsigned features, char *why, size_t why_size)
         return 0;
     if (syscall(SYS_arch_prctl, REQUEST_XCOMP_PERM, XFEATURE_TILEDATA) == 0)
         return 0;
-    snprintf(why, why_size, "AMX tiles: arch_prctl(ARCH_REQ_XCOMP_PERM): %s; this needs Linux 5.16 or later on a CPU "
-             "with AMX", strerror(errno));
+    snprintf(why, why_size,
+             "AMX tiles: arch_prctl(ARCH_REQ_XCOMP_PERM): %s; this needs Linux 5.16 or later on a CPU with AMX",
+             strerror(errno));
     return -1;
 }

@@ -43,15 +43,15 @@ enum kernel_feature {
 
 /* One registry entry. */
 struct kernel {
-    const char *name;          /* "512fma", "512fma-lat", "amx", "pause", "chain" */
-    unsigned width;            /* bits of the counted instruction: 64, 128, 256, 512; 8192 for one AMX tile */
+    const char *name; /* "512fma", "512fma-lat", "amx", "pause", "chain" */
+    unsigned width;   /* bits of the counted instruction: 64, 128, 256, 512; 8192 for one AMX tile */
     enum kernel_weight weight;
-    unsigned features;         /* enum kernel_feature, or-ed */
-    bool latency_bound;        /* one dependent chain */
-    bool has_density;          /* may be named with @1/N */
-    bool chained_adds;         /* the adds of a density depend on each other: at most one a cycle */
-    const char *mnemonic;      /* of the counted instruction, as objdump prints it */
-    const char *description;   /* a few words for --list kernels */
+    unsigned features;       /* enum kernel_feature, or-ed */
+    bool latency_bound;      /* one dependent chain */
+    bool has_density;        /* may be named with @1/N */
+    bool chained_adds;       /* the adds of a density depend on each other: at most one a cycle */
+    const char *mnemonic;    /* of the counted instruction, as objdump prints it */
+    const char *description; /* a few words for --list kernels */
     /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
     kernel_fn *const *variants;
     const uint16_t *block_instructions; /* same index: all instructions of a block but loop control */

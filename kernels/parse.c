@@ -13,7 +13,7 @@ struct shown {
     char text[SHOWN_MAX + 4];
 };
 
-static struct shown show(const char *name)
+static struct shown parse_show(const char *name)
 {
     struct shown s;
     size_t n = 0;
@@ -23,7 +23,7 @@ static struct shown show(const char *name)
     return s;
 }
 
-__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int parse_refuse(char *why, size_t size, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -59,7 +59,7 @@ static void nearest_name(const char *wanted, char *out, size_t size)
 static int refuse_unknown(const char *name, char *why, size_t size)
 {
     if (name[0] == '\0')
-        return refuse(why, size, "the kernel's name is empty; --list kernels shows all");
+        return parse_refuse(why, size, "the kernel's name is empty; --list kernels shows all");
     /* compared without the density, which is not part of any name */
     char bare[SHOWN_MAX + 1];
     size_t n = strcspn(name, "@");
@@ -67,8 +67,8 @@ static int refuse_unknown(const char *name, char *why, size_t size)
     snprintf(bare, sizeof bare, "%.*s%s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), name, name + resume);
     char nearest[KERNEL_NAME_MAX];
     nearest_name(bare, nearest, sizeof nearest);
-    return refuse(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all", show(name).text,
-                  nearest);
+    return parse_refuse(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all",
+                        parse_show(name).text, nearest);
 }
 
 /* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
@@ -107,19 +107,22 @@ static unsigned read_density(const char **s)
 static int refuse_density(const char *name, const struct kernel *k, char *why, size_t size)
 {
     if (k->has_density)
-        return refuse(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8", show(name).text,
-                      KERNEL_DENSITY_MAX, k->name);
+        return parse_refuse(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8",
+                            parse_show(name).text, KERNEL_DENSITY_MAX, k->name);
     size_t n = strlen(k->name);
     if (n > 4 && strcmp(k->name + n - 4, "-lat") == 0)
-        return refuse(why, size, "'%s': -lat kernels have no density, the adds would hide in the latency; "
-                      "name it without the @, %s", show(name).text, k->name);
-    return refuse(why, size, "'%s': %s has no density; name it without the @", show(name).text, k->name);
+        return parse_refuse(
+            why, size,
+            "'%s': -lat kernels have no density, the adds would hide in the latency; name it without the @, %s",
+            parse_show(name).text, k->name);
+    return parse_refuse(why, size, "'%s': %s has no density; name it without the @", parse_show(name).text, k->name);
 }
 
 static int refuse_dirty(const char *name, const struct kernel *k, char *why, size_t size)
 {
-    return refuse(why, size, "'%s': %s uses no upper halves that could stay dirty; -dirty goes with 256- and 512-bit "
-                  "kernels", show(name).text, k->name);
+    return parse_refuse(
+        why, size, "'%s': %s uses no upper halves that could stay dirty; -dirty goes with 256- and 512-bit kernels",
+        parse_show(name).text, k->name);
 }
 
 static int read_suffixes(const char *name, const char *s, struct payload *out, char *why, size_t size)

@@ -22,10 +22,9 @@ static inline uint64_t kernel_registry_hash(void)
     const struct kernel *all = kernel_registry(&count);
 
     for (size_t i = 0; i < count; i++) {
-        for (const char *c = all[i].name; *c != '\0'; c++) {
+        for (const char *c = all[i].name; *c != '\0'; c++)
             hash = kernel_hash_byte(hash, (unsigned char)*c);
-        }
-        const unsigned numbers[] = { 0, all[i].has_density, all[i].block_instructions[1], all[i].block_bytes[1] };
+        const unsigned numbers[] = {0, all[i].has_density, all[i].block_instructions[1], all[i].block_bytes[1]};
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
             hash = kernel_hash_byte(hash, numbers[k]);
             hash = kernel_hash_byte(hash, numbers[k] >> 8);

@@ -14,7 +14,7 @@
 #include "probes/reading_cost.h"
 
 #define READING_WARMUP_US 1000.0 /* Intel's optimization manual: a license is granted within 500 us */
-#define PIECE_US 5000.0  /* what any machine runs in one go */
+#define PIECE_US 5000.0          /* what any machine runs in one go */
 #define LONGEST_US 2e6
 #define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
 
@@ -48,7 +48,7 @@ struct slots {
     double reading_us; /* that a reading takes, where no words tell */
 };
 
-static double difference(const struct recording *r, int word)
+static double probe_energy_difference(const struct recording *r, int word)
 {
     const uint64_t *first = r->words, *last = r->words + (r->n - 1) * r->stride;
     if (word < 0 || first[word] == COUNTER_MISSING || last[word] == COUNTER_MISSING)
@@ -80,30 +80,30 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
         seconds[i] = (double)(now[0] - before[0]) / slots->tsc_hz;
     }
     energy_other(operations, seconds, n, seconds + n, out);
-    out->other_seconds += slots->cycles < 0 ? difference(r, slots->chain_ticks) / slots->tsc_hz
+    out->other_seconds += slots->cycles < 0 ? probe_energy_difference(r, slots->chain_ticks) / slots->tsc_hz
                                             : (double)n * slots->reading_us * 1e-6;
     free(operations);
     return 0;
 }
 
 static int add_recording(const struct recording *r, const struct payload *p, const struct slots *slots,
-                          struct energy_stretch *out)
+                         struct energy_stretch *out)
 {
     if (r->n < 2)
         return 0;
     if (add_other(r, slots, out))
         return -1;
-    double ticks = difference(r, 0);
+    double ticks = probe_energy_difference(r, 0);
     out->recorded_seconds += ticks / slots->tsc_hz;
-    out->operations += difference(r, 1) * p->counted / p->instructions;
+    out->operations += probe_energy_difference(r, 1) * p->counted / p->instructions;
     out->lost_seconds += lost_seconds(r, slots);
-    double cycles = difference(r, slots->cycles), ref = difference(r, slots->ref);
+    double cycles = probe_energy_difference(r, slots->cycles), ref = probe_energy_difference(r, slots->ref);
     if (slots->cycles >= 0) { /* both count the same mode; the TSC counts what interrupts take, too */
         out->cycles += cycles;
         out->cycle_seconds += (isnan(ref) ? ticks : ref) / slots->tsc_hz;
     } else {
-        out->cycles += difference(r, slots->chain_cycles) / CHAIN_CYCLE_UNIT;
-        out->cycle_seconds += difference(r, slots->chain_ticks) / slots->tsc_hz;
+        out->cycles += probe_energy_difference(r, slots->chain_cycles) / CHAIN_CYCLE_UNIT;
+        out->cycle_seconds += probe_energy_difference(r, slots->chain_ticks) / slots->tsc_hz;
     }
     return 0;
 }
@@ -197,8 +197,7 @@ static int one_stretch(struct machine *m, const struct energy_setup *s, const st
     if (status)
         return status;
     m->ops->info(m, &info);
-    struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us,
-                          reading_us};
+    struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us, reading_us};
     status = record_stretch(m, s, p, &slots, repetition, out, result->source, err);
     m->ops->info(m, &info); /* which cores the counter is of is known once it has been read */
     result->active_cores = info.active_cores;
@@ -211,12 +210,13 @@ int energy_run(struct machine *m, const struct energy_setup *s, struct energy_re
 {
     memset(out, 0, sizeof *out);
     if (s->machine.siblings)
-        return machine_fail(err, MACHINE_BAD_INPUT, "leave the other hyper-threads idle", "what the other "
-                            "hyper-threads of a core execute is not counted, but takes energy");
+        return machine_fail(err, MACHINE_BAD_INPUT, "leave the other hyper-threads idle",
+                            "what the other hyper-threads of a core execute is not counted, but takes energy");
     int status = energy_can(m, err);
     if (!status && s->duration_us < s->period_us)
-        status = machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often", "no sample fits: %g us "
-                              "are observed, at a sample period of %g us", s->duration_us, s->period_us);
+        status = machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often",
+                              "no sample fits: %g us are observed, at a sample period of %g us", s->duration_us,
+                              s->period_us);
     if (status)
         return status;
     out->pairs = calloc(s->runs ? s->runs : 1, sizeof *out->pairs);

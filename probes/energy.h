@@ -10,14 +10,14 @@
 #include "probes/steady.h"
 
 struct energy_setup {
-    struct payload kernel, idle;  /* the other active cores run the same, each time */
+    struct payload kernel, idle; /* the other active cores run the same, each time */
     /* cpu, active_cores, cpus, fixed_ghz and seed are the caller's; the rest is set by the probe. No siblings: they
      * share a core with what is counted, and what they execute is not */
     struct machine_setup machine;
-    unsigned runs;       /* pairs of repetitions, 1..ENERGY_RUNS_MAX */
-    double settle_us;    /* before each repetition */
-    double duration_us;  /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
-    double period_us;    /* of samples, which tell the frequency and what was lost */
+    unsigned runs;      /* pairs of repetitions, 1..ENERGY_RUNS_MAX */
+    double settle_us;   /* before each repetition */
+    double duration_us; /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
+    double period_us;   /* of samples, which tell the frequency and what was lost */
     transition_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
 };
@@ -29,9 +29,9 @@ struct energy_pair {
 struct energy_result {
     size_t n;
     struct energy_pair *pairs;
-    char source[200];        /* the counter, one line */
-    unsigned active_cores;   /* as the machine says */
-    unsigned counted_cores;  /* of those, the ones whose energy the counter tells */
+    char source[200];       /* the counter, one line */
+    unsigned active_cores;  /* as the machine says */
+    unsigned counted_cores; /* of those, the ones whose energy the counter tells */
 };
 
 /* Defaults: 5 pairs of 100 ms, 20 ms before each; RAPL counters move about once a millisecond (SDM vol. 3B, section

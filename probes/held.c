@@ -6,9 +6,9 @@
 #include "probes/sequence.h"
 
 enum { RUNS = 20, TRIES = 40, FIRST_REPETITION = 1 << 20 /* no two of a run the same in a model */ };
-#define HELD_AWAY_US 3.0  /* waits of 500 to 1000 us are known (README, Limits) */
-#define AWAY_PERIODS 2.0  /* ... and so that a reading lies in it */
-#define FULL_US 20.0      /* of the second kernel before, which tells its full rate; and ... */
+#define HELD_AWAY_US 3.0 /* waits of 500 to 1000 us are known (README, Limits) */
+#define AWAY_PERIODS 2.0 /* ... and so that a reading lies in it */
+#define FULL_US 20.0     /* of the second kernel before, which tells its full rate; and ... */
 #define FULL_PERIODS 10.0
 
 double held_away_us(double period_us)
@@ -22,11 +22,18 @@ int held_record(struct machine *m, const struct transition_setup *s, double sett
     double away_us = held_away_us(s->period_us), shown_us = until_us * 1.1 + 3 * s->period_us;
     double after_us = 1.1 * shown_us + 2 * s->period_us; /* so that the last bin ends in it, too */
     double full_us = fmax(FULL_US, FULL_PERIODS * s->period_us), run_in_us = transition_run_in_us(s->period_us);
-    const struct segment segments[4] = {{s->to, settle_us, false}, {s->to, full_us + run_in_us, true},
-                                        {s->from, away_us, true}, {s->to, after_us, true}};
-    const struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .corunner = s->corunner,
-                                        .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
-                                        .period_us = s->period_us, .seed = s->seed};
+    const struct segment segments[4] = {{s->to, settle_us, false},
+                                        {s->to, full_us + run_in_us, true},
+                                        {s->from, away_us, true},
+                                        {s->to, after_us, true}};
+    const struct machine_setup setup = {.cpu = s->cpu,
+                                        .active_cores = s->active_cores,
+                                        .corunner = s->corunner,
+                                        .cpus = s->cpus,
+                                        .n_cpus = s->n_cpus,
+                                        .siblings = s->siblings,
+                                        .period_us = s->period_us,
+                                        .seed = s->seed};
     struct sequence q;
     struct trace t;
     trace_init(&t);

@@ -20,7 +20,7 @@ struct sections {
     double time[RUNS], work[RUNS];
 };
 
-static int add(void *data, unsigned run, const struct work_curve *c, const char *invalid)
+static int reading_cost_add(void *data, unsigned run, const struct work_curve *c, const char *invalid)
 {
     struct sections *s = data;
     size_t first = c ? c->zero + 1 : 0, n = 0;
@@ -43,15 +43,20 @@ int reading_cost(struct machine *m, const struct machine_setup *setup, const str
                  double *us, struct machine_error *err)
 {
     struct sections near = {.n = 0}, far = {.n = 0};
-    struct overhead_setup s = {.machine = *setup, .first = *code, .second = *code, .runs = RUNS,
-                               .warmup_us = warmup_us, .observe_us = OBSERVE_US, .period_us = NEAR_US};
+    struct overhead_setup s = {.machine = *setup,
+                               .first = *code,
+                               .second = *code,
+                               .runs = RUNS,
+                               .warmup_us = warmup_us,
+                               .observe_us = OBSERVE_US,
+                               .period_us = NEAR_US};
     *us = 0;
     if (m->ops->lacks(m, COUNTER_CYCLES, NULL))
         return MACHINE_OK;
-    int status = overhead_run(m, &s, add, &near, err);
+    int status = overhead_run(m, &s, reading_cost_add, &near, err);
     s.period_us = FAR_US;
     if (status == MACHINE_OK)
-        status = overhead_run(m, &s, add, &far, err);
+        status = overhead_run(m, &s, reading_cost_add, &far, err);
     double time = robust_median(near.time, near.n), work = robust_median(near.work, near.n);
     /* the time of an instruction */
     double each = (robust_median(far.time, far.n) - time) / (robust_median(far.work, far.n) - work);

@@ -47,18 +47,18 @@ static void end_chain(pid_t chain)
 }
 
 /* Runs a program while the chain runs. Returns whether it answered. */
-static bool ask(struct second_opinion *o, const char *const *argv, struct command_output *text)
+static bool second_opinion_ask(struct second_opinion *o, const char *const *argv, struct command_output *text)
 {
     return command_run(argv, SECONDS_MOST, text, o->why, sizeof o->why) == 0;
 }
 
-static void ask_perf(struct second_opinion *o, pid_t chain, struct command_output *text)
+static void second_opinion_ask_perf(struct second_opinion *o, pid_t chain, struct command_output *text)
 {
     char process[16];
     snprintf(process, sizeof process, "%d", (int)chain);
-    const char *const argv[] = {"perf", "stat", "-x", ",", "-e", "instructions:u,cycles:u", "-p", process,
-                                "--", "sleep", WINDOW, NULL};
-    if (ask(o, argv, text))
+    const char *const argv[] = {"perf", "stat",  "-x", ",",     "-e",   "instructions:u,cycles:u",
+                                "-p",   process, "--", "sleep", WINDOW, NULL};
+    if (second_opinion_ask(o, argv, text))
         (void)other_perf(text->err, &o->counts, o->why, sizeof o->why);
 }
 
@@ -66,9 +66,10 @@ static void ask_likwid(struct second_opinion *o, int cpu, struct command_output 
 {
     char number[16];
     snprintf(number, sizeof number, "%d", cpu);
-    const char *const argv[] = {"likwid-perfctr", "-O", "-c", number, "-g",
-                                "INSTR_RETIRED_ANY:FIXC0,CPU_CLK_UNHALTED_CORE:FIXC1", "sleep", WINDOW, NULL};
-    if (ask(o, argv, text))
+    const char *const argv[] = {"likwid-perfctr", "-O",   "-c",
+                                number,           "-g",   "INSTR_RETIRED_ANY:FIXC0,CPU_CLK_UNHALTED_CORE:FIXC1",
+                                "sleep",          WINDOW, NULL};
+    if (second_opinion_ask(o, argv, text))
         (void)other_likwid(text->out, &o->counts, o->why, sizeof o->why);
 }
 
@@ -76,9 +77,10 @@ static void ask_turbostat(struct second_opinion *o, int cpu, struct command_outp
 {
     char number[16];
     snprintf(number, sizeof number, "%d", cpu);
-    const char *const argv[] = {"turbostat", "--quiet", "--cpu", number, "--show", "CPU,Bzy_MHz,TSC_MHz", "--interval",
-                                WINDOW, "--num_iterations", "1", NULL};
-    if (ask(o, argv, text))
+    const char *const argv[] = {
+        "turbostat", "--quiet",          "--cpu", number, "--show", "CPU,Bzy_MHz,TSC_MHz", "--interval",
+        WINDOW,      "--num_iterations", "1",     NULL};
+    if (second_opinion_ask(o, argv, text))
         (void)other_turbostat(text->out, cpu, &o->counts, o->why, sizeof o->why);
 }
 
@@ -107,7 +109,7 @@ static void ask_rdmsr(struct second_opinion *o, struct machine *m, int cpu, stru
         o->registers[i].reg = registers[i];
         if (m->ops->read_register(m, registers[i], &o->registers[i].ours, &err) != MACHINE_OK)
             snprintf(o->why, sizeof o->why, "%.390s", err.text);
-        else if (ask(o, argv, text))
+        else if (second_opinion_ask(o, argv, text))
             o->registers[i].both = other_rdmsr(text->out, &o->registers[i].theirs, o->why, sizeof o->why) == 0;
         both += o->registers[i].both;
         if (first[0])
@@ -139,7 +141,7 @@ void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[O
         if (chain < 0)
             snprintf(o->why, sizeof o->why, "no process can be started");
         else if (i == OPINION_PERF)
-            ask_perf(o, chain, text);
+            second_opinion_ask_perf(o, chain, text);
         else if (i == OPINION_LIKWID)
             ask_likwid(o, cpu, text);
         else if (i == OPINION_TURBOSTAT)

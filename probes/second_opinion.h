@@ -15,14 +15,14 @@ enum opinion_of { OPINION_PERF, OPINION_LIKWID, OPINION_TURBOSTAT, OPINION_RDMSR
 enum { OPINION_REGISTERS = 3 };
 
 struct second_opinion {
-    const char *program;  /* static text */
+    const char *program; /* static text */
     struct other_counts counts;
     struct {
         uint32_t reg;
-        bool both;        /* the machine and rdmsr could read it */
+        bool both; /* the machine and rdmsr could read it */
         uint64_t ours, theirs;
     } registers[OPINION_REGISTERS]; /* of OPINION_RDMSR */
-    char why[400], remedy[100]; /* "": it answered */
+    char why[400], remedy[100];     /* "": it answered */
 };
 
 /*

@@ -36,7 +36,6 @@ static const struct plan event_plan = {SELF_TEST_EVENT, NULL, "chain", 4500, 0, 
 static const char *const steady_kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma"};
 static const char *const widest_kernels[] = {"512fma", "256fma"};
 
-
 struct self_test_recording *self_test_append(struct self_test_stretch *s, size_t n, size_t stride)
 {
     struct self_test_recording *more = realloc(s->recordings, (s->n + 1) * sizeof *more);
@@ -95,7 +94,7 @@ static void copy_lacks(const struct machine *m, struct self_test_readings *out)
 }
 
 /* All counters that are offered. With an event only those that it is held against: real counters are few. */
-static size_t choose_counters(const struct self_test_readings *r, uint64_t event, struct counter_spec *out)
+static size_t self_test_choose_counters(const struct self_test_readings *r, uint64_t event, struct counter_spec *out)
 {
     size_t n = 0;
     for (int id = 0; id < COUNTER_EVENT && n < MACHINE_COUNTERS_MAX - 1; id++)
@@ -115,7 +114,7 @@ static uint64_t first_of(const struct recording *rec, size_t column)
     return rec->words[i * rec->stride + column];
 }
 
-static int keep(struct self_test_stretch *s, const struct recording *rec, struct machine_error *err)
+static int self_test_keep(struct self_test_stretch *s, const struct recording *rec, struct machine_error *err)
 {
     struct self_test_recording *kept = self_test_append(s, rec->n, rec->stride);
     if (!kept)
@@ -138,7 +137,7 @@ static int stopped(const struct self_test_setup *s, struct machine_error *err)
 }
 
 /* The register and the energy belong to the CPU that is prepared, so they are read here. */
-static void read_volts(struct machine *m, struct self_test_readings *out)
+static void self_test_read_volts(struct machine *m, struct self_test_readings *out)
 {
     struct machine_error error;
     uint64_t value;
@@ -155,7 +154,7 @@ static void read_volts(struct machine *m, struct self_test_readings *out)
     }
 }
 
-static void read_energy(struct machine *m, struct self_test_readings *out)
+static void self_test_read_energy(struct machine *m, struct self_test_readings *out)
 {
     struct machine_error error;
     const char *source = NULL;
@@ -172,18 +171,22 @@ static void read_energy(struct machine *m, struct self_test_readings *out)
     }
 }
 
-static int record(struct machine *m, const struct self_test_setup *setup, const struct plan *plan,
-                  const struct segment *segments, size_t n, struct self_test_readings *out, struct machine_error *err)
+static int self_test_record(struct machine *m, const struct self_test_setup *setup, const struct plan *plan,
+                            const struct segment *segments, size_t n, struct self_test_readings *out,
+                            struct machine_error *err)
 {
     struct self_test_stretch *s = &out->stretch[out->n_stretches];
     bool scalar = plan->kind == SELF_TEST_STEADY && strcmp(plan->kernel, "64add") == 0;
     for (unsigned run = 0; s->n < plan->runs && run < ATTEMPTS * plan->runs; run++) {
-        struct run_request request = {.segments = segments, .n_segments = n, .zero_segment = n - 1,
-                                      .phase = (run % 8) / 8.0, .repetition = 100 * out->n_stretches + run};
+        struct run_request request = {.segments = segments,
+                                      .n_segments = n,
+                                      .zero_segment = n - 1,
+                                      .phase = (run % 8) / 8.0,
+                                      .repetition = 100 * out->n_stretches + run};
         struct recording rec;
         int status = stopped(setup, err);
         if (scalar)
-            read_energy(m, out);
+            self_test_read_energy(m, out);
         status = status ? status : m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
@@ -191,14 +194,14 @@ static int record(struct machine *m, const struct self_test_setup *setup, const 
             s->disturbed++;
             continue;
         }
-        status = keep(s, &rec, err);
+        status = self_test_keep(s, &rec, err);
         if (status)
             return status;
         if (scalar)
-            read_volts(m, out);
+            self_test_read_volts(m, out);
     }
     if (scalar)
-        read_energy(m, out);
+        self_test_read_energy(m, out);
     if (s->n == 0)
         snprintf(s->why, sizeof s->why, "in all of %u repetitions something else ran on the CPU", s->disturbed);
     return MACHINE_OK;
@@ -218,17 +221,22 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     memcpy(s->kernel, kernel.name, sizeof s->kernel);
     if (plan->from)
         memcpy(s->from, from.name, sizeof s->from);
-    s->n_counters = choose_counters(out, plan->event, s->counters);
+    s->n_counters = self_test_choose_counters(out, plan->event, s->counters);
     const struct segment segments[] = {{plan->from ? from : kernel, plan->before_us, false},
-                                       {from, plan->from_us, true}, {kernel, plan->observe_us, true}};
+                                       {from, plan->from_us, true},
+                                       {kernel, plan->observe_us, true}};
     const struct segment plain[] = {segments[0], segments[2]};
-    struct machine_setup machine = {.cpu = setup->cpu, .active_cores = 1, .period_us = plan->period_us,
-                                    .counters = s->counters, .n_counters = s->n_counters, .seed = setup->seed,
-                                    .max_samples = (size_t)((plan->from_us + plan->observe_us) / plan->period_us * 1.1)
-                                                   + 64};
+    struct machine_setup machine = {
+        .cpu = setup->cpu,
+        .active_cores = 1,
+        .period_us = plan->period_us,
+        .counters = s->counters,
+        .n_counters = s->n_counters,
+        .seed = setup->seed,
+        .max_samples = (size_t)((plan->from_us + plan->observe_us) / plan->period_us * 1.1) + 64};
     int status = m->ops->prepare(m, &machine, err);
     if (!status) {
-        status = record(m, setup, plan, plan->from ? segments : plain, plan->from ? 3 : 2, out, err);
+        status = self_test_record(m, setup, plan, plan->from ? segments : plain, plan->from ? 3 : 2, out, err);
         copy_info(m, out); /* the CPU is known now, what is to be remarked, and which events have stood a test on it */
         copy_lacks(m, out);
         m->ops->finish(m);
@@ -242,7 +250,7 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     return stopped(setup, err);
 }
 
-static bool runs_here(const struct self_test_readings *r, const char *name)
+static bool self_test_runs_here(const struct self_test_readings *r, const char *name)
 {
     struct payload p;
     char why[300];
@@ -263,9 +271,11 @@ static int run_chain(struct machine *m, const struct self_test_setup *s, struct 
     if (any)
         return MACHINE_OK;
     const struct self_test_stretch *first = &out->stretch[0];
-    return err->status && err->text[0] ? (int)err->status
-                                       : machine_fail(err, MACHINE_CANNOT, first->remedy[0] ? first->remedy
-                                                      : "free the CPU, or choose another with --cpu", "%s", first->why);
+    return err->status && err->text[0]
+               ? (int)err->status
+               : machine_fail(err, MACHINE_CANNOT,
+                              first->remedy[0] ? first->remedy : "free the CPU, or choose another with --cpu", "%s",
+                              first->why);
 }
 
 static int run_kernels(struct machine *m, const struct self_test_setup *s, struct self_test_readings *out,
@@ -275,13 +285,13 @@ static int run_kernels(struct machine *m, const struct self_test_setup *s, struc
     for (size_t i = 0; i < sizeof steady_kernels / sizeof *steady_kernels && !status; i++) {
         struct plan plan = steady_plan;
         plan.kernel = steady_kernels[i];
-        if (runs_here(out, plan.kernel))
+        if (self_test_runs_here(out, plan.kernel))
             status = run_stretch(m, s, &plan, out, err);
     }
     for (size_t i = 0; i < sizeof widest_kernels / sizeof *widest_kernels && !status; i++) {
         struct plan plan = switch_plan;
         plan.kernel = widest_kernels[i];
-        if (runs_here(out, plan.kernel))
+        if (self_test_runs_here(out, plan.kernel))
             return run_stretch(m, s, &plan, out, err);
     }
     return status;

@@ -38,7 +38,7 @@ struct self_test_recording {
 struct self_test_stretch {
     enum self_test_kind kind;
     char kernel[KERNEL_NAME_MAX], from[KERNEL_NAME_MAX]; /* `from`: the kernel before it, of SELF_TEST_SWITCH alone */
-    unsigned block;     /* instructions of a block of the kernel, without loop control */
+    unsigned block; /* instructions of a block of the kernel, without loop control */
     double period_us;
     size_t n_counters;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
@@ -58,18 +58,18 @@ struct self_test_readings {
     char lacks[COUNTER_IDS][400], lacks_remedy[COUNTER_IDS][200]; /* "": the counter is offered */
     size_t n_stretches;
     struct self_test_stretch stretch[SELF_TEST_STRETCHES_MAX];
-    size_t n_volts;         /* readings of 198H, each at the end of a stretch of scalar adds */
+    size_t n_volts; /* readings of 198H, each at the end of a stretch of scalar adds */
     uint64_t volts[SELF_TEST_VALUES_MAX];
     char volts_why[500], volts_remedy[200];
-    size_t n_energy;        /* readings of the package's energy, a stretch of scalar adds between any two */
+    size_t n_energy; /* readings of the package's energy, a stretch of scalar adds between any two */
     struct energy_reading energy[SELF_TEST_VALUES_MAX];
     char energy_source[200], energy_why[500], energy_remedy[200];
 };
 
 struct self_test_setup {
-    int cpu;              /* as in machine_setup */
+    int cpu; /* as in machine_setup */
     uint64_t seed;
-    int (*stop)(void *);  /* asked between repetitions; non-zero: end with MACHINE_FAILED. May be NULL */
+    int (*stop)(void *); /* asked between repetitions; non-zero: end with MACHINE_FAILED. May be NULL */
     void *data;
 };
 

@@ -35,7 +35,7 @@ void sequence_end(struct sequence *s)
     s->machine->ops->finish(s->machine);
 }
 
-static int slot_of(const struct sequence *s, enum counter_id id)
+static int sequence_slot_of(const struct sequence *s, enum counter_id id)
 {
     for (size_t i = 0; i < s->n_counters; i++)
         if (s->counters[i].id == id)
@@ -45,7 +45,8 @@ static int slot_of(const struct sequence *s, enum counter_id id)
 
 int sequence_trace(const struct sequence *s, struct trace *t)
 {
-    static const enum trace_channel share[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0, [COUNTER_LVL1] = TRACE_LVL1,
+    static const enum trace_channel share[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,
+                                                          [COUNTER_LVL1] = TRACE_LVL1,
                                                           [COUNTER_LVL2] = TRACE_LVL2,
                                                           [COUNTER_THROTTLE] = TRACE_THROTTLE};
     int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
@@ -53,12 +54,13 @@ int sequence_trace(const struct sequence *s, struct trace *t)
         if (s->counters[i].id >= COUNTER_LVL0 && s->counters[i].id <= COUNTER_THROTTLE)
             bad |= trace_add_channel(t, share[s->counters[i].id]);
     bad |= trace_set(t, "sampler", "resumes at once");
-    if (slot_of(s, COUNTER_CYCLES) < 0) /* a chain at the end of each sample tells the frequency there, no mean */
+    if (sequence_slot_of(s, COUNTER_CYCLES) <
+        0) /* a chain at the end of each sample tells the frequency there, no mean */
         bad |= trace_set(t, "frequency", "instantaneous");
     return bad;
 }
 
-static void judge(const struct recording *rec, struct sequence_run *out)
+static void sequence_judge(const struct recording *rec, struct sequence_run *out)
 {
     out->invalid[0] = '\0';
     if (rec->migrated)
@@ -75,17 +77,20 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
                     struct sequence_run *out, struct machine_error *err)
 {
     struct recording rec;
-    struct run_request request = {.segments = segments, .n_segments = n, .zero_segment = zero,
-                                  .phase = transition_phase(s->repetition), .repetition = s->repetition};
+    struct run_request request = {.segments = segments,
+                                  .n_segments = n,
+                                  .zero_segment = zero,
+                                  .phase = transition_phase(s->repetition),
+                                  .repetition = s->repetition};
     int status = s->machine->ops->run(s->machine, &request, &rec, err);
     if (status != MACHINE_OK)
         return status;
     *out = (struct sequence_run){.run = s->repetition++, .cycles = NAN};
-    judge(&rec, out);
+    sequence_judge(&rec, out);
     if (out->invalid[0])
         return MACHINE_OK;
     const uint64_t *first = rec.words, *at_zero = rec.words + rec.zero_reading * rec.stride;
-    int cycles = slot_of(s, COUNTER_CYCLES);
+    int cycles = sequence_slot_of(s, COUNTER_CYCLES);
     out->begin_us = (double)(int64_t)(first[0] - rec.zero_tsc) / s->tsc_hz * 1e6;
     out->instructions = (double)(at_zero[1] - first[1]);
     if (cycles >= 0 && first[2 + cycles] != COUNTER_MISSING && at_zero[2 + cycles] != COUNTER_MISSING)

@@ -24,10 +24,10 @@ struct sequence {
 
 /* What is known of one repetition beside its samples. */
 struct sequence_run {
-    uint32_t run;        /* in the trace */
-    double begin_us;     /* when the recording began: 0 or before it */
-    double instructions; /* of the payload, executed between then and time 0; exact */
-    double cycles;       /* of the core, likewise; NaN where they are not counted */
+    uint32_t run;                     /* in the trace */
+    double begin_us;                  /* when the recording began: 0 or before it */
+    double instructions;              /* of the payload, executed between then and time 0; exact */
+    double cycles;                    /* of the core, likewise; NaN where they are not counted */
     char invalid[TRANSITION_WHY_MAX]; /* why the machine knows it to be invalid; "" if it does not */
 };
 

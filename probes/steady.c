@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kernel helper masks interrupts for at most 10 ms (drivers/helper/kmod/uapi.h); a piece of half of that is safe. */
+/* The kernel helper masks interrupts for at most 10 ms (drivers/helper/kmod/uapi.h); a piece of half of that is safe.
+ * */
 #define PIECE_US 5000.0
 enum { ATTEMPTS = 4 }; /* for each repetition wanted, the first included */
 
@@ -27,7 +28,7 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel)
 }
 
 /* Nothing of it is recorded, so that it does not matter whether it was disturbed. */
-static int settle(struct machine *m, const struct steady_setup *s, struct machine_error *err)
+static int probe_steady_settle(struct machine *m, const struct steady_setup *s, struct machine_error *err)
 {
     int status = MACHINE_OK;
     for (double left = s->settle_us; left > 0 && !status; left -= PIECE_US) {
@@ -39,28 +40,29 @@ static int settle(struct machine *m, const struct steady_setup *s, struct machin
     return status;
 }
 
-static int note(struct trace *t, const struct steady_setup *s)
+static int probe_steady_note(struct trace *t, const struct steady_setup *s)
 {
     char number[40];
     snprintf(number, sizeof number, "%.15g", s->period_us);
     return trace_set(t, "kernel", s->kernel.name) | trace_set(t, "period_us", number);
 }
 
-static int record(struct machine *m, const struct steady_setup *s, const struct counter_spec *counters, size_t n,
-                  struct transition_result *out, struct machine_error *err)
+static int probe_steady_record(struct machine *m, const struct steady_setup *s, const struct counter_spec *counters,
+                               size_t n, struct transition_result *out, struct machine_error *err)
 {
     struct machine_info info;
     double run_in = transition_run_in_us(s->period_us);
     const struct segment segments[2] = {{s->kernel, s->before_us, false}, {s->kernel, run_in + s->observe_us, true}};
     m->ops->info(m, &info);
     if (transition_begin_trace(&out->trace, &info, counters, n, s->events, s->n_events, s->machine.seed) ||
-        note(&out->trace, s))
+        probe_steady_note(&out->trace, s))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     unsigned done = 0;
     for (unsigned run = 0; done < s->runs && run < ATTEMPTS * s->runs; run++) {
         struct run_request request = {.segments = s->before_us > 0 ? segments : segments + 1,
                                       .n_segments = s->before_us > 0 ? 2 : 1,
-                                      .zero_segment = s->before_us > 0, .repetition = run};
+                                      .zero_segment = s->before_us > 0,
+                                      .repetition = run};
         struct recording rec;
         bool kept;
         int status = m->ops->run(m, &request, &rec, err);
@@ -83,8 +85,9 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct transitio
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     if (s->observe_us < s->period_us)
-        return machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often", "no sample fits: "
-                            "%g us are observed, at a sample period of %g us", s->observe_us, s->period_us);
+        return machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often",
+                            "no sample fits: %g us are observed, at a sample period of %g us", s->observe_us,
+                            s->period_us);
     size_t n = transition_counters(m, s->licenses, s->events, s->n_events, counters);
     setup.period_us = s->period_us;
     setup.counters = counters;
@@ -95,9 +98,9 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct transitio
         status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
-    status = settle(m, s, err);
+    status = probe_steady_settle(m, s, err);
     if (!status)
-        status = record(m, s, counters, n, out, err);
+        status = probe_steady_record(m, s, counters, n, out, err);
     if (!status)
         status = transition_note_remarks(m, out, err);
     m->ops->finish(m);

@@ -18,7 +18,7 @@ struct steady_setup {
     double before_us;  /* of the kernel in each repetition before it is recorded: the machine may rest between two */
     double observe_us; /* recorded */
     double period_us;
-    bool licenses;     /* count license levels and throttling, too, where the machine has them */
+    bool licenses; /* count license levels and throttling, too, where the machine has them */
     struct transition_event events[TRANSITION_EVENTS_MAX];
     size_t n_events;
     transition_progress *progress; /* may be NULL; non-zero: no more repetitions. What was recorded is kept */

@@ -62,19 +62,20 @@ double transition_phase(uint64_t run)
     return fmod((double)run * 0.6180339887498949, 1.0);
 }
 
-static double share(uint64_t after, uint64_t before, double cycles)
+static double transition_share(uint64_t after, uint64_t before, double cycles)
 {
     if (after == COUNTER_MISSING || before == COUNTER_MISSING || !(cycles > 0))
         return NAN;
     return (double)(after - before) / cycles;
 }
 
-static const enum trace_channel share_channel[COUNTER_IDS] = {
-    [COUNTER_LVL0] = TRACE_LVL0, [COUNTER_LVL1] = TRACE_LVL1,
-    [COUNTER_LVL2] = TRACE_LVL2, [COUNTER_THROTTLE] = TRACE_THROTTLE};
+static const enum trace_channel share_channel[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,
+                                                              [COUNTER_LVL1] = TRACE_LVL1,
+                                                              [COUNTER_LVL2] = TRACE_LVL2,
+                                                              [COUNTER_THROTTLE] = TRACE_THROTTLE};
 
 /* Slots of the counters that transition_append needs; -1 = not counted. */
-static int slot_of(const struct counter_spec *counters, size_t n, enum counter_id id)
+static int transition_slot_of(const struct counter_spec *counters, size_t n, enum counter_id id)
 {
     for (size_t i = 0; i < n; i++)
         if (counters[i].id == id)
@@ -82,7 +83,7 @@ static int slot_of(const struct counter_spec *counters, size_t n, enum counter_i
     return -1;
 }
 
-static double difference(const uint64_t *now, const uint64_t *before, int slot)
+static double transition_difference(const uint64_t *now, const uint64_t *before, int slot)
 {
     if (slot < 0 || now[2 + slot] == COUNTER_MISSING || before[2 + slot] == COUNTER_MISSING)
         return NAN;
@@ -98,7 +99,7 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
         if (counters[c].id != COUNTER_EVENT)
             continue;
         char text[32];
-        double value = share(now[2 + c], before[2 + c], cycles);
+        double value = transition_share(now[2 + c], before[2 + c], cycles);
         snprintf(text, sizeof text, "%.7g", value);
         if (trace_put_extra(t, extra++, isnan(value) ? "" : text))
             return -1;
@@ -120,14 +121,15 @@ struct clock_slots {
 
 static struct clock_slots clock_slots(const struct counter_spec *counters, size_t n)
 {
-    return (struct clock_slots){slot_of(counters, n, COUNTER_CYCLES), slot_of(counters, n, COUNTER_CHAIN_CYCLES),
-                                slot_of(counters, n, COUNTER_CHAIN_TICKS), slot_of(counters, n, COUNTER_READ_TICKS)};
+    return (struct clock_slots){
+        transition_slot_of(counters, n, COUNTER_CYCLES), transition_slot_of(counters, n, COUNTER_CHAIN_CYCLES),
+        transition_slot_of(counters, n, COUNTER_CHAIN_TICKS), transition_slot_of(counters, n, COUNTER_READ_TICKS)};
 }
 
 /* Ticks of a sample in which the payload does not run. */
-static double reading_ticks(const struct clock_slots *s, const uint64_t *now, const uint64_t *before)
+static double transition_reading_ticks(const struct clock_slots *s, const uint64_t *now, const uint64_t *before)
 {
-    return difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
+    return transition_difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
 }
 
 /* What readings usually take, ticks: the median; NaN where cycles are counted, or out of memory. */
@@ -135,7 +137,7 @@ static double usual_reading(const struct recording *rec, const struct clock_slot
 {
     double *x = s->cycles < 0 && rec->n > 1 ? malloc((rec->n - 1) * sizeof *x) : NULL, usual = NAN;
     for (size_t k = 1; x && k < rec->n; k++)
-        x[k - 1] = reading_ticks(s, rec->words + k * rec->stride, rec->words + (k - 1) * rec->stride);
+        x[k - 1] = transition_reading_ticks(s, rec->words + k * rec->stride, rec->words + (k - 1) * rec->stride);
     if (x)
         usual = robust_median(x, rec->n - 1);
     free(x);
@@ -154,7 +156,7 @@ static double reading_there(const struct recording *rec, const struct clock_slot
     for (size_t i = first; i <= last && s->cycles < 0; i++) {
         const uint64_t *now = rec->words + i * rec->stride;
         if (i != k)
-            usual = fmax(usual, reading_ticks(s, now, now - rec->stride));
+            usual = fmax(usual, transition_reading_ticks(s, now, now - rec->stride));
     }
     return usual;
 }
@@ -168,11 +170,12 @@ static double sample_hz(const struct clock_slots *s, const uint64_t *now, const 
 {
     double ticks = (double)(int64_t)(now[0] - before[0]);
     if (s->cycles >= 0) {
-        *payload_cycles = difference(now, before, s->cycles);
+        *payload_cycles = transition_difference(now, before, s->cycles);
         return *payload_cycles / ticks * tsc_hz;
     }
-    double chain = difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
-    double hz = difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
+    double chain = transition_difference(now, before, s->chain_ticks),
+           reading = transition_reading_ticks(s, now, before);
+    double hz = transition_difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
     if (transition_reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
         hz = last > 0 ? last : hz;
@@ -203,13 +206,14 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
         if (trace_append(t, run, time_us))
             return -1;
         size_t i = t->n - 1;
-        double cycles = difference(now, before, slots.cycles);
+        double cycles = transition_difference(now, before, slots.cycles);
         t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
         if (payload_cycles > 0)
             t->channel[TRACE_IPC][i] = (float)((double)(now[1] - before[1]) / payload_cycles);
         for (size_t c = 0; c < n_counters; c++)
             if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
-                t->channel[share_channel[counters[c].id]][i] = (float)share(now[2 + c], before[2 + c], cycles);
+                t->channel[share_channel[counters[c].id]][i] = (float)transition_share(now[2 + c], before[2 + c],
+                                                                                       cycles);
         if (append_events(t, now, before, counters, n_counters, cycles))
             return -1;
         char what[TRANSITION_WHY_MAX - 20];
@@ -222,7 +226,7 @@ int transition_append(struct trace *t, uint32_t run, const struct recording *rec
     return 0;
 }
 
-static int out_of_memory(struct machine_error *err)
+static int transition_out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
@@ -262,7 +266,7 @@ static int note_machine(struct trace *t, const struct machine_info *info, uint64
     return bad;
 }
 
-static int note(struct trace *t, const struct transition_setup *s)
+static int transition_note(struct trace *t, const struct transition_setup *s)
 {
     return trace_set(t, "from", s->from.name) | trace_set(t, "to", s->to.name) |
            note_number(t, "period_us", s->period_us) | note_number(t, "warmup_us", s->warmup_us) |
@@ -333,9 +337,9 @@ int transition_keep(struct transition_result *out, unsigned run, const struct re
 size_t transition_counters(const struct machine *m, bool licenses, const struct transition_event *events,
                            size_t n_events, struct counter_spec out[TRANSITION_COUNTERS_MAX])
 {
-    static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
-                                             COUNTER_READ_TICKS, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
-                                             COUNTER_THROTTLE};
+    static const enum counter_id wanted[] = {COUNTER_CYCLES,     COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
+                                             COUNTER_READ_TICKS, COUNTER_LVL0,        COUNTER_LVL1,
+                                             COUNTER_LVL2,       COUNTER_THROTTLE};
     size_t n = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if ((licenses || wanted[i] < COUNTER_LVL0) && !m->ops->lacks(m, wanted[i], NULL))
@@ -374,7 +378,7 @@ static int add_channels(struct trace *t, const struct counter_spec *counters, si
 int transition_begin_trace(struct trace *t, const struct machine_info *info, const struct counter_spec *counters,
                            size_t n_counters, const struct transition_event *events, size_t n_events, uint64_t seed)
 {
-    bool clock = slot_of(counters, n_counters, COUNTER_CYCLES) >= 0;
+    bool clock = transition_slot_of(counters, n_counters, COUNTER_CYCLES) >= 0;
     return add_channels(t, counters, n_counters) | note_machine(t, info, seed) | note_events(t, events, n_events) |
                    /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
                    (!clock && trace_set(t, "frequency", "instantaneous"))
@@ -429,8 +433,8 @@ static int read_voltage(struct machine *m, const struct transition_setup *s, dou
 {
     struct segment segments[2] = {{s->from, s->warmup_us + s->before_us + fmin(at, 0), false},
                                   {s->to, fmax(at, 0), false}};
-    struct run_request request = {.segments = segments, .n_segments = at > 0 ? 2 : 1, .zero_segment = at > 0,
-                                  .repetition = out->run};
+    struct run_request request = {
+        .segments = segments, .n_segments = at > 0 ? 2 : 1, .zero_segment = at > 0, .repetition = out->run};
     struct machine_error unread = {MACHINE_OK, "", ""};
     struct recording rec;
     uint64_t value;
@@ -497,7 +501,7 @@ static int read_voltages(struct machine *m, const struct transition_setup *s, un
     char first_why[sizeof out->volts_missing] = "";
     struct volt_reading *reading = malloc((readings + 1) * sizeof *reading);
     size_t n = 0;
-    int status = reading ? MACHINE_OK : out_of_memory(err);
+    int status = reading ? MACHINE_OK : transition_out_of_memory(err);
     bool stopped = false;
     for (; !status && !stopped && done < readings && (without < VOLT_TRIES || without < done); done++) {
         unsigned point = (unsigned)((uint64_t)done * step % readings);
@@ -515,7 +519,7 @@ static int read_voltages(struct machine *m, const struct transition_setup *s, un
         stopped = !status && progress && progress(data, first_run + done + 1, first_run + readings);
     }
     if (!status && keep_readings(s, reading, n, &out->trace, &late))
-        status = out_of_memory(err);
+        status = transition_out_of_memory(err);
     free(reading);
     if (late && !missing)
         memcpy(first_why, disturbed, sizeof disturbed);
@@ -537,29 +541,32 @@ static unsigned volt_readings(const struct machine *m, const struct transition_s
     return n > VOLT_READINGS_MAX ? VOLT_READINGS_MAX : n < 1 ? 1 : (unsigned)n;
 }
 
-static int measure(struct machine *m, const struct transition_setup *s, const struct counter_spec *counters, size_t n,
-                   transition_progress *progress, void *data, struct transition_result *out, struct machine_error *err)
+static int transition_measure(struct machine *m, const struct transition_setup *s, const struct counter_spec *counters,
+                              size_t n, transition_progress *progress, void *data, struct transition_result *out,
+                              struct machine_error *err)
 {
     struct machine_info info;
     unsigned volts = volt_readings(m, s), total = s->runs + volts;
     m->ops->info(m, &info);
     if (transition_begin_trace(&out->trace, &info, counters, n, s->events, s->n_events, s->seed) ||
-        note(&out->trace, s))
-        return out_of_memory(err);
-    const struct segment segments[3] = {
-        {s->from, s->warmup_us, false},
-        {s->from, s->before_us + transition_run_in_us(s->period_us), true},
-        {s->to, s->observe_us, true}};
+        transition_note(&out->trace, s))
+        return transition_out_of_memory(err);
+    const struct segment segments[3] = {{s->from, s->warmup_us, false},
+                                        {s->from, s->before_us + transition_run_in_us(s->period_us), true},
+                                        {s->to, s->observe_us, true}};
     for (unsigned run = 0; run < s->runs; run++) {
-        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2,
-                                      .phase = transition_phase(run), .repetition = run};
+        struct run_request request = {.segments = segments,
+                                      .n_segments = 3,
+                                      .zero_segment = 2,
+                                      .phase = transition_phase(run),
+                                      .repetition = run};
         struct recording rec;
         int status = m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
         bool kept;
         if (transition_keep(out, run, &rec, counters, n, info.tsc_hz, -s->before_us, &kept))
-            return out_of_memory(err);
+            return transition_out_of_memory(err);
         if (progress && progress(data, run + 1, total))
             return MACHINE_OK;
     }
@@ -569,7 +576,7 @@ static int measure(struct machine *m, const struct transition_setup *s, const st
     else if (!s->no_volts)
         snprintf(out->volts_missing, sizeof out->volts_missing, "this machine reads no registers");
     if (!status && out->volts_missing[0] && trace_set(&out->trace, "volts_missing", out->volts_missing))
-        return out_of_memory(err);
+        return transition_out_of_memory(err);
     return status;
 }
 
@@ -589,7 +596,7 @@ int transition_note_remarks(const struct machine *m, struct transition_result *o
     m->ops->info(m, &info);
     bool remarked = info.notes && *info.notes;
     return (remarked && trace_set(&out->trace, "notes", info.notes)) || transition_note_clock(&out->trace, &info)
-               ? out_of_memory(err)
+               ? transition_out_of_memory(err)
                : MACHINE_OK;
 }
 
@@ -600,9 +607,16 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     size_t n = transition_counters(m, true, s->events, s->n_events, counters);
-    struct machine_setup setup = {.cpu = s->cpu, .active_cores = s->active_cores, .corunner = s->corunner,
-                                  .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
-                                  .period_us = s->period_us, .counters = counters, .n_counters = n, .seed = s->seed};
+    struct machine_setup setup = {.cpu = s->cpu,
+                                  .active_cores = s->active_cores,
+                                  .corunner = s->corunner,
+                                  .cpus = s->cpus,
+                                  .n_cpus = s->n_cpus,
+                                  .siblings = s->siblings,
+                                  .period_us = s->period_us,
+                                  .counters = counters,
+                                  .n_counters = n,
+                                  .seed = s->seed};
     double recorded_us = s->before_us + transition_run_in_us(s->period_us) + s->observe_us;
     setup.max_samples = (size_t)(recorded_us / s->period_us * 1.1) + 64;
     int status = transition_check_events(m, s->n_events, err);
@@ -610,7 +624,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, transiti
         status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
-    status = measure(m, s, counters, n, progress, data, out, err);
+    status = transition_measure(m, s, counters, n, progress, data, out, err);
     if (!status)
         status = transition_note_remarks(m, out, err);
     m->ops->finish(m);

@@ -19,13 +19,13 @@ struct transition_event {
 
 struct transition_setup {
     struct payload from, to;
-    unsigned runs;       /* repetitions wanted, >= 1 */
-    double warmup_us;    /* of the first kernel before each switch */
-    double before_us;    /* how much of it is recorded */
-    double observe_us;   /* of the second kernel */
+    unsigned runs;     /* repetitions wanted, >= 1 */
+    double warmup_us;  /* of the first kernel before each switch */
+    double before_us;  /* how much of it is recorded */
+    double observe_us; /* of the second kernel */
     double period_us;
-    int cpu;             /* -1: the machine's choice */
-    unsigned active_cores; /* 0: all */
+    int cpu;                 /* -1: the machine's choice */
+    unsigned active_cores;   /* 0: all */
     struct payload corunner; /* what the other cores run, and which, as in machine_setup; 0: its choice */
     const int *cpus;
     size_t n_cpus;

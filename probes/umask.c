@@ -60,9 +60,9 @@ static int steady(struct machine *m, const struct umask_setup *s, struct counted
 }
 
 /* The repetitions of one switch, on a prepared machine. */
-static int repeat(struct machine *m, const struct umask_setup *s, const struct segment segments[3],
-                  const struct counter_spec *counters, size_t n, struct counted *c, struct transition_result *out,
-                  struct machine_error *err)
+static int probe_umask_repeat(struct machine *m, const struct umask_setup *s, const struct segment segments[3],
+                              const struct counter_spec *counters, size_t n, struct counted *c,
+                              struct transition_result *out, struct machine_error *err)
 {
     struct machine_info info;
     unsigned done = 0;
@@ -106,7 +106,7 @@ static int record_switch(struct machine *m, const struct umask_setup *s, unsigne
     int status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
-    status = repeat(m, s, segments, counters, setup.n_counters, c, out, err);
+    status = probe_umask_repeat(m, s, segments, counters, setup.n_counters, c, out, err);
     m->ops->finish(m);
     return status;
 }

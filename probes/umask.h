@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
- * and back to it, and once more after that kernel when all that it asks for is held already (analysis/phases/held.h): what is
- * slow there, too, is not throttled.
+ * and back to it, and once more after that kernel when all that it asks for is held already (analysis/phases/held.h):
+ * what is slow there, too, is not throttled.
  */
 #ifndef CHARACTERIZE_PROBE_UMASK_H
 #define CHARACTERIZE_PROBE_UMASK_H
@@ -18,8 +18,8 @@ struct umask_setup {
     struct machine_setup machine; /* as in steady_setup */
     struct transition_event events[TRANSITION_EVENTS_MAX];
     size_t n_events;
-    unsigned runs;       /* repetitions wanted of each experiment, >= 1 */
-    double warmup_us;    /* of the first kernel before each switch, and before a steady recording */
+    unsigned runs;    /* repetitions wanted of each experiment, >= 1 */
+    double warmup_us; /* of the first kernel before each switch, and before a steady recording */
     /* recorded: of the steady kernel, of the kernel after base (also where it is held), of base after it */
     double observe_us[UMASK_WHENS];
     double period_us[UMASK_WHENS];

@@ -18,12 +18,12 @@ struct run {
     size_t done;
     double seconds, seconds_done, seconds_now; /* expected: of all cells, of those done, of the one at hand */
     bool stopped;
-    int cpu;                           /* that was measured on, as seen during the cell at hand; -1: not seen */
+    int cpu;                                /* that was measured on, as seen during the cell at hand; -1: not seen */
     char first[DATE_SIZE], last[DATE_SIZE]; /* when the cells were measured; "": no cell tells */
-    char cpus[200];                    /* on which CPUs, "1" or "1,3"; "": no cell tells */
+    char cpus[200];                         /* on which CPUs, "1" or "1,3"; "": no cell tells */
 };
 
-static int out_of_memory(struct machine_error *err)
+static int engine_out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
@@ -48,7 +48,7 @@ static void note_cpus(struct table *t, const struct tables_options *o)
         table_set_setting(t, "cpus", text);
 }
 
-static void note(struct table *t, const struct tables_context *x)
+static void engine_note(struct table *t, const struct tables_context *x)
 {
     const struct machine_info *info = &x->info;
     table_set_meta(t, "cpu", info->cpu);
@@ -63,9 +63,10 @@ static void note(struct table *t, const struct tables_context *x)
     }
     if (info->notes && *info->notes)
         table_set_meta(t, "notes", info->notes);
-    table_set_setting(t, "companion", x->options->corunner_same ? "same as the measured core"
-                                      : x->options->corunner.kernel ? x->options->corunner.name
-                                                                     : "64add");
+    table_set_setting(t, "companion",
+                      x->options->corunner_same     ? "same as the measured core"
+                      : x->options->corunner.kernel ? x->options->corunner.name
+                                                    : "64add");
     table_set_setting(t, "siblings", x->options->siblings ? "busy" : "idle");
     note_cpus(t, x->options);
 }
@@ -92,8 +93,7 @@ static int on_part(void *data, double part)
     if (info.cpu_number >= 0)
         r->cpu = info.cpu_number;
     double share = r->seconds > 0 ? (r->seconds_done + part * r->seconds_now) / r->seconds : 0;
-    if (r->watch && r->watch->progress &&
-        r->watch->progress(r->watch->data, r->kind, r->done, r->cells->n, share))
+    if (r->watch && r->watch->progress && r->watch->progress(r->watch->data, r->kind, r->done, r->cells->n, share))
         r->stopped = true;
     return r->stopped;
 }
@@ -122,7 +122,7 @@ static void note_cell(struct table *rows, const struct run *r, const struct cell
 }
 
 /* What was measured, as text; the error's status when nothing was. */
-static int measure_cell(struct run *r, const struct cell *c, char **json, struct machine_error *err)
+static int engine_measure_cell(struct run *r, const struct cell *c, char **json, struct machine_error *err)
 {
     struct table rows;
     table_init(&rows, r->kind->name, r->kind->columns, r->kind->n_columns);
@@ -150,7 +150,7 @@ static int measure_cell(struct run *r, const struct cell *c, char **json, struct
     if (status == MACHINE_OK && !*json)
         status = rows.failed ? machine_fail(err, MACHINE_FAILED, "", "table %s: a row of cell %s could not be built",
                                             r->kind->name, c->id)
-                             : out_of_memory(err);
+                             : engine_out_of_memory(err);
     table_free(&rows);
     return status;
 }
@@ -236,14 +236,14 @@ static int one_cell(struct run *r, const struct cell *c, struct table *out, stru
     if (!found) {
         free(json);
         json = NULL;
-        status = measure_cell(r, c, &json, err);
+        status = engine_measure_cell(r, c, &json, err);
         if (status == MACHINE_OK && s && s->store)
             status = s->store(s->data, r->kind, c, json, err);
         if (status == MACHINE_OK && !take_cell(r, c, json, out, why, sizeof why))
             status = machine_fail(err, MACHINE_FAILED, "", "table %s: cell %s: %.350s", r->kind->name, c->id, why);
     }
     free(json);
-    return status == MACHINE_OK && out->failed ? out_of_memory(err) : status;
+    return status == MACHINE_OK && out->failed ? engine_out_of_memory(err) : status;
 }
 
 static int all_cells(struct run *r, struct table *out, struct machine_error *err)
@@ -265,7 +265,7 @@ static int all_cells(struct run *r, struct table *out, struct machine_error *err
     return r->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
-static int plan(struct run *r, struct cells *cells, struct table *out, struct machine_error *err)
+static int engine_plan(struct run *r, struct cells *cells, struct table *out, struct machine_error *err)
 {
     memset(err, 0, sizeof *err);
     int status = r->kind->plan(&r->context, cells, out, err);
@@ -279,7 +279,7 @@ static int plan(struct run *r, struct cells *cells, struct table *out, struct ma
     if (status == MACHINE_OK && !out->failed && cells->n == 0 && out->n_missing == 0)
         status = machine_fail(err, MACHINE_BAD_INPUT, "name more of them, as in --kernels 128fma,512fma",
                               "the kernels that are named leave nothing to measure");
-    return status == MACHINE_OK && out->failed ? out_of_memory(err) : status;
+    return status == MACHINE_OK && out->failed ? engine_out_of_memory(err) : status;
 }
 
 int tables_plan(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct cells *out,
@@ -290,7 +290,7 @@ int tables_plan(const struct table_kind *k, struct machine *m, const struct tabl
     m->ops->info(m, &r.context.info);
     memset(out, 0, sizeof *out);
     table_init(&unused, k->name, k->columns, k->n_columns);
-    int status = plan(&r, out, &unused, err);
+    int status = engine_plan(&r, out, &unused, err);
     table_free(&unused);
     if (status)
         cells_free(out);
@@ -302,19 +302,22 @@ int tables_measure(const struct table_kind *k, struct machine *m, const struct t
                    struct machine_error *err)
 {
     struct cells cells = {0};
-    struct run r = {.kind = k, .store = store, .watch = watch, .cells = &cells,
+    struct run r = {.kind = k,
+                    .store = store,
+                    .watch = watch,
+                    .cells = &cells,
                     .context = {.machine = m, .options = o, .progress = on_part}};
     r.context.data = &r;
     m->ops->info(m, &r.context.info);
     table_init(out, k->name, k->columns, k->n_columns);
-    note(out, &r.context);
-    int status = plan(&r, &cells, out, err);
+    engine_note(out, &r.context);
+    int status = engine_plan(&r, &cells, out, err);
     if (status == MACHINE_OK)
         status = all_cells(&r, out, err);
     if (status == MACHINE_OK && !r.context.info.modelled)
         note_silicon(out, &r);
     if (status == MACHINE_OK && ((k->conclude && k->conclude(out)) || out->failed))
-        status = out_of_memory(err);
+        status = engine_out_of_memory(err);
     if (status == MACHINE_OK)
         tables_note_published(out, o->data_dir);
     cells_free(&cells);

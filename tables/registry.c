@@ -8,8 +8,7 @@
 static const struct table_kind *const kinds[] = {
     /* in the order of --all */
     &table_frequency, &table_transitions, &table_throttle, &table_trigger, &table_relaxation,
-    &table_overhead,  &table_umask,       &table_energy,   &table_voltage,
-    NULL,
+    &table_overhead,  &table_umask,       &table_energy,   &table_voltage, NULL,
 };
 
 const struct table_kind *const *tables_all(size_t *n)

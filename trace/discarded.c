@@ -45,9 +45,8 @@ static void print_list(FILE *out, const struct discarded_run *sorted, size_t n)
 
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n)
 {
-    if (n == 0) {
+    if (n == 0)
         return 0;
-    }
     struct discarded_run *sorted = malloc(n * sizeof(*sorted));
     char *text = NULL;
     size_t size = 0;
@@ -68,9 +67,8 @@ int discarded_note(struct trace *t, const struct discarded_run *list, size_t n)
 static int add_one(struct phases *p, uint32_t run, const char *why)
 {
     struct discarded_run *bigger = realloc(p->discarded, (p->n_discarded + 1) * sizeof(*bigger));
-    if (bigger == NULL) {
+    if (bigger == NULL)
         return -1;
-    }
     p->discarded = bigger;
     struct discarded_run *d = &bigger[p->n_discarded++];
     d->run = run;
@@ -82,15 +80,13 @@ static int add_one(struct phases *p, uint32_t run, const char *why)
 static int warn(struct phases *p, const char *entry)
 {
     char **bigger = realloc(p->warnings, (p->n_warnings + 1) * sizeof(*bigger));
-    if (bigger == NULL) {
+    if (bigger == NULL)
         return -1;
-    }
     p->warnings = bigger;
     int length = asprintf(&bigger[p->n_warnings],
                           "the trace's list of discarded repetitions has an entry that cannot be read: '%.60s'", entry);
-    if (length < 0) {
+    if (length < 0)
         return -1;
-    }
     p->n_warnings++;
     return 0;
 }
@@ -103,12 +99,10 @@ static int take_runs(struct phases *p, char *runs, const char *why)
         char *end;
         errno = 0;
         unsigned long value = strtoul(number, &end, 10);
-        if (end == number || *end != '\0' || errno != 0 || value > UINT32_MAX || number[0] == '-') {
+        if (end == number || *end != '\0' || errno != 0 || value > UINT32_MAX || number[0] == '-')
             return 0;
-        }
-        if (add_one(p, (uint32_t)value, why) != 0) {
+        if (add_one(p, (uint32_t)value, why) != 0)
             return -1;
-        }
     }
     return 1;
 }
@@ -122,13 +116,12 @@ static int take_entry(struct phases *p, char *entry)
         *equals = '\0';
         status = take_runs(p, equals + 3, entry);
     }
-    if (status == 0) {
+    if (status == 0)
         return warn(p, entry);
-    }
     return status < 0 ? -1 : 0;
 }
 
-static int by_run(const void *a, const void *b)
+static int discarded_by_run(const void *a, const void *b)
 {
     const struct discarded_run *x = a, *y = b;
     return (x->run > y->run) - (x->run < y->run);
@@ -141,18 +134,16 @@ int discarded_take(const struct trace *t, struct phases *p)
     int status = list != NULL && copy == NULL ? -1 : 0;
     while (status == 0 && (entry = strsep(&rest, ";")) != NULL) {
         entry += strspn(entry, " ");
-        if (entry[0] != '\0') {
+        if (entry[0] != '\0')
             status = take_entry(p, entry);
-        }
     }
     free(copy);
-    if (p->n_discarded > 1) {
-        qsort(p->discarded, p->n_discarded, sizeof(*p->discarded), by_run);
-    }
+    if (p->n_discarded > 1)
+        qsort(p->discarded, p->n_discarded, sizeof(*p->discarded), discarded_by_run);
     return status;
 }
 
-static int by_number(const void *a, const void *b)
+static int discarded_by_number(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -171,9 +162,8 @@ static uint32_t *runs_named(const char *list, size_t *n)
             at = end;
         } while (*at == ',');
     }
-    if (runs != NULL) {
-        qsort(runs, *n, sizeof(*runs), by_number);
-    }
+    if (runs != NULL)
+        qsort(runs, *n, sizeof(*runs), discarded_by_number);
     return runs;
 }
 
@@ -186,7 +176,7 @@ int discarded_contradicts(const struct trace *t, uint32_t *run)
     int wrong = list != NULL && named == NULL ? -1 : 0;
     for (size_t i = 0; i < n && wrong == 0; i++) {
         bool there = bsearch(&named[i], t->run != NULL ? t->run : &alone, t->run != NULL ? t->n : 1, sizeof(*named),
-                             by_number) != NULL;
+                             discarded_by_number) != NULL;
         wrong = there ? 1 : i > 0 && named[i] == named[i - 1] ? 2 : 0;
         *run = named[i];
     }

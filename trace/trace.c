@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Counters are read one after the other: what they miss each other by is a large part of a short sample. */
-#define SHARE {-0.5, 1.5, false, "-0.5 to 1.5"}
+#define SHARE                                                                                                          \
+    {                                                                                                                  \
+        -0.5, 1.5, false, "-0.5 to 1.5"                                                                                \
+    }
 
 static const struct {
     const char *name;
@@ -136,7 +139,7 @@ static int grow_column(void *column, size_t capacity, size_t size)
     return 0;
 }
 
-static int grow(struct trace *t)
+static int trace_grow(struct trace *t)
 {
     size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : 1024;
     if (grow_column(&t->time_us, capacity, sizeof *t->time_us))
@@ -158,7 +161,7 @@ static int grow(struct trace *t)
 
 int trace_append(struct trace *t, uint32_t run, double time_us)
 {
-    if (t->n == t->capacity && grow(t))
+    if (t->n == t->capacity && trace_grow(t))
         return -1;
     t->time_us[t->n] = round(time_us * TIME_STEPS) / TIME_STEPS;
     if (t->run)

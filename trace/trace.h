@@ -13,10 +13,10 @@
 
 /* The measured columns. A missing value is NaN. */
 enum trace_channel {
-    TRACE_FREQ,     /* freq_ghz: GHz, mean core frequency since the sample before */
-    TRACE_IPC,      /* ipc: payload instructions per core cycle since the sample before */
-    TRACE_VOLTS,    /* volts: V */
-    TRACE_LVL0,     /* lvl0, lvl1, lvl2, throttle: share of cycles, 0..1 */
+    TRACE_FREQ,  /* freq_ghz: GHz, mean core frequency since the sample before */
+    TRACE_IPC,   /* ipc: payload instructions per core cycle since the sample before */
+    TRACE_VOLTS, /* volts: V */
+    TRACE_LVL0,  /* lvl0, lvl1, lvl2, throttle: share of cycles, 0..1 */
     TRACE_LVL1,
     TRACE_LVL2,
     TRACE_THROTTLE,
@@ -36,14 +36,14 @@ struct trace_extra {
 
 struct trace {
     size_t n, capacity;
-    uint32_t *run;                    /* repetition of each sample; NULL where the file has no such column */
-    double *time_us;                  /* end of the sample, microseconds; within a run it never decreases */
-    float *channel[TRACE_CHANNELS];   /* NULL = no such column */
+    uint32_t *run;                  /* repetition of each sample; NULL where the file has no such column */
+    double *time_us;                /* end of the sample, microseconds; within a run it never decreases */
+    float *channel[TRACE_CHANNELS]; /* NULL = no such column */
     struct trace_meta *meta;
     size_t n_meta;
     struct trace_extra *extra;
     size_t n_extra;
-    char *text;                       /* arena of the unknown columns; begins with an empty text */
+    char *text; /* arena of the unknown columns; begins with an empty text */
     size_t text_used, text_capacity;
 };
 

@@ -34,8 +34,9 @@ struct reader {
     struct trace_error *err;
 };
 
-static int fail(struct reader *r, size_t column, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int fail(struct reader *r, size_t column, const char *format, ...)
+static int trace_csv_fail(struct reader *r, size_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int trace_csv_fail(struct reader *r, size_t column, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -47,8 +48,9 @@ static int fail(struct reader *r, size_t column, const char *format, ...)
 }
 
 /* A value outside its column's range: may be borne, see settle_outside(). */
-static void outside(struct reader *r, size_t column, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void outside(struct reader *r, size_t column, const char *format, ...)
+static void trace_csv_outside(struct reader *r, size_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void trace_csv_outside(struct reader *r, size_t column, const char *format, ...)
 {
     va_list ap;
     if (!r->outside && !r->is_outside) {
@@ -62,7 +64,7 @@ static void outside(struct reader *r, size_t column, const char *format, ...)
 }
 
 /* Printable form of file content for messages: at most 40 bytes, control bytes shown as '?'. */
-static const char *shown(const char *s, char out[48])
+static const char *trace_csv_shown(const char *s, char out[48])
 {
     size_t n = 0;
     for (; s[n] && n < 40; n++)
@@ -81,7 +83,7 @@ static int next_line(struct reader *r)
             size_t size = r->size ? r->size * 2 : 4096;
             char *bigger = size <= 2 * (size_t)LINE_MAX_BYTES ? realloc(r->line, size) : NULL;
             if (!bigger)
-                return fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
+                return trace_csv_fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
             r->line = bigger;
             r->size = size;
         }
@@ -90,14 +92,14 @@ static int next_line(struct reader *r)
         memset(r->line + r->length, 1, room);
         if (!fgets(r->line + r->length, (int)room, r->in)) {
             if (ferror(r->in))
-                return fail(r, 0, "reading failed: %s", strerror(errno));
+                return trace_csv_fail(r, 0, "reading failed: %s", strerror(errno));
             r->line[r->length] = '\0';
             break;
         }
         char *end = memrchr(r->line + r->length, '\0', room);
         size_t got = (size_t)(end - (r->line + r->length));
         if (memchr(r->line + r->length, '\0', got))
-            return fail(r, 0, "a NUL byte: this is not a text file");
+            return trace_csv_fail(r, 0, "a NUL byte: this is not a text file");
         r->length += got;
         if (r->line[r->length - 1] == '\n')
             break;
@@ -154,7 +156,7 @@ static char *next_field(char **at, bool *last)
  * A decimal number; false = it is none. Exact for up to 15 digits with a power of ten up to 22 (both factors are exact
  * doubles, one rounding; Clinger 1990, "How to read floating point numbers accurately"); the rest goes to strtod.
  */
-static bool parse_number(const char *s, double *value)
+static bool trace_csv_parse_number(const char *s, double *value)
 {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -183,28 +185,30 @@ static bool parse_number(const char *s, double *value)
 }
 
 /* What a header field names; -1 after an error. */
-static int column_of(struct reader *r, struct trace *t, const char *name, size_t number)
+static int trace_csv_column_of(struct reader *r, struct trace *t, const char *name, size_t number)
 {
     if (!strcmp(name, "run"))
-        return trace_add_run(t) ? fail(r, 0, "out of memory") : COLUMN_RUN;
+        return trace_add_run(t) ? trace_csv_fail(r, 0, "out of memory") : COLUMN_RUN;
     if (!strcmp(name, "time_us"))
         return COLUMN_TIME;
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (!strcmp(name, trace_channel_name((enum trace_channel)c))) {
             r->have_channel = true;
-            return trace_add_channel(t, (enum trace_channel)c) ? fail(r, 0, "out of memory") : c;
+            return trace_add_channel(t, (enum trace_channel)c) ? trace_csv_fail(r, 0, "out of memory") : c;
         }
     char text[48];
     double ignored;
     if (!*name)
-        return fail(r, number, "the header line has a column without a name");
-    if (parse_number(name, &ignored))
-        return fail(r, number, "'%s' where a column name belongs: the header line is missing (it names time_us and at "
-                    "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)", shown(name, text));
-    return trace_add_extra(t, name) ? fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
+        return trace_csv_fail(r, number, "the header line has a column without a name");
+    if (trace_csv_parse_number(name, &ignored))
+        return trace_csv_fail(r, number,
+                              "'%s' where a column name belongs: the header line is missing (it names time_us and at "
+                              "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)",
+                              trace_csv_shown(name, text));
+    return trace_add_extra(t, name) ? trace_csv_fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
 }
 
-static int read_header(struct reader *r, struct trace *t)
+static int trace_csv_read_header(struct reader *r, struct trace *t)
 {
     char *at = r->line;
     bool last = false, have_time = false;
@@ -213,25 +217,25 @@ static int read_header(struct reader *r, struct trace *t)
         size_t number = r->n_columns + 1;
         char *name = next_field(&at, &last);
         if (!name)
-            return fail(r, number, "an unfinished quote in the header line");
+            return trace_csv_fail(r, number, "an unfinished quote in the header line");
         if (r->n_columns == COLUMNS_MAX)
-            return fail(r, number, "more than %d columns", COLUMNS_MAX);
-        int column = column_of(r, t, name, number);
+            return trace_csv_fail(r, number, "more than %d columns", COLUMNS_MAX);
+        int column = trace_csv_column_of(r, t, name, number);
         if (column < 0)
             return -1;
         for (size_t i = 0; i < r->n_columns; i++)
-            if (r->column[i] == column ||
-                (column >= COLUMN_EXTRA && r->column[i] >= COLUMN_EXTRA &&
-                 !strcmp(t->extra[r->column[i] - COLUMN_EXTRA].name, name)))
-                return fail(r, number, "column '%s' stands twice in the header line", shown(name, text));
+            if (r->column[i] == column || (column >= COLUMN_EXTRA && r->column[i] >= COLUMN_EXTRA &&
+                                           !strcmp(t->extra[r->column[i] - COLUMN_EXTRA].name, name)))
+                return trace_csv_fail(r, number, "column '%s' stands twice in the header line",
+                                      trace_csv_shown(name, text));
         have_time |= column == COLUMN_TIME;
         r->column[r->n_columns++] = column;
     }
     if (!have_time)
-        return fail(r, 0, "the header line names no column time_us");
+        return trace_csv_fail(r, 0, "the header line names no column time_us");
     if (!r->have_channel)
-        return fail(r, 0, "the header line names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, "
-                    "throttle)");
+        return trace_csv_fail(
+            r, 0, "the header line names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)");
     return 0;
 }
 
@@ -255,41 +259,43 @@ static int read_comment(struct reader *r, struct trace *t)
         return 0;
     char text[48];
     if (t->n_meta >= KEYS_MAX && !trace_get(t, key))
-        return fail(r, 0, "%s: more than %d keys of metadata", shown(key, text), KEYS_MAX);
+        return trace_csv_fail(r, 0, "%s: more than %d keys of metadata", trace_csv_shown(key, text), KEYS_MAX);
     const char *allowed = trace_key_refuses(key, value);
     if (allowed)
-        return fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, shown(value, text), allowed);
+        return trace_csv_fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, trace_csv_shown(value, text),
+                              allowed);
     if (!strcmp(key, "discarded"))
         r->discarded_line = r->number;
-    return trace_set(t, key, value) ? fail(r, 0, "out of memory") : 0;
+    return trace_set(t, key, value) ? trace_csv_fail(r, 0, "out of memory") : 0;
 }
 
-static int read_field(struct reader *r, struct trace *t, size_t number, const char *field)
+static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number, const char *field)
 {
     int column = r->column[number - 1];
     size_t i = t->n - 1;
     double value;
     char text[48];
     if (column >= COLUMN_EXTRA)
-        return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? fail(r, 0, "out of memory") : 0;
+        return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? trace_csv_fail(r, 0, "out of memory") : 0;
     if (!*field) {
         if (column == COLUMN_TIME || column == COLUMN_RUN)
-            return fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
+            return trace_csv_fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
         return 0; /* missing: NaN already */
     }
-    if (!parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
-        return fail(r, number, "'%s' is not a number", shown(field, text));
+    if (!trace_csv_parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
+        return trace_csv_fail(r, number, "'%s' is not a number", trace_csv_shown(field, text));
     const struct trace_range *range = column < TRACE_CHANNELS ? trace_channel_range((enum trace_channel)column) : NULL;
     if (column == COLUMN_RUN && !(value >= 0 && value <= UINT32_MAX && value == floor(value))) {
-        outside(r, number, "run '%s' is outside its range, whole numbers from 0 to %" PRIu32, shown(field, text),
-                UINT32_MAX);
+        trace_csv_outside(r, number, "run '%s' is outside its range, whole numbers from 0 to %" PRIu32,
+                          trace_csv_shown(field, text), UINT32_MAX);
         r->misplaced = true;
     } else if (column == COLUMN_TIME && !trace_within(&trace_time_range, value)) {
-        outside(r, number, "time_us '%s' is outside its range, %s", shown(field, text), trace_time_range.text);
+        trace_csv_outside(r, number, "time_us '%s' is outside its range, %s", trace_csv_shown(field, text),
+                          trace_time_range.text);
         r->misplaced = true;
     } else if (range && !(trace_within(range, value) && trace_within(range, (double)(float)value))) {
-        outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
-                shown(field, text), range->text);
+        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
+                          trace_csv_shown(field, text), range->text);
     } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;
     } else if (column == COLUMN_TIME) {
@@ -305,7 +311,7 @@ static void take_sample(struct reader *r, struct trace *t)
 {
     char why[sizeof r->first.text];
     if (!r->is_outside && !trace_sample_within(t, t->n - 1, why, sizeof why))
-        outside(r, 0, "%s", why);
+        trace_csv_outside(r, 0, "%s", why);
     r->outside += r->is_outside;
     if (r->is_outside)
         trace_blank_sample(t, t->n - 1);
@@ -318,7 +324,7 @@ static int read_sample(struct reader *r, struct trace *t)
     r->samples++;
     r->is_outside = r->misplaced = false;
     if (trace_append(t, 0, 0))
-        return fail(r, 0, "out of memory after %zu samples", t->n);
+        return trace_csv_fail(r, 0, "out of memory after %zu samples", t->n);
     char *at = r->line;
     bool last = false;
     size_t number = 0;
@@ -326,22 +332,22 @@ static int read_sample(struct reader *r, struct trace *t)
         char *field = next_field(&at, &last);
         number++;
         if (!field)
-            return fail(r, number, "an unfinished quote");
+            return trace_csv_fail(r, number, "an unfinished quote");
         if (number > r->n_columns)
-            return fail(r, number, "more fields than the %zu columns of the header line", r->n_columns);
-        if (read_field(r, t, number, field))
+            return trace_csv_fail(r, number, "more fields than the %zu columns of the header line", r->n_columns);
+        if (trace_csv_read_field(r, t, number, field))
             return -1;
     }
     if (number < r->n_columns)
-        return fail(r, number, "the line ends after %zu of %zu fields%s", number, r->n_columns,
-                    feof(r->in) ? ": the file is truncated" : "");
+        return trace_csv_fail(r, number, "the line ends after %zu of %zu fields%s", number, r->n_columns,
+                              feof(r->in) ? ": the file is truncated" : "");
     take_sample(r, t);
     if (r->misplaced)
         return 0;
     size_t i = t->n - 1;
     if (i && t->time_us[i] < t->time_us[i - 1] && (!t->run || t->run[i] == t->run[i - 1]))
-        return fail(r, 0, "time_us goes back from %.10g to %.10g (repetitions need a column 'run')", t->time_us[i - 1],
-                    t->time_us[i]);
+        return trace_csv_fail(r, 0, "time_us goes back from %.10g to %.10g (repetitions need a column 'run')",
+                              t->time_us[i - 1], t->time_us[i]);
     return 0;
 }
 
@@ -382,7 +388,7 @@ static int group_runs(struct reader *r, struct trace *t)
         return 0;
     struct order *o = malloc(t->n * sizeof *o);
     if (!o)
-        return fail(r, 0, "out of memory");
+        return trace_csv_fail(r, 0, "out of memory");
     for (size_t i = 0; i < t->n; i++)
         o[i] = (struct order){t->run[i], i};
     qsort(o, t->n, sizeof *o, compare_order);
@@ -394,12 +400,12 @@ static int group_runs(struct reader *r, struct trace *t)
         bad |= permute(t->extra[e].offset, sizeof *t->extra[e].offset, o, t->n);
     free(o);
     if (bad)
-        return fail(r, 0, "out of memory");
+        return trace_csv_fail(r, 0, "out of memory");
     r->number = 0;
     for (size_t i = 1; i < t->n; i++)
         if (t->run[i] == t->run[i - 1] && t->time_us[i] < t->time_us[i - 1])
-            return fail(r, 0, "time_us goes back from %.10g to %.10g in run %" PRIu32, t->time_us[i - 1], t->time_us[i],
-                        t->run[i]);
+            return trace_csv_fail(r, 0, "time_us goes back from %.10g to %.10g in run %" PRIu32, t->time_us[i - 1],
+                                  t->time_us[i], t->run[i]);
     return 0;
 }
 
@@ -424,7 +430,7 @@ static int settle_outside(struct reader *r, struct trace *t)
         snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples hold such values", text);
         return -1;
     }
-    return trace_set(t, trace_discarded_key, text) ? fail(r, 0, "out of memory") : 0;
+    return trace_set(t, trace_discarded_key, text) ? trace_csv_fail(r, 0, "out of memory") : 0;
 }
 
 /* Samples in which no time passes, in the decimals that are written, have no frequency and no rate, nor has a recording
@@ -439,8 +445,10 @@ static int check_times(struct reader *r, const struct trace *t)
         still += round(t->time_us[i] * 1e4) <= round(t->time_us[i - 1] * 1e4);
     }
     r->number = 0;
-    return still * 2 > all ? fail(r, 0, "time_us stands still from sample to sample, %zu times of %zu: samples must be "
-                                  "told apart by their times, in us", still, all)
+    return still * 2 > all ? trace_csv_fail(r, 0,
+                                            "time_us stands still from sample to sample, %zu times of %zu: samples "
+                                            "must be told apart by their times, in us",
+                                            still, all)
                            : 0;
 }
 
@@ -449,13 +457,14 @@ static int check_discarded(struct reader *r, const struct trace *t)
     uint32_t run;
     int wrong = discarded_contradicts(t, &run);
     r->number = r->discarded_line;
-    return wrong < 0   ? fail(r, 0, "out of memory")
-           : wrong > 0 ? fail(r, 0, "discarded: run %" PRIu32 " %s", run, wrong > 1 ? "is listed twice"
-                              : "is not discarded: the file holds samples of it")
-                       : 0;
+    return wrong < 0 ? trace_csv_fail(r, 0, "out of memory")
+           : wrong > 0
+               ? trace_csv_fail(r, 0, "discarded: run %" PRIu32 " %s", run,
+                                wrong > 1 ? "is listed twice" : "is not discarded: the file holds samples of it")
+               : 0;
 }
 
-static int read_all(struct reader *r, struct trace *t)
+static int trace_csv_read_all(struct reader *r, struct trace *t)
 {
     int got;
     while ((got = next_line(r)) > 0) {
@@ -467,7 +476,7 @@ static int read_all(struct reader *r, struct trace *t)
         else if (!r->line[strspn(r->line, " \t")])
             continue;
         else
-            bad = r->n_columns ? read_sample(r, t) : read_header(r, t);
+            bad = r->n_columns ? read_sample(r, t) : trace_csv_read_header(r, t);
         if (bad)
             return -1;
     }
@@ -475,11 +484,12 @@ static int read_all(struct reader *r, struct trace *t)
         return -1;
     if (!r->n_columns) {
         r->number = 0;
-        return fail(r, 0, "the file has no header line (expected one that names time_us and freq_ghz, ipc or volts)");
+        return trace_csv_fail(
+            r, 0, "the file has no header line (expected one that names time_us and freq_ghz, ipc or volts)");
     }
     if (!r->samples) {
         r->number = 0;
-        return fail(r, 0, "the file has a header line and no samples");
+        return trace_csv_fail(r, 0, "the file has a header line and no samples");
     }
     return settle_outside(r, t) || group_runs(r, t) || check_times(r, t) || check_discarded(r, t) ? -1 : 0;
 }
@@ -489,14 +499,14 @@ int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
     struct reader r = {.in = in, .err = err};
     memset(err, 0, sizeof *err);
     trace_init(t);
-    int bad = read_all(&r, t);
+    int bad = trace_csv_read_all(&r, t);
     free(r.line);
     if (bad)
         trace_free(t);
     return bad;
 }
 
-static void write_text(FILE *out, const char *s)
+static void trace_csv_write_text(FILE *out, const char *s)
 {
     size_t length = strlen(s);
     if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
@@ -522,7 +532,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
             fprintf(out, ",%s", trace_channel_name((enum trace_channel)c));
     for (size_t e = 0; e < t->n_extra; e++) {
         putc(',', out);
-        write_text(out, t->extra[e].name);
+        trace_csv_write_text(out, t->extra[e].name);
     }
     putc('\n', out);
     for (size_t i = 0; i < t->n; i++) {
@@ -534,7 +544,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
                 isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.9g", t->channel[c][i]);
         for (size_t e = 0; e < t->n_extra; e++) {
             putc(',', out);
-            write_text(out, t->text + t->extra[e].offset[i]);
+            trace_csv_write_text(out, t->text + t->extra[e].offset[i]);
         }
         putc('\n', out);
     }

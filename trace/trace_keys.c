@@ -32,9 +32,14 @@ struct trace_key {
     uint64_t most;
 };
 
-#define WHOLE(key, least, greatest) \
-    {.name = key, .form = FORM_WHOLE, .allowed = #least " to " #greatest, .lo = least, .most = UINT64_C(greatest)}
-#define TEXT(key) {.name = key, .form = FORM_TEXT, .allowed = "a text"}
+#define WHOLE(key, least, greatest)                                                                                    \
+    {                                                                                                                  \
+        .name = key, .form = FORM_WHOLE, .allowed = #least " to " #greatest, .lo = least, .most = UINT64_C(greatest)   \
+    }
+#define TEXT(key)                                                                                                      \
+    {                                                                                                                  \
+        .name = key, .form = FORM_TEXT, .allowed = "a text"                                                            \
+    }
 
 /*
  * Ranges are wide: what no clock, no core and no recording can be lies outside. Periods and times are those of the
@@ -65,12 +70,24 @@ static const struct trace_key keys[] = {
     {.name = "frequency_error", .form = FORM_NUMBER, .allowed = "0 to 0.5", .hi = 0.5},
     {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once"},
     {.name = "guarded", .form = FORM_WORD, .allowed = "yes, fall"},
-    {.name = "alone_from_ghz", .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99",
-     .hi = 99, .open = true, .most = SETTLING_SEEN_MAX},
-    {.name = "alone_to_ghz", .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99",
-     .hi = 99, .open = true, .most = SETTLING_SEEN_MAX},
-    {.name = "held_rates", .form = FORM_LIST, .allowed = "up to 96 numbers from 0 to 99, or nan",
-     .hi = 99, .holes = true, .most = HELD_BINS_MAX},
+    {.name = "alone_from_ghz",
+     .form = FORM_LIST,
+     .allowed = "up to 64 numbers above 0, up to 99",
+     .hi = 99,
+     .open = true,
+     .most = SETTLING_SEEN_MAX},
+    {.name = "alone_to_ghz",
+     .form = FORM_LIST,
+     .allowed = "up to 64 numbers above 0, up to 99",
+     .hi = 99,
+     .open = true,
+     .most = SETTLING_SEEN_MAX},
+    {.name = "held_rates",
+     .form = FORM_LIST,
+     .allowed = "up to 96 numbers from 0 to 99, or nan",
+     .hi = 99,
+     .holes = true,
+     .most = HELD_BINS_MAX},
     TEXT("unsettled"),
     TEXT("events"),
     TEXT("notes"),
@@ -85,7 +102,7 @@ static const struct trace_key keys[] = {
 _Static_assert(TRACE_OUTSIDE_ONE_IN == 1000, "the text above says so");
 _Static_assert(SETTLING_SEEN_MAX == 64 && HELD_BINS_MAX == 96, "the texts above say so");
 
-static bool is_word(const char *value, const char *words)
+static bool trace_keys_is_word(const char *value, const char *words)
 {
     size_t length = strlen(value);
     for (const char *at = words; at; at = strchr(at, ','), at = at ? at + 2 : NULL)
@@ -95,7 +112,7 @@ static bool is_word(const char *value, const char *words)
 }
 
 /* A decimal number at *at, which is moved behind it. */
-static bool take_number(const struct trace_key *k, const char **at)
+static bool trace_keys_take_number(const struct trace_key *k, const char **at)
 {
     const char *digits = *at + strspn(*at, "+-");
     char *end;
@@ -119,14 +136,14 @@ static bool is_list(const struct trace_key *k, const char *value)
 {
     size_t n = 0;
     while (*value) {
-        if (!(take_hole(k, &value) || take_number(k, &value)) || (*value && *value != ' ') || ++n > k->most)
+        if (!(take_hole(k, &value) || trace_keys_take_number(k, &value)) || (*value && *value != ' ') || ++n > k->most)
             return false;
         value += strspn(value, " ");
     }
     return n > 0;
 }
 
-static bool take_whole(const char **at, uint64_t least, uint64_t most)
+static bool trace_keys_take_whole(const char **at, uint64_t least, uint64_t most)
 {
     char *end;
     if (**at < '0' || **at > '9')
@@ -147,7 +164,7 @@ static bool are_runs(const char *value)
         do {
             at++;
             at += strspn(at, " ");
-            if (!take_whole(&at, 0, UINT32_MAX))
+            if (!trace_keys_take_whole(&at, 0, UINT32_MAX))
                 return false;
         } while (*at == ',');
         if (at != end)
@@ -162,11 +179,11 @@ static bool may_be(const struct trace_key *k, const char *value)
     const char *at = value;
     switch (k->form) {
     case FORM_WORD:
-        return is_word(value, k->allowed);
+        return trace_keys_is_word(value, k->allowed);
     case FORM_NUMBER:
-        return take_number(k, &at) && !*at;
+        return trace_keys_take_number(k, &at) && !*at;
     case FORM_WHOLE:
-        return take_whole(&at, (uint64_t)k->lo, k->most) && !*at;
+        return trace_keys_take_whole(&at, (uint64_t)k->lo, k->most) && !*at;
     case FORM_LIST:
         return is_list(k, value);
     case FORM_RUNS:

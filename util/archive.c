@@ -24,9 +24,8 @@ static unsigned checksum_of(const struct header *h)
     const unsigned char *bytes = (const unsigned char *)&blank;
     unsigned sum = 0;
     memset(blank.checksum, ' ', sizeof(blank.checksum));
-    for (size_t i = 0; i < sizeof(blank); i++) {
+    for (size_t i = 0; i < sizeof(blank); i++)
         sum += bytes[i];
-    }
     return sum;
 }
 
@@ -50,9 +49,8 @@ static int deflate_bytes(FILE *out, z_stream *z, const void *bytes, size_t size,
             return -1;
         }
         size_t made = sizeof(buffer) - z->avail_out;
-        if (fwrite(buffer, 1, made, out) != made) {
+        if (fwrite(buffer, 1, made, out) != made)
             return -1;
-        }
     } while (z->avail_out == 0);
     return 0;
 }
@@ -89,19 +87,17 @@ int archive_write(FILE *out, const struct archive_member *members, size_t n)
         errno = ENOMEM;
         return -1;
     }
-    for (size_t i = 0; i < n && status == 0; i++) {
+    for (size_t i = 0; i < n && status == 0; i++)
         status = write_member(out, &z, &members[i]);
-    }
-    if (status == 0) {
+    if (status == 0)
         status = deflate_bytes(out, &z, end, sizeof(end), Z_FINISH);
-    }
     deflateEnd(&z);
     return status;
 }
 
 /* ---- reading ---- */
 
-static int refuse(char *why, size_t size, const char *text)
+static int archive_refuse(char *why, size_t size, const char *text)
 {
     snprintf(why, size, "%s", text);
     return -1;
@@ -113,15 +109,15 @@ struct unpacked {
     size_t size, room;
 };
 
-static int grow(struct unpacked *u, char *why, size_t why_size)
+static int archive_grow(struct unpacked *u, char *why, size_t why_size)
 {
-    if (u->room - u->size >= CHUNK) {
+    if (u->room - u->size >= CHUNK)
         return 0;
-    }
     size_t room = u->room * 2 + 2 * CHUNK;
     char *more = u->size > ARCHIVE_BYTES_MAX ? NULL : realloc(u->bytes, room);
     if (more == NULL) {
-        return refuse(why, why_size, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
+        return archive_refuse(why, why_size,
+                              u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
     }
     u->bytes = more;
     u->room = room;
@@ -136,25 +132,24 @@ static int inflate_all(FILE *in, z_stream *z, struct unpacked *u, char *why, siz
         z->avail_in = (uInt)fread(buffer, 1, sizeof(buffer), in);
         z->next_in = buffer;
         if (z->avail_in == 0) {
-            return refuse(why, why_size, ferror(in) ? "it cannot be read" : u->size > 0 ? "it is cut off"
-                                                                                         : "it is no gzip file");
+            return archive_refuse(why, why_size,
+                                  ferror(in)    ? "it cannot be read"
+                                  : u->size > 0 ? "it is cut off"
+                                                : "it is no gzip file");
         }
         do {
-            if (grow(u, why, why_size) != 0) {
+            if (archive_grow(u, why, why_size) != 0)
                 return -1;
-            }
             z->next_out = (Bytef *)u->bytes + u->size;
             z->avail_out = CHUNK;
             status = inflate(z, Z_NO_FLUSH);
             u->size += CHUNK - z->avail_out;
-            if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
-                return refuse(why, why_size, u->size > 0 ? "it is damaged" : "it is no gzip file");
-            }
+            if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+                return archive_refuse(why, why_size, u->size > 0 ? "it is damaged" : "it is no gzip file");
         } while (status == Z_OK && z->avail_out == 0);
     }
-    if (z->avail_in > 0 || fgetc(in) != EOF) {
-        return refuse(why, why_size, "something follows its end");
-    }
+    if (z->avail_in > 0 || fgetc(in) != EOF)
+        return archive_refuse(why, why_size, "something follows its end");
     return 0;
 }
 
@@ -163,9 +158,8 @@ static bool octal(const char *text, size_t length, size_t *out)
 {
     *out = 0;
     size_t i = 0;
-    for (; i < length && text[i] >= '0' && text[i] <= '7'; i++) {
+    for (; i < length && text[i] >= '0' && text[i] <= '7'; i++)
         *out = *out << 3 | (size_t)(text[i] - '0');
-    }
     return i > 0 && (i == length || text[i] == '\0' || text[i] == ' ');
 }
 
@@ -177,30 +171,26 @@ static bool harmless_name(const char *name, size_t size)
            strspn(name, allowed) >= length;
 }
 
-static int take_member(const struct header *h, const char *rest, size_t left, struct archive_member *members,
-                       size_t *n, size_t *taken, char *why, size_t why_size)
+static int take_member(const struct header *h, const char *rest, size_t left, struct archive_member *members, size_t *n,
+                       size_t *taken, char *why, size_t why_size)
 {
     size_t size, sum;
     char name[ARCHIVE_NAME_MAX];
-    if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0) {
-        return refuse(why, why_size, "it holds no tar archive, or a damaged one");
-    }
-    if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name))) {
-        return refuse(why, why_size, "it holds something else than files in no folder");
-    }
-    if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size) {
-        return refuse(why, why_size, "it is cut off");
-    }
+    if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
+        return archive_refuse(why, why_size, "it holds no tar archive, or a damaged one");
+    if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name)))
+        return archive_refuse(why, why_size, "it holds something else than files in no folder");
+    if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
+        return archive_refuse(why, why_size, "it is cut off");
     snprintf(name, sizeof(name), "%.63s", h->name);
     if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL) {
-        return refuse(why, why_size, *n == ARCHIVE_MEMBERS_MAX ? "it holds too many files"
-                                                               : "it holds a file twice");
+        return archive_refuse(why, why_size,
+                              *n == ARCHIVE_MEMBERS_MAX ? "it holds too many files" : "it holds a file twice");
     }
     struct archive_member *m = &members[*n];
     m->text = malloc(size + 1);
-    if (m->text == NULL) {
-        return refuse(why, why_size, "out of memory");
-    }
+    if (m->text == NULL)
+        return archive_refuse(why, why_size, "out of memory");
     memcpy(m->text, rest, size);
     m->text[size] = '\0';
     m->size = size;
@@ -210,7 +200,8 @@ static int take_member(const struct header *h, const char *rest, size_t left, st
     return 0;
 }
 
-static int split(const struct unpacked *u, struct archive_member *members, size_t *n, char *why, size_t why_size)
+static int archive_split(const struct unpacked *u, struct archive_member *members, size_t *n, char *why,
+                         size_t why_size)
 {
     static const struct header none;
     size_t at = 0, taken;
@@ -218,15 +209,13 @@ static int split(const struct unpacked *u, struct archive_member *members, size_
         struct header h;
         memcpy(&h, u->bytes + at, sizeof(h));
         at += BLOCK;
-        if (memcmp(&h, &none, sizeof(h)) == 0) {
-            return *n > 0 ? 0 : refuse(why, why_size, "it is empty");
-        }
-        if (take_member(&h, u->bytes + at, u->size - at, members, n, &taken, why, why_size) != 0) {
+        if (memcmp(&h, &none, sizeof(h)) == 0)
+            return *n > 0 ? 0 : archive_refuse(why, why_size, "it is empty");
+        if (take_member(&h, u->bytes + at, u->size - at, members, n, &taken, why, why_size) != 0)
             return -1;
-        }
         at += taken;
     }
-    return refuse(why, why_size, "it is cut off");
+    return archive_refuse(why, why_size, "it is cut off");
 }
 
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size)
@@ -235,14 +224,12 @@ int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], s
     struct unpacked u = {NULL, 0, 0};
     memset(&z, 0, sizeof(z));
     *n = 0;
-    if (inflateInit2(&z, GZIP_WINDOW) != Z_OK) {
-        return refuse(why, size, "out of memory");
-    }
+    if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+        return archive_refuse(why, size, "out of memory");
     int status = inflate_all(in, &z, &u, why, size);
     inflateEnd(&z);
-    if (status == 0) {
-        status = split(&u, members, n, why, size);
-    }
+    if (status == 0)
+        status = archive_split(&u, members, n, why, size);
     free(u.bytes);
     if (status != 0) {
         archive_free(members, *n);
@@ -253,11 +240,9 @@ int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], s
 
 const struct archive_member *archive_find(const struct archive_member *members, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(members[i].name, name) == 0) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(members[i].name, name) == 0)
             return &members[i];
-        }
-    }
     return NULL;
 }
 

@@ -18,21 +18,16 @@ static void become(const char *path, char *const argv[], char *const environment
     for (int number = 1; number < NSIG; number++) {
         struct sigaction now;
         bool ignored = sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
-        if (!ignored || number == SIGPIPE || number == SIGXFSZ) {
+        if (!ignored || number == SIGPIPE || number == SIGXFSZ)
             (void)signal(number, SIG_DFL); /* before one that is pending meets the caller's handler */
-        }
     }
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || (own_group && setpgid(0, 0) != 0)) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || (own_group && setpgid(0, 0) != 0))
         return;
-    }
-    for (int i = 0; i < 3; i++) {
-        if (dup2(streams[i], i) < 0) {
+    for (int i = 0; i < 3; i++)
+        if (dup2(streams[i], i) < 0)
             return;
-        }
-    }
-    if (sigprocmask(SIG_SETMASK, &none, NULL) == 0) {
+    if (sigprocmask(SIG_SETMASK, &none, NULL) == 0)
         (void)execve(path, argv, environment);
-    }
 }
 
 int child_start(const char *path, char *const argv[], char *const environment[], int in, int out, int err,
@@ -40,9 +35,8 @@ int child_start(const char *path, char *const argv[], char *const environment[],
 {
     const int streams[3] = {in, out, err};
     int told[2], error = 0;
-    if (pipe2(told, O_CLOEXEC) != 0) {
+    if (pipe2(told, O_CLOEXEC) != 0)
         return errno;
-    }
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* the caller's handlers are not for the child */
@@ -60,9 +54,8 @@ int child_start(const char *path, char *const argv[], char *const environment[],
     while (*pid > 0 && (got = read(told[0], &error, sizeof(error))) < 0 && errno == EINTR) {
     }
     close(told[0]);
-    if (*pid < 0) {
+    if (*pid < 0)
         return failed;
-    }
     if (got == (ssize_t)sizeof(error)) { /* it never became the program */
         while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR) {
         }

@@ -64,7 +64,7 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
 }
 
 /* Edit distance with two rows; names are short. */
-static size_t distance(const char *a, const char *b)
+static size_t data_file_distance(const char *a, const char *b)
 {
     enum { LONGEST = 80 };
     size_t rows[2][LONGEST + 1], na = strlen(a), nb = strlen(b);
@@ -84,8 +84,8 @@ static size_t distance(const char *a, const char *b)
     return rows[na % 2][nb];
 }
 
-static int unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
-                        struct machine_error *err)
+static int data_file_unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
+                                  struct machine_error *err)
 {
     char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[160];
     size_t n, used = 0, nearest = 0;
@@ -99,7 +99,7 @@ static int unknown_name(const char *name, const char *data_dir, const struct dat
                             kind->suffix, folder);
     }
     for (size_t i = 0; i < n; i++) {
-        if (distance(name, names[i]) < distance(name, names[nearest]))
+        if (data_file_distance(name, names[i]) < data_file_distance(name, names[nearest]))
             nearest = i;
         if (used < sizeof known) {
             int k = snprintf(known + used, sizeof known - used, " %s", names[i]);
@@ -114,7 +114,7 @@ static int unknown_name(const char *name, const char *data_dir, const struct dat
 }
 
 /* Reads all of a file into memory of its own, to be freed; NULL after filling *err. */
-static char *read_file(FILE *in, const char *path, size_t *length, struct machine_error *err)
+static char *data_file_read_file(FILE *in, const char *path, size_t *length, struct machine_error *err)
 {
     char *text = malloc(FILE_MAX + 1);
     if (!text) {
@@ -149,12 +149,12 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
     int bad = is_path ? path_read_named(path, &in, why, sizeof why) : path_read_listed(path, &in, why, sizeof why);
     if (bad) {
         if (!is_path && errno == ENOENT)
-            unknown_name(name_or_file, data_dir, kind, err);
+            data_file_unknown_name(name_or_file, data_dir, kind, err);
         else
             machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
         return NULL;
     }
-    char *text = read_file(in, path, length, err);
+    char *text = data_file_read_file(in, path, length, err);
     fclose(in);
     if (text)
         text[*length] = '\0';

@@ -24,7 +24,7 @@ void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE
             *slash = '\0';
         struct stat st;
         /* in the source tree; installed, where PREFIX need not be the one that was known when this was compiled */
-        static const char *const beside[] = { "data", "../share/characterize" };
+        static const char *const beside[] = {"data", "../share/characterize"};
         for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
             snprintf(out, DATA_PATH_SIZE, "%s/%s/%.16s", program, beside[i], name);
             if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))

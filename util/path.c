@@ -14,8 +14,7 @@
 /* LINKS_MAX: as path_resolution(7); PARTNER_MS: how long a pipe's other end is waited for */
 enum { LINKS_MAX = 40, PARTNER_MS = 1000, RETRY_MS = 10 };
 
-__attribute__((format(printf, 4, 5)))
-static int refuse(int error, char *why, size_t size, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int path_refuse(int error, char *why, size_t size, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -28,7 +27,7 @@ static int refuse(int error, char *why, size_t size, const char *format, ...)
 static int refuse_errno(char *why, size_t size)
 {
     int error = errno;
-    return refuse(error, why, size, "%s", strerror(error));
+    return path_refuse(error, why, size, "%s", strerror(error));
 }
 
 /* ---- descriptors ---- */
@@ -37,17 +36,14 @@ int path_descriptor(const char *path)
 {
     static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(path, standard[i]) == 0) {
+    for (int i = 0; i < 3; i++)
+        if (strcmp(path, standard[i]) == 0)
             return i;
-        }
-    }
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         const char *number = path + strlen(folders[i]);
         if (strncmp(path, folders[i], strlen(folders[i])) == 0 && *number != '\0' && strlen(number) < 9 &&
-            number[strspn(number, "0123456789")] == '\0') {
+            number[strspn(number, "0123456789")] == '\0')
             return atoi(number);
-        }
     }
     return -1;
 }
@@ -55,11 +51,11 @@ int path_descriptor(const char *path)
 int path_copy_descriptor(int fd, int for_writing, char *why, size_t size)
 {
     int flags = fcntl(fd, F_GETFL), wrong = for_writing ? O_RDONLY : O_WRONLY;
-    if (flags < 0) {
-        return refuse(errno, why, size, "descriptor %d is not open", fd);
-    }
+    if (flags < 0)
+        return path_refuse(errno, why, size, "descriptor %d is not open", fd);
     if ((flags & O_ACCMODE) == wrong || (flags & O_PATH) != 0) {
-        return refuse(EBADF, why, size, "descriptor %d is not open for %s", fd, for_writing ? "writing" : "reading");
+        return path_refuse(EBADF, why, size, "descriptor %d is not open for %s", fd,
+                           for_writing ? "writing" : "reading");
     }
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     return copy >= 0 ? copy : refuse_errno(why, size);
@@ -96,63 +92,56 @@ static int read_link(int directory, const char *name, bool on_the_way, char targ
 {
     struct stat link, around;
     int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         return refuse_errno(why, size);
-    }
     bool known = fstat(fd, &link) == 0 && fstat(directory, &around) == 0;
     ssize_t length = known && S_ISLNK(link.st_mode) ? readlinkat(fd, "", target, PATH_MAX - 1) : -1;
     close(fd);
-    if (length < 0) {
-        return refuse(ENOTDIR, why, size, "%s", strerror(ENOTDIR));
-    }
+    if (length < 0)
+        return path_refuse(ENOTDIR, why, size, "%s", strerror(ENOTDIR));
     if (!is_trusted(&link) || !is_trusted(&around)) {
-        return refuse(ELOOP, why, size, "%s%s%s is a symbolic link %s, which is not followed; name the %s that it "
-                      "leads to", on_the_way ? "'" : "", on_the_way ? name : "it", on_the_way ? "' on the way" : "",
-                      whose(&link), on_the_way ? "directory" : "file");
+        return path_refuse(ELOOP, why, size,
+                           "%s%s%s is a symbolic link %s, which is not followed; name the %s that it leads to",
+                           on_the_way ? "'" : "", on_the_way ? name : "it", on_the_way ? "' on the way" : "",
+                           whose(&link), on_the_way ? "directory" : "file");
     }
     target[length] = '\0';
     return 0;
 }
 
 /* `name` is no directory: if it is a link that may be followed, what it says stands in front of the rest. */
-static int follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
+static int path_follow(struct walk *w, const char *name, const char *rest, char *why, size_t size)
 {
     char target[PATH_MAX], *longer = NULL;
-    if (read_link(w->directory, name, true, target, why, size) != 0) {
+    if (read_link(w->directory, name, true, target, why, size) != 0)
         return -1;
-    }
-    if (++w->links > LINKS_MAX) {
-        return refuse(ELOOP, why, size, "%s", strerror(ELOOP));
-    }
+    if (++w->links > LINKS_MAX)
+        return path_refuse(ELOOP, why, size, "%s", strerror(ELOOP));
     if (target[0] == '/') {
         close(w->directory);
         w->directory = open_step(AT_FDCWD, "/");
     }
-    if (w->directory < 0 || asprintf(&longer, "%s/%s", target, rest) < 0) {
+    if (w->directory < 0 || asprintf(&longer, "%s/%s", target, rest) < 0)
         return refuse_errno(why, size);
-    }
     free(w->rest);
     w->rest = longer;
     return 0;
 }
 
 /* Goes one component on; w->rest is not empty. */
-static int go_on(struct walk *w, char *why, size_t size)
+static int path_go_on(struct walk *w, char *why, size_t size)
 {
     char name[NAME_MAX + 1];
     size_t length = strcspn(w->rest, "/"), past = length + strspn(w->rest + length, "/");
-    if (length > NAME_MAX) {
-        return refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
-    }
+    if (length > NAME_MAX)
+        return path_refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
     memcpy(name, w->rest, length);
     name[length] = '\0';
     int next = length > 0 ? open_step(w->directory, name) : dup(w->directory);
-    if (next < 0 && (errno == ELOOP || errno == ENOTDIR)) {
-        return follow(w, name, w->rest + past, why, size);
-    }
-    if (next < 0) {
+    if (next < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return path_follow(w, name, w->rest + past, why, size);
+    if (next < 0)
         return refuse_errno(why, size);
-    }
     close(w->directory);
     w->directory = next;
     memmove(w->rest, w->rest + past, strlen(w->rest + past) + 1);
@@ -163,17 +152,14 @@ int path_open_directory(const char *path, char *why, size_t size)
 {
     struct walk w = {.directory = open_step(AT_FDCWD, path[0] == '/' ? "/" : "."), .rest = strdup(path)};
     int status = w.directory < 0 || w.rest == NULL ? refuse_errno(why, size) : 0;
-    if (path[0] == '\0') {
-        status = refuse(ENOENT, why, size, "the name is empty");
-    }
-    while (status == 0 && w.rest[0] != '\0') {
-        status = go_on(&w, why, size);
-    }
+    if (path[0] == '\0')
+        status = path_refuse(ENOENT, why, size, "the name is empty");
+    while (status == 0 && w.rest[0] != '\0')
+        status = path_go_on(&w, why, size);
     int error = errno;
     free(w.rest);
-    if (status != 0 && w.directory >= 0) {
+    if (status != 0 && w.directory >= 0)
         close(w.directory);
-    }
     errno = error;
     return status == 0 ? w.directory : -1;
 }
@@ -181,19 +167,15 @@ int path_open_directory(const char *path, char *why, size_t size)
 int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_t size)
 {
     size_t end = strlen(path);
-    while (end > 0 && path[end - 1] == '/') {
+    while (end > 0 && path[end - 1] == '/')
         end--;
-    }
     size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/') {
+    while (begin > 0 && path[begin - 1] != '/')
         begin--;
-    }
-    if (path[0] == '\0') {
-        return refuse(ENOENT, why, size, "the name is empty");
-    }
-    if (end - begin > NAME_MAX) {
-        return refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
-    }
+    if (path[0] == '\0')
+        return path_refuse(ENOENT, why, size, "the name is empty");
+    if (end - begin > NAME_MAX)
+        return path_refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
     snprintf(name, NAME_MAX + 1, "%.*s", end > begin ? (int)(end - begin) : 1, end > begin ? path + begin : ".");
     char *parent = begin > 0 ? strndup(path, begin) : strdup(path[0] == '/' ? "/" : ".");
     int fd = parent != NULL ? path_open_directory(parent, why, size) : refuse_errno(why, size);
@@ -220,30 +202,26 @@ static int set_blocking(int fd)
 static int close_and_refuse(int fd, int error, char *why, size_t size, const char *reason)
 {
     close(fd);
-    return refuse(error, why, size, "%s", reason);
+    return path_refuse(error, why, size, "%s", reason);
 }
 
 /* What may not be opened at all, as far as that can be told before. */
 static int check_existing(int directory, const char *name, struct stat *s, char *why, size_t size)
 {
     struct stat around;
-    if (fstatat(directory, name, s, AT_SYMLINK_NOFOLLOW) != 0 || fstat(directory, &around) != 0) {
+    if (fstatat(directory, name, s, AT_SYMLINK_NOFOLLOW) != 0 || fstat(directory, &around) != 0)
         return refuse_errno(why, size);
-    }
     if (S_ISLNK(s->st_mode)) {
-        return refuse(ELOOP, why, size, "it is a symbolic link, which is not followed; name the file that it leads to, "
-                      "or remove it");
+        return path_refuse(
+            ELOOP, why, size,
+            "it is a symbolic link, which is not followed; name the file that it leads to, or remove it");
     }
-    if (S_ISDIR(s->st_mode)) {
-        return refuse(EISDIR, why, size, "it is a directory");
-    }
-    if (S_ISBLK(s->st_mode) || S_ISSOCK(s->st_mode)) {
-        return refuse(ENXIO, why, size, "it is a %s", S_ISBLK(s->st_mode) ? "block device" : "socket");
-    }
-    if (S_ISFIFO(s->st_mode) && !(is_trusted(s) && is_trusted(&around))) {
-        return refuse(EPERM, why, size, "it is a pipe (FIFO) %s; remove it, or name another file",
-                      whose(s));
-    }
+    if (S_ISDIR(s->st_mode))
+        return path_refuse(EISDIR, why, size, "it is a directory");
+    if (S_ISBLK(s->st_mode) || S_ISSOCK(s->st_mode))
+        return path_refuse(ENXIO, why, size, "it is a %s", S_ISBLK(s->st_mode) ? "block device" : "socket");
+    if (S_ISFIFO(s->st_mode) && !(is_trusted(s) && is_trusted(&around)))
+        return path_refuse(EPERM, why, size, "it is a pipe (FIFO) %s; remove it, or name another file", whose(s));
     return 0;
 }
 
@@ -251,24 +229,19 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
 {
     struct stat opened;
     int fd = -1;
-    if (check_existing(directory, name, s, why, size) != 0) {
+    if (check_existing(directory, name, s, why, size) != 0)
         return -1;
-    }
     for (int waited = 0; fd < 0 && waited <= PARTNER_MS; waited += RETRY_MS) {
         fd = openat(directory, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-        if (fd < 0 && (errno != ENXIO || !S_ISFIFO(s->st_mode))) {
+        if (fd < 0 && (errno != ENXIO || !S_ISFIFO(s->st_mode)))
             return refuse_errno(why, size);
-        }
-        if (fd < 0) {
+        if (fd < 0)
             pause_ms(RETRY_MS);
-        }
     }
-    if (fd < 0) {
-        return refuse(ENXIO, why, size, "no program reads from this pipe (FIFO); start the reader first");
-    }
-    if (fstat(fd, &opened) != 0 || opened.st_dev != s->st_dev || opened.st_ino != s->st_ino) {
+    if (fd < 0)
+        return path_refuse(ENXIO, why, size, "no program reads from this pipe (FIFO); start the reader first");
+    if (fstat(fd, &opened) != 0 || opened.st_dev != s->st_dev || opened.st_ino != s->st_ino)
         return close_and_refuse(fd, EAGAIN, why, size, "it was exchanged for another while it was opened");
-    }
     if (set_blocking(fd) != 0) {
         int error = errno;
         return close_and_refuse(fd, error, why, size, strerror(error));
@@ -286,13 +259,13 @@ static int await_writer(FILE *in, char *why, size_t size)
     (void)poll(&one, 1, PARTNER_MS);
     errno = 0;
     int first = getc(in);
-    if (first != EOF) {
+    if (first != EOF)
         return ungetc(first, in) == EOF ? refuse_errno(why, size) : 0;
-    }
     bool nothing_yet = ferror(in) != 0 && errno == EAGAIN;
     clearerr(in);
-    return nothing_yet ? 0 : refuse(ENXIO, why, size, "no program writes into this pipe (FIFO); start the writer "
-                                    "first");
+    return nothing_yet
+               ? 0
+               : path_refuse(ENXIO, why, size, "no program writes into this pipe (FIFO); start the writer first");
 }
 
 static int open_stream(int fd, FILE **in, char *why, size_t size)
@@ -308,9 +281,8 @@ static int open_stream(int fd, FILE **in, char *why, size_t size)
 static int open_regular(int fd, FILE **in, char *why, size_t size)
 {
     struct stat s;
-    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
         return close_and_refuse(fd, EINVAL, why, size, "it is not a regular file");
-    }
     return open_stream(fd, in, why, size);
 }
 
@@ -318,19 +290,17 @@ static int open_regular(int fd, FILE **in, char *why, size_t size)
  * Somebody may have given a file of root's, or of a third user's, a second name in a directory where he can write
  * (fs.protected_hardlinks=0): what is in it is not for messages.
  */
-static int check_names(int directory, int fd, char *why, size_t size)
+static int path_check_names(int directory, int fd, char *why, size_t size)
 {
     struct stat s, around;
-    if (fstat(fd, &s) != 0 || fstat(directory, &around) != 0) {
+    if (fstat(fd, &s) != 0 || fstat(directory, &around) != 0)
         return refuse_errno(why, size);
-    }
     bool owners_alone = (around.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-    if (!S_ISREG(s.st_mode) || s.st_nlink == 1 ||
-        (owners_alone && (is_trusted(&around) || s.st_uid == around.st_uid))) {
+    if (!S_ISREG(s.st_mode) || s.st_nlink == 1 || (owners_alone && (is_trusted(&around) || s.st_uid == around.st_uid)))
         return 0;
-    }
-    return refuse(EPERM, why, size, "it has another name elsewhere (a hard link) that another user may have made; copy "
-                  "it and name the copy");
+    return path_refuse(
+        EPERM, why, size,
+        "it has another name elsewhere (a hard link) that another user may have made; copy it and name the copy");
 }
 
 enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
@@ -339,10 +309,9 @@ enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 static int open_entry(int directory, const char *name, char *why, size_t size)
 {
     int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW);
-    if (fd < 0) {
+    if (fd < 0)
         return refuse_errno(why, size);
-    }
-    if (check_names(directory, fd, why, size) != 0) {
+    if (path_check_names(directory, fd, why, size) != 0) {
         int error = errno;
         close(fd);
         errno = error;
@@ -355,9 +324,8 @@ static int open_entry(int directory, const char *name, char *why, size_t size)
 static char *target_of(int directory, const char *path, const char *name, char *why, size_t size)
 {
     char target[PATH_MAX], *out = NULL;
-    if (read_link(directory, name, false, target, why, size) != 0) {
+    if (read_link(directory, name, false, target, why, size) != 0)
         return NULL;
-    }
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
     if (asprintf(&out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, target) < 0) {
         (void)refuse_errno(why, size);
@@ -371,20 +339,17 @@ static int open_as_root(const char *path, char *why, size_t size)
 {
     char name[NAME_MAX + 1], *at = strdup(path);
     int fd = -1;
-    if (at == NULL) {
+    if (at == NULL)
         return refuse_errno(why, size);
-    }
     for (unsigned links = 0; fd < 0 && at != NULL; links++) {
         int directory = path_open_parent(at, name, why, size);
         char *next = NULL;
         fd = directory >= 0 ? open_entry(directory, name, why, size) : -1;
-        if (fd < 0 && directory >= 0 && errno == ELOOP && links < LINKS_MAX) {
+        if (fd < 0 && directory >= 0 && errno == ELOOP && links < LINKS_MAX)
             next = target_of(directory, at, name, why, size);
-        }
         int error = errno;
-        if (directory >= 0) {
+        if (directory >= 0)
             close(directory);
-        }
         free(at);
         at = next;
         errno = error;
@@ -395,9 +360,8 @@ static int open_as_root(const char *path, char *why, size_t size)
 
 static int open_file(const char *path, char *why, size_t size)
 {
-    if (path[0] != '\0' && geteuid() == 0) {
+    if (path[0] != '\0' && geteuid() == 0)
         return open_as_root(path, why, size);
-    }
     int fd = open(path, READ_FLAGS);
     return fd >= 0 ? fd : refuse_errno(why, size);
 }
@@ -407,18 +371,14 @@ int path_read_named(const char *path, FILE **in, char *why, size_t size)
     struct stat s;
     int descriptor = path_descriptor(path);
     int fd = descriptor >= 0 ? path_copy_descriptor(descriptor, 0, why, size) : open_file(path, why, size);
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
-    if (fstat(fd, &s) != 0 || S_ISDIR(s.st_mode)) {
+    if (fstat(fd, &s) != 0 || S_ISDIR(s.st_mode))
         return close_and_refuse(fd, EISDIR, why, size, "it is a directory");
-    }
-    if (S_ISBLK(s.st_mode)) {
+    if (S_ISBLK(s.st_mode))
         return close_and_refuse(fd, ENXIO, why, size, "it is a block device");
-    }
-    if (open_stream(fd, in, why, size) != 0) {
+    if (open_stream(fd, in, why, size) != 0)
         return -1;
-    }
     bool fifo = S_ISFIFO(s.st_mode) && descriptor < 0;
     if ((fifo && await_writer(*in, why, size) != 0) || (descriptor < 0 && set_blocking(fd) != 0)) {
         int error = errno;
@@ -440,14 +400,12 @@ int path_read_found(const char *path, FILE **in, char *why, size_t size)
 {
     char name[NAME_MAX + 1];
     int directory = path_open_parent(path, name, why, size);
-    if (directory < 0) {
+    if (directory < 0)
         return -1;
-    }
     int fd = open_entry(directory, name, why, size), error = errno;
     close(directory);
-    if (fd < 0 && error == ELOOP) {
-        return refuse(error, why, size, "it is a symbolic link, which is not followed here");
-    }
+    if (fd < 0 && error == ELOOP)
+        return path_refuse(error, why, size, "it is a symbolic link, which is not followed here");
     errno = error;
     return fd >= 0 ? open_regular(fd, in, why, size) : -1;
 }

@@ -65,9 +65,8 @@ size_t plain_text(const char *in, char *out, size_t size)
             text = "?";
             put = 1;
         }
-        if (used + put >= size) {
+        if (used + put >= size)
             break;
-        }
         memcpy(out + used, text, put);
         used += put;
         s += length;
@@ -80,8 +79,7 @@ char *plain_text_copy(const char *in)
 {
     size_t size = 3 * strlen(in) + 1; /* U+FFFD takes three bytes, the most that one byte becomes */
     char *out = malloc(size);
-    if (out != NULL) {
+    if (out != NULL)
         plain_text(in, out, size);
-    }
     return out;
 }

@@ -119,5 +119,6 @@ double clock_middle(const struct clock_reading *r, enum trace_channel c, double 
 {
     if (!r->instant && r->quantum > 0 && c == TRACE_FREQ)
         return counted_centre(r, x, n, scratch);
-    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : robust_median(x, n);
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
+                                                             : robust_median(x, n);
 }

@@ -18,10 +18,10 @@
 #include "trace/trace.h"
 
 struct clock_reading {
-    bool instant;   /* the frequency is that at the end of a sample, not the mean over it */
-    double quantum; /* relative: by how much one step more of the clock changes a reading; 0: by little */
+    bool instant;      /* the frequency is that at the end of a sample, not the mean over it */
+    double quantum;    /* relative: by how much one step more of the clock changes a reading; 0: by little */
     double reading_us; /* of a sample in which the payload does not run; 0 = not known */
-    double error;   /* relative standard error that all readings have in common; 0 = none known */
+    double error;      /* relative standard error that all readings have in common; 0 = none known */
 };
 
 /* From the metadata: frequency, clock_step_ns, chain_cycles, reading_us, frequency_error (doc/formats.md). */

@@ -20,10 +20,10 @@ enum { PLACES_MAX = 12, PHASES_MOST = 20 };
 #define SIZE_FACTOR 2.0    /* steps of the frequency within this factor are one */
 #define RANDOM 0.45        /* of the length: known throttling scatters by less than a third, bouts by all of it */
 #define RANDOM_LEAST_US 1.0
-#define RECURS 0.05        /* relative: rates, and lengths beyond RECURS_US, are the same */
+#define RECURS 0.05 /* relative: rates, and lengths beyond RECURS_US, are the same */
 #define RECURS_US 1.0
-#define FASTER 0.02        /* relative: no processor is so much faster while it throttles than before and after */
-#define SAME_FREQ 0.0035   /* relative: clocks wander by so much (levels.c) */
+#define FASTER 0.02      /* relative: no processor is so much faster while it throttles than before and after */
+#define SAME_FREQ 0.0035 /* relative: clocks wander by so much (levels.c) */
 #define HARDER 1.4142135623730951 /* what half of the repetitions show is so much larger than what all do */
 
 /* ---- halves ---- */
@@ -111,12 +111,12 @@ static bool ends_by(const struct phase *ph, double at)
     return ph->start_us + ph->duration_us.value <= at + SAME_TIME_US;
 }
 
-static double change(double from, double to)
+static double confirm_change(double from, double to)
 {
     return log(to / from);
 }
 
-static bool near(double a, double b, double slack)
+static bool confirm_near(double a, double b, double slack)
 {
     return fabs(a - b) <= slack;
 }
@@ -151,7 +151,8 @@ static size_t times_by_mode(const struct phases *p, double at, double out[PLACES
 }
 
 /* Whether what is at `a` in the one may be what is at `b` in the other. */
-static bool same_place(const struct phases *one, double a, const struct phases *other, double b, double duration)
+static bool confirm_same_place(const struct phases *one, double a, const struct phases *other, double b,
+                               double duration)
 {
     double x[PLACES_MAX], y[PLACES_MAX];
     size_t n = times_by_mode(one, a, x), m = times_by_mode(other, b, y);
@@ -159,7 +160,7 @@ static bool same_place(const struct phases *one, double a, const struct phases *
     double slack = fmax(doubt, fmax(NEAR_US, NEAR_SHARE * duration));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < m; k++)
-            if (near(x[i], y[k], slack))
+            if (confirm_near(x[i], y[k], slack))
                 return true;
     return false;
 }
@@ -169,8 +170,9 @@ static bool shows_phase(const struct phases *half, const struct phases *p, const
 {
     for (size_t i = 0; i < half->n_phases; i++) {
         const struct phase *q = &half->phases[i];
-        bool alike = !(fabs(change(q->ipc_ratio, ph->ipc_ratio)) > SAME_RATIO);
-        if (q->kind == ph->kind && alike && same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
+        bool alike = !(fabs(confirm_change(q->ipc_ratio, ph->ipc_ratio)) > SAME_RATIO);
+        if (q->kind == ph->kind && alike &&
+            confirm_same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
             return true;
     }
     return false;
@@ -178,19 +180,19 @@ static bool shows_phase(const struct phases *half, const struct phases *p, const
 
 static bool shows_transition(const struct phases *half, const struct phases *p, const struct transition *tr)
 {
-    double size = change(tr->from_ghz, tr->to_ghz);
+    double size = confirm_change(tr->from_ghz, tr->to_ghz);
     for (size_t i = 0; i < half->n_transitions; i++) {
         const struct transition *u = &half->transitions[i];
-        double own = change(u->from_ghz, u->to_ghz);
+        double own = confirm_change(u->from_ghz, u->to_ghz);
         bool same = isnan(size) || isnan(own) || (fabs(size) < SAME_FREQ && fabs(own) < SAME_FREQ) ||
                     (own * size > 0 && fabs(own) < SIZE_FACTOR * fabs(size) && fabs(size) < SIZE_FACTOR * fabs(own));
-        if (same && same_place(half, u->at_us, p, tr->at_us, tr->latency_us.value))
+        if (same && confirm_same_place(half, u->at_us, p, tr->at_us, tr->latency_us.value))
             return true;
     }
     return false;
 }
 
-static void range(const double *x, size_t n, double *mean, double *spread)
+static void confirm_range(const double *x, size_t n, double *mean, double *spread)
 {
     double lo = INFINITY, hi = -INFINITY, sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -213,12 +215,12 @@ static bool ends_as_alone(const struct phases *p, const struct steady_seen *from
         first = isnan(first) ? p->transitions[i].from_ghz : first;
         last = p->transitions[i].to_ghz;
     }
-    double seen = change(first, last), ghz[2], spread[2];
+    double seen = confirm_change(first, last), ghz[2], spread[2];
     if (isnan(seen) || fabs(seen) < SAME_FREQ)
         return true;
-    range(from->ghz, from->n_ghz, &ghz[0], &spread[0]);
-    range(to->ghz, to->n_ghz, &ghz[1], &spread[1]);
-    double alone = change(ghz[0], ghz[1]), slack = fmax(0.5 * fabs(seen), spread[0] + spread[1]);
+    confirm_range(from->ghz, from->n_ghz, &ghz[0], &spread[0]);
+    confirm_range(to->ghz, to->n_ghz, &ghz[1], &spread[1]);
+    double alone = confirm_change(ghz[0], ghz[1]), slack = fmax(0.5 * fabs(seen), spread[0] + spread[1]);
     if (waits && alone > seen) /* it is not back yet */
         return true;
     return fabs(seen - alone) <= slack && fabs(alone) > 0.25 * fabs(seen);
@@ -258,7 +260,7 @@ static void settle_slow(struct phases *p)
         bool rises = false;
         for (size_t i = 0; i < p->n_transitions; i++)
             rises |= p->transitions[i].to_ghz > p->transitions[i].from_ghz &&
-                     near(p->transitions[i].at_us, ph->start_us + ph->duration_us.value, NEAR_US);
+                     confirm_near(p->transitions[i].at_us, ph->start_us + ph->duration_us.value, NEAR_US);
         if (ph->kind == PHASE_SLOW && !rises)
             ph->kind = PHASE_STEADY;
     }
@@ -278,12 +280,11 @@ static void drop_levels(struct phases *p)
         p->n_levels--;
         memmove(&p->levels_ghz[l], &p->levels_ghz[l + 1], (p->n_levels - l) * sizeof *p->levels_ghz);
         memmove(&p->levels[l], &p->levels[l + 1], (p->n_levels - l) * sizeof *p->levels);
-        for (size_t k = 0; k < p->n_phases; k++) {
+        for (size_t k = 0; k < p->n_phases; k++)
             if (p->phases[k].level == (int)l)
                 p->phases[k].level = -1;
             else if (p->phases[k].level > (int)l)
                 p->phases[k].level--;
-        }
     }
 }
 
@@ -301,8 +302,13 @@ void phases_collapse(struct phases *p, const char *why)
         double begin = p->phases[i].start_us, length = p->phases[i].duration_us.value;
         bool after = p->from && p->to && begin >= -SAME_TIME_US;
         if (!n || after != behind) {
-            struct phase one = {.start_us = begin, .freq_ghz = {NAN, NAN, NAN}, .freq_half_ghz = NAN, .ipc = NAN,
-                                .volts = NAN, .share = {NAN, NAN, NAN, NAN}, .level = -1,
+            struct phase one = {.start_us = begin,
+                                .freq_ghz = {NAN, NAN, NAN},
+                                .freq_half_ghz = NAN,
+                                .ipc = NAN,
+                                .volts = NAN,
+                                .share = {NAN, NAN, NAN, NAN},
+                                .level = -1,
                                 .agreeing_runs = p->runs_used};
             take_back_phase(&one, why);
             p->phases[n++] = one;
@@ -335,8 +341,8 @@ static bool lasts_at_random(const struct phase *ph)
 static bool is_lone(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
-    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && transitions_is_base(ph - 1) && transitions_is_base(ph + 1) &&
-           ph[-1].level == ph[1].level;
+    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && transitions_is_base(ph - 1) &&
+           transitions_is_base(ph + 1) && ph[-1].level == ph[1].level;
 }
 
 /* Marks throttles at the rate of one that comes back: of one switch no processor throttles twice alike, without a
@@ -359,8 +365,8 @@ static void drop_throttle(struct phases *p, const struct phase *ph)
 {
     for (size_t i = p->n_transitions; i-- > 0;) {
         const struct transition *tr = &p->transitions[i];
-        bool steps = tr->halts || !(fabs(change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
-        if (near(tr->at_us, ph->start_us, NEAR_US) && !steps) {
+        bool steps = tr->halts || !(fabs(confirm_change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
+        if (confirm_near(tr->at_us, ph->start_us, NEAR_US) && !steps) {
             memmove(&p->transitions[i], &p->transitions[i + 1], (p->n_transitions - i - 1) * sizeof *tr);
             p->n_transitions--;
         }
@@ -385,15 +391,18 @@ static int take_back_bouts(struct phases *p)
         gone += marked[i];
         if (!marked[i] && !faster)
             continue;
-        take_back_phase(&p->phases[i], faster ? "code is slower and chains of adds are faster than before and after: "
-                                                "another thread on the core?"
-                                              : "throttling like it comes back without a switch: another thread on the "
-                                                "core that keeps step with the repetitions?");
+        take_back_phase(
+            &p->phases[i],
+            faster ? "code is slower and chains of adds are faster than before and after: another thread on the core?"
+                   : "throttling like it comes back without a switch: another thread on the core that keeps step with "
+                     "the repetitions?");
         drop_throttle(p, &p->phases[i]);
         phases_settle(p);
     }
-    return gone ? phases_warn(p, "%zu phases at one rate come and go without a switch, which no throttling is known to do: "
-                       "another thread on the core that keeps step with the repetitions looks like that", gone)
+    return gone ? phases_warn(p,
+                              "%zu phases at one rate come and go without a switch, which no throttling is known to "
+                              "do: another thread on the core that keeps step with the repetitions looks like that",
+                              gone)
                 : 0;
 }
 
@@ -401,15 +410,15 @@ static const char at_random[] = "it lasts differently in each repetition: anothe
 static const char one_half[] = "not shown by the first and the last half of the repetitions alike";
 static const char not_alone[] = "the two kernels running alone do not differ by it";
 
-static size_t judge(const struct phases half[2], const struct steady_seen *from, const struct steady_seen *to,
-                    bool waits, struct phases *p, const char **why)
+static size_t confirm_judge(const struct phases half[2], const struct steady_seen *from, const struct steady_seen *to,
+                            bool waits, struct phases *p, const char **why)
 {
     size_t gone = 0;
     const char *all = ends_as_alone(p, from, to, waits) ? NULL : not_alone;
     for (size_t i = p->n_transitions; i-- > 0;) {
         const struct transition *tr = &p->transitions[i];
         bool stands = shows_transition(&half[0], p, tr) && shows_transition(&half[1], p, tr);
-        bool steps = !(fabs(change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
+        bool steps = !(fabs(confirm_change(tr->from_ghz, tr->to_ghz)) < SAME_FREQ);
         if (stands && !(all && steps))
             continue;
         *why = stands ? all : one_half;
@@ -434,13 +443,16 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
     struct phases half[2];
     const char *why = NULL;
     if (count_runs(t, p, true) < CONFIRM_RUNS_LEAST)
-        return claims(p) ? phases_warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
-                                CONFIRM_RUNS_LEAST)
-                         : 0;
+        return claims(p)
+                   ? phases_warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
+                                 CONFIRM_RUNS_LEAST)
+                   : 0;
     if (p->n_phases > PHASES_MOST) {
         char text[160];
-        snprintf(text, sizeof text, "%zu phases: more than any switch is known to have; another thread on the core "
-                 "that keeps step with the repetitions looks like that", p->n_phases);
+        snprintf(text, sizeof text,
+                 "%zu phases: more than any switch is known to have; another thread on the core that keeps step with "
+                 "the repetitions looks like that",
+                 p->n_phases);
         phases_collapse(p, text);
     }
     if (take_back_bouts(p))
@@ -450,10 +462,11 @@ int phases_confirm(const struct trace *t, const struct steady_seen *from, const 
     if (!claims(p))
         return 0;
     int bad = find_halves(t, p, half);
-    size_t gone = bad ? 0 : judge(half, from, to, waits, p, &why);
+    size_t gone = bad ? 0 : confirm_judge(half, from, to, waits, p, &why);
     if (gone) {
         phases_settle(p);
-        bad = phases_warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s", why);
+        bad = phases_warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s",
+                          why);
     }
     phases_free(&half[0]);
     phases_free(&half[1]);

@@ -12,28 +12,29 @@
 #include "analysis/stats/robust.h"
 
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
-#define HALT_SLACK 1.5  /* us: halts of one kind differ by less */
+#define HALT_SLACK 1.5      /* us: halts of one kind differ by less */
 #define INTERRUPTION_US 1.0 /* shorter hiccups spoil a sample, not a repetition: no interrupt handler is that short */
-#define MINORITY 0.2    /* of the repetitions: what fewer show is not listed */
-#define COMMON_Z 4.0    /* standard errors of the repetitions' own steps */
-#define HALT_SHORT 2.2  /* periods: a shorter halt shows in some repetitions and hides in others */
-#define ALIKE 0.8       /* of the repetitions: fewer that agree call for a reason */
-#define CHAIN_SLOWER 0.01 /* relative: what wanders less is left to the levels */
+#define MINORITY 0.2        /* of the repetitions: what fewer show is not listed */
+#define COMMON_Z 4.0        /* standard errors of the repetitions' own steps */
+#define HALT_SHORT 2.2      /* periods: a shorter halt shows in some repetitions and hides in others */
+#define ALIKE 0.8           /* of the repetitions: fewer that agree call for a reason */
+#define CHAIN_SLOWER 0.01   /* relative: what wanders less is left to the levels */
 #define STAIRCASE_PERIODS 100.0 /* steps that are farther apart are levels */
 #define AT_SWITCH_PERIODS 5.0
-#define HALT_LEAST 0.3  /* periods: a halt that accounts for less is none */
+#define HALT_LEAST 0.3 /* periods: a halt that accounts for less is none */
 
 struct group {
     size_t first, size; /* segmentation index of the first member; how many show the same */
 };
 
-static bool interrupted(const struct runs *r, size_t run, const struct gap **what)
+static bool consensus_interrupted(const struct runs *r, size_t run, const struct gap **what)
 {
     const struct run_span *s = &r->run[run];
     *what = NULL;
     for (size_t k = 0; k < s->n_gaps; k++) {
         const struct gap *g = &r->gap[s->first_gap + k];
-        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) && !segmentation_gap_is_halt(r, g))
+        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) &&
+            !segmentation_gap_is_halt(r, g))
             *what = g;
     }
     return *what;
@@ -52,7 +53,7 @@ static int by_loss(const void *a, const void *b)
     return x->run < y->run ? -1 : x->run > y->run;
 }
 
-static int by_run(const void *a, const void *b)
+static int consensus_by_run(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return x < y ? -1 : x > y;
@@ -61,13 +62,17 @@ static int by_run(const void *a, const void *b)
 static int tell_interruptions(struct phases *out, const struct rank *rank, size_t total, size_t free_of, size_t kept)
 {
     if (total < MANY)
-        return free_of == total ? 0 : phases_warn(out, "%zu of %zu repetitions hold interruptions (time lost, the same state "
-                                           "before and after)", total - free_of, total);
+        return free_of == total
+                   ? 0
+                   : phases_warn(
+                         out, "%zu of %zu repetitions hold interruptions (time lost, the same state before and after)",
+                         total - free_of, total);
     if (kept == free_of)
         return 0;
-    return phases_warn(out, "only %zu of %zu repetitions were free of interruptions: %zu more are used whose longest lost "
-                "%.1f us or less; a less busy machine gives narrower limits", free_of, total, kept - free_of,
-                rank[kept - 1].lost);
+    return phases_warn(out,
+                       "only %zu of %zu repetitions were free of interruptions: %zu more are used whose longest lost "
+                       "%.1f us or less; a less busy machine gives narrower limits",
+                       free_of, total, kept - free_of, rank[kept - 1].lost);
 }
 
 /*
@@ -82,7 +87,7 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     if (!rank)
         return -1;
     for (size_t k = 0; k < r->n; k++) {
-        rank[k] = (struct rank){k, interrupted(r, k, &g) ? g->lost : 0};
+        rank[k] = (struct rank){k, consensus_interrupted(r, k, &g) ? g->lost : 0};
         free_of += !g;
     }
     qsort(rank, r->n, sizeof *rank, by_loss);
@@ -91,10 +96,10 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     int bad = tell_interruptions(out, rank, r->n, free_of, *n);
     for (size_t k = 0; k < r->n; k++)
         run[k] = rank[k].run;
-    qsort(run, *n, sizeof *run, by_run);
-    qsort(run + *n, r->n - *n, sizeof *run, by_run);
+    qsort(run, *n, sizeof *run, consensus_by_run);
+    qsort(run + *n, r->n - *n, sizeof *run, consensus_by_run);
     for (size_t k = *n; k < r->n && !bad; k++)
-        if (interrupted(r, run[k], &g))
+        if (consensus_interrupted(r, run[k], &g))
             bad = phases_discard(out, r->run[run[k]].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
     free(rank);
     return bad;
@@ -257,7 +262,7 @@ static void join_values(const struct segmentation *o, size_t n, struct segmentat
 }
 
 /* The segmentations that fit the model: their edges side by side. */
-static int join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
+static int consensus_join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
 {
     const struct segmentation *model = &o[first];
     size_t edges = model->n_pieces - 1;
@@ -283,8 +288,7 @@ static int join(const struct segmentation *o, size_t n, size_t first, struct seg
         for (size_t k = 0; k < out->n_runs; k++) {
             const struct segmentation *own = &o[out->run[k]];
             for (size_t e = 0; e < edges; e++)
-                out->time[e * out->n_runs + k] =
-                    edge[k * edges + e] == SIZE_MAX ? NAN : own->time[edge[k * edges + e]];
+                out->time[e * out->n_runs + k] = edge[k * edges + e] == SIZE_MAX ? NAN : own->time[edge[k * edges + e]];
             out->begin = fmin(out->begin, own->begin);
             out->end = fmax(out->end, own->end);
         }
@@ -488,7 +492,7 @@ static int tell_minority(const struct runs *r, const struct segmentation *own, s
         shown++;
     }
     return phases_warn(out, "%zu of %zu repetitions show other phases than those listed (run %s%s)", others, n, list,
-                others > shown ? ", ..." : "");
+                       others > shown ? ", ..." : "");
 }
 
 /* Whether the means show an edge well away from all edges of the repetitions: one too faint for them. */
@@ -556,12 +560,12 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
     void (*const forget[])(const struct runs *, struct segmentation *) = {forget_short_halts, forget_staircases,
-                                                                     forget_rates, forget_all_but_halts};
+                                                                          forget_rates, forget_all_but_halts};
     size_t tries = n < LEAST_KEPT ? 1 : sizeof forget / sizeof *forget; /* few repetitions are taken as they are */
     for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
         bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);
     bool use_means = false;
-    bad = bad || join(own, n, g.first, o);
+    bad = bad || consensus_join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
         bad = segmentation_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)

@@ -15,11 +15,11 @@
 #include "analysis/phases/segmentation.h"
 
 enum { WINDOW_HALF = 2, NEAR = 6 };
-#define STRONG_SNR 3.0     /* of one sample: a repetition then shows its own edge */
-#define LLR_CLIP 8.0       /* one wild sample must not decide */
+#define STRONG_SNR 3.0 /* of one sample: a repetition then shows its own edge */
+#define LLR_CLIP 8.0   /* one wild sample must not decide */
 #define LLR_LEAST 4.0
-#define REACTION 0.025     /* periods from the end of a halt to the sample: samplers poll some twenty times a period */
-#define IPC_SOLVES 0.12    /* periods: cycles and instructions together place a halt if it is better than this */
+#define REACTION 0.025  /* periods from the end of a halt to the sample: samplers poll some twenty times a period */
+#define IPC_SOLVES 0.12 /* periods: cycles and instructions together place a halt if it is better than this */
 /* A sampler that resumes at once is late by up to 0.6 us, whatever its period, and alike in all repetitions: cycles and
  * instructions tell by how much if the mean over these is better than this share of a period, or of 1 us. */
 #define MEAN_SOLVES 0.06
@@ -119,7 +119,7 @@ static bool missing_near(const struct runs *r, int c, size_t at, size_t from, si
 }
 
 double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
-                  const struct edge_kind *kind, double lo, double hi, double guess, bool search)
+                   const struct edge_kind *kind, double lo, double hi, double guess, bool search)
 {
     const struct run_span *s = &r->run[run];
     bool use[TRACE_CHANNELS];
@@ -219,7 +219,7 @@ static double solves_below(const struct runs *r)
 }
 
 void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                double known, double *begin, double *length)
+                      double known, double *begin, double *length)
 {
     double wait = halt_wait(r);
     double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];

@@ -7,8 +7,9 @@
 #include "analysis/phases/phases.h"
 
 /*
- * consensus.c: one segmentation for all repetitions that agree. Interrupted repetitions and those that show other events are
- * entered in `out` (discarded, warnings). `o` becomes empty if no repetition is left. 0, or -1: out of memory.
+ * consensus.c: one segmentation for all repetitions that agree. Interrupted repetitions and those that show other
+ * events are entered in `out` (discarded, warnings). `o` becomes empty if no repetition is left. 0, or -1: out of
+ * memory.
  */
 int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out);
 
@@ -63,8 +64,8 @@ double times_end_in(const struct segmentation *o, size_t p, size_t k);
  * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
  * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
  */
-struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to, const bool *mask,
-                             double value);
+struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
+                              const bool *mask, double value);
 
 /* A steady phase, slow or not: what transitions lead from and to. */
 bool transitions_is_base(const struct phase *p);

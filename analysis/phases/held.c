@@ -13,14 +13,14 @@
 
 enum { EVEN_BINS = 32 };
 #define LONGER 1.1
-#define AT_SWITCH 1.5     /* periods: what begins so near time 0 begins at the switch */
-#define SAME_FREQ 0.0035  /* relative: clocks wander by so much (levels.c) */
-#define MOSTLY 0.5        /* of what is missing from the full rate */
+#define AT_SWITCH 1.5    /* periods: what begins so near time 0 begins at the switch */
+#define SAME_FREQ 0.0035 /* relative: clocks wander by so much (levels.c) */
+#define MOSTLY 0.5       /* of what is missing from the full rate */
 #define ALL 0.75
-#define BLURS 0.1         /* of the full rate: a ratio is wrong by so much where cold code is throttled, too */
-#define COUNTED 0.5       /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
-#define BACK 0.03         /* of the full rate: so near to it the course must end */
-#define NEAR_US 2.5       /* phases begin so near where the transition that they are part of does */
+#define BLURS 0.1   /* of the full rate: a ratio is wrong by so much where cold code is throttled, too */
+#define COUNTED 0.5 /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
+#define BACK 0.03   /* of the full rate: so near to it the course must end */
+#define NEAR_US 2.5 /* phases begin so near where the transition that they are part of does */
 
 double held_edge(double period_us, size_t k)
 {
@@ -139,20 +139,21 @@ static double held_rate(const struct held_course *c, const struct phase *ph)
 
 static void take_back(struct phase *ph, double held, enum of_switch share)
 {
-    static const char *const words[] = {[OF_SWITCH_PARTLY] = "in part it is", [OF_SWITCH_MOSTLY] = "most of it is",
-                                        [OF_SWITCH_ALL] = "it is"};
+    static const char *const words[] = {
+        [OF_SWITCH_PARTLY] = "in part it is", [OF_SWITCH_MOSTLY] = "most of it is", [OF_SWITCH_ALL] = "it is"};
     ph->kind = PHASE_UNKNOWN;
     ph->of_switch = share;
     ph->ipc_ratio = NAN;
     if (share == OF_SWITCH_NOT)
         snprintf(ph->why, sizeof ph->why, "what the switch itself costs could not be measured");
     else
-        snprintf(ph->why, sizeof ph->why, "%s the switch itself (cold code): %.2f of the full rate also where the "
-                 "level is held already", words[share], held);
+        snprintf(ph->why, sizeof ph->why,
+                 "%s the switch itself (cold code): %.2f of the full rate also where the level is held already",
+                 words[share], held);
 }
 
 /* Whether a phase is part of what lies between the ends of a transition. */
-static bool part_of(const struct phase *ph, const struct transition *tr)
+static bool phase_held_part_of(const struct phase *ph, const struct transition *tr)
 {
     double end = tr->at_us + (isnan(tr->latency_us.value) ? 0 : tr->latency_us.value);
     return ph->start_us >= tr->at_us - NEAR_US && ph->start_us + ph->duration_us.value <= end + NEAR_US;
@@ -166,7 +167,7 @@ static void drop_empty_transitions(struct phases *p)
         bool empty = !tr->halts && !(fabs(log(tr->to_ghz / tr->from_ghz)) > SAME_FREQ), gone = false;
         for (size_t k = 0; k < p->n_phases; k++) {
             const struct phase *ph = &p->phases[k];
-            bool part = part_of(ph, tr);
+            bool part = phase_held_part_of(ph, tr);
             empty = empty && !(part && (ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT ||
                                         ph->of_switch == OF_SWITCH_PARTLY));
             gone |= part && ph->kind == PHASE_UNKNOWN;
@@ -217,8 +218,8 @@ int held_judge(const struct held_course *c, struct phases *p)
 {
     size_t end, gone = 0;
     if (held_until_us(p, c->period_us) > 0 && !comes_back(c))
-        return phases_warn(p, "what is slow at the switch was not told from cold code: switches at which all that the second "
-                    "kernel asks for is held did not come back to the full rate");
+        return phases_warn(p, "what is slow at the switch was not told from cold code: switches at which all that the "
+                              "second kernel asks for is held did not come back to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
         double held = held_rate(c, ph);
@@ -226,7 +227,7 @@ int held_judge(const struct held_course *c, struct phases *p)
         if (!may_be_the_switch(p, i) || !share_of_switch(p, ph, held, &share))
             continue;
         for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
-            p->transitions[k].halts -= p->transitions[k].halts > 0 && part_of(ph, &p->transitions[k]);
+            p->transitions[k].halts -= p->transitions[k].halts > 0 && phase_held_part_of(ph, &p->transitions[k]);
         take_back(ph, held, share);
         gone++;
     }
@@ -234,8 +235,10 @@ int held_judge(const struct held_course *c, struct phases *p)
         return 0;
     drop_empty_transitions(p);
     phases_settle(p);
-    return phases_warn(p, "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins also "
-                "where all that it asks for is held already", gone, gone == 1 ? "" : "s");
+    return phases_warn(p,
+                       "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins "
+                       "also where all that it asks for is held already",
+                       gone, gone == 1 ? "" : "s");
 }
 
 /* ---- metadata ---- */

@@ -16,15 +16,15 @@
 
 #include "analysis/phases/findings.h"
 
-#define FULL_RATE 0.94       /* of the full IPC; milder ratios are not distinguished from full rate */
-#define THROTTLE_SHARE 0.5   /* of the cycles counted as throttled */
+#define FULL_RATE 0.94     /* of the full IPC; milder ratios are not distinguished from full rate */
+#define THROTTLE_SHARE 0.5 /* of the cycles counted as throttled */
 #define THROTTLE_MAX_US 600
 /* Below the least that processors throttle to by themselves or on demand: 1/16 (IA32_CLOCK_MODULATION with extended
  * steps of 6.25 %; Intel SDM, volume 3, "Software Controlled Clock Modulation"). */
 #define THROTTLE_MIN_RATIO 0.05
 
 /* The highest IPC of a later piece that runs the same code; NaN if there is none. */
-static double full_rate(const struct segmentation *o, size_t p)
+static double kinds_full_rate(const struct segmentation *o, size_t p)
 {
     double full = NAN;
     for (size_t q = p + 1; q < o->n_pieces; q++) {
@@ -46,7 +46,7 @@ static bool first_of_recording(const struct segmentation *o, size_t p)
     return p == 0 || isnan(segmentation_edge_time(o, p - 1));
 }
 
-static void kind_of(const struct segmentation *o, size_t p, struct phase *out)
+static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *out)
 {
     const struct piece *piece = &o->piece[p];
     memset(out, 0, sizeof *out);
@@ -70,12 +70,13 @@ static void kind_of(const struct segmentation *o, size_t p, struct phase *out)
     if (piece->slow_chain) {
         out->kind = PHASE_UNKNOWN;
         out->freq_ghz.value = out->ipc = NAN; /* per cycle of a clock that is not known */
-        snprintf(out->why, sizeof out->why, "the chain of adds is slower than before and after: a lower frequency, or "
-                 "something that slows the chain, too");
+        snprintf(out->why, sizeof out->why,
+                 "the chain of adds is slower than before and after: a lower frequency, or something that slows the "
+                 "chain, too");
         return;
     }
     double length = p + 1 < o->n_pieces && p ? segmentation_edge_time(o, p) - segmentation_edge_time(o, p - 1) : NAN;
-    double full = full_rate(o, p);
+    double full = kinds_full_rate(o, p);
     bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;
     if (possible && out->ipc < FULL_RATE * full) {
         out->kind = PHASE_THROTTLE;
@@ -107,7 +108,7 @@ int kinds_find(struct segmentation *o, struct phases *out)
     if (!out->phases)
         return -1;
     for (size_t p = 0; p < o->n_pieces; p++)
-        kind_of(o, p, &out->phases[p]);
+        kinds_kind_of(o, p, &out->phases[p]);
     for (size_t e = 0; e + 1 < o->n_pieces;) {
         if (!only_other_code(o, e, &out->phases[e], &out->phases[e + 1])) {
             e++;
@@ -115,7 +116,7 @@ int kinds_find(struct segmentation *o, struct phases *out)
         }
         segmentation_forget_edge(o, e);
         memmove(&out->phases[e + 1], &out->phases[e + 2], (o->n_pieces - e - 1) * sizeof *out->phases);
-        kind_of(o, e, &out->phases[e]);
+        kinds_kind_of(o, e, &out->phases[e]);
         out->phases[e].kind = PHASE_STEADY;
         out->phases[e].ipc_ratio = NAN;
     }

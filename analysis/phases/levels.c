@@ -30,19 +30,19 @@ static int longest_first(const void *a, const void *b)
     return x->phase < y->phase ? -1 : 1;
 }
 
-static int descending(const void *a, const void *b)
+static int levels_descending(const void *a, const void *b)
 {
     const struct level *x = a, *y = b;
     return x->ghz > y->ghz ? -1 : x->ghz < y->ghz;
 }
 
-static double half_of(const struct phase *p)
+static double levels_half_of(const struct phase *p)
 {
     double half = 0.5 * (p->freq_ghz.hi - p->freq_ghz.lo);
     return isnan(half) ? 0 : half;
 }
 
-static int nearest(const struct level *l, size_t n, double ghz)
+static int levels_nearest(const struct level *l, size_t n, double ghz)
 {
     int best = -1;
     for (size_t i = 0; i < n; i++)
@@ -63,17 +63,17 @@ static double limits_for(size_t phases)
 /* The level that a phase cannot be told from, or -1; `limits` widens the phases' own. */
 static int level_of(const struct level *l, size_t n, const struct phase *p, double limits)
 {
-    int i = nearest(l, n, p->freq_ghz.value);
+    int i = levels_nearest(l, n, p->freq_ghz.value);
     if (i < 0)
         return -1;
-    double bound = fmax(SAME_LEVEL * l[i].ghz, limits * hypot(half_of(p), l[i].half));
+    double bound = fmax(SAME_LEVEL * l[i].ghz, limits * hypot(levels_half_of(p), l[i].half));
     return fabs(l[i].ghz - p->freq_ghz.value) <= bound ? i : -1;
 }
 
-static void join(struct level *l, const struct phase *p, double length)
+static void levels_join(struct level *l, const struct phase *p, double length)
 {
     if (transitions_is_base(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
-        *l = (struct level){p->freq_ghz.value, length, half_of(p), true};
+        *l = (struct level){p->freq_ghz.value, length, levels_half_of(p), true};
     else if (transitions_is_base(p) == l->steady) {
         l->ghz += (p->freq_ghz.value - l->ghz) * length / (l->weight + length);
         l->weight += length;
@@ -148,10 +148,11 @@ static bool merge_one(struct segmentation *o, struct phases *out)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         const struct phase *a = &out->phases[e], *b = a + 1;
-        if (!transitions_is_base(a) || !transitions_is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
-            !only_the_clock_changes(o, e))
+        if (!transitions_is_base(a) || !transitions_is_base(b) || a->level != b->level || a->level < 0 ||
+            !out->n_levels || !only_the_clock_changes(o, e))
             continue;
-        if (apart(a->freq_ghz.value, half_of(a), b->freq_ghz.value, half_of(b), limits_for(out->n_phases)))
+        if (apart(a->freq_ghz.value, levels_half_of(a), b->freq_ghz.value, levels_half_of(b),
+                  limits_for(out->n_phases)))
             o->piece[e].spread_ghz = fmax(fmax(o->piece[e].spread_ghz, o->piece[e + 1].spread_ghz),
                                           fabs(a->freq_ghz.value - b->freq_ghz.value));
         segmentation_forget_edge(o, e);
@@ -182,18 +183,18 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
         const struct phase *ph = &out->phases[order[k].phase];
         int i = level_of(l, n, ph, limits);
         if (i >= 0)
-            join(&l[i], ph, order[k].length);
+            levels_join(&l[i], ph, order[k].length);
         else
-            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, half_of(ph), transitions_is_base(ph)};
+            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, levels_half_of(ph), transitions_is_base(ph)};
     }
     if (n)
-        qsort(l, n, sizeof *l, descending);
+        qsort(l, n, sizeof *l, levels_descending);
     bad = bad || publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
         out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||
                                        isnan(out->phases[p].freq_ghz.value)
                                    ? -1
-                                   : nearest(l, n, out->phases[p].freq_ghz.value);
+                                   : levels_nearest(l, n, out->phases[p].freq_ghz.value);
     free(l);
     free(order);
     if (bad)
@@ -210,7 +211,7 @@ void levels_hold(const struct segmentation *o, struct phases *out)
     double limits = limits_for(out->n_phases);
     for (size_t p = 0; p < out->n_phases; p++) {
         struct phase *ph = &out->phases[p];
-        double half = half_of(ph);
+        double half = levels_half_of(ph);
         ph->freq_ghz.lo -= o->piece[p].spread_ghz;
         ph->freq_ghz.hi += o->piece[p].spread_ghz;
         if (!transitions_is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)

@@ -24,28 +24,28 @@
 #include "analysis/stats/robust.h"
 
 enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
-#define WINDOW 0.03       /* relative: values as near to each other are one ... */
-#define WINDOW_SIGMAS 4.0 /* ... or nearer than this */
-#define WINDOW_MOST 0.12  /* noisier recordings tell nothing */
-#define ALONE_LEAST 0.006 /* relative: of long samples, below the full rate: those still count as left alone */
-#define WILD 0.01         /* share of samples above the full rate that count as wild */
-#define FULL_LEAST 0.05   /* share of samples at the full rate */
-#define SLOW_LEAST 0.04   /* share of disturbed samples */
-#define ANOTHER 0.25      /* of the logarithm of a factor: so far off it is another one ... */
+#define WINDOW 0.03        /* relative: values as near to each other are one ... */
+#define WINDOW_SIGMAS 4.0  /* ... or nearer than this */
+#define WINDOW_MOST 0.12   /* noisier recordings tell nothing */
+#define ALONE_LEAST 0.006  /* relative: of long samples, below the full rate: those still count as left alone */
+#define WILD 0.01          /* share of samples above the full rate that count as wild */
+#define FULL_LEAST 0.05    /* share of samples at the full rate */
+#define SLOW_LEAST 0.04    /* share of disturbed samples */
+#define ANOTHER 0.25       /* of the logarithm of a factor: so far off it is another one ... */
 #define ANOTHER_SIGMAS 3.0 /* ... beyond what readings scatter */
-#define SLOWED 0.004      /* relative: of chains, as for a step of the frequency */
-#define LEFT 0.03         /* of the readings: so many may be disturbed of those that seem not to be */
+#define SLOWED 0.004       /* relative: of chains, as for a step of the frequency */
+#define LEFT 0.03          /* of the readings: so many may be disturbed of those that seem not to be */
 #define DOUBT_TOLD 0.002
-#define MIXED 0.1         /* share of samples, and of repetitions */
-#define COMMON 0.9        /* of the repetitions: so many slow at a moment are no coincidence ... */
-#define COMMON_SHARE 0.7  /* ... if most slow samples lie at such moments */
+#define MIXED 0.1        /* share of samples, and of repetitions */
+#define COMMON 0.9       /* of the repetitions: so many slow at a moment are no coincidence ... */
+#define COMMON_SHARE 0.7 /* ... if most slow samples lie at such moments */
 
 /* One sample a bin and repetition, aligned at the switch; SIZE_MAX: none. Of two in a bin it has the last. */
 struct grid {
     size_t runs, bins, at_switch; /* the first bin after the switch */
     double begin, period;
-    size_t *sample;               /* [bin * runs + run] */
-    const float *rate;            /* of each sample of the trace: instructions per cycle, or per time */
+    size_t *sample;    /* [bin * runs + run] */
+    const float *rate; /* of each sample of the trace: instructions per cycle, or per time */
 };
 
 static double rate_at(const struct runs *r, const struct grid *g, size_t i)
@@ -54,7 +54,7 @@ static double rate_at(const struct runs *r, const struct grid *g, size_t i)
 }
 
 /* The bin that the middle of sample i lies in; may be outside. */
-static double bin_of(const struct runs *r, const struct grid *g, size_t i)
+static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_t i)
 {
     return floor((r->trace->time_us[i] - 0.5 * (double)r->dt[i] - g->begin) / g->period);
 }
@@ -80,23 +80,23 @@ static int make_grid(const struct runs *r, double switch_us, const float *rate, 
         for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++) {
             double from = r->trace->time_us[i] - (double)r->dt[i];
             bool straddles = from < switch_us - 0.05 * r->period && r->trace->time_us[i] > switch_us + 0.05 * r->period;
-            double bin = bin_of(r, g, i);
+            double bin = neighbour_bin_of(r, g, i);
             if (bin >= 0 && bin < (double)g->bins && !straddles && !isnan(rate_at(r, g, i)))
                 g->sample[(size_t)bin * g->runs + k] = i;
         }
     return 0;
 }
 
-static int descending(const void *a, const void *b)
+static int neighbour_descending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x > y ? -1 : x < y;
 }
 
 /* The highest value that enough of the n values, which it sorts, are near to; NaN: none. */
-static double full_rate(double *x, size_t n, double window)
+static double neighbour_full_rate(double *x, size_t n, double window)
 {
-    qsort(x, n, sizeof *x, descending);
+    qsort(x, n, sizeof *x, neighbour_descending);
     size_t need = (size_t)ceil(FULL_LEAST * (double)n);
     for (size_t i = (size_t)(WILD * (double)n); i + need <= n; i++)
         if (x[i + need - 1] >= x[i] * (1 - window)) {
@@ -150,7 +150,7 @@ static bool two_rates(const float *rate, const size_t *sample, size_t n, double 
         x[i] = (double)rate[sample[i]];
     if (n < SAMPLES_LEAST)
         return false;
-    *full = full_rate(x, n, window);
+    *full = neighbour_full_rate(x, n, window);
     *below = *full * (1 - 2 * window);
     while (*slow < n && x[n - 1 - *slow] < *below) /* the lowest are last */
         ++*slow;
@@ -158,8 +158,8 @@ static bool two_rates(const float *rate, const size_t *sample, size_t n, double 
 }
 
 /* Frequencies of the samples whose rate is below `below`, or is not; *rate_mean: of their rates. Returns how many. */
-static size_t collect(const struct trace *t, const float *rate, const size_t *sample, size_t n, double below, bool slow,
-                      double *x, double *rate_mean)
+static size_t neighbour_collect(const struct trace *t, const float *rate, const size_t *sample, size_t n, double below,
+                                bool slow, double *x, double *rate_mean)
 {
     size_t m = 0;
     *rate_mean = 0;
@@ -199,9 +199,9 @@ static struct chains judge_chains(const struct trace *t, const struct clock_read
 {
     double ghz[2], mean[2], noise = 0, share = 0;
     for (int slow = 0; slow < 2; slow++) {
-        size_t m = collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]);
+        size_t m = neighbour_collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]);
         ghz[slow] = clock_centre(clock, TRACE_FREQ, x, m, x + n);
-        collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]); /* in place of what that has left */
+        neighbour_collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]); /* in place of what that has left */
         noise = hypot(noise, robust_mad_sigma(x, m, ghz[slow], x + n) / ghz[slow] / sqrt(fmax(1, (double)m)));
         share = (double)m / (double)n;
     }
@@ -253,13 +253,13 @@ static double undisturbed(const struct runs *r, const struct grid *g, size_t bin
     double alone = (1 - share) * (double)n;
     if (alone < 3)
         return NAN;
-    qsort(x, n, sizeof *x, descending);
+    qsort(x, n, sizeof *x, neighbour_descending);
     return x[(size_t)(alone / 2)];
 }
 
 enum state { ALONE, BETWEEN, DISTURBED, TAKEN_OUT };
 
-static enum state state_of(double rate, double full, double factor, double window)
+static enum state neighbour_state_of(double rate, double full, double factor, double window)
 {
     double ratio = rate / full, slack = fmax(2 * window, 0.25 * (1 - factor));
     if (!(ratio < 1 - 2 * window))
@@ -311,7 +311,7 @@ static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum 
     const struct run_span *s = &r->run[k];
     bool any = find_bouts(g, k, state);
     for (size_t i = s->first; i < s->first + s->n; i++) {
-        double bin = bin_of(r, g, i);
+        double bin = neighbour_bin_of(r, g, i);
         if (!(bin >= 0 && bin < (double)g->bins))
             continue;
         if (state[(size_t)bin] == TAKEN_OUT)
@@ -343,8 +343,9 @@ static int mask(const struct runs *r, const struct grid *g, double window, doubl
         for (size_t b = 0; b < g->bins; b++) {
             size_t i = g->sample[b * g->runs + k];
             /* a sample that is missing goes on as the one before it */
-            state[b] = i == SIZE_MAX || isnan(full[b]) ? (b ? state[b - 1] : ALONE)
-                                                       : state_of(rate_at(r, g, i), full[b], out->factor, window);
+            state[b] = i == SIZE_MAX || isnan(full[b])
+                           ? (b ? state[b - 1] : ALONE)
+                           : neighbour_state_of(rate_at(r, g, i), full[b], out->factor, window);
         }
         out->runs += take_out(r, g, k, state, out);
     }
@@ -477,21 +478,28 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
 {
     if (!(n->share > 0))
         return n->doubt > DOUBT_TOLD
-                   ? phases_warn(out, "before the switch the kernel runs at %.2f of its rate now and then, and the chains "
-                          "that tell the frequency are slower by the same factor: the frequency moves, or another "
-                          "thread on the core slows both; the limits of frequencies hold both", n->factor)
+                   ? phases_warn(out,
+                                 "before the switch the kernel runs at %.2f of its rate now and then, and the chains "
+                                 "that tell the frequency are slower by the same factor: the frequency moves, or "
+                                 "another thread on the core slows both; the limits of frequencies hold both",
+                                 n->factor)
                    : 0;
     if (n->common)
-        return phases_warn(out, "before the switch the kernel runs at %.2f of its rate at the same moments of all "
-                    "repetitions, where nothing should change: another thread on the core that keeps step with them, "
-                    "or a kernel that had not settled; rates after the switch may be its doing, too", n->factor);
+        return phases_warn(out,
+                           "before the switch the kernel runs at %.2f of its rate at the same moments of all "
+                           "repetitions, where nothing should change: another thread on the core that keeps step with "
+                           "them, or a kernel that had not settled; rates after the switch may be its doing, too",
+                           n->factor);
     if (!n->runs)
-        return phases_warn(out, "another thread ran on the core, as on its other hyper-thread: %.0f %% of the time before the "
-                    "switch the kernel ran at %.2f of its rate, in bouts too short to be left out", 100 * n->share,
-                    n->factor);
-    return phases_warn(out, "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and "
-                "%.0f %% of the time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate",
-                n->runs, r->n, 100 * n->share, n->factor);
+        return phases_warn(out,
+                           "another thread ran on the core, as on its other hyper-thread: %.0f %% of the time before "
+                           "the switch the kernel ran at %.2f of its rate, in bouts too short to be left out",
+                           100 * n->share, n->factor);
+    return phases_warn(
+        out,
+        "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and %.0f %% of the "
+        "time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate",
+        n->runs, r->n, 100 * n->share, n->factor);
 }
 
 void neighbour_doubt(const struct neighbour *n, struct phases *out)
@@ -501,7 +509,9 @@ void neighbour_doubt(const struct neighbour *n, struct phases *out)
         if (ph->kind != PHASE_THROTTLE)
             continue;
         ph->kind = PHASE_UNKNOWN;
-        snprintf(ph->why, sizeof ph->why, "a thread that keeps step with the repetitions runs at %.2f of the rate "
-                 "before the switch, too: throttling looks the same", n->factor);
+        snprintf(ph->why, sizeof ph->why,
+                 "a thread that keeps step with the repetitions runs at %.2f of the rate before the switch, too: "
+                 "throttling looks the same",
+                 n->factor);
     }
 }

@@ -5,8 +5,8 @@
  * Method. (1) Repetitions are split; samples that hold lost time are found by cycle accounting (runs.c). (2) Each
  * repetition, and the medians over all of them on a common time line, are cut where a channel steps (segment.c:
  * moving sums at many scales, backward elimination, at six standard errors and a least size); what the repetitions
- * have in common is the segmentation (segmentation.c, consensus.c), and interrupted repetitions are left out by name; those that
- * ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
+ * have in common is the segmentation (segmentation.c, consensus.c), and interrupted repetitions are left out by name;
+ * those that ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
  * repetition places its own edges, without bias, by integrals over a few samples, and halts by accounting (edges.c).
  * (4) Pieces get kinds and levels (kinds.c); means over repetitions get Student's 95 % limits, durations that come in
  * modes are described by modes (times.c); the voltage is added (volts.c).
@@ -91,7 +91,7 @@ enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a t
  * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample
  * and the number of repetitions (medians: sqrt(pi/2)).
  */
-static void find_limits(const struct runs *r, struct phases *out)
+static void phases_find_limits(const struct runs *r, struct phases *out)
 {
     double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? 1.2533 : 1;
     double z = (THRESHOLD_Z + POWER_95) * median / sqrt(runs);
@@ -129,7 +129,7 @@ static int no_runs(const struct trace *t, const struct phases_options *o, struct
     return bad ? -1 : 0;
 }
 
-static void describe(const struct trace *t, struct phases *out)
+static void phases_describe(const struct trace *t, struct phases *out)
 {
     free(out->from); /* set already where the trace is scattered readings gathered */
     free(out->to);
@@ -182,17 +182,16 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
             phases_free(out);
             return -1;
         }
-        describe(t, out);
+        phases_describe(t, out);
         return 0;
     }
-    describe(t, out);
+    phases_describe(t, out);
     if (!bad) {
         out->runs = r.n;
         bad = leave_out_neighbour(t, &r, &masked, &neighbour, out);
     }
-    if (!bad) {
+    if (!bad)
         bad = consensus_find(&r, switch_of(out), &segmentation, out);
-    }
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
         bad = rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
@@ -208,12 +207,13 @@ int phases_find(const struct trace *t, const struct phases_options *o, struct ph
     if (!bad)
         bad = ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out);
     if (!bad)
-        bad = transitions_find(&r, &segmentation, out) || warnings_short_throttle(&r, &segmentation, out) || volts_find(t, out);
+        bad = transitions_find(&r, &segmentation, out) || warnings_short_throttle(&r, &segmentation, out) ||
+              volts_find(t, out);
     if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
         phases_collapse(out, "a thread that keeps step with the repetitions slows the kernel, and may slow the chains "
                              "that tell the frequency");
     if (!bad)
-        find_limits(&r, out);
+        phases_find_limits(&r, out);
     segmentation_free(&segmentation);
     runs_free(&r);
     neighbour_free(&neighbour);

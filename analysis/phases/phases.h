@@ -27,9 +27,9 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
-/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/held.h): nothing,
- * or it is not known; a part, there is throttling besides; most, there may be something besides; all, and nothing is
- * left undecided. */
+/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/held.h):
+ * nothing, or it is not known; a part, there is throttling besides; most, there may be something besides; all, and
+ * nothing is left undecided. */
 enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_MOSTLY, OF_SWITCH_ALL };
 
 struct phase {
@@ -38,18 +38,18 @@ struct phase {
     struct estimate duration_us;
     struct estimate freq_ghz;
     double freq_half_ghz; /* half width of the limits among repetitions that ran alike: what holds for ratios */
-    double ipc;        /* payload instructions per core cycle */
-    double ipc_ratio;  /* against the same code at full rate */
+    double ipc;           /* payload instructions per core cycle */
+    double ipc_ratio;     /* against the same code at full rate */
     double volts;
-    double share[4];   /* lvl0, lvl1, lvl2, throttle: mean share of cycles */
-    int level;         /* index into levels_ghz, -1 = not known */
+    double share[4]; /* lvl0, lvl1, lvl2, throttle: mean share of cycles */
+    int level;       /* index into levels_ghz, -1 = not known */
     size_t agreeing_runs;
-    size_t n_modes;    /* 0 or 1: unimodal */
+    size_t n_modes; /* 0 or 1: unimodal */
     struct phase_mode modes[PHASE_MODES_MAX];
     /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
      * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
     struct estimate from_ghz, to_ghz, tau_us;
-    char why[160];     /* for unknown: the reason */
+    char why[160];            /* for unknown: the reason */
     enum of_switch of_switch; /* of unknown */
 };
 
@@ -78,8 +78,8 @@ struct phases {
     bool modelled;
     size_t runs, runs_used;
     uint64_t samples, samples_discarded; /* recorded; of these, left out: outside what their columns may hold */
-    double *levels_ghz;   /* distinct steady frequencies, highest first */
-    struct estimate *levels; /* the same with limits */
+    double *levels_ghz;                  /* distinct steady frequencies, highest first */
+    struct estimate *levels;             /* the same with limits */
     size_t n_levels;
     struct phase *phases;
     size_t n_phases;
@@ -93,16 +93,16 @@ struct phases {
     size_t n_warnings;
     bool disturbed; /* another thread ran on the core: rates and ratios are of samples that it left alone */
     /* what would have been found with 95 % power; NaN = this channel was not measured */
-    double detectable_freq;     /* smallest relative frequency step, if both states last detectable_freq_us */
+    double detectable_freq; /* smallest relative frequency step, if both states last detectable_freq_us */
     double detectable_freq_us;
     double detectable_throttle; /* mildest throttle: largest ipc_ratio still told from 1, if it lasts ..._throttle_us */
     double detectable_throttle_us;
-    double detectable_halt_us;  /* shortest halt */
+    double detectable_halt_us; /* shortest halt */
 };
 
 struct phases_options {
-    uint64_t seed;       /* of the bootstrap */
-    unsigned resamples;  /* bootstrap resamples, 0 = default */
+    uint64_t seed;      /* of the bootstrap */
+    unsigned resamples; /* bootstrap resamples, 0 = default */
 };
 
 /* Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or -1 with one line in `why`. */

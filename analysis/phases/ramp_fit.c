@@ -8,7 +8,7 @@
 
 enum { TO, STEP, LOG_TAU, BEGIN, PARAMETERS }; /* STEP: from - to */
 enum { TAUS = 24, BEGINS = 24, ITERATIONS = 100, POINTS_LEAST = 12, GRID_POINTS = 200 };
-#define Z_95 1.96             /* there are always many points: Student's t is not needed */
+#define Z_95 1.96            /* there are always many points: Student's t is not needed */
 #define TAU_LONGEST 8.0      /* times the span of the points: beyond that a ramp is a straight line */
 #define CORRELATION_MOST 0.9 /* of residuals next to each other */
 
@@ -19,7 +19,7 @@ struct points {
     bool free_begin;
 };
 
-static double decay(double x, double tau)
+static double ramp_fit_decay(double x, double tau)
 {
     return x <= 0 ? 1 : exp(-x / tau);
 }
@@ -30,7 +30,7 @@ double ramp_decay_integral(double x, double tau)
 }
 
 /* d/d(log tau) of that. */
-static double integral_slope(double x, double tau)
+static double ramp_fit_integral_slope(double x, double tau)
 {
     return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * exp(-x / tau));
 }
@@ -39,13 +39,13 @@ static double shape(const struct points *p, double t, double begin, double tau)
 {
     double x = t - begin, half = 0.5 * p->width;
     if (!(half > 0))
-        return decay(x, tau);
+        return ramp_fit_decay(x, tau);
     return (ramp_decay_integral(x + half, tau) - ramp_decay_integral(x - half, tau)) / p->width;
 }
 
 double ramp_value(const struct ramp_fit *f, double t)
 {
-    return f->to.value + (f->from.value - f->to.value) * decay(t - f->begin.value, f->tau.value);
+    return f->to.value + (f->from.value - f->to.value) * ramp_fit_decay(t - f->begin.value, f->tau.value);
 }
 
 /* The best TO and STEP for a given shape, a straight line over it, by some of the points. Returns the sum of squared
@@ -98,8 +98,8 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
     const struct points *p = data;
     double tau = exp(gsl_vector_get(x, LOG_TAU));
     for (size_t i = 0; i < p->n; i++)
-        gsl_vector_set(f, i, gsl_vector_get(x, TO) + gsl_vector_get(x, STEP) * shape(p, p->t[i], begin_of(x, p), tau) -
-                                 p->y[i]);
+        gsl_vector_set(
+            f, i, gsl_vector_get(x, TO) + gsl_vector_get(x, STEP) * shape(p, p->t[i], begin_of(x, p), tau) - p->y[i]);
     return GSL_SUCCESS;
 }
 
@@ -110,10 +110,11 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
     for (size_t i = 0; i < p->n; i++) {
         double since = p->t[i] - begin, half = 0.5 * p->width, later, slower;
         if (half > 0) {
-            later = (decay(since - half, tau) - decay(since + half, tau)) / p->width;
-            slower = (integral_slope(since + half, tau) - integral_slope(since - half, tau)) / p->width;
+            later = (ramp_fit_decay(since - half, tau) - ramp_fit_decay(since + half, tau)) / p->width;
+            slower = (ramp_fit_integral_slope(since + half, tau) - ramp_fit_integral_slope(since - half, tau)) /
+                     p->width;
         } else {
-            later = since > 0 ? decay(since, tau) / tau : 0;
+            later = since > 0 ? ramp_fit_decay(since, tau) / tau : 0;
             slower = later * fmax(0, since);
         }
         gsl_matrix_set(j, i, TO, 1);
@@ -127,7 +128,7 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
 
 /* By how much residuals that resemble their neighbours widen the limits: as many independent ones as an autoregressive
  * process of the first order has (Box and Jenkins). */
-static double inflation(const gsl_vector *f)
+static double ramp_fit_inflation(const gsl_vector *f)
 {
     double squares = 0, lagged = 0;
     for (size_t i = 0; i < f->size; i++) {
@@ -139,7 +140,7 @@ static double inflation(const gsl_vector *f)
     return sqrt((1 + rho) / (1 - rho));
 }
 
-static struct estimate with_limits(double value, double half)
+static struct estimate ramp_fit_with_limits(double value, double half)
 {
     if (!isfinite(half))
         half = INFINITY;
@@ -154,26 +155,26 @@ static void read_result(const gsl_multifit_nlinear_workspace *w, const gsl_matri
     out->rss = 0;
     for (size_t i = 0; i < p->n; i++)
         out->rss += pow(gsl_vector_get(f, i), 2);
-    variance = out->rss / dof * pow(inflation(f), 2);
+    variance = out->rss / dof * pow(ramp_fit_inflation(f), 2);
     for (size_t i = 0; i < x->size; i++)
         half[i] = Z_95 * sqrt(variance * gsl_matrix_get(covar, i, i));
     double to = gsl_vector_get(x, TO), step = gsl_vector_get(x, STEP), tau = exp(gsl_vector_get(x, LOG_TAU));
     double from_variance = gsl_matrix_get(covar, TO, TO) + gsl_matrix_get(covar, STEP, STEP) +
                            2 * gsl_matrix_get(covar, TO, STEP);
-    out->to = with_limits(to, half[TO]);
-    out->from = with_limits(to + step, Z_95 * sqrt(fmax(0, variance * from_variance)));
-    out->begin = with_limits(begin_of(x, p), p->free_begin ? half[BEGIN] : 0);
+    out->to = ramp_fit_with_limits(to, half[TO]);
+    out->from = ramp_fit_with_limits(to + step, Z_95 * sqrt(fmax(0, variance * from_variance)));
+    out->begin = ramp_fit_with_limits(begin_of(x, p), p->free_begin ? half[BEGIN] : 0);
     out->tau = (struct estimate){tau, tau * exp(-half[LOG_TAU]), tau * exp(half[LOG_TAU])};
 }
 
-static int refine(const struct points *p, const double start[PARAMETERS], struct ramp_fit *out)
+static int ramp_fit_refine(const struct points *p, const double start[PARAMETERS], struct ramp_fit *out)
 {
     size_t parameters = p->free_begin ? PARAMETERS : BEGIN;
     struct points copy = *p; /* GSL's callbacks take their data without const */
     gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf system = {.f = residuals, .df = jacobian, .n = p->n, .p = parameters, .params = &copy};
-    gsl_multifit_nlinear_workspace *w =
-        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->n, parameters);
+    gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->n,
+                                                                   parameters);
     gsl_matrix *covar = gsl_matrix_alloc(parameters, parameters);
     int status = -1, info;
     if (w && covar) {
@@ -203,7 +204,7 @@ int ramp_fit(const double *t, const double *y, size_t n, double width, double be
     if (n < POINTS_LEAST || !isfinite(seek(&p, start)))
         return 1;
     gsl_error_handler_t *handler = gsl_set_error_handler_off(); /* a fit that fails is no reason to abort */
-    int status = refine(&p, start, out);
+    int status = ramp_fit_refine(&p, start, out);
     gsl_set_error_handler(handler);
     return status;
 }

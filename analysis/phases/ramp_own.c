@@ -8,26 +8,26 @@
 enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
 enum { ITERATIONS = 120, TURNS = 4 };
 #define Z_95 1.96
-#define SPREAD_LEAST 0.02  /* of a reading's length */
+#define SPREAD_LEAST 0.02 /* of a reading's length */
 #define DAMPING_MOST 1e8
-#define CONVERGED 1e-7     /* relative change of the sum of squares */
-#define SETTLED 0.003      /* relative change of the spread */
+#define CONVERGED 1e-7 /* relative change of the sum of squares */
+#define SETTLED 0.003  /* relative change of the spread */
 #define CORRELATION_MOST 0.9
 
 /* ---- the curve ---- */
 
 struct slopes {
-    double held;         /* what is left of the step, mean over the reading */
+    double held;          /* what is left of the step, mean over the reading */
     double slower, later; /* its derivatives by log(tau) and by the beginning */
 };
 
-static double decay(double x, double tau)
+static double ramp_own_decay(double x, double tau)
 {
     return x <= 0 ? 1 : exp(-x / tau);
 }
 
 /* d/d(log tau) of ramp_decay_integral(). */
-static double integral_slope(double x, double tau)
+static double ramp_own_integral_slope(double x, double tau)
 {
     return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * exp(-x / tau));
 }
@@ -36,23 +36,23 @@ static struct slopes slopes_at(const struct ramp_reading *x, double begin, doubl
 {
     double a = x->from - begin, b = x->to - begin, us = b - a;
     return (struct slopes){(ramp_decay_integral(b, tau) - ramp_decay_integral(a, tau)) / us,
-                           (integral_slope(b, tau) - integral_slope(a, tau)) / us,
-                           (decay(a, tau) - decay(b, tau)) / us};
+                           (ramp_own_integral_slope(b, tau) - ramp_own_integral_slope(a, tau)) / us,
+                           (ramp_own_decay(a, tau) - ramp_own_decay(b, tau)) / us};
 }
 
 /* ---- normal equations ---- */
 
 /* Of what the repetitions share, bordered by the beginning of each. */
 struct equations {
-    size_t n;                      /* of the common parameters */
+    size_t n; /* of the common parameters */
     double a[COMMON][COMMON], g[COMMON];
-    double *cross;                 /* [k * COMMON + i] */
-    double *own, *own_g;           /* of each repetition */
+    double *cross;       /* [k * COMMON + i] */
+    double *own, *own_g; /* of each repetition */
     double rss;
 };
 
-static void gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
-                   struct equations *e)
+static void ramp_own_gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
+                            struct equations *e)
 {
     double tau = exp(p[LOG_TAU]);
     memset(e->a, 0, sizeof e->a);
@@ -181,8 +181,8 @@ static double squares(const struct ramp_readings *s, const struct state *at)
 }
 
 /* The spread of the beginnings that the data ask for, and how many parameters it leaves them. */
-static double spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at, double weight,
-                        double variance, double *parameters)
+static double ramp_own_spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at,
+                                 double weight, double variance, double *parameters)
 {
     double sum = 0;
     *parameters = 0;
@@ -204,7 +204,7 @@ static double doubt_of_begins(const struct ramp_readings *s, const struct equati
 }
 
 /* By how much residuals that resemble their neighbours widen the limits (as in ramp_fit.c). */
-static double inflation(const struct ramp_readings *s, const struct state *at)
+static double ramp_own_inflation(const struct ramp_readings *s, const struct state *at)
 {
     double all = 0, lagged = 0, tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
@@ -242,7 +242,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
                    struct state *next, struct ramp_own *out)
 {
     double n = (double)s->first[s->n_runs], damping = 1e-3, weight = 0, own = 0;
-    gather(s, now->p, now->begin, now->rss, e);
+    ramp_own_gather(s, now->p, now->begin, now->rss, e);
     double variance = e->rss / fmax(1, n - 4), spread = fmax(out->spread, SPREAD_LEAST * s->length);
     for (int i = 0; i < ITERATIONS && damping < DAMPING_MOST; i++) {
         weight = fixed ? 0 : variance / (spread * spread);
@@ -259,18 +259,18 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
         memcpy(now->p, next->p, sizeof now->p);
         memcpy(now->begin, next->begin, s->n_runs * sizeof *now->begin);
         damping = fmax(0.1 * damping, 1e-9);
-        gather(s, now->p, now->begin, now->rss, e);
+        ramp_own_gather(s, now->p, now->begin, now->rss, e);
         double was = spread;
         variance = fmax(e->rss, 1e-18) / fmax(1, n - 4 - own);
         if (!fixed)
-            spread = spread_of(s, e, now, weight, variance, &own);
+            spread = ramp_own_spread_of(s, e, now, weight, variance, &own);
         if (before - after < CONVERGED * before && fabs(spread - was) < SETTLED * was)
             break;
     }
     double c[COMMON][COMMON];
     if (!covariance(s, e, weight, 0, c))
         return 1;
-    double unit = Z_95 * sqrt(variance) * inflation(s, now), tau = exp(now->p[LOG_TAU]);
+    double unit = Z_95 * sqrt(variance) * ramp_own_inflation(s, now), tau = exp(now->p[LOG_TAU]);
     double half_tau = unit * sqrt(fmax(0, c[LOG_TAU][LOG_TAU]));
     out->fit.to = about(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
     out->fit.from = about(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
@@ -287,7 +287,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
  * Times of a cycle are what scatters evenly where a clock tells them: they become frequencies by the tangent at what is
  * expected, so that means have no bias (as in ramps.c).
  */
-static void linearise(struct ramp_readings *s, const struct state *at)
+static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
 {
     double tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++)
@@ -298,7 +298,7 @@ static void linearise(struct ramp_readings *s, const struct state *at)
         }
 }
 
-static struct state state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
+static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
 {
     struct state at = {.p = {f->fit.to.value, f->fit.from.value, log(f->fit.tau.value), 0}, .begin = begin, .rss = rss};
     for (size_t k = 0; k < n; k++)
@@ -308,8 +308,8 @@ static struct state state_of(const struct ramp_own *f, size_t n, double *begin, 
 
 double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *f, double *begin, double *rss)
 {
-    struct state at = state_of(f, s->n_runs, begin, rss);
-    linearise(s, &at);
+    struct state at = ramp_own_state_of(f, s->n_runs, begin, rss);
+    ramp_own_linearise(s, &at);
     return squares(s, &at);
 }
 
@@ -319,13 +319,13 @@ int ramp_own_fit(struct ramp_readings *s, bool fixed, struct ramp_own *fit, doub
     double *room = calloc((4 + COMMON) * n + 1, sizeof *room);
     if (!room)
         return -1;
-    struct equations e = {.n = fixed ? BEGIN : COMMON, .cross = room, .own = room + COMMON * n,
-                          .own_g = room + (COMMON + 1) * n};
-    struct state now = state_of(fit, n, begin, rss);
+    struct equations e = {
+        .n = fixed ? BEGIN : COMMON, .cross = room, .own = room + COMMON * n, .own_g = room + (COMMON + 1) * n};
+    struct state now = ramp_own_state_of(fit, n, begin, rss);
     struct state next = {.begin = room + (COMMON + 2) * n, .rss = room + (COMMON + 3) * n};
     int status = 0;
     for (int turn = 0; turn < (s->by_time ? TURNS : 1) && !status; turn++) {
-        linearise(s, &now);
+        ramp_own_linearise(s, &now);
         status = iterate(s, &e, fixed, &now, &next, fit);
     }
     if (!status && !fixed)

@@ -9,22 +9,22 @@
 struct ramp_reading {
     double from, to; /* us */
     double ghz;
-    double value;    /* GHz: what is fitted for it */
+    double value; /* GHz: what is fitted for it */
 };
 
 /* Of several repetitions, one after the other, each in order of time. */
 struct ramp_readings {
     size_t n_runs;
-    size_t *first;        /* n_runs + 1 of them: where each repetition begins, and the end */
+    size_t *first; /* n_runs + 1 of them: where each repetition begins, and the end */
     struct ramp_reading *x;
-    double length;        /* usual time from one reading to the next, us */
-    bool by_time;         /* 1 / ghz is what scatters evenly: chains timed by a clock */
+    double length; /* usual time from one reading to the next, us */
+    bool by_time;  /* 1 / ghz is what scatters evenly: chains timed by a clock */
 };
 
 struct ramp_own {
-    struct ramp_fit fit;  /* fit.begin: the mean over repetitions, with the limits of what they share */
-    double parameters;    /* as many as are fitted: less than one for each beginning where these are alike */
-    double spread;        /* standard deviation of the beginnings, us */
+    struct ramp_fit fit; /* fit.begin: the mean over repetitions, with the limits of what they share */
+    double parameters;   /* as many as are fitted: less than one for each beginning where these are alike */
+    double spread;       /* standard deviation of the beginnings, us */
 };
 
 /*

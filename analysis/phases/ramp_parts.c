@@ -26,8 +26,11 @@ struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, doubl
 
 struct phase ramp_phase(const struct piece *piece, enum phase_kind kind)
 {
-    struct phase ph = {.kind = kind, .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN}, .ipc = piece->value[TRACE_IPC],
-                       .volts = piece->value[TRACE_VOLTS], .level = -1};
+    struct phase ph = {.kind = kind,
+                       .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN},
+                       .ipc = piece->value[TRACE_IPC],
+                       .volts = piece->value[TRACE_VOLTS],
+                       .level = -1};
     ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
     for (int i = 0; i < 4; i++)
         ph.share[i] = piece->value[TRACE_LVL0 + i];

@@ -35,6 +35,6 @@ bool ramp_only_frequency(const struct segmentation *o, size_t e);
  * is none. *doubt: some steps may be one, and say so now. 0, or -1: out of memory.
  */
 int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past,
-                    bool *doubt);
+                     bool *doubt);
 
 #endif

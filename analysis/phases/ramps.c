@@ -17,23 +17,23 @@
 #include "analysis/stats/robust.h"
 
 enum {
-    BINS = 800,       /* of a stretch, at most */
+    BINS = 800, /* of a stretch, at most */
     BINS_LEAST = 30,
-    COARSE = 40,      /* parts of it that are looked at first, at most */
+    COARSE = 40, /* parts of it that are looked at first, at most */
     POINTS_OF_PART = 6,
-    OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
+    OWN_CUTS = 4, /* sharp steps that a repetition may have instead, at most */
     RUNS_FOR_TEST = 4,
     AROUND = 200,     /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
     REST_PERIODS = 20 /* a shorter rest of a stretch belongs to its ramp */
 };
-#define LEAST_CHANGE 0.004   /* relative: as for a step of the frequency */
+#define LEAST_CHANGE 0.004    /* relative: as for a step of the frequency */
 #define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
-#define TAU_PERIODS 8.0      /* a shorter time constant is not told from a step */
-#define TAU_KNOWN 3.0        /* a time constant whose limits reach farther is not known */
-#define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
+#define TAU_PERIODS 8.0       /* a shorter time constant is not told from a step */
+#define TAU_KNOWN 3.0         /* a time constant whose limits reach farther is not known */
+#define CLEARLY 20.0          /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
 #define Z_95 1.96
-#define DISTORTED 2.718 /* after one time constant 1/e of the step is left: an error counts e times as much there */
+#define DISTORTED 2.718  /* after one time constant 1/e of the step is left: an error counts e times as much there */
 #define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
 /* The samples of a stretch, each repetition at the mean of all. */
@@ -41,12 +41,12 @@ struct stretch {
     double begin, end; /* us */
     double width;      /* of a bin, us */
     size_t n_runs, n_bins;
-    size_t *count;     /* [run * n_bins + bin]; one sum and one mean for each */
+    size_t *count;        /* [run * n_bins + bin]; one sum and one mean for each */
     double *value, *time; /* GHz; ns a cycle */
-    double *t, *mean;  /* of the bins that hold any; n_points of them */
+    double *t, *mean;     /* of the bins that hold any; n_points of them */
     size_t *bin;
     size_t n_points, n_values;
-    double mean_half;  /* of the 95 % limits of the mean of all, among repetitions */
+    double mean_half; /* of the 95 % limits of the mean of all, among repetitions */
 };
 
 static void stretch_free(struct stretch *s)
@@ -83,8 +83,7 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
     /* samples at the ends may hold some of the states beyond */
     for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end - r->period; i++) {
         double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
-        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin + r->period || r->invalid[i] ||
-            !(freq[i] > 0))
+        if (r->trace->time_us[i] - (double)r->dt[i] < s->begin + r->period || r->invalid[i] || !(freq[i] > 0))
             continue;
         size_t bin = (size_t)fmin(fmax((t - s->begin) / s->width, 0), (double)(s->n_bins - 1));
         s->value[k * s->n_bins + bin] += (double)freq[i];
@@ -95,9 +94,10 @@ static void add_samples(const struct runs *r, const struct run_span *span, size_
 
 /*
  * Times of a cycle become frequencies by the tangent at what the samples around them tell together: their mean is then
- * the frequency of the mean time, which 1 / time, curved as it is, exceeds by the noise squared (analysis/phases/clock.h).
+ * the frequency of the mean time, which 1 / time, curved as it is, exceeds by the noise squared
+ * (analysis/phases/clock.h).
  */
-static void linearise(struct stretch *s)
+static void ramps_linearise(struct stretch *s)
 {
     for (size_t b = 0; b < s->n_bins; b++) {
         double sum = 0, n = 0;
@@ -147,10 +147,13 @@ static void level_out(struct stretch *s)
     s->mean_half = s->n_runs > 1 ? robust_half_width95(sqrt(squares / (double)(s->n_runs - 1)), s->n_runs) : 0;
 }
 
-static int gather(const struct runs *r, const struct segmentation *o, double begin, double end, struct stretch *s)
+static int ramps_gather(const struct runs *r, const struct segmentation *o, double begin, double end, struct stretch *s)
 {
     double bins = fmin(BINS, floor((end - begin) / r->period));
-    *s = (struct stretch){.begin = begin, .end = end, .width = (end - begin) / fmax(bins, 1), .n_runs = o->n_runs,
+    *s = (struct stretch){.begin = begin,
+                          .end = end,
+                          .width = (end - begin) / fmax(bins, 1),
+                          .n_runs = o->n_runs,
                           .n_bins = bins > 0 ? (size_t)bins : 1};
     s->count = calloc(s->n_runs * s->n_bins, sizeof *s->count);
     s->value = calloc(s->n_runs * s->n_bins, sizeof *s->value);
@@ -163,7 +166,7 @@ static int gather(const struct runs *r, const struct segmentation *o, double beg
     for (size_t k = 0; k < s->n_runs; k++)
         add_samples(r, &r->run[o->run[k]], k, s);
     if (r->clock.instant)
-        linearise(s);
+        ramps_linearise(s);
     level_out(s);
     for (size_t b = 0; b < s->n_bins; b++) {
         double sum = 0;
@@ -183,7 +186,7 @@ static int gather(const struct runs *r, const struct segmentation *o, double beg
 }
 
 /* Whether the frequency moves at all: a fit costs some milliseconds, and recordings may have many steady phases. */
-static bool moves(const struct runs *r, const struct stretch *s)
+static bool ramps_moves(const struct runs *r, const struct stretch *s)
 {
     double least = INFINITY, most = -INFINITY;
     size_t parts = s->n_points / POINTS_OF_PART < COARSE ? s->n_points / POINTS_OF_PART : COARSE;
@@ -204,7 +207,7 @@ static bool moves(const struct runs *r, const struct stretch *s)
 
 /* ---- how well it is described ---- */
 
-static double criterion(const struct stretch *s, double rss, double parameters)
+static double ramps_criterion(const struct stretch *s, double rss, double parameters)
 {
     double n = (double)s->n_values;
     return n * log(fmax(rss, 1e-18 * n)) + parameters * log(n);
@@ -303,8 +306,8 @@ static double rss_of_own_steps(const struct stretch *s, size_t k, size_t cuts, d
 }
 
 /* Whether the ramp describes the stretch better than pieces, common ones or each repetition's own. */
-static int describes_better(const struct stretch *s, const struct ramp_fit *f, bool free_begin,
-                            const struct phases *out, size_t p, size_t q, bool *better)
+static int ramps_describes_better(const struct stretch *s, const struct ramp_fit *f, bool free_begin,
+                                  const struct phases *out, size_t p, size_t q, bool *better)
 {
     double *y = malloc(s->n_bins * sizeof *y), runs = (double)s->n_runs, pieces = (double)(q - p + 1);
     double ramp = 0, own = 0;
@@ -316,9 +319,9 @@ static int describes_better(const struct stretch *s, const struct ramp_fit *f, b
         own += rss_of_own_steps(s, k, cuts, y);
     }
     free(y);
-    double as_ramp = criterion(s, ramp, runs + 2 + free_begin);
-    double as_own = criterion(s, own, runs * (1 + 2 * (double)cuts));
-    double as_pieces = criterion(s, rss_of_pieces(s, out, p, q), runs - 1 + 2 * pieces - 1);
+    double as_ramp = ramps_criterion(s, ramp, runs + 2 + free_begin);
+    double as_own = ramps_criterion(s, own, runs * (1 + 2 * (double)cuts));
+    double as_pieces = ramps_criterion(s, rss_of_pieces(s, out, p, q), runs - 1 + 2 * pieces - 1);
     *better = as_ramp + CLEARLY < fmin(as_own, as_pieces);
     return 0;
 }
@@ -378,7 +381,7 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
     bool bent = best->tau.hi < TAU_KNOWN * best->tau.value; /* a straight line has no time constant: it is a drift */
     bool better = bent && seen >= least && best->tau.value >= TAU_PERIODS * fmax(r->period, s->width) &&
                   best->to.value > 0 && best->begin.value < s->end;
-    if (better && describes_better(s, best, free_begin, out, p, q, &better))
+    if (better && ramps_describes_better(s, best, free_begin, out, p, q, &better))
         return -1;
     *runs = better ? shown_by(s, best) : 0;
     return 0;
@@ -386,8 +389,9 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
 
 /* ---- into the segmentation ---- */
 
-static size_t make_parts(const struct runs *r, const struct segmentation *o, size_t p, size_t q, const struct stretch *s,
-                         const struct ramp_fit *f, size_t runs, struct ramp_part part[RAMP_PARTS])
+static size_t make_parts(const struct runs *r, const struct segmentation *o, size_t p, size_t q,
+                         const struct stretch *s, const struct ramp_fit *f, size_t runs,
+                         struct ramp_part part[RAMP_PARTS])
 {
     double step = fabs(f->from.value - f->to.value), rest = REST_PERIODS * r->period;
     double over = f->begin.value + f->tau.value * log(fmax(step / (RAMP_ARRIVED * f->to.value), 1));
@@ -428,8 +432,8 @@ static size_t stretch_end(const struct segmentation *o, const struct phases *out
     return p;
 }
 
-/* Puts the ramp of pieces p to q into the segmentation. Each repetition's own beginning is sought where it is not at the
- * beginning of the stretch: waits scatter. */
+/* Puts the ramp of pieces p to q into the segmentation. Each repetition's own beginning is sought where it is not at
+ * the beginning of the stretch: waits scatter. */
 static int put_ramp(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q,
                     const struct stretch *s, const struct ramp_fit *f, size_t runs, size_t *past)
 {
@@ -451,7 +455,8 @@ static int put_ramp(const struct runs *r, struct segmentation *o, struct phases 
     return ramp_splice(o, out, p, q, part, n, NULL);
 }
 
-static int try_stretch(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past)
+static int try_stretch(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q,
+                       size_t *past)
 {
     double begin = out->phases[p].start_us, end = q + 1 < out->n_phases ? out->phases[q + 1].start_us : o->end;
     struct stretch s = {0};
@@ -460,8 +465,8 @@ static int try_stretch(const struct runs *r, struct segmentation *o, struct phas
     *past = 0;
     if (!(end - begin > BINS_LEAST * r->period) || !o->n_runs)
         return 0;
-    int bad = gather(r, o, begin, end, &s);
-    if (!bad && s.n_points >= BINS_LEAST && moves(r, &s))
+    int bad = ramps_gather(r, o, begin, end, &s);
+    if (!bad && s.n_points >= BINS_LEAST && ramps_moves(r, &s))
         bad = fit_stretch(r, &s, out, p, q, &f, &runs);
     if (!bad && runs)
         bad = put_ramp(r, o, out, p, q, &s, &f, runs, past);
@@ -497,8 +502,10 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
         else if (p + 1 == out->n_phases &&
-                 phases_warn(out, "the frequency still changes where the ramp from %.1f us ends: its time constant is "
-                      "%.0f us; longer recordings (--observe) would tell it better", ph->start_us, tau))
+                 phases_warn(out,
+                             "the frequency still changes where the ramp from %.1f us ends: its time constant is %.0f "
+                             "us; longer recordings (--observe) would tell it better",
+                             ph->start_us, tau))
             return -1;
     }
     return 0;

@@ -31,7 +31,7 @@ struct blocks {
 };
 
 /* How long piece p typically is, us: a repetition that places its end far off must not bring in the next piece. */
-static double typical_length(const struct segmentation *o, size_t p, double *x)
+static double rates_typical_length(const struct segmentation *o, size_t p, double *x)
 {
     for (size_t k = 0; k < o->n_runs; k++)
         x[k] = times_end_in(o, p, k) - times_begin_in(o, p, k);
@@ -39,8 +39,8 @@ static double typical_length(const struct segmentation *o, size_t p, double *x)
 }
 
 /* What each block of repetition k says of piece p, in the first `length` us of it. */
-static void add_blocks(const struct runs *r, const struct segmentation *o, size_t p, size_t k, double length, size_t most,
-                       struct blocks *out)
+static void add_blocks(const struct runs *r, const struct segmentation *o, size_t p, size_t k, double length,
+                       size_t most, struct blocks *out)
 {
     const struct run_span *s = &r->run[o->run[k]];
     const float *ipc = r->trace->channel[TRACE_IPC], *freq = r->trace->channel[TRACE_FREQ];
@@ -74,7 +74,7 @@ static int fastest_first(const void *a, const void *b)
 }
 
 /* The highest rate that enough of the blocks, which it sorts, are near to; NaN: none. */
-static double full_rate(struct blocks *a)
+static double rates_full_rate(struct blocks *a)
 {
     qsort(a->b, a->n, sizeof *a->b, fastest_first);
     size_t need = (size_t)ceil(FULL_LEAST * (double)a->n);
@@ -90,7 +90,7 @@ static double common_ipc(struct blocks *a)
     size_t m = 0;
     if (a->n < RUNS_LEAST)
         return NAN;
-    double full = a->n < KINDS_FROM ? NAN : full_rate(a); /* too few are of one kind */
+    double full = a->n < KINDS_FROM ? NAN : rates_full_rate(a); /* too few are of one kind */
     for (size_t i = 0; i < a->n; i++)
         if (isnan(full) || fabs(a->b[i].rate / full - 1) < 2 * WINDOW)
             a->x[m++] = a->b[i].ipc;
@@ -106,7 +106,7 @@ int rates_find(const struct runs *r, struct segmentation *o)
     int bad = !a.b || !a.x ? -1 : 0;
     for (size_t p = 0; p < o->n_pieces && !bad; p++) {
         a.n = 0;
-        double length = typical_length(o, p, a.x);
+        double length = rates_typical_length(o, p, a.x);
         for (size_t k = 0; k < o->n_runs && !o->piece[p].halt; k++)
             add_blocks(r, o, p, k, length, BLOCKS_MOST / o->n_runs + 1, &a);
         double common = common_ipc(&a);

@@ -11,13 +11,13 @@
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
 #define GRID_LOST 0.35      /* periods: a grid less regular than this is none */
-#define LONG_SAMPLE 1.75 /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
-#define LOST_LEAST 0.5   /* periods */
-#define SOFT_LEAST 0.2   /* periods, in a sample of ordinary length */
-#define PAUSE_PERIODS 2.5 /* a sample so much longer than its neighbours lost time, whatever the counters say */
+#define LONG_SAMPLE 1.75    /* periods: longer samples are looked into; grids shifted at time 0 make some of 1.5 */
+#define LOST_LEAST 0.5      /* periods */
+#define SOFT_LEAST 0.2      /* periods, in a sample of ordinary length */
+#define PAUSE_PERIODS 2.5   /* a sample so much longer than its neighbours lost time, whatever the counters say */
 
 /* Whether a sample of this repetition holds more than a voltage: scattered readings come one a repetition. */
-static bool measured(const struct trace *t, size_t first, size_t n)
+static bool runs_measured(const struct trace *t, size_t first, size_t n)
 {
     bool other = false;
     for (int c = 0; c < TRACE_CHANNELS; c++)
@@ -32,7 +32,7 @@ static bool measured(const struct trace *t, size_t first, size_t n)
     return false;
 }
 
-static int split(const struct trace *t, struct runs *r)
+static int runs_split(const struct trace *t, struct runs *r)
 {
     size_t capacity = 0;
     for (size_t first = 0, i = 1; i <= t->n; i++) {
@@ -40,7 +40,7 @@ static int split(const struct trace *t, struct runs *r)
             continue;
         if (i < t->n && !t->run)
             continue;
-        if (measured(t, first, i - first)) {
+        if (runs_measured(t, first, i - first)) {
             if (r->n == capacity) {
                 capacity = capacity ? 2 * capacity : 16;
                 struct run_span *bigger = realloc(r->run, capacity * sizeof *bigger);
@@ -55,7 +55,7 @@ static int split(const struct trace *t, struct runs *r)
     return 0;
 }
 
-static double typical_length(const struct runs *r)
+static double runs_typical_length(const struct runs *r)
 {
     size_t total = 0, m = 0;
     for (size_t k = 0; k < r->n; k++)
@@ -84,7 +84,7 @@ static void measure_lengths(struct runs *r)
 }
 
 /* Speeds of a sample: of the clock, and of the payload where both channels are there. */
-static double clock_of(const struct runs *r, size_t i)
+static double runs_clock_of(const struct runs *r, size_t i)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     return freq ? (double)freq[i] : NAN;
@@ -98,8 +98,8 @@ static double rate_of(const struct runs *r, size_t i)
 
 /* Medians of up to `want` ordinary samples before (step -1) or after (+1) sample i of run s: of their clock, payload
  * rate and length. */
-static size_t look(const struct runs *r, const struct run_span *s, size_t i, int step, size_t want, double *clock,
-                   double *rate, double *length)
+static size_t runs_look(const struct runs *r, const struct run_span *s, size_t i, int step, size_t want, double *clock,
+                        double *rate, double *length)
 {
     double c[NEIGHBOURS], q[NEIGHBOURS], d[NEIGHBOURS];
     size_t m = 0;
@@ -112,7 +112,7 @@ static size_t look(const struct runs *r, const struct run_span *s, size_t i, int
         } else if (r->dt[k] > LONG_SAMPLE * r->period && m && r->dt[k] > 2 * d[0]) {
             break; /* another gap: what lies beyond may be another state */
         }
-        c[m] = clock_of(r, k);
+        c[m] = runs_clock_of(r, k);
         q[m] = rate_of(r, k);
         d[m++] = (double)r->dt[k];
         if (k == 0)
@@ -136,27 +136,27 @@ static void lost_time(double dt, double speed, double before, double after, doub
     *most = dt * (1 - speed / fmax(before, after));
 }
 
-static bool differs(double a, double b, double noise, size_t n)
+static bool runs_differs(double a, double b, double noise, size_t n)
 {
     double bound = fmax(0.004, 5.5 * 1.2533 * noise * sqrt(2.0 / (double)(n ? n : 1))); /* medians: sqrt(pi/2) */
     return !isnan(a) && !isnan(b) && fabs(log(a / b)) > bound;
 }
 
 /* Judges one suspicious sample; true if it holds lost time. Clock reads split from their counters are put right. */
-static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
+static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
 {
     const struct run_span *s = &r->run[run];
-    double cb, ca, qb, qa, lb, la, dt = (double)r->dt[i], clock = clock_of(r, i), rate = rate_of(r, i);
-    look(r, s, i, -1, REFERENCE, &cb, &qb, &lb);
-    look(r, s, i, 1, REFERENCE, &ca, &qa, &la);
+    double cb, ca, qb, qa, lb, la, dt = (double)r->dt[i], clock = runs_clock_of(r, i), rate = rate_of(r, i);
+    runs_look(r, s, i, -1, REFERENCE, &cb, &qb, &lb);
+    runs_look(r, s, i, 1, REFERENCE, &ca, &qa, &la);
     double local = fmax(r->period, fmax(isnan(lb) ? 0 : lb, isnan(la) ? 0 : la));
     bool is_long = dt > LONG_SAMPLE * r->period && dt > 1.3 * fmin(isnan(lb) ? dt : lb, isnan(la) ? dt : la);
     double least = NAN, most = NAN, rate_least = NAN, rate_most = NAN;
     bool moved = false;
     /* the low mean that belongs to this long sample may have been written one sample early; chains tell no means */
     if (is_long && !r->clock.instant && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
-        double before = clock_of(r, i - 1), two, unused_rate, unused_length;
-        look(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
+        double before = runs_clock_of(r, i - 1), two, unused_rate, unused_length;
+        runs_look(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
         double ref = isnan(two) ? cb : two;
         double least_ref = fmin(ref, isnan(ca) ? ref : ca);
         if (before < 0.8 * ref && clock > 0.9 * least_ref && r->dt[i - 1] < LONG_SAMPLE * r->period) {
@@ -173,8 +173,13 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     if (!isnan(rate))
         lost_time(dt, rate, qb, qa, &rate_least, &rate_most);
     double bound = fmax(LOST_LEAST * r->period, 6 * r->noise[TRACE_FREQ] * dt);
-    *g = (struct gap){.run = run, .sample = i, .begin = r->trace->time_us[i] - dt, .end = r->trace->time_us[i],
-                      .clock = clock, .rate = rate, .moved = moved};
+    *g = (struct gap){.run = run,
+                      .sample = i,
+                      .begin = r->trace->time_us[i] - dt,
+                      .end = r->trace->time_us[i],
+                      .clock = clock,
+                      .rate = rate,
+                      .moved = moved};
     if (is_long && least > bound) {
         g->lost = 0.5 * (least + most);
     } else if (is_long && rate_least > fmax(bound, 6 * hypot(r->noise[TRACE_FREQ], r->noise[TRACE_IPC]) * dt)) {
@@ -188,11 +193,12 @@ static bool examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
         return false;
     }
     g->running = !r->clock.instant && !(least > 0.1 * dt) && !isnan(least);
-    size_t nb = look(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb), na = look(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
+    size_t nb = runs_look(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb),
+           na = runs_look(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
     size_t fewer = nb < na ? nb : na;
     g->freq_before = cb;
     g->freq_after = ca;
-    g->level_changes = fewer >= 2 && differs(cb, ca, r->noise[TRACE_FREQ], fewer);
+    g->level_changes = fewer >= 2 && runs_differs(cb, ca, r->noise[TRACE_FREQ], fewer);
     r->invalid[i] = 1;
     return true;
 }
@@ -242,7 +248,7 @@ static int find_gaps(struct runs *r)
             if (freq && !low && !isnan(freq[i]))
                 last = freq[i];
             struct gap g;
-            if ((!low && r->dt[i] <= (float)(LONG_SAMPLE * r->period)) || !examine(r, k, i, &g)) {
+            if ((!low && r->dt[i] <= (float)(LONG_SAMPLE * r->period)) || !runs_examine(r, k, i, &g)) {
                 if (low)
                     last = freq[i];
                 continue;
@@ -347,7 +353,7 @@ struct place {
     size_t gap;
 };
 
-static int by_begin(const void *a, const void *b)
+static int runs_by_begin(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->begin != y->begin)
@@ -364,7 +370,7 @@ static int sort_gaps(struct runs *r)
             p[k] = (struct place){r->gap[k].begin, k};
             r->longest = fmax(r->longest, r->gap[k].end - r->gap[k].begin);
         }
-        qsort(p, r->n_gaps, sizeof *p, by_begin);
+        qsort(p, r->n_gaps, sizeof *p, runs_by_begin);
         for (size_t k = 0; k < r->n_gaps; k++)
             r->by_begin[k] = p[k].gap;
     }
@@ -387,7 +393,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
     r->trace = t;
     r->dt = malloc((t->n + 1) * sizeof *r->dt);
     r->invalid = calloc(t->n + 1, 1);
-    if (!r->dt || !r->invalid || split(t, r))
+    if (!r->dt || !r->invalid || runs_split(t, r))
         return -1;
     r->clock = clock_reading_of(t);
     for (int c = 0; c < TRACE_CHANNELS; c++) {
@@ -395,9 +401,10 @@ int runs_prepare(const struct trace *t, struct runs *r)
         for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
             r->has[c] = !isnan(t->channel[c][i]);
         if (r->has[c])
-            r->noise[c] = fmax(segment_neighbour_noise(t->channel[c], t->n, relative), relative ? clock_noise(&r->clock) : 0);
+            r->noise[c] = fmax(segment_neighbour_noise(t->channel[c], t->n, relative),
+                               relative ? clock_noise(&r->clock) : 0);
     }
-    r->period = typical_length(r);
+    r->period = runs_typical_length(r);
     measure_lengths(r);
     /* of a voltage alone, read at instants, no sample can hold lost time */
     if (only_volts(r))

@@ -20,16 +20,16 @@
 
 /* Time lost inside one sample. */
 struct gap {
-    uint32_t run;        /* index of the repetition, not its number */
-    size_t sample;       /* index into the trace */
-    double begin, end;   /* of the sample, us */
-    double lost;         /* us, as far as the neighbours' speed tells */
-    double clock, rate;  /* mean GHz of the sample, and times its IPC; split reads put right */
+    uint32_t run;                   /* index of the repetition, not its number */
+    size_t sample;                  /* index into the trace */
+    double begin, end;              /* of the sample, us */
+    double lost;                    /* us, as far as the neighbours' speed tells */
+    double clock, rate;             /* mean GHz of the sample, and times its IPC; split reads put right */
     double freq_before, freq_after; /* GHz, medians of the neighbours; NaN = not measured */
-    bool running;        /* the core's cycles went on: time was lost to other code, the core was not halted */
-    bool soft;           /* the sample is not longer than others: a halt only if other evidence says so */
-    bool moved;          /* its low mean was written one sample early */
-    bool level_changes;  /* the frequency or the rate differs before and after */
+    bool running;       /* the core's cycles went on: time was lost to other code, the core was not halted */
+    bool soft;          /* the sample is not longer than others: a halt only if other evidence says so */
+    bool moved;         /* its low mean was written one sample early */
+    bool level_changes; /* the frequency or the rate differs before and after */
 };
 
 struct run_span {
@@ -42,13 +42,13 @@ struct runs {
     const struct trace *trace;
     size_t n;
     struct run_span *run;
-    float *dt;         /* length of each sample, us; the first of a run: the period */
-    uint8_t *invalid;   /* samples that hold lost time: no mean of them describes a state */
+    float *dt;        /* length of each sample, us; the first of a run: the period */
+    uint8_t *invalid; /* samples that hold lost time: no mean of them describes a state */
     struct gap *gap;
     size_t n_gaps;
-    size_t *by_begin;  /* indexes of the gaps in order of their beginning */
-    double longest;    /* of the gaps, us */
-    double period;     /* typical sample length, us */
+    size_t *by_begin;             /* indexes of the gaps in order of their beginning */
+    double longest;               /* of the gaps, us */
+    double period;                /* typical sample length, us */
     double noise[TRACE_CHANNELS]; /* of one sample: relative for frequency and IPC, else in the channel's unit */
     bool has[TRACE_CHANNELS];
     enum sampler_habit {
@@ -59,7 +59,7 @@ struct runs {
     double typical_lost; /* of the gaps across which the level changes: medians; NaN = too few */
     double typical_step; /* their size, as a logarithm */
     struct clock_reading clock;
-    bool disturbed;    /* IPC is missing where another thread ran: what one repetition shows is not all that happened */
+    bool disturbed; /* IPC is missing where another thread ran: what one repetition shows is not all that happened */
     double chain_doubt; /* by so much, relative, the frequency may be above what chains tell (neighbour.h) */
 };
 

@@ -8,14 +8,14 @@
 #include "analysis/stats/robust.h"
 
 enum {
-    NEAR = 4,              /* samples that a cut may move at a time */
+    NEAR = 4, /* samples that a cut may move at a time */
     FAR = 16,
     NOISE_SAMPLES = 4001, /* differences looked at for a noise estimate: its error is then below 2 % */
-    SCALE_MAX = 1024,      /* longest moving sum */
-    SHARP = 12             /* samples on each side within which a step must show */
+    SCALE_MAX = 1024,     /* longest moving sum */
+    SHARP = 12            /* samples on each side within which a step must show */
 };
 #define QUANTUM_LEAST 1e-6 /* relative: values as close as this are equal */
-#define CANDIDATE_Z 4.0 /* proposals; elimination asks for more */
+#define CANDIDATE_Z 4.0    /* proposals; elimination asks for more */
 
 static inline float transform(float v, bool logarithm)
 {
@@ -190,7 +190,7 @@ static int clean_series(const float *value, const uint8_t *skip, size_t first, s
     return 0;
 }
 
-static double mean(const struct clean *c, size_t a, size_t b)
+static double segment_mean(const struct clean *c, size_t a, size_t b)
 {
     return (c->sum[b] - c->sum[a]) / (double)(b - a);
 }
@@ -279,7 +279,7 @@ static int propose(const struct clean *c, size_t w, const struct segment_rule *r
     return best ? add_position(p, best) : 0;
 }
 
-static int ascending(const void *a, const void *b)
+static int segment_ascending(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return x < y ? -1 : x > y;
@@ -291,7 +291,7 @@ static int propose_all(const struct clean *c, const struct segment_rule *rule, s
         if (propose(c, w, rule, p))
             return -1;
     if (p->n)
-        qsort(p->at, p->n, sizeof *p->at, ascending);
+        qsort(p->at, p->n, sizeof *p->at, segment_ascending);
     size_t m = 0;
     for (size_t i = 0; i < p->n; i++)
         if (!m || p->at[i] > p->at[m - 1])
@@ -308,12 +308,12 @@ static void own_stretch(const struct clean *c, size_t at, size_t *before, size_t
 {
     if (*before > 0 && at - *before > 3)
         ++*before;
-    if (*after < c->n && *after - at > 3)
+    if (*after<c->n && * after - at> 3)
         --*after;
 }
 
 /* Moves a cut to where the means before and after fit best (least squares), between its neighbours. */
-static size_t place(const struct clean *c, size_t before, size_t at, size_t after, size_t reach)
+static size_t segment_place(const struct clean *c, size_t before, size_t at, size_t after, size_t reach)
 {
     size_t lo = at > before + 1 + reach ? at - reach : before + 1;
     size_t hi = at + reach < after ? at + reach : after - 1;
@@ -339,7 +339,7 @@ static void pinning_all(const struct clean *c, struct positions *p, size_t reach
         size_t before = i ? p->at[i - 1] : 0, after = i + 1 < p->n ? p->at[i + 1] : c->n;
         own_stretch(c, p->at[i], &before, &after);
         if (after - before > 2)
-            p->at[i] = place(c, before, p->at[i], after, reach);
+            p->at[i] = segment_place(c, before, p->at[i], after, reach);
     }
 }
 
@@ -353,12 +353,12 @@ static double worth(const struct clean *c, const struct positions *p, size_t i, 
         return 0;
     size_t clean_before = before, clean_after = after;
     own_stretch(c, at, &clean_before, &clean_after);
-    double effect = mean(c, at, clean_after) - mean(c, clean_before, at);
+    double effect = segment_mean(c, at, clean_after) - segment_mean(c, clean_before, at);
     double z = fabs(effect) / (c->sigma * sqrt(1.0 / (double)left + 1.0 / (double)right));
     /* near the cut, but not the sample on either side of it, which may hold some of both */
     size_t l = left < SHARP ? left : SHARP, r = right < SHARP ? right : SHARP;
     size_t trim_l = l > 3, trim_r = r > 3;
-    double near = mean(c, at + trim_r, at + r) - mean(c, at - l, at - trim_l);
+    double near = segment_mean(c, at + trim_r, at + r) - segment_mean(c, at - l, at - trim_l);
     double near_z = fabs(near) / (c->sigma * sqrt(1.0 / (double)(l - trim_l) + 1.0 / (double)(r - trim_r)));
     if (out)
         *out = (struct cut){at, effect, z};
@@ -419,13 +419,13 @@ static int propose_again(const struct positions *candidates, const struct segmen
             return -1;
     }
     if (p->n > before)
-        qsort(p->at, p->n, sizeof *p->at, ascending);
+        qsort(p->at, p->n, sizeof *p->at, segment_ascending);
     return 0;
 }
 
 /* Places the cuts and removes those that do not stand; what is left may move by `reach` samples. */
-static void settle(const struct clean *c, struct positions *p, const struct segment_rule *rule, double *z,
-                   size_t reach)
+static void segment_settle(const struct clean *c, struct positions *p, const struct segment_rule *rule, double *z,
+                           size_t reach)
 {
     pinning_all(c, p, NEAR);
     for (int round = 0; round < 4; round++) {
@@ -453,10 +453,10 @@ size_t segment_channel(const float *value, const uint8_t *skip, size_t first, si
     *cuts = malloc((2 * p.n + 1) * sizeof **cuts);
     if (!z || !*cuts)
         goto out;
-    settle(&c, &p, rule, z, FAR);
+    segment_settle(&c, &p, rule, z, FAR);
     if (propose_again(&candidates, rule, &p))
         goto out;
-    settle(&c, &p, rule, z, NEAR);
+    segment_settle(&c, &p, rule, z, NEAR);
     for (size_t i = 0; i < p.n; i++) {
         worth(&c, &p, i, rule, &(*cuts)[i]);
         (*cuts)[i].at = first + c.index[p.at[i]];

@@ -25,11 +25,11 @@ struct cut {
 };
 
 struct segment_rule {
-    bool logarithm;    /* of the values */
-    double min_effect; /* smaller steps do not matter */
-    double min_z;      /* less significant steps are not believed */
-    size_t min_length; /* shorter states are not believed */
-    bool gradual;      /* a step may be a ramp of many samples, and need not be sharp */
+    bool logarithm;     /* of the values */
+    double min_effect;  /* smaller steps do not matter */
+    double min_z;       /* less significant steps are not believed */
+    size_t min_length;  /* shorter states are not believed */
+    bool gradual;       /* a step may be a ramp of many samples, and need not be sharp */
     double least_noise; /* of one sample, whatever they seem to have: 0 = not known */
 };
 

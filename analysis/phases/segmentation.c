@@ -16,12 +16,9 @@
  * 2^-13 V = 0.12 mV while steps of interest begin at 6 mV.
  */
 static const struct segment_rule rules[TRACE_CHANNELS] = {
-    [TRACE_FREQ] = {true, 0.004, 6, 3, false, 0},
-    [TRACE_IPC] = {true, 0.06, 6, 3, false, 0},
-    [TRACE_VOLTS] = {false, 0.0015, 6, 3, false, 0},
-    [TRACE_LVL0] = {false, 0.1, 6, 3, false, 0},
-    [TRACE_LVL1] = {false, 0.1, 6, 3, false, 0},
-    [TRACE_LVL2] = {false, 0.1, 6, 3, false, 0},
+    [TRACE_FREQ] = {true, 0.004, 6, 3, false, 0},    [TRACE_IPC] = {true, 0.06, 6, 3, false, 0},
+    [TRACE_VOLTS] = {false, 0.0015, 6, 3, false, 0}, [TRACE_LVL0] = {false, 0.1, 6, 3, false, 0},
+    [TRACE_LVL1] = {false, 0.1, 6, 3, false, 0},     [TRACE_LVL2] = {false, 0.1, 6, 3, false, 0},
     [TRACE_THROTTLE] = {false, 0.1, 6, 3, false, 0},
 };
 
@@ -170,7 +167,7 @@ static int find_own_halts(const struct runs *r, size_t run, struct boundaries *l
     return 0;
 }
 
-static int by_begin(const void *a, const void *b)
+static int segmentation_by_begin(const void *a, const void *b)
 {
     const struct boundary *x = a, *y = b;
     if (x->begin != y->begin)
@@ -182,7 +179,7 @@ static int by_begin(const void *a, const void *b)
 static void merge_boundaries(struct boundaries *l, double period)
 {
     if (l->n)
-        qsort(l->b, l->n, sizeof *l->b, by_begin);
+        qsort(l->b, l->n, sizeof *l->b, segmentation_by_begin);
     size_t m = 0;
     for (size_t i = 0; i < l->n; i++) {
         struct boundary *b = &l->b[i], *last = m ? &l->b[m - 1] : NULL;
@@ -218,7 +215,7 @@ struct stretch {
  * Means of the samples within a stretch. A sample at an edge found in the data may hold some of either state, whichever
  * side it was counted to: the first and last are left out where others remain.
  */
-static int describe(const struct runs *r, const struct series *s, const struct stretch *t, struct piece *p)
+static int segmentation_describe(const struct runs *r, const struct series *s, const struct stretch *t, struct piece *p)
 {
     size_t a = series_at(r, s, t->begin), b = series_at(r, s, t->end);
     memset(p, 0, sizeof *p);
@@ -254,7 +251,7 @@ static int describe(const struct runs *r, const struct series *s, const struct s
     return 0;
 }
 
-static signed char change(int c, const struct piece *a, const struct piece *b)
+static signed char segmentation_change(int c, const struct piece *a, const struct piece *b)
 {
     double v1 = a->value[c], v2 = b->value[c];
     if (isnan(v1) || isnan(v2))
@@ -272,7 +269,7 @@ static void set_kind(const struct runs *r, const struct piece *a, const struct p
     k->forced = forced;
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (r->has[c] && !(forced && c == TRACE_IPC))
-            k->change[c] = change(c, a, b);
+            k->change[c] = segmentation_change(c, a, b);
 }
 
 static bool any_change(const struct edge_kind *k)
@@ -299,7 +296,7 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
         for (size_t i = 0; i <= l->n; i++) {
             const struct stretch t = {from, i < l->n ? l->b[i].begin : end, i && l->b[i - 1].forced,
                                       i < l->n && l->b[i].forced};
-            if (describe(r, s, &t, &o->piece[n]))
+            if (segmentation_describe(r, s, &t, &o->piece[n]))
                 return -1;
             n++;
             if (i == l->n)
@@ -373,12 +370,11 @@ static void edges_place_all(const struct runs *r, const struct boundaries *l, st
             double *x = &o->time[p * o->n_runs + k];
             if (b->halt) {
                 double *y = x + o->n_runs, length;
-                const struct gap *g = b->gap ? b->gap : own_gap(r, o->run[k], b, last, fmax(limit, b->end),
-                                                                &o->edge[p + 1]);
+                const struct gap *g = b->gap ? b->gap
+                                             : own_gap(r, o->run[k], b, last, fmax(limit, b->end), &o->edge[p + 1]);
                 *x = *y = NAN;
                 if (g) {
-                    edges_place_halt(r, g, &o->piece[p], &o->piece[p + 2],
-                               b->forced ? o->switch_us : NAN, x, &length);
+                    edges_place_halt(r, g, &o->piece[p], &o->piece[p + 2], b->forced ? o->switch_us : NAN, x, &length);
                     *y = *x + length;
                     last = g->end;
                 }
@@ -387,7 +383,7 @@ static void edges_place_all(const struct runs *r, const struct boundaries *l, st
             }
             *x = b->forced ? o->switch_us
                            : edges_place(r, o->run[k], &o->piece[p], &o->piece[p + 1], &o->edge[p], last,
-                                        fmax(limit, b->end + r->period), b->begin, many);
+                                         fmax(limit, b->end + r->period), b->begin, many);
             if (*x < last - r->period) /* before the edge before: this repetition does not show it */
                 *x = NAN;
             if (!isnan(*x))
@@ -521,7 +517,7 @@ void segmentation_judge_seen(struct segmentation *o)
         struct edge_kind *edge = &o->edge[e], now = *edge;
         for (int c = 0; c < TRACE_CHANNELS; c++)
             if (!(edge->forced && c == TRACE_IPC))
-                now.change[c] = change(c, a, b);
+                now.change[c] = segmentation_change(c, a, b);
         if (edge->forced || o->piece[e].halt || share_a_change(edge, &now))
             *edge = now;
     }
@@ -541,13 +537,15 @@ double segmentation_step(const struct segmentation *o, size_t e, int c, double *
  * counts as one, or which way it goes, makes no difference. Else only those repetitions would be left that noise has
  * moved the same way.
  */
-static bool same_change(const struct segmentation *a, size_t i, const struct segmentation *b, size_t j, int c, bool seen_anyway)
+static bool same_change(const struct segmentation *a, size_t i, const struct segmentation *b, size_t j, int c,
+                        bool seen_anyway)
 {
     enum { UNDECIDED_Z = 4 };
     signed char first = a->edge[i].change[c], second = b->edge[j].change[c];
     if (first == second || !seen_anyway)
         return first == second;
-    double sigma_a, sigma_b, step_a = segmentation_step(a, i, c, &sigma_a), step_b = segmentation_step(b, j, c, &sigma_b);
+    double sigma_a, sigma_b, step_a = segmentation_step(a, i, c, &sigma_a),
+                             step_b = segmentation_step(b, j, c, &sigma_b);
     if (isnan(step_a) || isnan(step_b))
         return true; /* not measured there: nothing speaks against it */
     return fabs(step_a - step_b) < UNDECIDED_Z * hypot(sigma_a, sigma_b);
@@ -568,8 +566,9 @@ bool segmentation_fits(const struct segmentation *model, const struct segmentati
             if (!shared[c])
                 continue;
             visible |= model->edge[i].change[c] != 0;
-            same = same && same_change(model, i, other, j, c, halting || model->edge[i].forced ||
-                                       share_a_change(&model->edge[i], &other->edge[j]));
+            same = same &&
+                   same_change(model, i, other, j, c,
+                               halting || model->edge[i].forced || share_a_change(&model->edge[i], &other->edge[j]));
         }
         if (visible && !same)
             return false;

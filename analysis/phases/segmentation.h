@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The segmentation of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one ends
- * and the next begins (private to analysis/).
+ * The segmentation of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one
+ * ends and the next begins (private to analysis/).
  */
 #ifndef CHARACTERIZE_OUTLINE_H
 #define CHARACTERIZE_OUTLINE_H
@@ -31,20 +31,20 @@ struct edge_kind {
 struct segmentation {
     size_t n_pieces;
     struct piece *piece;
-    struct edge_kind *edge;  /* n_pieces - 1 */
+    struct edge_kind *edge; /* n_pieces - 1 */
     size_t n_runs;
-    size_t *run;             /* indexes into runs.run */
-    double *time;            /* [edge * n_runs + k], us; NaN = repetition k does not show it */
-    double begin, end;       /* of the recording, us */
-    double switch_us;        /* time of the switch of kernels, NaN = none */
+    size_t *run;                  /* indexes into runs.run */
+    double *time;                 /* [edge * n_runs + k], us; NaN = repetition k does not show it */
+    double begin, end;            /* of the recording, us */
+    double switch_us;             /* time of the switch of kernels, NaN = none */
     double noise[TRACE_CHANNELS]; /* of one of the samples that it was found in, as in struct runs */
     bool *other_ghz; /* [n_runs]: ran at another frequency than most from beginning to end; NULL: none is known to */
 };
 
 /*
- * The segmentation of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time line
- * find the pieces, each repetition places its own edges. Repetitions that pause for long have no useful time line in
- * common: *o is then empty. Returns 0, or -1: out of memory.
+ * The segmentation of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time
+ * line find the pieces, each repetition places its own edges. Repetitions that pause for long have no useful time line
+ * in common: *o is then empty. Returns 0, or -1: out of memory.
  */
 int segmentation_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct segmentation *o);
 void segmentation_free(struct segmentation *o);
@@ -81,7 +81,7 @@ bool segmentation_gap_is_halt(const struct runs *r, const struct gap *g);
  * known: when it begins if that is known, else NaN.
  */
 void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                double known, double *begin, double *length);
+                      double known, double *begin, double *length);
 
 /*
  * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to `side` samples after
@@ -93,6 +93,6 @@ double edges_own_step(const struct runs *r, size_t run, int c, double lo, double
 /* Where repetition `run` goes from the state `before` to `after` between the times lo and hi, near `guess`; NaN if it
  * does not. `search`: anywhere in between, not only near the guess. */
 double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
-                  const struct edge_kind *kind, double lo, double hi, double guess, bool search);
+                   const struct edge_kind *kind, double lo, double hi, double guess, bool search);
 
 #endif

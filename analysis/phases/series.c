@@ -27,8 +27,8 @@ void series_free(struct series *s)
 void series_of_one(const struct runs *r, size_t run, struct series *s)
 {
     const struct run_span *span = &r->run[run];
-    *s = (struct series){.n = span->n, .skip = r->invalid + span->first, .base = span->first, .repetitions = 1,
-                         .period = r->period};
+    *s = (struct series){
+        .n = span->n, .skip = r->invalid + span->first, .base = span->first, .repetitions = 1, .period = r->period};
     for (int c = 0; c < TRACE_CHANNELS; c++)
         s->value[c] = r->has[c] ? r->trace->channel[c] + span->first : NULL;
     s->begin = r->trace->time_us[span->first] - r->period;
@@ -87,8 +87,9 @@ int series_of_many(const struct runs *r, const size_t *run, size_t n, double swi
                         values[m++] = (double)r->trace->channel[c][i];
             /* few repetitions have a sample while most of them are halted: those say little */
             if (s->value[c])
-                s->value[c][bin] =
-                    m * 4 >= n ? (float)clock_centre(&r->clock, (enum trace_channel)c, values, m, values + m) : NAN;
+                s->value[c][bin] = m * 4 >= n
+                                       ? (float)clock_centre(&r->clock, (enum trace_channel)c, values, m, values + m)
+                                       : NAN;
         }
         memcpy(cursor, stop, n * sizeof *cursor);
     }

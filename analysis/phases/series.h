@@ -17,9 +17,9 @@ struct series {
     size_t n;
     float *value[TRACE_CHANNELS];
     const uint8_t *skip;
-    double *end;       /* of each sample; NULL: one repetition, times are the trace's */
+    double *end; /* of each sample; NULL: one repetition, times are the trace's */
     bool owned;
-    size_t base;       /* one repetition: index of its first sample in the trace */
+    size_t base;        /* one repetition: index of its first sample in the trace */
     size_t repetitions; /* of which each sample is the mean */
     double begin, period;
 };

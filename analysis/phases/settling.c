@@ -66,7 +66,7 @@ int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
 
 /* What counts as one of the values seen: within their range, and beyond it as far as they differ among themselves, as
  * `spread` (relative) says that single repetitions do, or by `least`, whichever is most. */
-static struct range range_of(const double *seen, size_t n, double spread, double least)
+static struct range settling_range_of(const double *seen, size_t n, double spread, double least)
 {
     double copy[SETTLING_SEEN_MAX];
     struct range r = {INFINITY, -INFINITY, NAN};
@@ -83,7 +83,7 @@ static struct range range_of(const double *seen, size_t n, double spread, double
 }
 
 /* Three standard deviations of n values, relative to their median. */
-static double spread_of(const double *x, size_t n, double *scratch)
+static double settling_spread_of(const double *x, size_t n, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
     double middle = robust_median(scratch, n);
@@ -114,7 +114,8 @@ static size_t find_wholes(const struct trace *t, struct whole *out, double *scra
         double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
         double from = fmax(0, fmin(last - END_US, (1 - LAST_PART) * last));
         if (!isnan(ghz))
-            out[n++] = (struct whole){.begin = ghz, .run = t->run[begin],
+            out[n++] = (struct whole){.begin = ghz,
+                                      .run = t->run[begin],
                                       .end = middle_between(t, TRACE_FREQ, begin, end, from, INFINITY, scratch)};
     }
     return n;
@@ -147,7 +148,8 @@ int settling_mark_late(const struct trace *t, const struct steady_seen *own, boo
     size_t runs = find_wholes(t, w, scratch);
     for (size_t i = 0; i < runs; i++)
         value[i] = w[i].begin;
-    struct range r = range_of(own->ghz, own->n_ghz, runs ? spread_of(value, runs, scratch) : NAN, FREQ_LATE);
+    struct range r = settling_range_of(own->ghz, own->n_ghz, runs ? settling_spread_of(value, runs, scratch) : NAN,
+                                       FREQ_LATE);
     for (size_t i = 0; i < runs; i++)
         w[i].below = w[i].begin < r.lo;
     double begin = middle_of_others(w, runs, false, scratch), end = middle_of_others(w, runs, true, scratch);
@@ -223,9 +225,10 @@ int settling_judge(const struct trace *t, const struct phases *p, const struct s
     bool freq = own->n_ghz > 0 && t->channel[TRACE_FREQ], ipc = own->n_ipc > 0 && t->channel[TRACE_IPC];
     struct range f = {0}, r = {0};
     if (freq)
-        f = range_of(own->ghz, own->n_ghz, e.n ? spread_of(e.ghz, e.n, e.scratch) : NAN, fmax(FREQ_OFF, limit));
+        f = settling_range_of(own->ghz, own->n_ghz, e.n ? settling_spread_of(e.ghz, e.n, e.scratch) : NAN,
+                              fmax(FREQ_OFF, limit));
     if (ipc)
-        r = range_of(own->ipc, own->n_ipc, e.n ? spread_of(e.ipc, e.n, e.scratch) : NAN, RATE_OFF);
+        r = settling_range_of(own->ipc, own->n_ipc, e.n ? settling_spread_of(e.ipc, e.n, e.scratch) : NAN, RATE_OFF);
     size_t off_freq = 0, off_rate = 0;
     for (size_t i = 0; i < e.n; i++)
         bad_freq[i] = freq && !((waits || e.ghz[i] >= f.lo) && e.ghz[i] <= f.hi);
@@ -243,8 +246,7 @@ int settling_judge(const struct trace *t, const struct phases *p, const struct s
     if (!freq && !ipc)
         snprintf(out->why, sizeof out->why, "how the second kernel runs steadily could not be measured");
     else if (!out->settled && off_rate >= off_freq && ipc && fabs(rate / r.middle - 1) > RATE_OFF)
-        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its rate in the long run",
-                 rate / r.middle);
+        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its rate in the long run", rate / r.middle);
     else if (!out->settled && freq && fabs(ghz / f.middle - 1) > FREQ_OFF)
         snprintf(out->why, sizeof out->why, "still at %.3f GHz, in the long run it is %.3f GHz", ghz, f.middle);
     else if (!out->settled)

@@ -35,9 +35,9 @@ int settling_mark_late(const struct trace *t, const struct steady_seen *own, boo
 
 /* How the recording ends. */
 struct settling {
-    size_t runs, off;  /* repetitions used; those that do not end as the kernel runs when it runs alone */
-    bool settled;      /* hardly any of them does not */
-    char why[160];     /* where not: "the code still ran at 0.25 of its rate in the long run" */
+    size_t runs, off; /* repetitions used; those that do not end as the kernel runs when it runs alone */
+    bool settled;     /* hardly any of them does not */
+    char why[160];    /* where not: "the code still ran at 0.25 of its rate in the long run" */
 };
 
 /*

@@ -36,18 +36,18 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 #define FAR_LESS 20.0         /* ... by which no fit betters the guess that it begins with */
 #define APART 5.0             /* times the usual mean square: a repetition does something else */
 #define Z_95 1.96
-#define DISTORTED 2.718       /* as in ramps.c */
+#define DISTORTED 2.718 /* as in ramps.c */
 
 /* Pieces first..last, each frequency nearer to the last. */
 struct staircase {
     const struct runs *r;
     const struct segmentation *o;
     size_t first, last;
-    bool at_edge;    /* the ramp begins with the first piece, not at its end ... */
-    bool flat;       /* ... and before that is the frequency that it comes from */
+    bool at_edge; /* the ramp begins with the first piece, not at its end ... */
+    bool flat;    /* ... and before that is the frequency that it comes from */
     double period;
-    size_t *run;     /* of the readings: indexes into those of the segmentation */
-    double *begin;   /* of each of these: where its ramp begins, us */
+    size_t *run;   /* of the readings: indexes into those of the segmentation */
+    double *begin; /* of each of these: where its ramp begins, us */
     double *rss;
     struct ramp_readings readings;
 };
@@ -117,7 +117,8 @@ static int open_readings(struct staircase *s)
     s->run = calloc(runs + 1, sizeof *s->run);
     s->begin = calloc(runs + 1, sizeof *s->begin);
     s->rss = calloc(runs + 1, sizeof *s->rss);
-    s->readings = (struct ramp_readings){.first = calloc(runs + 1, sizeof *s->readings.first), .length = s->period,
+    s->readings = (struct ramp_readings){.first = calloc(runs + 1, sizeof *s->readings.first),
+                                         .length = s->period,
                                          .x = calloc(room + 1, sizeof *s->readings.x),
                                          .by_time = s->r->clock.instant};
     if (!s->run || !s->begin || !s->rss || !s->readings.first || !s->readings.x)
@@ -175,8 +176,7 @@ static void guess(const struct staircase *s, double tau, bool alike, struct ramp
     for (size_t k = 0; k < all->n_runs; k++) {
         const struct ramp_reading *x = &all->x[all->first[k]];
         size_t n = all->first[k + 1] - all->first[k];
-        s->begin[k] = s->at_edge ? first_step(s, s->run[k])
-                                 : x->from + late_by(x, n, x->from, from, to) - tau;
+        s->begin[k] = s->at_edge ? first_step(s, s->run[k]) : x->from + late_by(x, n, x->from, from, to) - tau;
     }
     double late = 0;
     for (size_t k = 0; k < all->n_runs; k++)
@@ -242,7 +242,7 @@ static size_t leave_out(struct staircase *s)
 
 /* ---- or steps ---- */
 
-static double criterion(const struct staircase *s, double rss, double parameters)
+static double short_ramps_criterion(const struct staircase *s, double rss, double parameters)
 {
     double n = (double)s->readings.first[s->readings.n_runs];
     return n * log(fmax(rss, 1e-18 * n)) + parameters * log(n);
@@ -310,12 +310,13 @@ enum account { STEPS, EITHER, RAMP };
 static enum account better_account(const struct staircase *s, const struct ramp_own *f, double own, double *edge)
 {
     size_t steps = s->last - s->first, runs = s->readings.n_runs;
-    double as_ramp = criterion(s, f->fit.rss, f->parameters), levels = (double)(steps + 1), ghz[LEVELS_MOST];
-    double as_steps = criterion(s, own, levels + (double)(runs * steps));
+    double as_ramp = short_ramps_criterion(s, f->fit.rss, f->parameters), levels = (double)(steps + 1),
+           ghz[LEVELS_MOST];
+    double as_steps = short_ramps_criterion(s, own, levels + (double)(runs * steps));
     if (as_ramp < as_steps + CLEARLY && own < FAR * f->fit.rss) { /* else no step is so far from its best place */
         even_out(s, edge);
         double beginnings = f->parameters - (s->at_edge ? 3 : 4), common = common_steps(s, steps, edge, ghz);
-        as_steps = fmin(as_steps, criterion(s, common, levels + (double)steps + beginnings));
+        as_steps = fmin(as_steps, short_ramps_criterion(s, common, levels + (double)steps + beginnings));
     }
     return as_ramp + CLEARLY < as_steps ? RAMP : as_ramp < as_steps + CLEARLY ? EITHER : STEPS;
 }
@@ -327,8 +328,8 @@ static double over_after(const struct ramp_fit *f)
     return f->tau.value * log(fmax(fabs(f->from.value - f->to.value) / (RAMP_ARRIVED * f->to.value), 1));
 }
 
-static int put(const struct runs *r, struct segmentation *o, struct phases *out, const struct staircase *s,
-               const struct ramp_own *own, size_t *past)
+static int short_ramps_put(const struct runs *r, struct segmentation *o, struct phases *out, const struct staircase *s,
+                           const struct ramp_own *own, size_t *past)
 {
     const struct ramp_fit *f = &own->fit;
     struct ramp_part part[RAMP_PARTS];
@@ -418,12 +419,12 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
         if (!transitions_is_base(&out->phases[p]))
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
-        snprintf(out->phases[p].why, sizeof out->phases[p].why, "the frequency goes by steps, or by a ramp of some "
-                 "%.0f us: the data do not tell which", f->tau.value);
+        snprintf(out->phases[p].why, sizeof out->phases[p].why,
+                 "the frequency goes by steps, or by a ramp of some %.0f us: the data do not tell which", f->tau.value);
     }
 }
 
-static double ghz_of(const struct segmentation *o, size_t p)
+static double short_ramps_ghz_of(const struct segmentation *o, size_t p)
 {
     return o->piece[p].value[TRACE_FREQ];
 }
@@ -431,7 +432,7 @@ static double ghz_of(const struct segmentation *o, size_t p)
 /* Whether a ramp may begin where piece p does: the frequency changes there as on the way to the next pieces. */
 static bool begins_at(const struct segmentation *o, size_t p, bool up)
 {
-    if (!p || o->piece[p].halt || o->piece[p - 1].halt || isnan(ghz_of(o, p - 1)))
+    if (!p || o->piece[p].halt || o->piece[p - 1].halt || isnan(short_ramps_ghz_of(o, p - 1)))
         return false;
     return o->edge[p - 1].change[TRACE_FREQ] == (up ? 1 : -1);
 }
@@ -441,7 +442,7 @@ static bool flat_before(const struct segmentation *o, const struct phases *out, 
 {
     const struct phase *ph = &out->phases[p ? p - 1 : 0];
     return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
-           (transitions_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(ghz_of(o, p - 1));
+           (transitions_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
 }
 
 /* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */
@@ -451,14 +452,14 @@ static bool is_placed(const struct segmentation *o, size_t e)
 }
 
 /* One staircase. *past: behind what was made of it; *doubt: that of steps. 0, or -1: out of memory. */
-static int try_staircase(const struct runs *r, struct segmentation *o, struct phases *out, struct staircase s, size_t *past,
-                         bool *doubt)
+static int try_staircase(const struct runs *r, struct segmentation *o, struct phases *out, struct staircase s,
+                         size_t *past, bool *doubt)
 {
     struct ramp_own f = {.parameters = 0};
     enum account account = STEPS;
     int bad = open_readings(&s) || find_ramp(&s, &f, &account) ? -1 : 0;
     if (!bad && account == RAMP)
-        bad = put(r, o, out, &s, &f, past);
+        bad = short_ramps_put(r, o, out, &s, &f, past);
     if (!bad && account == EITHER && f.fit.tau.value > SHORTEST * s.period && s.first < s.last) {
         doubt_steps(o, out, &s, &f.fit);
         *doubt = true;
@@ -468,13 +469,16 @@ static int try_staircase(const struct runs *r, struct segmentation *o, struct ph
 }
 
 int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past,
-                    bool *doubt)
+                     bool *doubt)
 {
     int bad = 0;
     *past = 0;
     for (size_t i = p, j; i <= q && !*past && !bad; i = j > i ? j : i + 1) {
-        bool up = i < q ? ghz_of(o, i + 1) > ghz_of(o, i) : i && ghz_of(o, i) > ghz_of(o, i - 1), wanders = false;
-        for (j = i; j < q && (ghz_of(o, j + 1) > ghz_of(o, j)) == up && j - i + 2 < LEVELS_MOST; j++)
+        bool up = i < q ? short_ramps_ghz_of(o, i + 1) > short_ramps_ghz_of(o, i)
+                        : i && short_ramps_ghz_of(o, i) > short_ramps_ghz_of(o, i - 1),
+             wanders = false;
+        for (j = i; j < q && (short_ramps_ghz_of(o, j + 1) > short_ramps_ghz_of(o, j)) == up && j - i + 2 < LEVELS_MOST;
+             j++)
             if (j > i && out->phases[j].duration_us.value > INTERMEDIATE * r->period)
                 break;
         for (size_t k = i; k <= j; k++)

@@ -12,12 +12,12 @@
 #include "analysis/stats/robust.h"
 
 enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
-#define OTHER 0.004     /* relative: as for a step of the frequency */
+#define OTHER 0.004 /* relative: as for a step of the frequency */
 #define OTHER_SIGMAS 6.0
 #define SAMPLE_SIGMAS 4.0
 #define ALIKE_IN_PARTS 0.35 /* of the difference of two kinds of repetitions: so much may it be another later */
-#define PART 0.25 /* of the recording: its beginning, and its end */
-#define UNEXPLAINED_Z 3.3 /* standard errors: once in 2000 recordings without cause */
+#define PART 0.25           /* of the recording: its beginning, and its end */
+#define UNEXPLAINED_Z 3.3   /* standard errors: once in 2000 recordings without cause */
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
 #define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
@@ -36,14 +36,14 @@ static void add_sample(struct course *c, enum part part, double relative, bool i
     c->n[part]++;
 }
 
-static double part_of(const struct course *c, enum part part, bool instant)
+static double slow_runs_part_of(const struct course *c, enum part part, bool instant)
 {
     double mean = c->sum[part] / (double)c->n[part];
     return instant ? 1 / mean : mean;
 }
 
 /* Of all parts together; NaN without samples. */
-static double mean_of(const struct course *c, bool instant)
+static double slow_runs_mean_of(const struct course *c, bool instant)
 {
     double mean = (c->sum[EARLY] + c->sum[LATE] + c->sum[BETWEEN]) / (double)(c->n[EARLY] + c->n[LATE] + c->n[BETWEEN]);
     return instant ? 1 / mean : mean;
@@ -102,10 +102,10 @@ static double relative_frequency(const struct runs *r, const struct segmentation
     const struct course c = course_of(r, o, k, out);
     bool instant = r->clock.instant;
     if (!c.n[EARLY] || !c.n[LATE])
-        return c.n[EARLY] || c.n[LATE] ? part_of(&c, c.n[LATE] ? LATE : EARLY, instant) : NAN;
+        return c.n[EARLY] || c.n[LATE] ? slow_runs_part_of(&c, c.n[LATE] ? LATE : EARLY, instant) : NAN;
     size_t fewer = c.n[EARLY] < c.n[LATE] ? c.n[EARLY] : c.n[LATE];
     *fewest = fewer < *fewest ? fewer : *fewest;
-    double early = part_of(&c, EARLY, instant), late = part_of(&c, LATE, instant);
+    double early = slow_runs_part_of(&c, EARLY, instant), late = slow_runs_part_of(&c, LATE, instant);
     if ((early - 1) * (late - 1) <= 0)
         return 1;
     return fabs(early - 1) < fabs(late - 1) ? early : late;
@@ -123,7 +123,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
         size_t m = 0;
         for (size_t k = 0; k < n; k++)
             if (other[k] == (kind == 1))
-                scratch[m++] = part_of(&c[k], part, instant);
+                scratch[m++] = slow_runs_part_of(&c[k], part, instant);
         middle[kind] = robust_median(scratch, m);
     }
     return middle[1] / middle[0];
@@ -159,7 +159,7 @@ int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct ph
     for (int early = 0; early < 2 && !bad && !*marked; early++) { /* late, waits of two lengths may hide it */
         for (size_t k = 0; k < o->n_runs; k++) {
             c[k] = course_of(r, o, k, out);
-            x[k] = early ? part_of(&c[k], EARLY, instant) : mean_of(&c[k], instant);
+            x[k] = early ? slow_runs_part_of(&c[k], EARLY, instant) : slow_runs_mean_of(&c[k], instant);
         }
         *marked = cut_in_two(c, x, o->n_runs, instant, other);
     }
@@ -180,7 +180,7 @@ struct others {
     double mean, least, most;
 };
 
-static struct others collect(const double *x, size_t n, double bound, bool slower)
+static struct others slow_runs_collect(const double *x, size_t n, double bound, bool slower)
 {
     struct others a = {0, 0, INFINITY, -INFINITY};
     for (size_t i = 0; i < n; i++) {
@@ -204,7 +204,7 @@ static double example_ghz(const struct phases *out)
     return NAN;
 }
 
-static int tell(struct phases *out, const struct others *a, size_t n, bool slower)
+static int slow_runs_tell(struct phases *out, const struct others *a, size_t n, bool slower)
 {
     double ghz = example_ghz(out);
     char range[80];
@@ -212,9 +212,11 @@ static int tell(struct phases *out, const struct others *a, size_t n, bool slowe
         snprintf(range, sizeof range, "%.3f to %.3f times", a->least, a->most);
     else
         snprintf(range, sizeof range, "%.3f times", a->mean);
-    return phases_warn(out, "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
-                "%.3f GHz instead of %.3f%s", a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
-                (double)a->n > SHARE_HELD * (double)n ? "; the limits of frequencies hold both" : "");
+    return phases_warn(out,
+                       "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
+                       "%.3f GHz instead of %.3f%s",
+                       a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
+                       (double)a->n > SHARE_HELD * (double)n ? "; the limits of frequencies hold both" : "");
 }
 
 /* The limits, moved by the factor of the others, are part of the new ones. */
@@ -228,7 +230,7 @@ static void hold(struct estimate *e, double factor)
         e->hi = isnan(e->hi) ? e->value * factor : e->hi + e->value * (factor - 1);
 }
 
-static void widen(struct phases *out, double factor)
+static void slow_runs_widen(struct phases *out, double factor)
 {
     for (size_t p = 0; p < out->n_phases; p++) {
         hold(&out->phases[p].freq_ghz, factor);
@@ -248,7 +250,7 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
     size_t n = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct course c = course_of(r, o, k, out);
-        double x = mean_of(&c, r->clock.instant);
+        double x = slow_runs_mean_of(&c, r->clock.instant);
         if (o->other_ghz[k] && !isnan(x)) {
             sum += x - 1;
             n++;
@@ -268,7 +270,7 @@ static double unexplained(const struct runs *r, const struct segmentation *o, co
     size_t n = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct course odd = course_by(r, o, k, out, 2, 1), even = course_by(r, o, k, out, 2, 0);
-        double a = mean_of(&odd, r->clock.instant), b = mean_of(&even, r->clock.instant);
+        double a = slow_runs_mean_of(&odd, r->clock.instant), b = slow_runs_mean_of(&even, r->clock.instant);
         if (isnan(a) || isnan(b))
             continue;
         noise += 0.25 * (a - b) * (a - b);
@@ -291,11 +293,13 @@ static int hold_unexplained(const struct runs *r, const struct segmentation *o, 
     double deviation = unexplained(r, o, out, x);
     if (!(deviation > 0))
         return 0;
-    widen(out, 1 - 2 * deviation);
-    widen(out, 1 + 2 * deviation);
-    return phases_warn(out, "the repetitions' frequencies differ more than their readings scatter, by a standard deviation of "
-                "%.1f %%, and not so that some could be told from the others; the limits of frequencies hold twice "
-                "that", 100 * deviation);
+    slow_runs_widen(out, 1 - 2 * deviation);
+    slow_runs_widen(out, 1 + 2 * deviation);
+    return phases_warn(
+        out,
+        "the repetitions' frequencies differ more than their readings scatter, by a standard deviation of %.1f %%, and "
+        "not so that some could be told from the others; the limits of frequencies hold twice that",
+        100 * deviation);
 }
 
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out)
@@ -321,13 +325,13 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
     int bad = 0;
     bool told = false;
     for (int slower = 1; slower >= 0 && !bad; slower--) {
-        struct others a = collect(x, n, bound, slower);
+        struct others a = slow_runs_collect(x, n, bound, slower);
         if (a.n < OTHERS_LEAST || (double)a.n < SHARE_TOLD * (double)n)
             continue;
-        bad = tell(out, &a, n, slower);
+        bad = slow_runs_tell(out, &a, n, slower);
         told = true;
         if ((double)a.n > SHARE_HELD * (double)n)
-            widen(out, slower ? a.least : a.most);
+            slow_runs_widen(out, slower ? a.least : a.most);
     }
     if (!bad && !told && r->clock.instant)
         bad = hold_unexplained(r, o, out, x);

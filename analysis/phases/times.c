@@ -12,7 +12,7 @@
 #include "analysis/stats/robust.h"
 
 enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
-#define REJECT 5.0          /* scaled MADs: farther edges are wild samples' doing */
+#define REJECT 5.0 /* scaled MADs: farther edges are wild samples' doing */
 /* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
 #define HALT_SLACK_PERIODS 1.5
 #define AGREE_PERIODS 1.5   /* durations that differ by less agree */
@@ -101,7 +101,7 @@ static double slow_doubts(const struct runs *r, const struct segmentation *o, si
 struct scratch {
     bool *main_mode; /* repetitions that have followed the most frequent mode so far */
     double *x;
-    double *start;   /* of each piece, and the end */
+    double *start; /* of each piece, and the end */
 };
 
 double times_begin_in(const struct segmentation *o, size_t p, size_t k)
@@ -153,8 +153,8 @@ static void find_duration_modes(const struct runs *r, const struct segmentation 
     }
 }
 
-struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to, const bool *mask,
-                             double value)
+struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
+                              const bool *mask, double value)
 {
     struct estimate none = {value, NAN, NAN};
     double *x = calloc(o->n_runs + 1, sizeof *x);
@@ -174,7 +174,8 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     if (isnan(value))
         value = fmax(0, e.value);
     if (m == 1) {
-        double a = from ? times_edge_sigma(r, o, from - 1) : 0, b = to + 1 < o->n_pieces ? times_edge_sigma(r, o, to) : 0;
+        double a = from ? times_edge_sigma(r, o, from - 1) : 0,
+               b = to + 1 < o->n_pieces ? times_edge_sigma(r, o, to) : 0;
         half = 1.96 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);

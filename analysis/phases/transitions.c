@@ -22,7 +22,7 @@ static int add_transition(struct phases *out, struct transition t)
     return 0;
 }
 
-static double level_ghz(const struct phases *out, size_t p)
+static double transitions_level_ghz(const struct phases *out, size_t p)
 {
     if (out->phases[p].level < 0 || (size_t)out->phases[p].level >= out->n_levels)
         return NAN;
@@ -53,7 +53,8 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
         if (undecided) /* what leads to or through the undecided is undecided too */
             continue;
         if (!transitions_is_base(&out->phases[j])) {
-            if (phases_warn(out, "the recording ends before the transition at %.1f us does", out->phases[i + 1].start_us))
+            if (phases_warn(out, "the recording ends before the transition at %.1f us does",
+                            out->phases[i + 1].start_us))
                 return -1;
             break;
         }
@@ -62,8 +63,10 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
             steps |= j == i + 1 && o->edge[i].change[c];
         if (j == i + 1 && !steps)
             continue; /* another kernel, and nothing happened */
-        struct transition t = {.at_us = out->phases[i + 1].start_us, .halts = halts, .from_ghz = level_ghz(out, i),
-                               .to_ghz = level_ghz(out, j)};
+        struct transition t = {.at_us = out->phases[i + 1].start_us,
+                               .halts = halts,
+                               .from_ghz = transitions_level_ghz(out, i),
+                               .to_ghz = transitions_level_ghz(out, j)};
         if (j > i + 1) {
             t.latency_us = times_between(r, o, i + 1, j - 1, NULL, out->phases[j].start_us - t.at_us);
             for (size_t p = i + 1; p < j; p++)
@@ -86,4 +89,3 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
     }
     return 0;
 }
-

@@ -15,23 +15,23 @@
 #include "analysis/phases/volts_mixed.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
-#define STEP_V 0.0015     /* smaller steps are left alone: 12 units of the register */
+#define STEP_V 0.0015 /* smaller steps are left alone: 12 units of the register */
 #define STEP_Z 6.0
-#define RAMP_US 40.0      /* steps the same way closer than this are one ramp */
-#define MIXED_US 10.0     /* so near a step readings of repetitions before and after it mix: steps back are not real */
+#define RAMP_US 40.0       /* steps the same way closer than this are one ramp */
+#define MIXED_US 10.0      /* so near a step readings of repetitions before and after it mix: steps back are not real */
 #define CLEARLY_BETTER 9.0 /* of chi squared, for the two ends of a ramp instead of one time */
 #define WITHIN_HALT_US 1.0 /* a reading so near the end of a halt is one of a repetition whose halt was over */
 #define READ_IN_HALT 0.75  /* of as many readings as elsewhere: fewer are of repetitions that halted at another time */
 #define GAP_SPACINGS 6.0   /* between readings so much farther apart than most a voltage jumps at a time not known */
-#define NEAR_EDGE_US 5.0  /* a step so near an edge of a phase belongs to that edge, ... */
-#define LATE_SLACK_US 2.0 /* ... and one that is later by what readings take, and this */
+#define NEAR_EDGE_US 5.0   /* a step so near an edge of a phase belongs to that edge, ... */
+#define LATE_SLACK_US 2.0  /* ... and one that is later by what readings take, and this */
 
 struct reading {
     double time_us;
     float volts;
 };
 
-static int by_time(const void *a, const void *b)
+static int volts_by_time(const void *a, const void *b)
 {
     const struct reading *x = a, *y = b;
     if (x->time_us != y->time_us)
@@ -46,13 +46,13 @@ int volts_gather(const struct trace *t, struct trace *out)
     size_t n = 0;
     struct reading *reading = malloc((t->n + 1) * sizeof *reading);
     const char *from = trace_get(t, "from"), *to = trace_get(t, "to");
-    int bad = !reading || trace_add_channel(out, TRACE_VOLTS) ||
-              (from && trace_set(out, "from", from)) || (to && trace_set(out, "to", to));
+    int bad = !reading || trace_add_channel(out, TRACE_VOLTS) || (from && trace_set(out, "from", from)) ||
+              (to && trace_set(out, "to", to));
     for (size_t i = 0; volts && i < t->n && !bad; i++)
         if (!isnan(volts[i]))
             reading[n++] = (struct reading){t->time_us[i], volts[i]};
     if (n)
-        qsort(reading, n, sizeof *reading, by_time);
+        qsort(reading, n, sizeof *reading, volts_by_time);
     for (size_t i = 0; i < n && !bad; i++) {
         bad = trace_append(out, 0, reading[i].time_us);
         if (!bad)
@@ -119,8 +119,8 @@ static int add_step(struct phases *out, struct volt_step s)
 }
 
 /* Sum of squares (each at most 9 sigma^2) of the readings a..b about a ramp from `low` to `high` between two times. */
-static double misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
-                     double sigma)
+static double volts_misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
+                           double sigma)
 {
     double sum = 0;
     for (size_t i = a; i < b; i++) {
@@ -137,7 +137,7 @@ static double misfit(const struct trace *v, size_t a, size_t b, double low, doub
  * jump that does. Readings are of an instant: an edge lies between two of them. Returns the misfit of the better one.
  */
 static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, double high, double sigma, double *begin,
-                     double *end)
+                       double *end)
 {
     enum { TIMES = 64 };
     double best_jump = INFINITY, best_ramp = INFINITY, jump = v->time_us[a];
@@ -145,7 +145,7 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
     *begin = *end = jump;
     for (size_t i = a; i < b; i++) {
         double t = i > a ? 0.5 * (v->time_us[i - 1] + v->time_us[i]) : v->time_us[i];
-        double m = misfit(v, a, b, low, high, t, t, sigma);
+        double m = volts_misfit(v, a, b, low, high, t, t, sigma);
         if (m < best_jump) {
             best_jump = m;
             jump = t;
@@ -153,7 +153,7 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
     }
     for (size_t i = a; i < b; i += step)
         for (size_t k = i + 1; k < b; k += step) {
-            double m = misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
+            double m = volts_misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
             if (m < best_ramp) {
                 best_ramp = m;
                 *begin = v->time_us[i];
@@ -175,7 +175,7 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
 }
 
 /* The readings around a step: two running medians' worth on both sides, within its plateaus. */
-static void around(size_t from, size_t first, size_t last, size_t to, size_t *a, size_t *b)
+static void volts_around(size_t from, size_t first, size_t last, size_t to, size_t *a, size_t *b)
 {
     *a = first > from + 2 * NEIGHBOURS ? first - 2 * NEIGHBOURS : from;
     *b = last + 2 * NEIGHBOURS < to ? last + 2 * NEIGHBOURS : to;
@@ -190,7 +190,7 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
 {
     size_t a, b;
     double stairs = 0, begin, end, low = NAN, high = NAN;
-    around(from, cut[0].at, cut[n - 1].at, to, &a, &b);
+    volts_around(from, cut[0].at, cut[n - 1].at, to, &a, &b);
     for (size_t i = from; i < to; i++)
         scratch[i] = (double)v->channel[TRACE_VOLTS][i];
     for (size_t k = 0; k <= n; k++) {
@@ -201,7 +201,7 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
         if (k && k < n && y - x < STAIR_READINGS)
             return false; /* too short a stair to be told from a part of a ramp */
         size_t x1 = x > a ? x : a, y1 = y < b ? y : b;
-        stairs += misfit(v, x1, y1, level, level, 0, 0, sigma);
+        stairs += volts_misfit(v, x1, y1, level, level, 0, 0, sigma);
     }
     double ramp = fit_ramp(v, a, b, low, high, sigma, &begin, &end);
     return stairs + 3 * CLEARLY_BETTER * (double)(n - 1) < ramp;
@@ -258,7 +258,7 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
         return 0;
     size_t a, b;
     double begin, end;
-    around(from, first, last, to, &a, &b);
+    volts_around(from, first, last, to, &a, &b);
     double one = fit_ramp(v, a, b, low, high, fmax(sigma, 1.0 / 8192), &begin, &end);
     int parts = describe_halves(v, fmax(sigma, 1.0 / 8192), a, b, low, high, one, scratch, out);
     if (parts)
@@ -306,8 +306,11 @@ static int add_volt_transition(struct phases *out, const struct volt_step *s, do
     size_t i = out->n_transitions++;
     for (; i && bigger[i - 1].at_us > s->begin_us; i--)
         bigger[i] = bigger[i - 1];
-    bigger[i] = (struct transition){.at_us = s->begin_us, .latency_us = {length, fmax(0, length - half), length + half},
-                                    .from_ghz = NAN, .to_ghz = NAN, .agreeing_runs = out->runs_used};
+    bigger[i] = (struct transition){.at_us = s->begin_us,
+                                    .latency_us = {length, fmax(0, length - half), length + half},
+                                    .from_ghz = NAN,
+                                    .to_ghz = NAN,
+                                    .agreeing_runs = out->runs_used};
     return 0;
 }
 
@@ -359,8 +362,7 @@ static void place_mixed_steps(struct phases *out, const struct mixed_stretches *
             all.from_v = isnan(all.from_v) ? s->from_v : all.from_v;
             all.to_v = s->to_v;
             all.agreeing_runs = s->agreeing_runs > all.agreeing_runs ? s->agreeing_runs : all.agreeing_runs;
-            bool last = i + 1 == out->n_volt_steps ||
-                        volts_mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
+            bool last = i + 1 == out->n_volt_steps || volts_mixed_at(mixed, 0.5 * (s[1].begin_us + s[1].end_us)) != m;
             if (last && fabs(all.to_v - all.from_v) >= STEP_V)
                 out->volt_steps[n++] = all;
         }
@@ -377,8 +379,10 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
         double begin = ph->start_us, end = begin + ph->duration_us.value;
         const struct mixed_stretch *m = volts_mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
-            return phases_warn(out, "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in "
-                        "different states", fmax(begin, m->begin), fmin(end, m->end));
+            return phases_warn(
+                out,
+                "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in different states",
+                fmax(begin, m->begin), fmin(end, m->end));
     }
     return 0;
 }

@@ -15,8 +15,8 @@ enum {
     APART = 60,      /* readings: strays farther apart than this are not of one stretch */
     STRAYS_LEAST = 6 /* times that readings leave the states around them and come back */
 };
-#define MINORITY_MOST 0.3 /* of 81 readings: then there is a majority (a fair coin shows one so once in 2500 times) */
-#define BOUND_SIGMAS 4.0 /* once in 16000 readings by chance: six times so near each other never */
+#define MINORITY_MOST 0.3  /* of 81 readings: then there is a majority (a fair coin shows one so once in 2500 times) */
+#define BOUND_SIGMAS 4.0   /* once in 16000 readings by chance: six times so near each other never */
 #define BOUND_LEAST 0.0015 /* V: as for a step (volts.c) */
 #define MEDIAN_TO_SIGMA 1.0484 /* half of the differences of two normal values are below sigma / 1.0484 */
 
@@ -74,7 +74,8 @@ static bool next_stretch(const uint8_t *stray, size_t n, size_t from, size_t *fi
 }
 
 /* Marks what is kept of the readings a..b: what a clear majority around it agrees with. */
-static void judge(const float *x, size_t n, size_t a, size_t b, double bound, uint8_t *gone, double *scratch)
+static void volts_mixed_judge(const float *x, size_t n, size_t a, size_t b, double bound, uint8_t *gone,
+                              double *scratch)
 {
     for (size_t i = a; i < b; i++) {
         size_t lo = i > AROUND ? i - AROUND : 0, hi = i + AROUND + 1 < n ? i + AROUND + 1 : n, off = 0;
@@ -85,7 +86,7 @@ static void judge(const float *x, size_t n, size_t a, size_t b, double bound, ui
     }
 }
 
-static void drop(struct trace *v, const uint8_t *gone)
+static void volts_mixed_drop(struct trace *v, const uint8_t *gone)
 {
     size_t m = 0;
     for (size_t i = 0; i < v->n; i++) {
@@ -117,12 +118,12 @@ int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
         from = last + 1;
         if (v->time_us[last] - v->time_us[first] < least_us)
             continue;
-        judge(x, n, a, b, bound, gone, scratch);
+        volts_mixed_judge(x, n, a, b, bound, gone, scratch);
         size_t lo = a > AROUND ? a - AROUND : 0, hi = b + AROUND < n ? b + AROUND : n;
         out->stretch[out->n++] = (struct mixed_stretch){v->time_us[lo], v->time_us[hi - 1]};
     }
     if (!bad)
-        drop(v, gone);
+        volts_mixed_drop(v, gone);
     free(stray);
     free(gone);
     free(scratch);

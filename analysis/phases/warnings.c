@@ -35,9 +35,11 @@ int warnings_short_throttle(const struct runs *r, const struct segmentation *o, 
     /* own measurements only: a model fetches no code, and of other recordings it is not known */
     bool own = trace_get(r->trace, "sampler") && !out->modelled;
     if (own && first->kind == PHASE_THROTTLE && first->duration_us.value < COLD_US)
-        return phases_warn(out, "the throttle right after the switch lasts %.2g us: a processor that only fetches the code of "
-                    "another kernel looks like that; compare a switch that asks for nothing, like 128fma:128or",
-                    first->duration_us.value);
+        return phases_warn(
+            out,
+            "the throttle right after the switch lasts %.2g us: a processor that only fetches the code of another "
+            "kernel looks like that; compare a switch that asks for nothing, like 128fma:128or",
+            first->duration_us.value);
     double full = o->piece[p + 1].value[TRACE_IPC];
     if (out->phases[p + 1].kind != PHASE_STEADY && out->phases[p + 1].kind != PHASE_SLOW)
         return 0;
@@ -54,7 +56,7 @@ int warnings_short_throttle(const struct runs *r, const struct segmentation *o, 
     if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < HINT_Z * sigma)
         return 0;
     return phases_warn(out,
-                "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching of the "
-                "new code, too short for samples of %.3g us; shorter samples (--period) would tell",
-                ratio, r->period);
+                       "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching "
+                       "of the new code, too short for samples of %.3g us; shorter samples (--period) would tell",
+                       ratio, r->period);
 }

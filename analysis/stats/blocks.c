@@ -10,16 +10,16 @@
 static const double CHANCE = 1e-4;
 
 /* Whether a value counts: neither missing nor wild. */
-static bool counts(double x, double centre, double far)
+static bool blocks_counts(double x, double centre, double far)
 {
     return fabs(x - centre) <= far;
 }
 
-static size_t count(const double *x, size_t n, double centre, double far)
+static size_t blocks_count(const double *x, size_t n, double centre, double far)
 {
     size_t counted = 0;
     for (size_t i = 0; i < n; i++)
-        counted += counts(x[i], centre, far);
+        counted += blocks_counts(x[i], centre, far);
     return counted;
 }
 
@@ -37,7 +37,7 @@ static double chance(const struct blocks *b, const size_t *sizes, size_t all, do
 
 void blocks_cut(const double *x, size_t n, double centre, double far, struct blocks *out)
 {
-    size_t sizes[BLOCKS_MAX] = {0}, all = count(x, n, centre, far), seen = 0, wanted = all / BLOCKS_VALUES_LEAST;
+    size_t sizes[BLOCKS_MAX] = {0}, all = blocks_count(x, n, centre, far), seen = 0, wanted = all / BLOCKS_VALUES_LEAST;
     double mean = 0, squares[BLOCKS_MAX] = {0}, within = 0;
     *out = (struct blocks){.n = wanted < BLOCKS_MAX ? wanted : BLOCKS_MAX, .least = NAN, .most = NAN, .disagree = 1};
     if (out->n < BLOCKS_LEAST) {
@@ -45,7 +45,7 @@ void blocks_cut(const double *x, size_t n, double centre, double far, struct blo
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        if (!counts(x[i], centre, far))
+        if (!blocks_counts(x[i], centre, far))
             continue;
         size_t k = seen++ * out->n / all;
         sizes[k]++;

@@ -14,10 +14,10 @@
 enum { BLOCKS_MAX = 8, BLOCKS_LEAST = 4, BLOCKS_VALUES_LEAST = 4 };
 
 struct blocks {
-    size_t n;                 /* of them; 0: too few values to cut */
+    size_t n; /* of them; 0: too few values to cut */
     double mean[BLOCKS_MAX];
-    double least, most;       /* of the means */
-    double disagree;          /* the chance that means of independent values scatter as much (F test); 1 where n is 0 */
+    double least, most; /* of the means */
+    double disagree;    /* the chance that means of independent values scatter as much (F test); 1 where n is 0 */
 };
 
 /* Cuts x[0..n-1], in order of time, into blocks of equal size; values farther than `far` from `centre` are left out. */

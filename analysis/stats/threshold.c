@@ -75,7 +75,7 @@ static double best_median(const struct trials *t, double lo, double hi)
 }
 
 /* Where, between the median and the end of what was tried, the likelihood has fallen by what 95 % allow. */
-static double limit(const struct trials *t, double median, double end, double least)
+static double threshold_limit(const struct trials *t, double median, double end, double least)
 {
     if (profile(t, end, NULL) >= least)
         return end;
@@ -109,7 +109,8 @@ void threshold_fit(const struct threshold_trial *trial, size_t n, struct thresho
     }
     struct trials t = {trial, n, (most - least) * 1e-4 + 1e-9 * most, (most - least) + 1e-6 * most};
     double median = best_median(&t, least, most), bound = profile(&t, median, &out->sigma) - HALF_CHI2_95;
-    out->at = (struct estimate){median, limit(&t, median, least, bound), limit(&t, median, most, bound)};
+    out->at = (struct estimate){median, threshold_limit(&t, median, least, bound),
+                                threshold_limit(&t, median, most, bound)};
 }
 
 struct estimate threshold_share(size_t yes, size_t n)

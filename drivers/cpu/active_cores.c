@@ -11,9 +11,8 @@ int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s,
 {
     bool listed = s->cpu == -1 && s->n_cpus > 0;
 
-    if (listed && s->cpus[0] < 0) {
+    if (listed && s->cpus[0] < 0)
         return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", s->cpus[0]);
-    }
     return cpu_choose(v, listed ? s->cpus[0] : s->cpu, cpu, err);
 }
 
@@ -29,7 +28,7 @@ static int nearer(const void *a, const void *b)
 }
 
 /* 0: same kind of core and package as the measured one. */
-static int distance(const char *root, const struct cpu_view *v, int cpu, int other)
+static int active_cores_distance(const char *root, const struct cpu_view *v, int cpu, int other)
 {
     int kind = cpu_mask_has(&v->big, cpu) != cpu_mask_has(&v->big, other);
     return 2 * kind + (cpu_package_of(root, cpu) != cpu_package_of(root, other));
@@ -39,8 +38,8 @@ static int distance(const char *root, const struct cpu_view *v, int cpu, int oth
 struct search {
     const char *root;
     const struct cpu_view *view;
-    int cpu;                 /* measured */
-    struct cpu_mask taken;   /* first CPUs of the cores that are on the list, and of the measured one */
+    int cpu;               /* measured */
+    struct cpu_mask taken; /* first CPUs of the cores that are on the list, and of the measured one */
     struct candidate *list;
     size_t n;
     struct machine_error *err;
@@ -54,17 +53,14 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
 
     cpu_mask_clear(&seen);
     for (size_t i = 0; i < setup->n_cpus; i++) {
-        if (setup->cpus[i] < 0) {
+        if (setup->cpus[i] < 0)
             return cpu_refuse(s->view, s->err, "", "CPU %d does not exist on this machine", setup->cpus[i]);
-        }
         int status = cpu_choose(s->view, setup->cpus[i], &cpu, s->err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return status;
-        }
         int core = cpu_core_of(s->root, cpu);
-        if (cpu_mask_has(&seen, cpu)) {
+        if (cpu_mask_has(&seen, cpu))
             return cpu_refuse(s->view, s->err, "", "CPU %d is listed twice", cpu);
-        }
         if (cpu_mask_has(&s->taken, core) && cpu != s->cpu && !setup->siblings) {
             return cpu_refuse(s->view, s->err, "list one CPU of each core, or ask for siblings as well; ",
                               "CPU %d shares its core with another CPU that is active", cpu);
@@ -72,7 +68,7 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
         cpu_mask_add(&seen, cpu);
         if (!cpu_mask_has(&s->taken, core)) {
             cpu_mask_add(&s->taken, core);
-            s->list[s->n++] = (struct candidate){ cpu, (int)i - CPU_LIMIT };
+            s->list[s->n++] = (struct candidate){cpu, (int)i - CPU_LIMIT};
         }
     }
     return MACHINE_OK;
@@ -87,15 +83,14 @@ static unsigned list_others(struct search *s, bool listed)
 
     cpu_mask_clear(&seen);
     for (int c = 0; c < CPU_LIMIT; c++) {
-        if (!cpu_mask_has(&s->view->online, c)) {
+        if (!cpu_mask_has(&s->view->online, c))
             continue;
-        }
         int core = cpu_core_of(s->root, c);
         cores += !cpu_mask_has(&seen, core);
         cpu_mask_add(&seen, core);
         if (!listed && cpu_usable(s->view, c) && !cpu_mask_has(&s->taken, core)) {
             cpu_mask_add(&s->taken, core);
-            s->list[s->n++] = (struct candidate){ c, distance(s->root, s->view, s->cpu, c) };
+            s->list[s->n++] = (struct candidate){c, active_cores_distance(s->root, s->view, s->cpu, c)};
         }
     }
     return cores;
@@ -114,11 +109,9 @@ static void add_siblings(const struct search *s, struct cpu_corunners *out)
         cpu_mask_add(&active, cpu_core_of(s->root, out->cpus[i]));
         cpu_mask_add(&busy, out->cpus[i]);
     }
-    for (int c = 0; c < CPU_LIMIT; c++) {
-        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) && cpu_mask_has(&active, cpu_core_of(s->root, c))) {
+    for (int c = 0; c < CPU_LIMIT; c++)
+        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) && cpu_mask_has(&active, cpu_core_of(s->root, c)))
             out->cpus[out->n++] = c;
-        }
-    }
 }
 
 /* How many of the active cores share the measured one's package, and its die, whose energy is counted together. */
@@ -141,9 +134,8 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     cpu_mask_clear(&s->taken);
     cpu_mask_add(&s->taken, cpu_core_of(s->root, s->cpu));
     int status = list_wanted(s, setup);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     out->cores = list_others(s, setup->n_cpus > 0);
     out->available = (unsigned)s->n + 1;
     if (wanted > out->available) {
@@ -154,20 +146,18 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     }
     qsort(s->list, s->n, sizeof *s->list, nearer);
     out->active = wanted == 0 ? out->available : wanted;
-    for (out->n = 0; out->n < out->active - 1; out->n++) {
+    for (out->n = 0; out->n < out->active - 1; out->n++)
         out->cpus[out->n] = s->list[out->n].cpu;
-    }
     count_near(s, out);
-    if (setup->siblings) {
+    if (setup->siblings)
         add_siblings(s, out);
-    }
     return MACHINE_OK;
 }
 
 int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
-                        struct cpu_corunners *out, struct machine_error *err)
+                       struct cpu_corunners *out, struct machine_error *err)
 {
-    struct search search = { .root = root, .view = v, .cpu = cpu, .err = err };
+    struct search search = {.root = root, .view = v, .cpu = cpu, .err = err};
 
     memset(out, 0, sizeof *out);
     search.list = calloc(CPU_LIMIT, sizeof *search.list);

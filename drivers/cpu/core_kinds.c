@@ -10,28 +10,25 @@
 #include "drivers/cpu/cpu.h"
 
 struct core {
-    int cpu;         /* the highest-numbered usable one, as cpu_choose() takes it */
-    unsigned class;  /* index into classes */
+    int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */
+    unsigned class; /* index into classes */
     int package, die;
-    long reach;      /* how fast it may become, in whatever unit; 0: not told */
+    long reach; /* how fast it may become, in whatever unit; 0: not told */
     bool favoured;
 };
 
 /* Linux, Documentation/arch/x86 and drivers/perf: a folder of /sys/devices for each core PMU of a hybrid part. */
 static const struct {
     const char *folder, *label;
-} classes[] = {
-    { "cpu_core", "P" }, { "cpu_atom", "E" }, { "cpu_lowpower", "LP-E" }, { NULL, "" }
-};
+} classes[] = {{"cpu_core", "P"}, {"cpu_atom", "E"}, {"cpu_lowpower", "LP-E"}, {NULL, ""}};
 
-static long read_number(const char *root, int cpu, const char *file, long otherwise)
+static long core_kinds_read_number(const char *root, int cpu, const char *file, long otherwise)
 {
     char path[96], text[32], *end;
 
     snprintf(path, sizeof path, "devices/system/cpu/cpu%d/%s", cpu, file);
-    if (cpu_read_text(root, path, text, sizeof text) <= 0) {
+    if (cpu_read_text(root, path, text, sizeof text) <= 0)
         return otherwise;
-    }
     long value = strtol(text, &end, 10);
     return end != text ? value : otherwise;
 }
@@ -45,9 +42,8 @@ static unsigned class_of(const char *root, int cpu)
         struct cpu_mask cpus;
         snprintf(path, sizeof path, "devices/%s/cpus", classes[i].folder);
         if (cpu_read_text(root, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
-            cpu_mask_has(&cpus, cpu)) {
+            cpu_mask_has(&cpus, cpu))
             break;
-        }
     }
     return i;
 }
@@ -61,9 +57,9 @@ const char *cpu_core_class(const char *root, int cpu)
  * arch/x86/kernel/itmt.c); older ones show in the highest frequency. */
 static long reach_of(const char *root, int cpu)
 {
-    long reach = read_number(root, cpu, "acpi_cppc/highest_perf", 0);
+    long reach = core_kinds_read_number(root, cpu, "acpi_cppc/highest_perf", 0);
 
-    return reach > 0 ? reach : read_number(root, cpu, "cpufreq/cpuinfo_max_freq", 0);
+    return reach > 0 ? reach : core_kinds_read_number(root, cpu, "cpufreq/cpuinfo_max_freq", 0);
 }
 
 static bool neighbours(const struct core *a, const struct core *b)
@@ -79,13 +75,14 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
     cpu_mask_clear(&seen);
     for (int cpu = CPU_LIMIT - 1; cpu >= 0; cpu--) {
         int core = cpu_usable(v, cpu) ? cpu_core_of(root, cpu) : cpu;
-        if (!cpu_usable(v, cpu) || cpu_mask_has(&seen, core)) {
+        if (!cpu_usable(v, cpu) || cpu_mask_has(&seen, core))
             continue;
-        }
         cpu_mask_add(&seen, core);
-        out[n++] = (struct core){ .cpu = cpu, .class = class_of(root, cpu), .package = cpu_package_of(root, cpu),
-                                  .die = (int)read_number(root, cpu, "topology/die_id", 0),
-                                  .reach = reach_of(root, cpu) };
+        out[n++] = (struct core){.cpu = cpu,
+                                 .class = class_of(root, cpu),
+                                 .package = cpu_package_of(root, cpu),
+                                 .die = (int)core_kinds_read_number(root, cpu, "topology/die_id", 0),
+                                 .reach = reach_of(root, cpu)};
     }
     return n;
 }
@@ -105,19 +102,18 @@ static void find_favoured(struct core *list, size_t n)
     }
 }
 
-static void append(char *label, size_t size, const char *text, int number)
+static void core_kinds_append(char *label, size_t size, const char *text, int number)
 {
     size_t used = strlen(label);
 
-    if (number >= 0) {
+    if (number >= 0)
         snprintf(label + used, size - used, "%s%s %d", used > 0 ? ", " : "", text, number);
-    } else {
+    else
         snprintf(label + used, size - used, "%s%s", used > 0 ? ", " : "", text);
-    }
 }
 
 /* Says only in what the core differs from others. */
-static void describe(const struct core *list, size_t n, const struct core *c, char *label, size_t size)
+static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, char *label, size_t size)
 {
     bool class = false, package = false, die = false, favoured = false;
 
@@ -128,18 +124,14 @@ static void describe(const struct core *list, size_t n, const struct core *c, ch
         favoured = favoured || (neighbours(&list[i], c) && list[i].favoured != c->favoured);
     }
     label[0] = '\0';
-    if (class && classes[c->class].label[0] != '\0') {
-        append(label, size, classes[c->class].label, -1);
-    }
-    if (package) {
-        append(label, size, "package", c->package);
-    }
-    if (die) {
-        append(label, size, "die", c->die);
-    }
-    if (favoured) {
-        append(label, size, c->favoured ? "favoured" : "not favoured", -1);
-    }
+    if (class && classes[c->class].label[0] != '\0')
+        core_kinds_append(label, size, classes[c->class].label, -1);
+    if (package)
+        core_kinds_append(label, size, "package", c->package);
+    if (die)
+        core_kinds_append(label, size, "die", c->die);
+    if (favoured)
+        core_kinds_append(label, size, c->favoured ? "favoured" : "not favoured", -1);
 }
 
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
@@ -147,21 +139,18 @@ size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine
     struct core *list = calloc(CPU_LIMIT, sizeof *list);
     size_t kinds = 0;
 
-    if (list == NULL) {
+    if (list == NULL)
         return 0;
-    }
     size_t n = list_cores(root, v, list);
     find_favoured(list, n);
     for (size_t i = 0; i < n && kinds < max; i++) {
         size_t first = 0;
-        while (!neighbours(&list[first], &list[i]) || list[first].favoured != list[i].favoured) {
+        while (!neighbours(&list[first], &list[i]) || list[first].favoured != list[i].favoured)
             first++;
-        }
-        if (first < i) {
+        if (first < i)
             continue;
-        }
         out[kinds].cpu = list[i].cpu;
-        describe(list, n, &list[i], out[kinds].label, sizeof out[kinds].label);
+        core_kinds_describe(list, n, &list[i], out[kinds].label, sizeof out[kinds].label);
         kinds++;
     }
     free(list);

@@ -11,9 +11,8 @@
 static void read_leaf(uint32_t leaf, uint32_t highest, struct cpuid_regs *out)
 {
     memset(out, 0, sizeof *out);
-    if (leaf <= highest) {
+    if (leaf <= highest)
         __cpuid_count(leaf, 0, out->eax, out->ebx, out->ecx, out->edx);
-    }
 }
 
 /*
@@ -37,36 +36,31 @@ void cpu_read_leaves(struct cpu_leaves *out)
         read_leaf(0x40000010, out->hypervisor.eax, &out->hv_timing);
     }
     read_leaf(0x80000000, 0x80000000, &extended);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         read_leaf(0x80000002 + i, extended.eax, &out->brand[i]);
-    }
     read_leaf(0x80000007, extended.eax, &out->power);
 }
 
 static void copy_text(char *out, size_t size, const char *text, size_t length)
 {
-    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\0')) {
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\0'))
         length--;
-    }
     while (length > 0 && *text == ' ') {
         text++;
         length--;
     }
-    if (length >= size) {
+    if (length >= size)
         length = size - 1;
-    }
     memcpy(out, text, length);
     out[length] = '\0';
     /* a hypervisor may put anything there; it ends up in file headers */
-    for (char *p = out; *p != '\0'; p++) {
-        if (*p < ' ' || *p > '~') {
+    for (char *p = out; *p != '\0'; p++)
+        if (*p < ' ' || *p > '~')
             *p = '?';
-        }
-    }
 }
 
 /* Twelve characters from three registers. */
-static void join(uint32_t a, uint32_t b, uint32_t c, char out[12])
+static void cpu_join(uint32_t a, uint32_t b, uint32_t c, char out[12])
 {
     memcpy(out, &a, 4);
     memcpy(out + 4, &b, 4);
@@ -77,18 +71,16 @@ static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
 {
     char vendor[12], host[12];
 
-    join(l->basic.ebx, l->basic.edx, l->basic.ecx, vendor);
-    join(l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx, host);
+    cpu_join(l->basic.ebx, l->basic.edx, l->basic.ecx, vendor);
+    cpu_join(l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx, host);
     copy_text(out->vendor, sizeof out->vendor, vendor, strnlen(vendor, sizeof vendor));
     copy_text(out->brand, sizeof out->brand, (const char *)l->brand, strnlen((const char *)l->brand, sizeof l->brand));
-    if (out->brand[0] == '\0') {
+    if (out->brand[0] == '\0')
         memcpy(out->brand, out->vendor, sizeof out->vendor);
-    }
     out->intel = strcmp(out->vendor, "GenuineIntel") == 0;
     out->hypervisor = l->version.ecx >> 31 & 1;
-    if (out->hypervisor) {
+    if (out->hypervisor)
         copy_text(out->hypervisor_name, sizeof out->hypervisor_name, host, strnlen(host, sizeof host));
-    }
 }
 
 void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out)
@@ -100,9 +92,8 @@ void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out)
     identify_names(l, out);
     out->family = base == 0xf ? base + (signature >> 20 & 0xff) : base;
     out->model = signature >> 4 & 0xf;
-    if (base == 6 || base == 0xf) {
+    if (base == 6 || base == 0xf)
         out->model |= (signature >> 16 & 0xf) << 4;
-    }
     out->stepping = signature & 0xf;
     out->general_counters = (l->counters.eax & 0xff) != 0 ? l->counters.eax >> 8 & 0xff : 0;
     snprintf(out->signature, sizeof out->signature, "%02X_%02XH-%u", out->family, out->model, out->stepping);
@@ -119,16 +110,16 @@ struct known_part {
     const char *name;
 };
 static const struct known_part before_amx[] = {
-    { 0x3c, false, "Haswell" },        { 0x45, false, "Haswell" },      { 0x46, false, "Haswell" },
-    { 0x3f, false, "Haswell-EP" },     { 0x3d, false, "Broadwell" },    { 0x47, false, "Broadwell" },
-    { 0x56, false, "Broadwell-DE" },   { 0x4f, false, "Broadwell-EP" }, { 0x4e, false, "Skylake client" },
-    { 0x5e, false, "Skylake client" }, { 0x8e, false, "Kaby Lake" },    { 0x9e, false, "Kaby Lake" },
-    { 0xa5, false, "Comet Lake" },     { 0xa6, false, "Comet Lake" },   { 0x55, true, "Skylake-SP" },
-    { 0x66, true, "Cannon Lake" },     { 0x7d, true, "Ice Lake" },      { 0x7e, true, "Ice Lake" },
-    { 0x6a, true, "Ice Lake-SP" },     { 0x6c, true, "Ice Lake-D" },    { 0x8c, true, "Tiger Lake" },
-    { 0x8d, true, "Tiger Lake" },      { 0xa7, true, "Rocket Lake" },   { 0x97, true, "Alder Lake" },
-    { 0x9a, true, "Alder Lake" },      { 0xb7, true, "Raptor Lake" },   { 0xba, true, "Raptor Lake" },
-    { 0xbf, true, "Raptor Lake" },
+    {0x3c, false, "Haswell"},        {0x45, false, "Haswell"},      {0x46, false, "Haswell"},
+    {0x3f, false, "Haswell-EP"},     {0x3d, false, "Broadwell"},    {0x47, false, "Broadwell"},
+    {0x56, false, "Broadwell-DE"},   {0x4f, false, "Broadwell-EP"}, {0x4e, false, "Skylake client"},
+    {0x5e, false, "Skylake client"}, {0x8e, false, "Kaby Lake"},    {0x9e, false, "Kaby Lake"},
+    {0xa5, false, "Comet Lake"},     {0xa6, false, "Comet Lake"},   {0x55, true, "Skylake-SP"},
+    {0x66, true, "Cannon Lake"},     {0x7d, true, "Ice Lake"},      {0x7e, true, "Ice Lake"},
+    {0x6a, true, "Ice Lake-SP"},     {0x6c, true, "Ice Lake-D"},    {0x8c, true, "Tiger Lake"},
+    {0x8d, true, "Tiger Lake"},      {0xa7, true, "Rocket Lake"},   {0x97, true, "Alder Lake"},
+    {0x9a, true, "Alder Lake"},      {0xb7, true, "Raptor Lake"},   {0xba, true, "Raptor Lake"},
+    {0xbf, true, "Raptor Lake"},
 };
 
 bool cpu_contradicts(const struct cpu_leaves *l, char *why, size_t size)
@@ -138,15 +129,15 @@ bool cpu_contradicts(const struct cpu_leaves *l, char *why, size_t size)
     bool amx = l->structured.edx >> 24 & 1;
 
     cpu_identify(l, &id);
-    if (!id.intel || id.family != 6) {
+    if (!id.intel || id.family != 6)
         return false;
-    }
     for (size_t i = 0; i < sizeof before_amx / sizeof *before_amx; i++) {
         const struct known_part *p = &before_amx[i];
         if (p->model == id.model && (amx || (avx512 && !p->avx512))) {
-            snprintf(why, size, "the %s reports a model number that does not fit its features (%02X_%02XH is %s, "
-                     "which has no %s): tables by model do not apply", id.hypervisor ? "hypervisor" : "CPU",
-                     id.family, id.model, p->name, amx ? "AMX" : "AVX-512");
+            snprintf(why, size,
+                     "the %s reports a model number that does not fit its features (%02X_%02XH is %s, which has no "
+                     "%s): tables by model do not apply",
+                     id.hypervisor ? "hypervisor" : "CPU", id.family, id.model, p->name, amx ? "AMX" : "AVX-512");
             return true;
         }
     }

@@ -18,28 +18,28 @@ struct cpuid_regs {
     uint32_t eax, ebx, ecx, edx;
 };
 struct cpu_leaves {
-    struct cpuid_regs basic;        /* 0: highest leaf, vendor */
-    struct cpuid_regs version;      /* 1: signature, hypervisor bit */
-    struct cpuid_regs structured;   /* 7.0: AVX-512, AMX */
-    struct cpuid_regs counters;     /* 0AH: architectural performance monitoring */
-    struct cpuid_regs tsc;          /* 15H: TSC and crystal */
-    struct cpuid_regs frequency;    /* 16H: base frequency */
-    struct cpuid_regs hypervisor;   /* 40000000H: highest leaf, name */
-    struct cpuid_regs hv_timing;    /* 40000010H: EAX = TSC in kHz */
-    struct cpuid_regs brand[3];     /* 80000002H..4H */
-    struct cpuid_regs power;        /* 80000007H: EDX[8] = invariant TSC */
+    struct cpuid_regs basic;      /* 0: highest leaf, vendor */
+    struct cpuid_regs version;    /* 1: signature, hypervisor bit */
+    struct cpuid_regs structured; /* 7.0: AVX-512, AMX */
+    struct cpuid_regs counters;   /* 0AH: architectural performance monitoring */
+    struct cpuid_regs tsc;        /* 15H: TSC and crystal */
+    struct cpuid_regs frequency;  /* 16H: base frequency */
+    struct cpuid_regs hypervisor; /* 40000000H: highest leaf, name */
+    struct cpuid_regs hv_timing;  /* 40000010H: EAX = TSC in kHz */
+    struct cpuid_regs brand[3];   /* 80000002H..4H */
+    struct cpuid_regs power;      /* 80000007H: EDX[8] = invariant TSC */
 };
 void cpu_read_leaves(struct cpu_leaves *out);
 
 struct cpu_identity {
     char vendor[13];
-    char brand[49];            /* without the padding; the vendor where the CPU has no brand string */
-    char signature[24];        /* "06_8FH-8": family, model (hex, as Intel writes them), stepping (decimal) */
+    char brand[49];     /* without the padding; the vendor where the CPU has no brand string */
+    char signature[24]; /* "06_8FH-8": family, model (hex, as Intel writes them), stepping (decimal) */
     unsigned family, model, stepping;
     unsigned general_counters; /* of a logical CPU, as hyper-threading leaves them (CPUID 0AH, EAX 15:8); 0: not told */
     bool intel;
     bool hypervisor;
-    char hypervisor_name[13];  /* "KVMKVMKVM"; empty without a hypervisor */
+    char hypervisor_name[13]; /* "KVMKVMKVM"; empty without a hypervisor */
 };
 /* Decodes CPUID leaves 0, 1, 40000000H, 80000002H.. (Intel SDM vol. 2A, CPUID; display family and model as there). */
 void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out);
@@ -66,8 +66,8 @@ void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size);
 /* The logical CPUs, as the kernel shows them. */
 struct cpu_view {
     struct cpu_mask present, online;
-    struct cpu_mask allowed;  /* to this process: affinity and cpuset */
-    struct cpu_mask big;      /* hybrid parts: the performance cores; otherwise empty */
+    struct cpu_mask allowed; /* to this process: affinity and cpuset */
+    struct cpu_mask big;     /* hybrid parts: the performance cores; otherwise empty */
 };
 /*
  * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity. What sysfs does
@@ -85,8 +85,8 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
 /* Whether a CPU is online and allowed. */
 bool cpu_usable(const struct cpu_view *v, int cpu);
 /* Fills *err with MACHINE_BAD_INPUT, which it returns; the CPUs that can be used follow `remedy`. */
-__attribute__((format(printf, 4, 5)))
-int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *remedy, const char *text, ...);
+__attribute__((format(printf, 4, 5))) int cpu_refuse(const struct cpu_view *v, struct machine_error *err,
+                                                     const char *remedy, const char *text, ...);
 
 /* The number of the first logical CPU of a CPU's physical core; its own number where sysfs does not tell. */
 int cpu_core_of(const char *root, int cpu);
@@ -103,13 +103,13 @@ int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s,
 
 /* Which other CPUs to keep busy. */
 struct cpu_corunners {
-    int *cpus;            /* logical CPUs: of each active core but the measured one, then siblings; free() it */
+    int *cpus; /* logical CPUs: of each active core but the measured one, then siblings; free() it */
     size_t n;
-    unsigned active;      /* physical cores that are active with them, the measured one included */
-    unsigned in_package;  /* ... of them in the package of the measured one, itself included */
-    unsigned in_die;      /* ... and on its die */
-    unsigned available;   /* physical cores that may be used, the measured one included */
-    unsigned cores;       /* physical cores online */
+    unsigned active;     /* physical cores that are active with them, the measured one included */
+    unsigned in_package; /* ... of them in the package of the measured one, itself included */
+    unsigned in_die;     /* ... and on its die */
+    unsigned available;  /* physical cores that may be used, the measured one included */
+    unsigned cores;      /* physical cores online */
 };
 /*
  * Picks a logical CPU of each of the setup's active_cores - 1 other physical cores (0: of all): where the setup lists
@@ -120,7 +120,7 @@ struct cpu_corunners {
  * when out of memory.
  */
 int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
-                        struct cpu_corunners *out, struct machine_error *err);
+                       struct cpu_corunners *out, struct machine_error *err);
 
 /*
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and

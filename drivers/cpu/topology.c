@@ -20,9 +20,8 @@ void cpu_mask_clear(struct cpu_mask *m)
 
 void cpu_mask_add(struct cpu_mask *m, int cpu)
 {
-    if (cpu >= 0 && cpu < CPU_LIMIT) {
+    if (cpu >= 0 && cpu < CPU_LIMIT)
         CPU_SET_S((size_t)cpu, sizeof *m, m->set);
-    }
 }
 
 bool cpu_mask_has(const struct cpu_mask *m, int cpu)
@@ -38,9 +37,8 @@ static bool cpu_mask_empty(const struct cpu_mask *m)
 /* One number of a list; -1 when there is none or it is out of range. */
 static long list_number(const char **text)
 {
-    if (!isdigit((unsigned char)**text)) {
+    if (!isdigit((unsigned char)**text))
         return -1;
-    }
     char *end;
     unsigned long value = strtoul(*text, &end, 10);
     *text = end;
@@ -61,9 +59,8 @@ int cpu_mask_parse(const char *text, struct cpu_mask *out)
             cpu_mask_clear(out);
             return -1;
         }
-        for (long cpu = first; cpu <= last; cpu++) {
+        for (long cpu = first; cpu <= last; cpu++)
             cpu_mask_add(out, (int)cpu);
-        }
         text += *text == ',';
     }
     return 0;
@@ -77,12 +74,10 @@ void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
         char part[32];
         int last = cpu;
-        if (!cpu_mask_has(m, cpu)) {
+        if (!cpu_mask_has(m, cpu))
             continue;
-        }
-        while (cpu_mask_has(m, last + 1)) {
+        while (cpu_mask_has(m, last + 1))
             last++;
-        }
         int length = snprintf(part, sizeof part, last > cpu ? "%s%d-%d" : "%s%d", used > 0 ? "," : "", cpu, last);
         if (used + (size_t)length + 4 > size) { /* leaves room for the dots */
             snprintf(out + used, size - used, "...");
@@ -116,9 +111,8 @@ int cpu_read_text(const char *root, const char *path, char *out, size_t size)
         return -1;
     }
     int fd = open(full, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     ssize_t got = read(fd, out, size - 1);
     int saved = errno;
     close(fd);
@@ -127,9 +121,8 @@ int cpu_read_text(const char *root, const char *path, char *out, size_t size)
         out[0] = '\0';
         return -1;
     }
-    while (got > 0 && isspace((unsigned char)out[got - 1])) {
+    while (got > 0 && isspace((unsigned char)out[got - 1]))
         got--;
-    }
     out[got] = '\0';
     return (int)got;
 }
@@ -139,25 +132,21 @@ static void read_list(const char *root, const char *path, struct cpu_mask *out)
 {
     char text[4096];
 
-    if (cpu_read_text(root, path, text, sizeof text) < 0 || cpu_mask_parse(text, out) != 0) {
+    if (cpu_read_text(root, path, text, sizeof text) < 0 || cpu_mask_parse(text, out) != 0)
         cpu_mask_clear(out);
-    }
 }
 
 void cpu_view_read(const char *root, struct cpu_view *out)
 {
-    if (cpu_get_affinity(&out->allowed) != 0) {
+    if (cpu_get_affinity(&out->allowed) != 0)
         cpu_mask_clear(&out->allowed);
-    }
     read_list(root, "devices/system/cpu/present", &out->present);
     read_list(root, "devices/system/cpu/online", &out->online);
     read_list(root, "devices/cpu_core/cpus", &out->big);
-    if (cpu_mask_empty(&out->online)) {
+    if (cpu_mask_empty(&out->online))
         out->online = out->allowed;
-    }
-    if (cpu_mask_empty(&out->present)) {
+    if (cpu_mask_empty(&out->present))
         out->present = out->online;
-    }
 }
 
 bool cpu_usable(const struct cpu_view *v, int cpu)
@@ -172,11 +161,9 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
     va_list args;
 
     cpu_mask_clear(&can);
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        if (cpu_usable(v, cpu)) {
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
+        if (cpu_usable(v, cpu))
             cpu_mask_add(&can, cpu);
-        }
-    }
     cpu_mask_format(&can, list, sizeof list);
     err->status = MACHINE_BAD_INPUT;
     va_start(args, text);
@@ -201,12 +188,10 @@ static int choose_default(const struct cpu_view *v, int *cpu, struct machine_err
 
 int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err)
 {
-    if (wanted == -1) {
+    if (wanted == -1)
         return choose_default(v, cpu, err);
-    }
-    if (!cpu_mask_has(&v->present, wanted)) {
+    if (!cpu_mask_has(&v->present, wanted))
         return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", wanted);
-    }
     if (!cpu_mask_has(&v->online, wanted)) {
         char remedy[100];
         snprintf(remedy, sizeof remedy, "as root: echo 1 > /sys/devices/system/cpu/cpu%d/online; ", wanted);
@@ -214,7 +199,7 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
     }
     if (!cpu_mask_has(&v->allowed, wanted)) {
         return cpu_refuse(v, err, "widen it with taskset or the cgroup's cpuset; ",
-                      "CPU %d is not allowed to this process (its affinity or cgroup excludes it)", wanted);
+                          "CPU %d is not allowed to this process (its affinity or cgroup excludes it)", wanted);
     }
     *cpu = wanted;
     return MACHINE_OK;
@@ -227,13 +212,11 @@ int cpu_core_of(const char *root, int cpu)
 
     snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
     if (cpu_read_text(root, path, text, sizeof text) <= 0 || cpu_mask_parse(text, &siblings) != 0 ||
-        !cpu_mask_has(&siblings, cpu)) {
+        !cpu_mask_has(&siblings, cpu))
         return cpu;
-    }
     int first = 0;
-    while (!cpu_mask_has(&siblings, first)) {
+    while (!cpu_mask_has(&siblings, first))
         first++;
-    }
     return first;
 }
 

@@ -25,8 +25,9 @@ bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note,
     }
     if (tsc_invariant(l)) {
         if (strcmp(clocksource, "hpet") == 0 || strcmp(clocksource, "acpi_pm") == 0) {
-            snprintf(note, size, "the kernel keeps time by %s although the TSC is invariant: it may have found the TSC "
-                     "unstable", clocksource);
+            snprintf(note, size,
+                     "the kernel keeps time by %s although the TSC is invariant: it may have found the TSC unstable",
+                     clocksource);
         }
         return true;
     }
@@ -34,8 +35,9 @@ bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note,
         snprintf(note, size, "the hypervisor does not declare the TSC invariant, but the kernel keeps time by it");
         return true;
     }
-    snprintf(note, size, "the time-stamp counter is not invariant (CPUID 80000007H EDX[8] = 0, the kernel's clock is "
-             "%s)", clocksource[0] != '\0' ? clocksource : "unknown");
+    snprintf(note, size,
+             "the time-stamp counter is not invariant (CPUID 80000007H EDX[8] = 0, the kernel's clock is %s)",
+             clocksource[0] != '\0' ? clocksource : "unknown");
     return false;
 }
 
@@ -66,9 +68,8 @@ double tsc_declared_hz(const struct cpu_leaves *l, const char **origin)
     *origin = "";
     if (l->tsc.eax != 0 && l->tsc.ebx != 0) {
         double hz = plausible(crystal_hz(l, origin) * l->tsc.ebx / l->tsc.eax);
-        if (hz > 0) {
+        if (hz > 0)
             return hz;
-        }
     }
     double hz = plausible(l->hv_timing.eax * 1e3);
     *origin = hz > 0 ? "CPUID 40000010H" : "";
@@ -79,9 +80,8 @@ int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error)
 {
     double mean_t = 0, mean_s = 0, sss = 0, sst = 0, rest = 0;
 
-    if (n < 3) {
+    if (n < 3)
         return -1;
-    }
     /* relative to the first point and to the means, so that no digits are lost */
     for (size_t i = 0; i < n; i++) {
         mean_t += (p[i].ticks - p[0].ticks) / (double)n;
@@ -93,9 +93,8 @@ int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error)
         sst += s * (p[i].ticks - p[0].ticks - mean_t);
     }
     double span = p[n - 1].seconds - p[0].seconds;
-    if (!(sss > 0) || !(span > 0) || !(sst > 0)) {
+    if (!(sss > 0) || !(span > 0) || !(sst > 0))
         return -1;
-    }
     *hz = sst / sss;
     for (size_t i = 0; i < n; i++) {
         double off = p[i].ticks - p[0].ticks - mean_t - *hz * (p[i].seconds - p[0].seconds - mean_s);
@@ -114,9 +113,8 @@ static int read_point(uint64_t origin, time_t second, struct tsc_point *out)
     for (int i = 0; i < 50; i++) {
         struct timespec now;
         uint64_t before = tsc_now();
-        if (clock_gettime(CLOCK_MONOTONIC_RAW, &now) != 0) {
+        if (clock_gettime(CLOCK_MONOTONIC_RAW, &now) != 0)
             return -1;
-        }
         uint64_t after = tsc_now();
         double width = (double)(after - before);
         if (width < out->width) {
@@ -132,20 +130,17 @@ static int calibrate_over(double seconds, double *hz, double *error)
 {
     enum { POINTS = 24 };
     struct tsc_point p[POINTS];
-    struct timespec pause = { .tv_nsec = (long)(seconds / (POINTS - 1) * 1e9) };
+    struct timespec pause = {.tv_nsec = (long)(seconds / (POINTS - 1) * 1e9)};
     struct timespec begin;
 
-    if (clock_gettime(CLOCK_MONOTONIC_RAW, &begin) != 0) {
+    if (clock_gettime(CLOCK_MONOTONIC_RAW, &begin) != 0)
         return -1;
-    }
     uint64_t origin = tsc_now();
     for (int i = 0; i < POINTS; i++) {
-        if (read_point(origin, begin.tv_sec, &p[i]) != 0) {
+        if (read_point(origin, begin.tv_sec, &p[i]) != 0)
             return -1;
-        }
-        if (i + 1 < POINTS) {
+        if (i + 1 < POINTS)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-        }
     }
     return tsc_fit(p, POINTS, hz, error);
 }
@@ -156,12 +151,10 @@ int tsc_calibrate(double *hz, double *error)
     const double wanted = 2e-5;
 
     for (double seconds = 0.06; seconds < 1; seconds *= 4) {
-        if (calibrate_over(seconds, hz, error) != 0) {
+        if (calibrate_over(seconds, hz, error) != 0)
             return -1;
-        }
-        if (*error <= wanted) {
+        if (*error <= wanted)
             break;
-        }
     }
     return 0;
 }

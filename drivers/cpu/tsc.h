@@ -71,9 +71,9 @@ double tsc_measure_step(void);
 
 struct tsc_rate {
     double hz;
-    double error;         /* relative */
-    const char *origin;   /* static text */
-    char note[120];       /* what did not fit, or "" */
+    double error;       /* relative */
+    const char *origin; /* static text */
+    char note[120];     /* what did not fit, or "" */
 };
 /* CPUID and the calibration may differ so much before CPUID is disbelieved. */
 #define TSC_TOLERANCE 1e-3

@@ -14,7 +14,7 @@ enum { DISTANCES_MAX = 512, LEAST_FRACTIONAL = 8, FARTHEST = 100000 };
 /* Of the distances so many must be multiples of the step: a reading in a hundred may be anything. */
 static const double FITTING = 0.99;
 
-static int ascending(const void *a, const void *b)
+static int tsc_step_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -24,7 +24,7 @@ static int ascending(const void *a, const void *b)
  * Whether the distances are multiples of `step`, but for `slack` ticks. One and the same multiple tells nothing: two
  * that differ must be among them, each in one distance of a hundred at least.
  */
-static bool fits(const double *distance, size_t n, double step, double slack)
+static bool tsc_step_fits(const double *distance, size_t n, double step, double slack)
 {
     size_t misfits = 0, most = (size_t)((1 - FITTING) * (double)n), of_first = 0;
     double first = round(distance[n / 2] / step);
@@ -33,9 +33,8 @@ static bool fits(const double *distance, size_t n, double step, double slack)
         double multiple = round(distance[i] / step);
         misfits += fabs(distance[i] - multiple * step) > slack;
         of_first += multiple == first;
-        if (misfits > most) {
+        if (misfits > most)
             return false;
-        }
     }
     return n - of_first > most;
 }
@@ -46,21 +45,17 @@ static size_t distances(const uint64_t *readings, size_t n, double *out)
 {
     size_t count = 0, every = (n - 1 + DISTANCES_MAX - 1) / DISTANCES_MAX;
 
-    for (size_t i = 1; i < n; i++) {
-        if (readings[i] < readings[i - 1]) {
+    for (size_t i = 1; i < n; i++)
+        if (readings[i] < readings[i - 1])
             return 0;
-        }
-    }
     for (size_t i = 1; i < n; i += every) {
         uint64_t distance = readings[i] - readings[i - 1];
-        if (distance > 0 && distance <= FARTHEST) {
+        if (distance > 0 && distance <= FARTHEST)
             out[count++] = (double)distance;
-        }
     }
-    qsort(out, count, sizeof *out, ascending);
-    while (count > 0 && out[count - 1] > 4 * out[count / 2]) {
+    qsort(out, count, sizeof *out, tsc_step_ascending);
+    while (count > 0 && out[count - 1] > 4 * out[count / 2])
         count--;
-    }
     return count;
 }
 
@@ -74,13 +69,11 @@ static double fractional_step(const double *distance, size_t n)
     double longest = distance[n - 1], ratio = 1 - 0.3 / longest, first = 0;
 
     for (double step = longest; step >= LEAST_FRACTIONAL; step *= ratio) {
-        bool fit = fits(distance, n, step, 1);
-        if (fit && first <= 0) {
+        bool fit = tsc_step_fits(distance, n, step, 1);
+        if (fit && first <= 0)
             first = step;
-        }
-        if (!fit && first > 0) {
+        if (!fit && first > 0)
             return (first + step / ratio) / 2;
-        }
     }
     return 1;
 }
@@ -90,15 +83,12 @@ double tsc_step(const uint64_t *readings, size_t n)
     double distance[DISTANCES_MAX];
     size_t count = n < TSC_STEP_READINGS ? 0 : distances(readings, n, distance);
 
-    if (count < TSC_STEP_READINGS / 2 || distance[count / 100] >= distance[count - 1 - count / 100]) {
+    if (count < TSC_STEP_READINGS / 2 || distance[count / 100] >= distance[count - 1 - count / 100])
         return 0;
-    }
     double longest = distance[count - 1];
-    for (double step = floor(longest); step > 1; step--) {
-        if (fits(distance, count, step, 0)) {
+    for (double step = floor(longest); step > 1; step--)
+        if (tsc_step_fits(distance, count, step, 0))
             return step;
-        }
-    }
     return fractional_step(distance, count);
 }
 
@@ -110,9 +100,8 @@ double tsc_measure_step(void)
     for (size_t i = 0; i < READINGS; i++) {
         /* adds that depend on each other: the distances vary by steps of a cycle */
         uint64_t sum = 0;
-        for (size_t k = 0; k < i * 7 % DELAYS; k++) {
+        for (size_t k = 0; k < i * 7 % DELAYS; k++)
             __asm__ volatile("add %1, %0" : "+r"(sum) : "r"(k));
-        }
         readings[i] = tsc_now();
     }
     return tsc_step(readings, READINGS);

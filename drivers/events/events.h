@@ -35,13 +35,13 @@ struct events_part {
 struct events_table {
     char file[EVENTS_PATH_MAX];
     char title[80];
-    char pmu[16];      /* "cpu", or of hybrid parts "cpu_core", "cpu_atom" */
+    char pmu[16]; /* "cpu", or of hybrid parts "cpu_core", "cpu_atom" */
     struct events_part parts[EVENTS_PARTS_MAX];
     size_t n_parts;
     struct events_entry entries[EVENTS_ENTRIES_MAX];
     size_t n_entries;
     int license[EVENTS_LICENSES]; /* index into entries; -1 = the part has no such event */
-    int level_of[3];   /* the license levels at which 64add, 256fma, 512fma run, as published; all -1: not known */
+    int level_of[3]; /* the license levels at which 64add, 256fma, 512fma run, as published; all -1: not known */
 };
 
 /*

@@ -16,27 +16,24 @@ static const char SUFFIX[] = ".events";
 
 bool events_match(const struct events_table *t, const struct cpu_identity *id, const char *pmu)
 {
-    if (strcmp(t->pmu, pmu) != 0) {
+    if (strcmp(t->pmu, pmu) != 0)
         return false;
-    }
     for (size_t i = 0; i < t->n_parts; i++) {
         const struct events_part *p = &t->parts[i];
         if (strcmp(p->vendor, id->vendor) == 0 && p->family == id->family && id->model >= p->model_lo &&
-            id->model <= p->model_hi && id->stepping >= p->stepping_lo && id->stepping <= p->stepping_hi) {
+            id->model <= p->model_hi && id->stepping >= p->stepping_lo && id->stepping <= p->stepping_hi)
             return true;
-        }
     }
     return false;
 }
 
-static int read_table(const char *path, struct events_table *out, struct machine_error *err)
+static int events_find_read_table(const char *path, struct events_table *out, struct machine_error *err)
 {
     char why[160];
     FILE *in;
 
-    if (path_read_listed(path, &in, why, sizeof why) != 0) {
+    if (path_read_listed(path, &in, why, sizeof why) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
-    }
     char *text = malloc(TABLE_BYTES_MAX + 1);
     if (text == NULL) {
         fclose(in);
@@ -80,7 +77,7 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
     for (struct dirent *e = readdir(dir); e != NULL && status == MACHINE_OK && !found; e = readdir(dir)) {
         if (is_table(e->d_name)) {
             snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-            status = read_table(path, out, err);
+            status = events_find_read_table(path, out, err);
             found = status == MACHINE_OK && events_match(out, id, pmu);
         }
     }
@@ -93,13 +90,12 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
 }
 
 /* Of the characters of a name, how many are at the start of another, in any case. */
-static size_t alike(const char *a, const char *b)
+static size_t events_find_alike(const char *a, const char *b)
 {
     size_t n = 0;
 
-    while (a[n] != '\0' && strncasecmp(a, b, n + 1) == 0) {
+    while (a[n] != '\0' && strncasecmp(a, b, n + 1) == 0)
         n++;
-    }
     return n;
 }
 
@@ -109,15 +105,14 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
     char near[160] = "";
 
     for (size_t i = 0; i < t->n_entries; i++) {
-        if (strcasecmp(t->entries[i].name, name) == 0) {
+        if (strcasecmp(t->entries[i].name, name) == 0)
             return &t->entries[i];
-        }
-        size_t n = alike(name, t->entries[i].name);
+        size_t n = events_find_alike(name, t->entries[i].name);
         best = n > best ? n : best;
     }
     for (size_t i = 0; i < t->n_entries && best >= 3; i++) {
         size_t used = strlen(near), length = strlen(t->entries[i].name);
-        if (alike(name, t->entries[i].name) == best && used + length + 10 < sizeof near) {
+        if (events_find_alike(name, t->entries[i].name) == best && used + length + 10 < sizeof near) {
             strcat(near, used > 0 ? " " : "nearest: ");
             strcat(near, t->entries[i].name);
         }

@@ -20,8 +20,9 @@ bool part_events_find(struct part_events *p, const struct native *s, const struc
 
     p->pmu = *pmu;
     if (s->contradicts) {
-        snprintf(p->no_table, sizeof p->no_table, "the model number of this CPU does not fit its features, so that no "
-                 "table of events by model can be trusted");
+        snprintf(p->no_table, sizeof p->no_table,
+                 "the model number of this CPU does not fit its features, so that no table of events by model can be "
+                 "trusted");
     } else if (events_find(data_dir, &s->id, pmu->name, &p->table, &err) != MACHINE_OK) {
         snprintf(p->no_table, sizeof p->no_table, "%.299s", err.text);
     } else {
@@ -47,8 +48,9 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
     struct perf_license_verdict verdict;
 
     if (status != MACHINE_OK) {
-        snprintf(p->remedy, sizeof p->remedy, "%s", err->remedy[0] != '\0' ? err->remedy
-                 : "stop other users of the counters (perf), or --machine model:NAME");
+        snprintf(p->remedy, sizeof p->remedy, "%s",
+                 err->remedy[0] != '\0' ? err->remedy
+                                        : "stop other users of the counters (perf), or --machine model:NAME");
         part_events_lack(p, err->text, p->remedy);
         return;
     }
@@ -81,9 +83,8 @@ int part_events_named(const struct part_events *p, uint32_t select, struct machi
                       struct machine_error *err)
 {
     *n = 0;
-    if (!p->has_table) {
+    if (!p->has_table)
         return machine_fail(err, MACHINE_CANNOT, "", "no event has a name here: %s", p->no_table);
-    }
     *n = events_by_select(&p->table, select, out, max);
     return MACHINE_OK;
 }
@@ -103,16 +104,16 @@ int part_events_check_selects(const struct native *s, const struct machine_setup
 {
     char text[EVENT_COLUMN_MAX];
 
-    if (strcmp(s->id.vendor, "AuthenticAMD") == 0 || strcmp(s->id.vendor, "HygonGenuine") == 0) {
+    if (strcmp(s->id.vendor, "AuthenticAMD") == 0 || strcmp(s->id.vendor, "HygonGenuine") == 0)
         return MACHINE_OK;
-    }
     for (size_t i = 0; i < setup->n_counters; i++) {
         const struct counter_spec *c = &setup->counters[i];
         if (c->id == COUNTER_EVENT && event_code_select(c->event) > EVENT_SELECT_MAX) {
             event_code_format(c->event, text, sizeof text);
-            return machine_fail(err, MACHINE_CANNOT, "give an event select of 0x00 to 0xff", "event %s cannot be "
-                                "counted: only AMD's processors have event selects above 0xff, and this one is of "
-                                "%.12s", text, s->id.vendor);
+            return machine_fail(err, MACHINE_CANNOT, "give an event select of 0x00 to 0xff",
+                                "event %s cannot be counted: only AMD's processors have event selects above 0xff, and "
+                                "this one is of %.12s",
+                                text, s->id.vendor);
         }
     }
     return MACHINE_OK;
@@ -120,9 +121,8 @@ int part_events_check_selects(const struct native *s, const struct machine_setup
 
 uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c)
 {
-    if (c->id == COUNTER_EVENT) {
+    if (c->id == COUNTER_EVENT)
         return c->event;
-    }
     return part_events_is_license(c->id) ? p->table.entries[p->table.license[c->id - COUNTER_LVL0]].code : 0;
 }
 

@@ -27,7 +27,7 @@ struct part_events {
     struct perf_pmu pmu; /* for whose cores the table holds */
     bool named;          /* an event was asked for by its name */
     struct lack license[EVENTS_LICENSES];
-    char remedy[200];    /* of those for which no counter is free */
+    char remedy[200]; /* of those for which no counter is free */
 };
 
 /* The part's table, from data_dir (NULL = the shipped data). Returns whether it has license events, which are then to

@@ -27,19 +27,17 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
 {
     char text[140];
     enum machine_status status = error == EOPNOTSUPP || error == EBUSY ? MACHINE_CANNOT
-                                 : error == EINVAL                    ? MACHINE_BAD_INPUT
-                                                                      : MACHINE_FAILED;
+                                 : error == EINVAL                     ? MACHINE_BAD_INPUT
+                                                                       : MACHINE_FAILED;
 
-    if (reason == CHARACTERIZE_REASON_NONE) {
+    if (reason == CHARACTERIZE_REASON_NONE)
         return machine_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
-    }
     helper_reason(h->io, h->fd, reason, text, sizeof text);
     const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
                          : reason == CHARACTERIZE_REASON_NO_COUNTER || reason == CHARACTERIZE_REASON_COUNTER_BUSY
                              ? counter_room_remedy(counter_room_watchdog(h->proc))
                              : "";
-    return machine_fail(err, status, remedy,
-                        "the kernel helper, %s: %s", what, text);
+    return machine_fail(err, status, remedy, "the kernel helper, %s: %s", what, text);
 }
 
 /* ---- what it is, and what it can count ---- */
@@ -61,7 +59,7 @@ static void helper_info(const struct machine *m, struct machine_info *out)
 const char *helper_no_counters_remedy(const struct helper *h)
 {
     return h->native.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                                    : "boot a kernel that knows this CPU's counters";
+                                   : "boot a kernel that knows this CPU's counters";
 }
 
 bool helper_counts(const struct helper *h, enum counter_id id)
@@ -88,12 +86,10 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     const char *ignored, **to_do = remedy != NULL ? remedy : &ignored;
 
     *to_do = NULL;
-    if (helper_counts(h, id)) {
+    if (helper_counts(h, id))
         return NULL;
-    }
-    if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS) {
+    if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
         return "not needed: this machine counts cycles";
-    }
     if (part_events_is_license(id)) {
         *to_do = h->events.license[id - COUNTER_LVL0].remedy;
         return h->events.license[id - COUNTER_LVL0].why;
@@ -109,8 +105,8 @@ struct characterize_payload helper_payload(const struct payload *p)
     size_t count;
     const struct kernel *all = kernel_registry(&count);
 
-    return (struct characterize_payload){ .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density,
-                                          .dirty = p->dirty };
+    return (struct characterize_payload){
+        .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density, .dirty = p->dirty};
 }
 
 int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err)
@@ -130,36 +126,34 @@ static int make_request(const struct helper *h, const struct run_request *r, str
     double us = 0, readings = 1;
     bool sampled = false;
 
-    *out = (struct characterize_run){ .version = CHARACTERIZE_VERSION, .n_segments = (uint32_t)r->n_segments,
-                                      .zero = (uint32_t)r->zero_segment,
-                                      .offset = helper_ticks(h, (0.5 + r->phase) * period),
-                                      .turn = (uint32_t)(r->repetition % h->chains.turns) };
+    *out = (struct characterize_run){.version = CHARACTERIZE_VERSION,
+                                     .n_segments = (uint32_t)r->n_segments,
+                                     .zero = (uint32_t)r->zero_segment,
+                                     .offset = helper_ticks(h, (0.5 + r->phase) * period),
+                                     .turn = (uint32_t)(r->repetition % h->chains.turns)};
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *s = &r->segments[i];
         int status = helper_check_kernel(h, &s->payload, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return status;
-        }
         us += s->duration_us;
         sampled = sampled || s->sampled;
         readings += s->sampled ? floor(s->duration_us / period) + PACE_EXTRA : 0;
-        out->segment[i] = (struct characterize_segment){ .ticks = helper_ticks(h, s->duration_us),
-                                                         .payload = helper_payload(&s->payload),
-                                                         .sampled = s->sampled };
+        out->segment[i] = (struct characterize_segment){
+            .ticks = helper_ticks(h, s->duration_us), .payload = helper_payload(&s->payload), .sampled = s->sampled};
     }
     if (us > CHARACTERIZE_MASKED_US_MAX) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
-                            "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks "
-                            "interrupts", us / 1000);
+        return machine_fail(
+            err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
+            "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks interrupts", us / 1000);
     }
     if (readings > (double)h->native.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or a shorter --observe", "a repetition needs "
-                            "room for %.0f readings, but %zu were prepared for, and %d are the most", readings,
-                            h->native.setup.max_samples, CHARACTERIZE_READINGS_MAX);
+        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or a shorter --observe",
+                            "a repetition needs room for %.0f readings, but %zu were prepared for, and %d are the most",
+                            readings, h->native.setup.max_samples, CHARACTERIZE_READINGS_MAX);
     }
-    if (!sampled && h->volts) { /* a repetition for the voltage at its end */
+    if (!sampled && h->volts) /* a repetition for the voltage at its end */
         out->last_register = REGISTER_PERF_STATUS;
-    }
     return MACHINE_OK;
 }
 
@@ -175,8 +169,10 @@ static void remark(struct helper *h)
         native_note(h->native.notes, sizeof h->native.notes, text);
     }
     if (h->stolen > 0) {
-        snprintf(text, sizeof text, "a hypervisor or firmware held the CPU in %u of %u repetitions, so that interrupts "
-                 "waited for up to %.1f ms", h->stolen, h->tried, h->stolen_ms);
+        snprintf(text, sizeof text,
+                 "a hypervisor or firmware held the CPU in %u of %u repetitions, so that interrupts waited for up to "
+                 "%.1f ms",
+                 h->stolen, h->tried, h->stolen_ms);
         native_note(h->native.notes, sizeof h->native.notes, text);
     }
 }
@@ -187,9 +183,8 @@ static bool held(struct helper *h, const struct characterize_run *run)
 {
     double ms = (double)(run->end_tsc - run->begin_tsc) / h->native.tsc.hz * 1e3;
 
-    if (ms <= CHARACTERIZE_MASKED_US_MAX / 1000 * 1.05) {
+    if (ms <= CHARACTERIZE_MASKED_US_MAX / 1000 * 1.05)
         return false;
-    }
     h->stolen++;
     h->stolen_ms = fmax(h->stolen_ms, ms);
     return true;
@@ -202,43 +197,42 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
 {
     for (int attempt = 1; attempt <= CUT_ATTEMPTS; attempt++) {
         *run = *request;
-        if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, run) != 0) {
+        if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, run) != 0)
             return helper_refused(h, errno, run->reason, "running", err);
-        }
         h->tried++;
         h->nmis += run->nmis;
         h->smis += run->smis;
         bool disturbed = held(h, run) || run->nmis + run->smis > 0;
-        if (!run->cut && (!disturbed || attempt >= ATTEMPTS)) {
+        if (!run->cut && (!disturbed || attempt >= ATTEMPTS))
             return MACHINE_OK;
-        }
     }
-    return machine_fail(err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
-                        run->cut & CHARACTERIZE_CUT_ROOM
-                            ? "%d attempts at a repetition filled the kernel helper's buffer before their time"
-                            : "%d attempts at a repetition reached the 10 ms for which the kernel helper masks "
-                              "interrupts", CUT_ATTEMPTS);
+    return machine_fail(
+        err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
+        run->cut & CHARACTERIZE_CUT_ROOM
+            ? "%d attempts at a repetition filled the kernel helper's buffer before their time"
+            : "%d attempts at a repetition reached the 10 ms for which the kernel helper masks interrupts",
+        CUT_ATTEMPTS);
 }
 
-static void convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
+static void helper_convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
 {
     unsigned per_block[CHARACTERIZE_SEGMENTS];
-    struct helper_words w = { .raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride, .stride = h->stride,
-                              .n_counters = h->native.setup.n_counters, .words = h->words };
+    struct helper_words w = {.raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride,
+                             .stride = h->stride,
+                             .n_counters = h->native.setup.n_counters,
+                             .words = h->words};
     struct timing_cost seen;
 
     memcpy(w.slot, h->slot, sizeof w.slot);
-    for (size_t i = 0; i < r->n_segments; i++) {
+    for (size_t i = 0; i < r->n_segments; i++)
         per_block[i] = r->segments[i].payload.instructions;
-    }
     if (h->clock != HELPER_CHAIN) {
         helper_words_from_counters(&w, run, per_block);
         return;
     }
     const struct timing_raw *probe = (const struct timing_raw *)h->map;
-    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->native.tsc_step, &seen) == 0) {
+    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->native.tsc_step, &seen) == 0)
         timing_cost_follow(&h->cost, &seen);
-    }
     helper_words_from_chains(&w, h->native.counters, run, per_block, &h->chains, h->cost.cycles);
 }
 
@@ -248,23 +242,19 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     struct characterize_run request, run;
 
     memset(out, 0, sizeof *out);
-    if (!h->native.prepared) {
+    if (!h->native.prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
-    }
     int status = native_check_request(r, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = make_request(h, r, &request, err);
-    }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = run_undisturbed(h, &request, &run, err);
-    }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     h->at_end_valid = run.register_valid && request.last_register != 0;
     h->at_end = run.register_value;
     remark(h);
-    convert(h, r, &run);
+    helper_convert(h, r, &run);
     out->n = run.n;
     out->stride = 2 + h->native.setup.n_counters;
     out->capacity = h->native.setup.max_samples;
@@ -278,7 +268,7 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
 
 static int read_msr(const struct helper *h, uint32_t reg, int cpu, uint64_t *value, struct machine_error *err)
 {
-    struct characterize_msr r = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu, .number = reg };
+    struct characterize_msr r = {.version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu, .number = reg};
     char what[60];
 
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_MSR, &r) == 0) {
@@ -397,8 +387,8 @@ static void choose_clock(struct helper *h, int cpu)
         [HELPER_APERF] = "measured in the kernel, interrupts masked: APERF against the TSC",
         [HELPER_CHAIN] = "measured in the kernel, interrupts masked: a dependent chain of adds against the TSC",
     };
-    struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu,
-                                  .counter = { .source = CHARACTERIZE_CYCLES } };
+    struct characterize_try t = {
+        .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu, .counter = {.source = CHARACTERIZE_CYCLES}};
     char why[140];
 
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_TRY, &t) == 0) {
@@ -414,11 +404,12 @@ static void choose_clock(struct helper *h, int cpu)
 static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)
 {
     if (a->open_errno != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "--list machines tells what would help", "the kernel helper cannot be "
-                            "used: %s: %s", device, strerror(a->open_errno));
+        return machine_fail(err, MACHINE_CANNOT, "--list machines tells what would help",
+                            "the kernel helper cannot be used: %s: %s", device, strerror(a->open_errno));
     }
-    return machine_fail(err, MACHINE_CANNOT, a->other_version ? "rmmod characterize, then build and load the module of "
-                        "this version" : "", "the kernel helper cannot be used: %s",
+    return machine_fail(err, MACHINE_CANNOT,
+                        a->other_version ? "rmmod characterize, then build and load the module of this version" : "",
+                        "the kernel helper cannot be used: %s",
                         a->other_version ? "the loaded module is of another version" : a->refusal);
 }
 
@@ -432,17 +423,15 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     int cpu;
 
     int fd = helper_connect(io, place->device, &answer);
-    if (fd < 0) {
+    if (fd < 0)
         return not_connected(place->device, &answer, err);
-    }
     struct helper *h = calloc(1, sizeof *h);
     if (h == NULL) {
         io->close(fd);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
-    if (place->leaves == NULL) {
+    if (place->leaves == NULL)
         cpu_read_leaves(&leaves);
-    }
     int status = native_open(&h->native, place->sys, place->leaves != NULL ? place->leaves : &leaves, err);
     if (status != MACHINE_OK) {
         io->close(fd);
@@ -455,21 +444,20 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     h->hello = answer.hello;
     h->native.features = answer.hello.features;
     cpu_view_read(place->sys, &view);
-    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK) {
+    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK)
         cpu = 0;
-    }
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;
     h->chains = timing_choose_chains(1, h->native.tsc.hz);
-    *out = (struct machine){ .ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h };
+    *out = (struct machine){.ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h};
     helper_find_events(out, cpu, place->data_dir);
     return MACHINE_OK;
 }
 
 int machine_open_helper(struct machine *out, struct machine_error *err)
 {
-    const struct helper_place place = { .device = "/dev/" CHARACTERIZE_DEVICE, .sys = "/sys", .io = &helper_system };
+    const struct helper_place place = {.device = "/dev/" CHARACTERIZE_DEVICE, .sys = "/sys", .io = &helper_system};
 
     return helper_open_at(&place, out, err);
 }

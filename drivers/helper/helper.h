@@ -17,8 +17,8 @@
 /* What it is opened with: another device, other system calls, another folder for /sys, another CPU. */
 struct helper_place {
     const char *device;
-    const char *sys;                 /* "/sys", or a folder laid out like it */
-    const char *proc;                /* likewise; NULL = "/proc" */
+    const char *sys;  /* "/sys", or a folder laid out like it */
+    const char *proc; /* likewise; NULL = "/proc" */
     const struct helper_io *io;
     const char *data_dir;            /* holds events/; NULL = the shipped data */
     const struct cpu_leaves *leaves; /* of the CPU; NULL = asked */
@@ -30,38 +30,38 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
 
 /* Where a counter is found in a reading of the module. */
 struct helper_slot {
-    int word;       /* -1: nowhere */
-    unsigned bits;  /* of the counter */
+    int word;      /* -1: nowhere */
+    unsigned bits; /* of the counter */
 };
 
 /* Where cycles come from. */
 enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
 
 struct helper {
-    struct native native;  /* what this CPU is; its place, lanes and companions are the module's here */
+    struct native native; /* what this CPU is; its place, lanes and companions are the module's here */
     const struct helper_io *io;
-    const char *proc;        /* as in helper_place, whose it is */
+    const char *proc; /* as in helper_place, whose it is */
     int fd;
     struct characterize_hello hello;
     enum helper_clock clock;
-    bool volts;              /* register 198H tells a voltage */
+    bool volts; /* register 198H tells a voltage */
     char why_no_counters[160];
     char source[160];
     struct part_events events;
 
-    size_t stride;           /* of the module's readings */
+    size_t stride; /* of the module's readings */
     const uint64_t *map;
     size_t mapped;
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
-    double tsc_step;         /* known before; 0: to be measured */
+    double tsc_step; /* known before; 0: to be measured */
     struct timing_chains chains;
     struct timing_cost cost; /* of a chain */
     uint64_t *words;
-    size_t notes_length;     /* of what the notes say before anything has run */
+    size_t notes_length; /* of what the notes say before anything has run */
     unsigned nmis, smis, tried;
-    unsigned stolen;    /* repetitions for which interrupts were masked beyond the limit */
-    double stolen_ms;   /* the longest of them */
-    bool at_end_valid;       /* the register was read at the end of the last repetition */
+    unsigned stolen;   /* repetitions for which interrupts were masked beyond the limit */
+    double stolen_ms;  /* the longest of them */
+    bool at_end_valid; /* the register was read at the end of the last repetition */
     uint64_t at_end;
 };
 
@@ -92,11 +92,11 @@ int helper_named_events(const struct machine *m, uint32_t select, struct machine
 /* ---- helper_words.c: from what the module wrote to what a machine hands out ---- */
 
 struct helper_words {
-    const uint64_t *raw;  /* the first reading */
-    size_t stride;        /* its words */
+    const uint64_t *raw; /* the first reading */
+    size_t stride;       /* its words */
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
     size_t n_counters;
-    uint64_t *words;      /* where the recording's words go */
+    uint64_t *words; /* where the recording's words go */
 };
 /*
  * Counters: blocks become instructions of the whole repetition, counters grow from 0 at the first reading, whatever

@@ -42,7 +42,7 @@ static void system_close(int fd)
     close(fd);
 }
 
-const struct helper_io helper_system = { system_open, system_ioctl, system_map, system_unmap, system_close };
+const struct helper_io helper_system = {system_open, system_ioctl, system_map, system_unmap, system_close};
 
 void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *out, size_t size)
 {
@@ -51,13 +51,13 @@ void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *ou
         CHARACTERIZE_REASONS(REASON_TEXT)
 #undef REASON_TEXT
     };
-    struct characterize_reason_text t = { .version = CHARACTERIZE_VERSION, .reason = reason };
+    struct characterize_reason_text t = {.version = CHARACTERIZE_VERSION, .reason = reason};
 
     if (io->ioctl(fd, CHARACTERIZE_IOC_REASON, &t) == 0 && t.text[0] != '\0') {
         snprintf(out, size, "%.*s", (int)sizeof t.text, t.text);
     } else {
-        snprintf(out, size, "%s", reason < CHARACTERIZE_REASON_COUNT ? known[reason] : "for a reason that it does not "
-                                                                                       "name");
+        snprintf(out, size, "%s",
+                 reason < CHARACTERIZE_REASON_COUNT ? known[reason] : "for a reason that it does not name");
     }
 }
 
@@ -81,15 +81,14 @@ int helper_connect(const struct helper_io *io, const char *path, struct helper_a
     out->hello.version = CHARACTERIZE_VERSION;
     bool answered = io->ioctl(fd, CHARACTERIZE_IOC_HELLO, &out->hello) == 0;
     /* ENOTTY: the size of the struct is part of the number, so that other sizes are unknown requests */
-    if (!answered && (errno == EPROTO || errno == ENOTTY)) {
+    if (!answered && (errno == EPROTO || errno == ENOTTY))
         out->other_version = true;
-    } else if (!answered) {
+    else if (!answered)
         helper_reason(io, fd, out->hello.reason, out->refusal, sizeof out->refusal);
-    } else if (!same_kernels(&out->hello)) {
+    else if (!same_kernels(&out->hello))
         out->other_version = true;
-    } else {
+    else
         return fd;
-    }
     io->close(fd);
     return -1;
 }

@@ -23,9 +23,9 @@ extern const struct helper_io helper_system;
 
 /* What came of connecting. */
 struct helper_answer {
-    int open_errno;      /* 0 = it opened */
-    bool other_version;  /* of the module, or other kernels under the same numbers */
-    char refusal[140];   /* the module's own reason why it runs nothing here, or "" */
+    int open_errno;     /* 0 = it opened */
+    bool other_version; /* of the module, or other kernels under the same numbers */
+    char refusal[140];  /* the module's own reason why it runs nothing here, or "" */
     struct characterize_hello hello;
 };
 

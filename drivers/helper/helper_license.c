@@ -10,10 +10,10 @@
 #include "drivers/helper/helper.h"
 
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
-static const enum counter_id counted[COUNTED] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
-                                                  COUNTER_THROTTLE };
+static const enum counter_id counted[COUNTED] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
+                                                 COUNTER_THROTTLE};
 
-static uint64_t grown(const uint64_t *before, const uint64_t *after, size_t counter)
+static uint64_t helper_license_grown(const uint64_t *before, const uint64_t *after, size_t counter)
 {
     uint64_t from = before[2 + counter], to = after[2 + counter];
 
@@ -21,29 +21,26 @@ static uint64_t grown(const uint64_t *before, const uint64_t *after, size_t coun
 }
 
 /* One kernel from its first instruction on, between silences. */
-static int count_kernel(struct machine *m, const struct payload *p, int k, size_t n, struct perf_license_counts *out,
-                        struct machine_error *err)
+static int helper_license_count_kernel(struct machine *m, const struct payload *p, int k, size_t n,
+                                       struct perf_license_counts *out, struct machine_error *err)
 {
     const struct helper *h = m->state;
     /* the grid's points lie half a period behind the start: the last one ends what is counted */
-    const struct segment one = { *p, PERF_LICENSE_WARM_US + PERF_LICENSE_COUNT_US + PERIOD_US, true };
-    const struct run_request r = { .segments = &one, .n_segments = 1, .repetition = (unsigned)k };
+    const struct segment one = {*p, PERF_LICENSE_WARM_US + PERF_LICENSE_COUNT_US + PERIOD_US, true};
+    const struct run_request r = {.segments = &one, .n_segments = 1, .repetition = (unsigned)k};
     struct recording rec;
 
     native_relax();
     int status = m->ops->run(m, &r, &rec, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
-    if (rec.n < 3) {
+    if (rec.n < 3)
         return machine_fail(err, MACHINE_CANNOT, "", "the test of the license events failed: no readings");
-    }
     const uint64_t *start = rec.words, *end = rec.words + (rec.n - 1) * rec.stride, *warm = start;
-    while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENSE_WARM_US)) {
+    while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENSE_WARM_US))
         warm += rec.stride;
-    }
     for (size_t c = 0; c < 4; c++) {
-        uint64_t count = grown(warm, end, c);
+        uint64_t count = helper_license_grown(warm, end, c);
         if (count == COUNTER_MISSING) {
             char name[60];
             perf_counter_name(counted[c], 0, name, sizeof name);
@@ -52,34 +49,37 @@ static int count_kernel(struct machine *m, const struct payload *p, int k, size_
         }
         *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
     }
-    out->throttle[k] = n == COUNTED ? grown(start, end, 4) : COUNTER_MISSING;
+    out->throttle[k] = n == COUNTED ? helper_license_grown(start, end, 4) : COUNTER_MISSING;
     out->has_throttle = out->has_throttle && out->throttle[k] != COUNTER_MISSING;
     return MACHINE_OK;
 }
 
-static int count_all(struct machine *m, int cpu, size_t n, struct perf_license_counts *out, struct machine_error *err)
+static int helper_license_count_all(struct machine *m, int cpu, size_t n, struct perf_license_counts *out,
+                                    struct machine_error *err)
 {
     const struct helper *h = m->state;
-    struct counter_spec specs[COUNTED] = { { COUNTER_CYCLES, 0 } };
-    const struct machine_setup setup = { .cpu = cpu, .active_cores = 1, .period_us = PERIOD_US, .counters = specs,
-                                         .n_counters = n, .max_samples = READINGS };
+    struct counter_spec specs[COUNTED] = {{COUNTER_CYCLES, 0}};
+    const struct machine_setup setup = {.cpu = cpu,
+                                        .active_cores = 1,
+                                        .period_us = PERIOD_US,
+                                        .counters = specs,
+                                        .n_counters = n,
+                                        .max_samples = READINGS};
     char why[200];
 
     for (size_t c = 1; c < n; c++) {
-        specs[c] = (struct counter_spec){ COUNTER_EVENT, part_events_code(&h->events,
-                                                                          &(struct counter_spec){ counted[c], 0 }) };
+        specs[c] = (struct counter_spec){COUNTER_EVENT,
+                                         part_events_code(&h->events, &(struct counter_spec){counted[c], 0})};
     }
-    *out = (struct perf_license_counts){ .has_throttle = n == COUNTED };
+    *out = (struct perf_license_counts){.has_throttle = n == COUNTED};
     int status = m->ops->prepare(m, &setup, err);
     for (int k = 0; k < PERF_LICENSE_KERNELS && status == MACHINE_OK; k++) {
         struct payload p;
-        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0) {
+        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0)
             return machine_fail(err, MACHINE_FAILED, "", "%s", why);
-        }
         out->ran[k] = (p.kernel->features & ~h->native.features) == 0;
-        if (out->ran[k]) {
-            status = count_kernel(m, &p, k, n, out, err);
-        }
+        if (out->ran[k])
+            status = helper_license_count_kernel(m, &p, k, n, out, err);
     }
     m->ops->finish(m);
     return status;
@@ -99,13 +99,12 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
         part_events_lack(&h->events, h->why_no_counters, helper_no_counters_remedy(h));
         return;
     }
-    if (!has) {
+    if (!has)
         return;
-    }
     const bool throttle = h->events.table.license[EVENTS_THROTTLE] >= 0;
-    int status = count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
+    int status = helper_license_count_all(m, cpu, throttle ? COUNTED : COUNTED - 1, &counts, &err);
     if (throttle && (status != MACHINE_OK || !counts.has_throttle)) { /* it may be the one that is too many */
-        status = count_all(m, cpu, COUNTED - 1, &counts, &err);
+        status = helper_license_count_all(m, cpu, COUNTED - 1, &counts, &err);
         snprintf(counts.throttle_why, sizeof counts.throttle_why, "no hardware counter is free for throttled cycles");
         snprintf(counts.throttle_remedy, sizeof counts.throttle_remedy, "%s",
                  counter_room_remedy(counter_room_watchdog(h->proc)));

@@ -29,15 +29,16 @@ void helper_finish(struct machine *m)
     h->native.active_cores = 0;
 }
 
-static int check_setup(const struct machine_setup *s, struct machine_error *err)
+static int helper_prepare_check_setup(const struct machine_setup *s, struct machine_error *err)
 {
     if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
         return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
                             "a sample period of %g us cannot be kept by the kernel helper", s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, "
-                            "at least 1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "%zu counters and %zu samples asked for: at most %d, at least 1", s->n_counters,
+                            s->max_samples, MACHINE_COUNTERS_MAX);
     }
     return native_check_fixed(s, err);
 }
@@ -46,29 +47,27 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
  * counters in this order. */
 static void place_counters(struct helper *h, const struct machine_setup *s, struct characterize_setup *p)
 {
-    static const uint32_t sources[COUNTER_IDS] = { [COUNTER_CYCLES] = CHARACTERIZE_CYCLES,
-                                                   [COUNTER_REF_CYCLES] = CHARACTERIZE_REF_CYCLES,
-                                                   [COUNTER_INSTRUCTIONS] = CHARACTERIZE_INSTRUCTIONS,
-                                                   [COUNTER_EVENT] = CHARACTERIZE_RAW,
-                                                   [COUNTER_LVL0] = CHARACTERIZE_RAW,
-                                                   [COUNTER_LVL1] = CHARACTERIZE_RAW,
-                                                   [COUNTER_LVL2] = CHARACTERIZE_RAW,
-                                                   [COUNTER_THROTTLE] = CHARACTERIZE_RAW };
-    for (size_t i = 0; i < s->n_counters; i++) {
-        h->slot[i] = (struct helper_slot){ .word = -1 };
-    }
+    static const uint32_t sources[COUNTER_IDS] = {[COUNTER_CYCLES] = CHARACTERIZE_CYCLES,
+                                                  [COUNTER_REF_CYCLES] = CHARACTERIZE_REF_CYCLES,
+                                                  [COUNTER_INSTRUCTIONS] = CHARACTERIZE_INSTRUCTIONS,
+                                                  [COUNTER_EVENT] = CHARACTERIZE_RAW,
+                                                  [COUNTER_LVL0] = CHARACTERIZE_RAW,
+                                                  [COUNTER_LVL1] = CHARACTERIZE_RAW,
+                                                  [COUNTER_LVL2] = CHARACTERIZE_RAW,
+                                                  [COUNTER_THROTTLE] = CHARACTERIZE_RAW};
+    for (size_t i = 0; i < s->n_counters; i++)
+        h->slot[i] = (struct helper_slot){.word = -1};
     for (size_t n = 0; n < PART_EVENTS_TURNS * s->n_counters; n++) {
         size_t i = n % s->n_counters;
         const struct counter_spec *c = &s->counters[i];
-        if (part_events_turn(c->id) != (int)(n / s->n_counters) || !helper_counts(h, c->id)) {
+        if (part_events_turn(c->id) != (int)(n / s->n_counters) || !helper_counts(h, c->id))
             continue;
-        }
         if (h->clock == HELPER_COUNTERS) {
-            h->slot[i] = (struct helper_slot){ 2 + (int)p->n_counters, h->hello.counter_bits };
-            p->counter[p->n_counters++] = (struct characterize_counter){ .source = sources[c->id],
-                                                                         .config = part_events_code(&h->events, c) };
+            h->slot[i] = (struct helper_slot){2 + (int)p->n_counters, h->hello.counter_bits};
+            p->counter[p->n_counters++] = (struct characterize_counter){.source = sources[c->id],
+                                                                        .config = part_events_code(&h->events, c)};
         } else if (h->clock == HELPER_APERF) {
-            h->slot[i] = (struct helper_slot){ c->id == COUNTER_CYCLES ? 2 : 3, APERF_BITS };
+            h->slot[i] = (struct helper_slot){c->id == COUNTER_CYCLES ? 2 : 3, APERF_BITS};
             p->flags |= CHARACTERIZE_APERF_MPERF;
         }
     }
@@ -77,31 +76,27 @@ static void place_counters(struct helper *h, const struct machine_setup *s, stru
 /* The chains that the clock of this CPU needs, where cycles are told by chains; nothing elsewhere. */
 static void place_chains(const struct helper *h, struct characterize_setup *p)
 {
-    if (h->clock != HELPER_CHAIN) {
+    if (h->clock != HELPER_CHAIN)
         return;
-    }
     p->flags |= CHARACTERIZE_CHAIN | (timing_chains_coarse(&h->chains) ? CHARACTERIZE_COARSE : 0u);
     p->dither = h->chains.dither < CHARACTERIZE_DITHER_MAX ? h->chains.dither : CHARACTERIZE_DITHER_MAX;
 }
 
 /* One logical CPU of each other physical core that is to be busy. */
 static int place_corunners(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
-                            struct machine_error *err)
+                           struct machine_error *err)
 {
     struct payload corunner = h->native.setup.corunner;
     struct cpu_corunners chosen;
     char why[200];
 
-    if (corunner.kernel == NULL && kernel_parse("64add", &corunner, why, sizeof why) != 0) {
+    if (corunner.kernel == NULL && kernel_parse("64add", &corunner, why, sizeof why) != 0)
         return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
-    }
     int status = helper_check_kernel(h, &corunner, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, &h->native.setup, &chosen, err);
-    }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     if (chosen.n > CHARACTERIZE_COMPANIONS) {
         free(chosen.cpus);
         return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d CPUs busy",
@@ -109,9 +104,8 @@ static int place_corunners(struct helper *h, const struct cpu_view *view, struct
     }
     p->corunner = helper_payload(&corunner);
     p->n_corunners = (uint32_t)chosen.n;
-    for (size_t i = 0; i < chosen.n; i++) {
+    for (size_t i = 0; i < chosen.n; i++)
         p->corunner_cpu[i] = (uint16_t)chosen.cpus[i];
-    }
     h->native.active_cores = chosen.active;
     h->native.active_in_package = chosen.in_package;
     h->native.active_in_die = chosen.in_die;
@@ -125,9 +119,9 @@ static int map_buffer(struct helper *h, const struct characterize_setup *p, stru
     h->map = h->io->map(h->fd, p->bytes);
     h->mapped = p->bytes;
     h->stride = p->stride;
-    return h->map != NULL ? MACHINE_OK
-                          : machine_fail(err, MACHINE_FAILED, "", "cannot map the kernel helper's buffer: %s",
-                                         strerror(errno));
+    return h->map != NULL
+               ? MACHINE_OK
+               : machine_fail(err, MACHINE_FAILED, "", "cannot map the kernel helper's buffer: %s", strerror(errno));
 }
 
 static int prepare_module(struct helper *h, struct characterize_setup *p, struct machine_error *err)
@@ -140,9 +134,8 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
     }
     if (error != 0) {
         char what[60] = "preparing";
-        if (p->reason == CHARACTERIZE_REASON_NO_COUNTER || p->reason == CHARACTERIZE_REASON_COUNTERS) {
+        if (p->reason == CHARACTERIZE_REASON_NO_COUNTER || p->reason == CHARACTERIZE_REASON_COUNTERS)
             snprintf(what, sizeof what, "counter %u of %u", p->failed + 1, p->n_counters);
-        }
         return helper_refused(h, error, p->reason, what, err);
     }
     return map_buffer(h, p, err);
@@ -155,8 +148,10 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
 static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
 {
     enum { READINGS = 4096, WARM_US = 1000, RUN_US = 4000, COARSE_ROUNDS = 4 };
-    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->native.cpu,
-                                    .period = helper_ticks(h, 1), .readings = READINGS };
+    struct characterize_setup p = {.version = CHARACTERIZE_VERSION,
+                                   .cpu = (uint32_t)h->native.cpu,
+                                   .period = helper_ticks(h, 1),
+                                   .readings = READINGS};
     struct timing_raw *raw = calloc((size_t)COARSE_ROUNDS * READINGS, sizeof *raw);
     const int rounds = timing_chains_coarse(&h->chains) ? COARSE_ROUNDS : 1;
     struct payload adds;
@@ -171,11 +166,11 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
     place_chains(h, &p);
     int status = prepare_module(h, &p, err);
     for (int run = 1; status == MACHINE_OK && seen != 0 && run <= ATTEMPTS * rounds; run++) {
-        struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 2, .zero = 1 };
-        r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, WARM_US),
-                                                      .payload = helper_payload(&adds) };
-        r.segment[1] = (struct characterize_segment){ .ticks = helper_ticks(h, RUN_US),
-                                                      .payload = helper_payload(&adds), .sampled = 1 };
+        struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 2, .zero = 1};
+        r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, WARM_US),
+                                                     .payload = helper_payload(&adds)};
+        r.segment[1] = (struct characterize_segment){
+            .ticks = helper_ticks(h, RUN_US), .payload = helper_payload(&adds), .sampled = 1};
         if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
             status = helper_refused(h, errno, r.reason, "calibrating", err);
             break;
@@ -197,29 +192,24 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
 static int prepare_all(struct helper *h, struct machine *m, const struct cpu_view *view, struct machine_error *err)
 {
     const struct machine_setup *s = &h->native.setup;
-    struct characterize_setup p = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->native.cpu,
-                                    .period = helper_ticks(h, s->period_us) };
+    struct characterize_setup p = {
+        .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)h->native.cpu, .period = helper_ticks(h, s->period_us)};
     int status = MACHINE_OK;
 
-    if (h->clock == HELPER_CHAIN) {
+    if (h->clock == HELPER_CHAIN)
         status = calibrate_chain(h, m, err);
-    }
     p.readings = s->max_samples < CHARACTERIZE_READINGS_MAX ? (uint32_t)s->max_samples : CHARACTERIZE_READINGS_MAX;
     /* what is to be busy must not be parked */
-    if (h->hello.can & CHARACTERIZE_CAN_MWAIT && !s->siblings) {
+    if (h->hello.can & CHARACTERIZE_CAN_MWAIT && !s->siblings)
         p.flags |= CHARACTERIZE_PARK_SIBLING;
-    }
     place_counters(h, s, &p);
     place_chains(h, &p);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = place_corunners(h, view, &p, err);
-    }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = prepare_module(h, &p, err);
-    }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     h->words = calloc(p.readings, (2 + s->n_counters) * sizeof *h->words);
     return h->words != NULL ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
@@ -232,17 +222,16 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
     for (size_t i = 0; i < h->native.setup.n_counters; i++) {
         const struct counter_spec *c = &h->native.counters[i];
         int word = h->clock == HELPER_COUNTERS ? h->slot[i].word : -1;
-        if (word < 2 || !(missing >> (word - 2) & 1)) {
+        if (word < 2 || !(missing >> (word - 2) & 1))
             continue;
-        }
         perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
         if (!part_events_is_license(c->id)) {
             counter_room_text((unsigned)h->native.setup.n_counters, h->native.id.general_counters, room, sizeof room);
             return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s%s", name, room);
         }
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s", text[0] ? ", " : "no hardware counter is "
-                 "free, not counted: ", name);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s",
+                 text[0] ? ", " : "no hardware counter is free, not counted: ", name);
     }
     if (text[0] != '\0') {
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
@@ -255,25 +244,22 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
 /* A moment of plain adds, to be able to say from the start how interrupts are masked here and what is counted. */
 static int try_out(struct helper *h, struct machine_error *err)
 {
-    struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 1 };
+    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 1};
     struct payload adds;
     char text[200];
 
-    if (kernel_parse("64add", &adds, text, sizeof text) != 0) {
+    if (kernel_parse("64add", &adds, text, sizeof text) != 0)
         return machine_fail(err, MACHINE_FAILED, "", "%s", text);
-    }
-    r.segment[0] = (struct characterize_segment){ .ticks = helper_ticks(h, 10), .payload = helper_payload(&adds) };
-    if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
+    r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
+    if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);
-    }
     snprintf(text, sizeof text, "interrupts masked by clearing the interrupt flag%s%s",
              r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
              r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
     native_note(h->native.notes, sizeof h->native.notes, text);
-    if (h->clock == HELPER_CHAIN && timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text,
-                                                      sizeof text)) {
+    if (h->clock == HELPER_CHAIN &&
+        timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text, sizeof text))
         native_note(h->native.notes, sizeof h->native.notes, text);
-    }
     return check_counted(h, r.missing, err);
 }
 
@@ -285,10 +271,9 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
 
     helper_finish(m);
     snprintf(h->native.notes, sizeof h->native.notes, "%s", h->native.machine_notes);
-    int status = check_setup(s, err);
-    if (status != MACHINE_OK) {
+    int status = helper_prepare_check_setup(s, err);
+    if (status != MACHINE_OK)
         return status;
-    }
     h->native.setup = *s;
     memcpy(h->native.counters, s->counters, s->n_counters * sizeof *s->counters);
     h->native.setup.counters = h->native.counters;
@@ -298,19 +283,16 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
         perf_find_pmu(h->native.sys, h->native.cpu, &pmu);
         status = part_events_check_pmu(&h->events, &pmu, h->native.cpu, err);
     }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = part_events_check_selects(&h->native, s, err);
-    }
     if (h->clock == HELPER_CHAIN) {
         h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
         h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz);
     }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = prepare_all(h, m, &view, err);
-    }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = try_out(h, err);
-    }
     if (status != MACHINE_OK) {
         helper_finish(m);
         return status;

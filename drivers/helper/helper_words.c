@@ -12,11 +12,10 @@ struct tally {
     uint64_t total;
 };
 
-static uint64_t count(struct tally *t, uint64_t raw, unsigned bits)
+static uint64_t helper_words_count(struct tally *t, uint64_t raw, unsigned bits)
 {
-    if (raw == COUNTER_MISSING) {
+    if (raw == COUNTER_MISSING)
         return COUNTER_MISSING;
-    }
     if (t->before != COUNTER_MISSING) {
         uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
         t->total += (raw - t->before) & mask;
@@ -33,9 +32,8 @@ void helper_words_from_counters(const struct helper_words *w, const struct chara
     uint64_t instructions = 0;
     size_t i = 0;
 
-    for (size_t c = 0; c < w->n_counters; c++) {
-        tally[c] = (struct tally){ .before = COUNTER_MISSING };
-    }
+    for (size_t c = 0; c < w->n_counters; c++)
+        tally[c] = (struct tally){.before = COUNTER_MISSING};
     for (unsigned s = 0; s < run->n_segments; s++) {
         /* the reading that opens the recording has no blocks of its segment in it and belongs to no other */
         for (; i < run->last[s]; i++) {
@@ -45,7 +43,8 @@ void helper_words_from_counters(const struct helper_words *w, const struct chara
             out[1] = instructions + raw[1] * per_block[s];
             for (size_t c = 0; c < w->n_counters; c++) {
                 const struct helper_slot *slot = &w->slot[c];
-                out[2 + c] = slot->word < 0 ? COUNTER_MISSING : count(&tally[c], raw[slot->word], slot->bits);
+                out[2 + c] = slot->word < 0 ? COUNTER_MISSING
+                                            : helper_words_count(&tally[c], raw[slot->word], slot->bits);
             }
         }
         instructions += run->blocks[s] * per_block[s];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A modelled CPU: what a model file says about it, and what follows from that by arithmetic alone. The simulation that
- * behaves accordingly is drivers/model/model_core.c; the machine that wraps it is drivers/model/model_machine.c. The format of the
- * file is described in doc/model-format.md.
+ * behaves accordingly is drivers/model/model_core.c; the machine that wraps it is drivers/model/model_machine.c. The
+ * format of the file is described in doc/model-format.md.
  *
  * Words: a license *class* is what the power control tells apart (narrow, light256, heavy256, ...), in the order of
  * their demand; each class belongs to a frequency *level*. Running code *needs* a class; the core *holds* one.
@@ -61,11 +61,11 @@ struct model_demand {
     unsigned width;
     enum kernel_weight weight;
     char kernel[KERNEL_NAME_MAX]; /* of this kernel alone; "" = of all of the width and weight */
-    unsigned class_;    /* needed from `rate` and `count` on */
-    double rate;        /* counted instructions per core cycle at full rate */
-    double count;       /* counted instructions executed before `class_` is needed */
-    double count_sigma; /* relative standard deviation of count */
-    unsigned below;     /* needed at a lower rate, or before the count is reached */
+    unsigned class_;              /* needed from `rate` and `count` on */
+    double rate;                  /* counted instructions per core cycle at full rate */
+    double count;                 /* counted instructions executed before `class_` is needed */
+    double count_sigma;           /* relative standard deviation of count */
+    unsigned below;               /* needed at a lower rate, or before the count is reached */
     unsigned line;
 };
 
@@ -155,11 +155,11 @@ enum model_turbo_layout {
 
 /* The other hyper-thread of the measured core, which runs code of its own now and then. */
 struct model_sibling {
-    double share;     /* of the time; 0 = never */
-    double period_us; /* mean time from the beginning of one bout to that of the next */
-    double factor;    /* of the payload's rate, meanwhile */
+    double share;        /* of the time; 0 = never */
+    double period_us;    /* mean time from the beginning of one bout to that of the next */
+    double factor;       /* of the payload's rate, meanwhile */
     double chain_factor; /* of the rate of a dependent chain meanwhile; 0: 1, it needs one slot in many */
-    bool lockstep;    /* all bouts begin at the same places of each repetition; else at random */
+    bool lockstep;       /* all bouts begin at the same places of each repetition; else at random */
 };
 
 /* A frequency that moves by itself, in all kernels alike: the sum of two Ornstein-Uhlenbeck processes. */
@@ -223,8 +223,8 @@ struct model {
     struct model_kernel kernels[MODEL_KERNELS_MAX];
     /* [power] */
     bool has_power;
-    double idle_watts; /* of the package, whatever its cores do */
-    double cycle_nj;   /* of each cycle of an active core, at 1 V */
+    double idle_watts;      /* of the package, whatever its cores do */
+    double cycle_nj;        /* of each cycle of an active core, at 1 V */
     bool corunners_boosted; /* the other cores have the boosts of what they run, too */
     size_t n_energies;
     struct model_energy energies[MODEL_ENERGIES_MAX];
@@ -235,7 +235,7 @@ struct model {
     bool no_counters; /* the frequency is told by chains of adds, as the timing machine does it */
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
-    double tsc_step_ns; /* readings of the TSC advance by so much; 0: by ticks */
+    double tsc_step_ns;              /* readings of the TSC advance by so much; 0: by ticks */
     double spread, spread_period_us; /* of the core clock, downwards; relative */
     double frequency_noise;          /* relative */
     /* [interrupt NAME] */
@@ -280,10 +280,10 @@ int model_class_index(const struct model *m, const char *name);
 
 /* How a payload runs and what it needs on the modelled core. */
 struct model_need {
-    double ipc;           /* payload instructions per core cycle, not throttled */
-    double counted_ipc;   /* of the counted kind */
-    unsigned first;       /* class needed from the first instruction ... */
-    unsigned later;       /* ... and from this many counted instructions on */
+    double ipc;         /* payload instructions per core cycle, not throttled */
+    double counted_ipc; /* of the counted kind */
+    unsigned first;     /* class needed from the first instruction ... */
+    unsigned later;     /* ... and from this many counted instructions on */
     double count;
     double count_sigma;
 };

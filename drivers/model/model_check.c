@@ -20,8 +20,9 @@ static int check_turbo(struct model_parser *p)
         const struct model_turbo *t = &m->turbo[i];
         snprintf(key, sizeof key, "turbo_ghz.%u-%u", t->cores.lo, t->cores.hi);
         if (t->cores.lo <= covered)
-            return model_fail(p, t->line, key, "overlaps with the rows before, which reach %u active cores; %u would "
-                              "be next", covered, covered + 1);
+            return model_fail(p, t->line, key,
+                              "overlaps with the rows before, which reach %u active cores; %u would be next", covered,
+                              covered + 1);
         if (t->cores.lo != covered + 1)
             return model_fail(p, t->line, key, "leaves a hole: the rows before reach %u active cores, %u would be next",
                               covered, covered + 1);
@@ -38,8 +39,9 @@ static int check_umask(struct model_parser *p, const struct model_class *c)
 {
     static const unsigned level_masks[MODEL_LEVELS_MAX] = {0x07, 0x18, 0x20};
     if (p->model->counts_licenses && !(c->umask & level_masks[c->level]))
-        return model_fail(p, c->line, "umask", "class %s is at level %u, which event 28H counts by umask %02XH; a bit "
-                          "of it would work", c->name, c->level, level_masks[c->level]);
+        return model_fail(p, c->line, "umask",
+                          "class %s is at level %u, which event 28H counts by umask %02XH; a bit of it would work",
+                          c->name, c->level, level_masks[c->level]);
     for (const struct model_class *o = p->model->classes; o < c; o++)
         if (c->umask && o->umask == c->umask && o->level != c->level) /* which bits of a level share is nobody's rule */
             return model_fail(p, c->line, "umask", "%02XH counts class %s already, which is at another level", c->umask,
@@ -47,7 +49,7 @@ static int check_umask(struct model_parser *p, const struct model_class *c)
     return 0;
 }
 
-static int check_classes(struct model_parser *p)
+static int model_check_classes(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_classes == 0)
@@ -176,14 +178,14 @@ static int check_rest(struct model_parser *p)
     for (size_t i = 0; i < m->n_interrupts; i++)
         busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;
     if (busy > 0.5)
-        return model_fail(p, m->interrupts[0].line, "rate_hz", "interrupts would take %.0f %% of the time; up to 50 %% "
-                          "would work", busy * 100);
+        return model_fail(p, m->interrupts[0].line, "rate_hz",
+                          "interrupts would take %.0f %% of the time; up to 50 %% would work", busy * 100);
     return 0;
 }
 
 int model_check(struct model_parser *p)
 {
-    if (check_turbo(p) != 0 || check_classes(p) != 0 || check_demands(p) != 0)
+    if (check_turbo(p) != 0 || model_check_classes(p) != 0 || check_demands(p) != 0)
         return -1;
     return check_transitions(p) != 0 ? -1 : check_rest(p);
 }

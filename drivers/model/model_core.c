@@ -118,7 +118,7 @@ double model_core_ghz(const struct model_core *c)
 
 /* ---- what runs ---- */
 
-static bool interrupted(const struct model_core *c)
+static bool model_core_interrupted(const struct model_core *c)
 {
     return c->interrupt_end > c->now;
 }
@@ -142,7 +142,7 @@ static void count_time(struct model_core *c, double us, double cycles, double th
     struct model_totals *t = &c->totals;
     if (c->halted || model_world_frozen(c))
         return;
-    bool counts = !interrupted(c) || c->model->counts_kernel_mode;
+    bool counts = !model_core_interrupted(c) || c->model->counts_kernel_mode;
     if (counts || c->model->licenses_of_core) {
         t->class_cycles[c->held] += cycles;
         t->throttle_cycles += throttled;
@@ -152,7 +152,7 @@ static void count_time(struct model_core *c, double us, double cycles, double th
     t->cycles += cycles;
     t->ref_us += us;
     /* an interrupt handler retires about one instruction per cycle; only its order of magnitude matters */
-    if (interrupted(c))
+    if (model_core_interrupted(c))
         t->other_instructions += cycles;
 }
 
@@ -162,7 +162,7 @@ static double next_event(const struct model_core *c)
     t = fmin(t, fmin(model_ramp_event(c), model_world_event(c)));
     for (size_t i = 0; i < c->model->n_interrupts; i++)
         t = fmin(t, c->interrupt_next[i]);
-    if (interrupted(c))
+    if (model_core_interrupted(c))
         t = fmin(t, c->interrupt_end);
     return t;
 }
@@ -194,7 +194,7 @@ static void handle_events(struct model_core *c)
 }
 
 /* Nothing is switched while the clock stands still. */
-static void count_energy(struct model_core *c, double cycles, double instructions)
+static void model_core_count_energy(struct model_core *c, double cycles, double instructions)
 {
     if (c->model->has_power && !c->halted)
         c->totals.joules += model_power_joules(c->model, cycles, instructions, instructions > 0 ? c->nj : 0,
@@ -206,7 +206,9 @@ static double stretch(struct model_core *c, double until, double work, bool payl
 {
     double cycles = cycle_rate(c);
     struct model_throttle throttle = throttling(c);
-    double rate = payload_runs && !interrupted(c) ? c->need.ipc * throttle.factor * model_world_rate(c) * cycles : 0;
+    double rate = payload_runs && !model_core_interrupted(c)
+                      ? c->need.ipc * throttle.factor * model_world_rate(c) * cycles
+                      : 0;
     double counted = rate * c->need.counted_ipc / c->need.ipc;
     double end = fmin(until, next_event(c));
     bool worked = false, counted_out = false;
@@ -221,7 +223,7 @@ static double stretch(struct model_core *c, double until, double work, bool payl
     }
     double us = end - c->now;
     count_time(c, us, us * cycles, us * cycles * throttle.share);
-    count_energy(c, us * cycles, us * rate);
+    model_core_count_energy(c, us * cycles, us * rate);
     c->now = end;
     if (counted_out) {
         c->count_left = 0;
@@ -243,7 +245,7 @@ double model_core_advance(struct model_core *c, double until, double work)
 
 bool model_core_executes(const struct model_core *c)
 {
-    return !c->halted && !interrupted(c) && !model_world_frozen(c);
+    return !c->halted && !model_core_interrupted(c) && !model_world_frozen(c);
 }
 
 void model_core_idle(struct model_core *c, double us)

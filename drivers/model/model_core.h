@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One simulated core: an event-driven simulation whose state is constant from event to event. Times are microseconds
- * since the start of the repetition. It knows nothing of sampling or time stamps: drivers/model/model_machine.c does those.
+ * since the start of the repetition. It knows nothing of sampling or time stamps: drivers/model/model_machine.c does
+ * those.
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_CORE_H
 #define CHARACTERIZE_DRIVERS_MODEL_CORE_H
@@ -45,7 +46,7 @@ struct model_kind {
 
 struct model_core {
     const struct model *model;
-    unsigned cores; /* active */
+    unsigned cores;   /* active */
     double fixed_ghz; /* no level is faster, 0 = no such limit; set after model_core_start */
     double now;
     struct model_totals totals;

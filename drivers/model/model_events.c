@@ -9,8 +9,8 @@
 /* The table of the modelled CPU, to be freed; NULL: *err says why not. */
 static struct events_table *find_table(const struct model *m, const char *data_dir, struct machine_error *err)
 {
-    struct cpu_identity id = {.vendor = "GenuineIntel", .family = m->family, .model = m->model,
-                              .stepping = m->stepping};
+    struct cpu_identity id = {
+        .vendor = "GenuineIntel", .family = m->family, .model = m->model, .stepping = m->stepping};
     struct events_table *table = malloc(sizeof *table);
     snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
     if (!table) {

@@ -10,7 +10,7 @@ enum { GHZ_WORDS = MODEL_LEVELS_MAX + 1, STEP_WORDS = 4 };
 static const double GHZ_MIN = 0.1, GHZ_MAX = 10.0;
 
 /* Room for one more of `max`; the instance of the section, zeroed. */
-#define ADD(p, array, count, max) \
+#define ADD(p, array, count, max)                                                                                      \
     ((p)->model->count < (max) ? (void *)&(p)->model->array[(p)->model->count++] : too_many(p, max))
 
 static void *too_many(struct model_parser *p, unsigned max)
@@ -41,8 +41,9 @@ static int store_features(struct model_parser *p, const char *key, const char *v
         while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
             k++;
         if (k == COUNT(known))
-            return model_fail(p, p->line, key, "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none "
-                              "would work", words[i]);
+            return model_fail(p, p->line, key,
+                              "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work",
+                              words[i]);
         p->model->features |= known[k].bit;
     }
     return 0;
@@ -88,8 +89,10 @@ static int store_ghz(struct model_parser *p, const char *key, const char *value,
         if (model_number(p, key, words[i], GHZ_MIN, GHZ_MAX, &out[i]) != 0)
             return -1;
         if (i > 0 && out[i] > out[i - 1])
-            return model_fail(p, p->line, key, "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from "
-                              "the fastest to the slowest", i, out[i], i - 1, out[i - 1]);
+            return model_fail(
+                p, p->line, key,
+                "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from the fastest to the slowest", i,
+                out[i], i - 1, out[i - 1]);
     }
     p->model->n_levels = n;
     return 0;
@@ -137,8 +140,9 @@ static int store_umask(struct model_parser *p, const char *key, const char *valu
     if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
         return -1;
     if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
-        return model_fail(p, p->line, key, "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 "
-                          "or 0 (none) would work", value);
+        return model_fail(
+            p, p->line, key,
+            "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 (none) would work", value);
     return 0;
 }
 
@@ -175,8 +179,8 @@ static int leave_demand(struct model_parser *p)
     bool conditional = d->rate > 0 || d->count > 1;
     bool below = model_was_seen(p, "below");
     if (conditional && !below)
-        return model_fail(p, d->line, "below", "missing in section [%s]; with a rate or count it says what is needed "
-                          "until then", p->header);
+        return model_fail(p, d->line, "below",
+                          "missing in section [%s]; with a rate or count it says what is needed until then", p->header);
     if (!conditional && below)
         return model_fail(p, d->line, "below", "without a rate or count it is never needed; remove it");
     if (!below)
@@ -299,15 +303,18 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     unsigned long number = strncmp(key, "step.", 5) == 0 ? strtoul(key + 5, &range, 10) : 0;
     bool variant = range && strncmp(range, ".cores.", 7) == 0;
     if (number < 1 || number > MODEL_STEPS_MAX || !range || (*range && !variant))
-        return model_fail(p, p->line, key, "no such key in section [transition]; step.1 to step.%d and "
-                          "step.N.cores.RANGE would work", MODEL_STEPS_MAX);
+        return model_fail(p, p->line, key,
+                          "no such key in section [transition]; step.1 to step.%d and step.N.cores.RANGE would work",
+                          MODEL_STEPS_MAX);
     char text[MODEL_LINE_MAX], *words[STEP_WORDS];
     snprintf(text, sizeof text, "%s", value);
     size_t n = model_words(text, words, STEP_WORDS - 1);
     if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
                : strcmp(words[0], "grant") != 0)
-        return model_fail(p, p->line, key, "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or "
-                          "`ramp CLASS MICROSECONDS` would work", value);
+        return model_fail(p, p->line, key,
+                          "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
+                          "MICROSECONDS` would work",
+                          value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
         return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
@@ -448,8 +455,8 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
     char width[MODEL_KEY_SIZE];
     const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
     if (!weight || strlen(key) >= sizeof width)
-        return model_fail(p, p->line, key, "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT "
-                          "would work");
+        return model_fail(p, p->line, key,
+                          "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT would work");
     if (m->n_energies == MODEL_ENERGIES_MAX)
         return model_fail(p, p->line, key, "more than %d kinds of instructions", MODEL_ENERGIES_MAX);
     struct model_energy *e = &m->energies[m->n_energies++];
@@ -505,8 +512,9 @@ static int leave_clock(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->no_counters && m->clock_jitter_ns > CHAIN_JITTER_MOST_NS)
-        return model_fail(p, p->section_line, "jitter_ns", "%g ns drown the chains that tell the frequency where "
-                          "counters = no; up to %g would work", m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
+        return model_fail(p, p->section_line, "jitter_ns",
+                          "%g ns drown the chains that tell the frequency where counters = no; up to %g would work",
+                          m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
     return 0;
 }
 

@@ -146,14 +146,15 @@ static unsigned cores_in_use(const struct model_state *s, const struct machine_s
     return setup->n_cpus > 0 ? (unsigned)setup->n_cpus + extra : s->model.cores;
 }
 
-static int check_setup(const struct model_state *s, const struct machine_setup *setup, struct machine_error *err)
+static int model_machine_check_setup(const struct model_state *s, const struct machine_setup *setup,
+                                     struct machine_error *err)
 {
     int status = check_cpus(s, setup, err);
     if (status != MACHINE_OK)
         return status;
     if (!(setup->fixed_ghz >= 0 && setup->fixed_ghz <= 10))
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "a fixed frequency of %g GHz: up to 10 GHz would work, or 0 "
-                            "for none", setup->fixed_ghz);
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "a fixed frequency of %g GHz: up to 10 GHz would work, or 0 for none", setup->fixed_ghz);
     if (setup->active_cores > cores_in_use(s, setup))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: the modelled %s has %u%s",
                             setup->active_cores, s->model.cpu_name, cores_in_use(s, setup),
@@ -178,7 +179,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
 {
     struct model_state *s = m->state;
     model_finish(m);
-    int status = check_setup(s, setup, err);
+    int status = model_machine_check_setup(s, setup, err);
     if (status == MACHINE_OK)
         status = check_counters(s, m, setup, err);
     if (status != MACHINE_OK)
@@ -186,7 +187,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
     s->setup = *setup;
     s->setup.counters = s->counters;
     s->setup.cpus = NULL; /* the caller's */
-    if (setup->cpu < 0) /* all cores are alike: this is but a name */
+    if (setup->cpu < 0)   /* all cores are alike: this is but a name */
         s->setup.cpu = setup->n_cpus > 0 ? setup->cpus[0] : 0;
     s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
@@ -305,8 +306,8 @@ static int check_request(const struct model_state *s, const struct run_request *
         return machine_fail(err, MACHINE_FAILED, "", "run without prepare");
     if (r->n_segments == 0 || r->zero_segment >= r->n_segments)
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "a repetition of %zu segments cannot have time 0 in segment %zu",
-                            r->n_segments, r->zero_segment);
+                            "a repetition of %zu segments cannot have time 0 in segment %zu", r->n_segments,
+                            r->zero_segment);
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *seg = &r->segments[i];
         if (!seg->payload.kernel || seg->payload.instructions == 0)
@@ -332,7 +333,7 @@ static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
 }
 
 /* The other active cores have run the companion all the while. */
-static void count_energy(struct model_state *s)
+static void model_machine_count_energy(struct model_state *s)
 {
     const struct model *m = &s->model;
     struct payload corunner = s->setup.corunner;
@@ -343,8 +344,8 @@ static void count_energy(struct model_state *s)
     if (isnan(s->corunner_volts))
         s->corunner_volts = model_power_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
     if (s->active > 1)
-        watts += (s->active - 1) * model_power_steady_core(m, &corunner, s->active, s->setup.fixed_ghz,
-                                                           s->corunner_volts);
+        watts += (s->active - 1) *
+                 model_power_steady_core(m, &corunner, s->active, s->setup.fixed_ghz, s->corunner_volts);
     s->energy.joules += s->core.totals.joules + watts * seconds;
     s->energy.seconds += seconds;
 }
@@ -355,8 +356,8 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     int status = check_request(s, r, err);
     if (status != MACHINE_OK)
         return status;
-    *out = (struct recording){.stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words,
-                              .zero_reading = SIZE_MAX};
+    *out = (struct recording){
+        .stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words, .zero_reading = SIZE_MAX};
     struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
@@ -371,13 +372,13 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
         out->zero_reading = out->n;
     s->core.payload = NULL; /* it belongs to the caller */
     s->has_run = status == MACHINE_OK;
-    count_energy(s);
+    model_machine_count_energy(s);
     out->involuntary_switches = s->core.off_cpu;
     return status;
 }
 
 /* 606H and 611H: energy in units of 2^-14 J, as of Skylake-SP (Intel SDM volume 4), in 32 bits. */
-static bool energy_register(const struct model_state *s, uint32_t reg, uint64_t *value)
+static bool model_machine_energy_register(const struct model_state *s, uint32_t reg, uint64_t *value)
 {
     const unsigned unit = 14;
     if (!s->model.has_power || isnan(s->energy.joules) || (reg != MSR_RAPL_UNIT && reg != MSR_PACKAGE_ENERGY))
@@ -395,7 +396,7 @@ static int model_register(struct machine *m, uint32_t reg, uint64_t *value, stru
     if (status != MACHINE_OK)
         return status;
     s->has_run = true;
-    if (energy_register(s, reg, value))
+    if (model_machine_energy_register(s, reg, value))
         return MACHINE_OK;
     if (s->model.stamps_volts) { /* nobody reads while the core stands still */
         model_core_idle(&s->core, fmax(s->model.read_delay_us, READ_LEAST_US));
@@ -409,9 +410,10 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
 {
     const struct model_state *s = machine->state;
     if (!s->model.has_power)
-        return machine_fail(err, MACHINE_CANNOT, "add a section [power] to its model file, or choose a model that has "
-                            "one (xeon-gold-6130)", "nothing is known of the power of the modelled %s: its model file "
-                            "has no section [power]", s->model.cpu_name);
+        return machine_fail(err, MACHINE_CANNOT,
+                            "add a section [power] to its model file, or choose a model that has one (xeon-gold-6130)",
+                            "nothing is known of the power of the modelled %s: its model file has no section [power]",
+                            s->model.cpu_name);
     if (isnan(s->energy.joules))
         return machine_fail(err, MACHINE_CANNOT, "add nj.WIDTH.WEIGHT to section [power] of its model file",
                             "the model file of %s does not tell the energy of the instructions that ran",

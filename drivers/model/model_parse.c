@@ -48,7 +48,7 @@ size_t model_words(char *text, char *words[], size_t max)
     }
 }
 
-static char *trimmed(char *text)
+static char *model_parse_trimmed(char *text)
 {
     while (isspace((unsigned char)*text))
         text++;
@@ -119,7 +119,7 @@ static int unknown_section(struct model_parser *p, const char *name)
 }
 
 /* Headers are compared as their words with single spaces, so that a duplicate cannot hide behind white space. */
-static void join(char *out, size_t size, char *words[], size_t n)
+static void model_parse_join(char *out, size_t size, char *words[], size_t n)
 {
     size_t used = 0;
     out[0] = '\0';
@@ -129,14 +129,14 @@ static void join(char *out, size_t size, char *words[], size_t n)
     }
 }
 
-static int read_header(struct model_parser *p, char *text)
+static int model_parse_read_header(struct model_parser *p, char *text)
 {
     if (leave_section(p) != 0)
         return -1;
     char *end = strchr(text, ']');
     if (!end)
         return model_fail(p, p->line, text, "the header of a section ends with `]`");
-    char *after = trimmed(end + 1);
+    char *after = model_parse_trimmed(end + 1);
     if (*after && *after != '#')
         return model_fail(p, p->line, text, "after the header of a section only a `# comment` may follow");
     *end = '\0';
@@ -149,7 +149,7 @@ static int read_header(struct model_parser *p, char *text)
         return unknown_section(p, words[0]);
     if (n > MODEL_SECTION_WORDS)
         return model_fail(p, p->line, words[0], "too many words in the header; it is written %s", s->usage);
-    join(p->header, sizeof p->header, words, n);
+    model_parse_join(p->header, sizeof p->header, words, n);
     p->section = s;
     p->section_line = p->line;
     p->instance = p->model;
@@ -186,7 +186,7 @@ static int unknown_key(struct model_parser *p, const char *key)
     return model_fail(p, p->line, key, "no such key in section [%s]; there are:%s", p->section->name, known);
 }
 
-static int read_format(struct model_parser *p, const char *key, char *value)
+static int model_parse_read_format(struct model_parser *p, const char *key, char *value)
 {
     char *comment = strchr(value, '#');
     if (comment)
@@ -195,19 +195,19 @@ static int read_format(struct model_parser *p, const char *key, char *value)
         return model_fail(p, p->line, key, "stands before the first section; only `format = %s` may", FORMAT_NAME);
     if (p->has_format)
         return model_fail(p, p->line, key, "given twice; remove one");
-    if (strcmp(trimmed(value), FORMAT_NAME) != 0)
-        return model_fail(p, p->line, key, "`%.40s` is not a format this program reads; it reads %s", trimmed(value),
-                          FORMAT_NAME);
+    if (strcmp(model_parse_trimmed(value), FORMAT_NAME) != 0)
+        return model_fail(p, p->line, key, "`%.40s` is not a format this program reads; it reads %s",
+                          model_parse_trimmed(value), FORMAT_NAME);
     p->has_format = true;
     return 0;
 }
 
-static int read_value(struct model_parser *p, const char *key, char *value)
+static int model_parse_read_value(struct model_parser *p, const char *key, char *value)
 {
     char *source = strchr(value, '#');
     if (source)
         *source++ = '\0';
-    value = trimmed(value);
+    value = model_parse_trimmed(value);
     if (!*value)
         return model_fail(p, p->line, key, "has no value; write `%s = VALUE  # source`", key);
     if (!source || !is_source(source))
@@ -223,15 +223,15 @@ static int read_value(struct model_parser *p, const char *key, char *value)
     return unknown_key(p, key);
 }
 
-static int read_line(struct model_parser *p, char *line)
+static int model_parse_read_line(struct model_parser *p, char *line)
 {
-    char *text = trimmed(line);
+    char *text = model_parse_trimmed(line);
     if (!*text || *text == '#')
         return 0;
     if (*text == '[')
-        return p->has_format ? read_header(p, text)
-                             : model_fail(p, p->line, "format", "missing; the file begins with `format = %s`",
-                                          FORMAT_NAME);
+        return p->has_format
+                   ? model_parse_read_header(p, text)
+                   : model_fail(p, p->line, "format", "missing; the file begins with `format = %s`", FORMAT_NAME);
     char *equals = strchr(text, '=');
     char *hash = strchr(text, '#');
     if (!equals || (hash && hash < equals)) {
@@ -240,12 +240,12 @@ static int read_line(struct model_parser *p, char *line)
         return model_fail(p, p->line, text, "not understood; lines are `[section]`, `key = value  # source`, `# ...`");
     }
     *equals = '\0';
-    char *key = trimmed(text);
+    char *key = model_parse_trimmed(text);
     if (!*key)
         return model_fail(p, p->line, "=", "the key is missing; write `key = value  # source`");
     if (!p->section)
-        return read_format(p, key, equals + 1);
-    return read_value(p, key, equals + 1);
+        return model_parse_read_format(p, key, equals + 1);
+    return model_parse_read_value(p, key, equals + 1);
 }
 
 static int check_bytes(struct model_parser *p, const char *line, size_t n)
@@ -261,7 +261,7 @@ static int check_bytes(struct model_parser *p, const char *line, size_t n)
     return 0;
 }
 
-static int read_lines(struct model_parser *p, const char *text, size_t length)
+static int model_parse_read_lines(struct model_parser *p, const char *text, size_t length)
 {
     size_t at = 0;
     while (at < length) {
@@ -275,7 +275,7 @@ static int read_lines(struct model_parser *p, const char *text, size_t length)
             return model_fail(p, p->line, "(line)", "longer than %d characters; break the comment", MODEL_LINE_MAX - 1);
         memcpy(line, text + at, n);
         line[n] = '\0';
-        if (read_line(p, line) != 0)
+        if (model_parse_read_line(p, line) != 0)
             return -1;
         at += n + (end ? 1 : 0);
     }
@@ -297,11 +297,11 @@ static int check_sections(struct model_parser *p)
     return 0;
 }
 
-static int parse(struct model_parser *p, const char *text, size_t length)
+static int model_parse_parse(struct model_parser *p, const char *text, size_t length)
 {
     if (length == 0)
         return model_fail(p, 0, "(file)", "empty; the file begins with `format = %s`", FORMAT_NAME);
-    if (read_lines(p, text, length) != 0 || check_sections(p) != 0)
+    if (model_parse_read_lines(p, text, length) != 0 || check_sections(p) != 0)
         return -1;
     return model_check(p);
 }
@@ -320,7 +320,7 @@ int model_parse(const char *text, size_t length, const char *name, struct model 
     p->file = name;
     p->model = out;
     p->error = err;
-    int failed = parse(p, text, length);
+    int failed = model_parse_parse(p, text, length);
     free(p);
     return failed ? (int)err->status : MACHINE_OK;
 }

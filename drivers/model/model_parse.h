@@ -72,14 +72,30 @@ extern const size_t model_n_sections;
 
 /* Rows of a table of keys. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define NUMBER(name, required, type, field, lo, hi) \
-    {name, MODEL_KEY_NUMBER, required, offsetof(struct type, field), lo, hi, NULL}
-#define UINT(name, required, type, field, lo, hi) \
-    {name, MODEL_KEY_UINT, required, offsetof(struct type, field), lo, hi, NULL}
-#define TEXT(name, required, type, field) {name, MODEL_KEY_TEXT, required, offsetof(struct type, field), 0, 0, NULL}
-#define YES_NO(name, required, type, field) {name, MODEL_KEY_YES_NO, required, offsetof(struct type, field), 0, 0, NULL}
-#define CLASS(name, required, type, field) {name, MODEL_KEY_CLASS, required, offsetof(struct type, field), 0, 0, NULL}
-#define OWN(name, required, function) {name, MODEL_KEY_OWN, required, 0, 0, 0, function}
+#define NUMBER(name, required, type, field, lo, hi)                                                                    \
+    {                                                                                                                  \
+        name, MODEL_KEY_NUMBER, required, offsetof(struct type, field), lo, hi, NULL                                   \
+    }
+#define UINT(name, required, type, field, lo, hi)                                                                      \
+    {                                                                                                                  \
+        name, MODEL_KEY_UINT, required, offsetof(struct type, field), lo, hi, NULL                                     \
+    }
+#define TEXT(name, required, type, field)                                                                              \
+    {                                                                                                                  \
+        name, MODEL_KEY_TEXT, required, offsetof(struct type, field), 0, 0, NULL                                       \
+    }
+#define YES_NO(name, required, type, field)                                                                            \
+    {                                                                                                                  \
+        name, MODEL_KEY_YES_NO, required, offsetof(struct type, field), 0, 0, NULL                                     \
+    }
+#define CLASS(name, required, type, field)                                                                             \
+    {                                                                                                                  \
+        name, MODEL_KEY_CLASS, required, offsetof(struct type, field), 0, 0, NULL                                      \
+    }
+#define OWN(name, required, function)                                                                                  \
+    {                                                                                                                  \
+        name, MODEL_KEY_OWN, required, 0, 0, 0, function                                                               \
+    }
 
 /* What an ordinary processor does beside changing its license: model_keys_world.c. */
 enum {

@@ -81,7 +81,8 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
     return count > least ? count : least;
 }
 
-/* A chain of adds between two readings of the clock, after a wait that differs, as drivers/timing/timing_sample.c has it. */
+/* A chain of adds between two readings of the clock, after a wait that differs, as drivers/timing/timing_sample.c has
+ * it. */
 static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t *before)
 {
     struct model_state *s = p->state;

@@ -17,13 +17,13 @@ struct model_state {
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
     unsigned active;
     uint64_t *words;
-    size_t capacity; /* readings */
+    size_t capacity;        /* readings */
     struct model_core core; /* after the last run, as it stands then */
     bool has_run;
     uint64_t repetition;
     uint64_t register_tsc;        /* of the last reading of a register */
     struct energy_reading energy; /* since prepare */
-    double corunner_volts;       /* of each of the other active cores; NaN: not known yet */
+    double corunner_volts;        /* of each of the other active cores; NaN: not known yet */
 };
 
 /* One repetition in progress. */
@@ -39,7 +39,7 @@ struct model_progress {
     double zero_us;    /* of time 0: planned, then as it was */
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
-    unsigned turn;       /* of the next chain */
+    unsigned turn; /* of the next chain */
     struct chain_dither dither;
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };

@@ -22,7 +22,7 @@ static uint64_t perf_status(struct model_core *c)
 }
 
 /* Groups beyond the last row repeat it, as the real register does. */
-static uint64_t by_group(const struct model *m, bool counts)
+static uint64_t model_registers_by_group(const struct model *m, bool counts)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < GROUPS; i++) {
@@ -45,8 +45,8 @@ static int no_register(const struct model *m, uint32_t reg, const char *why, str
     memset(err, 0, sizeof *err);
     err->status = MACHINE_CANNOT;
     snprintf(err->text, sizeof err->text, "the modelled %s has no such MSR: %XH%s", m->cpu_name, reg, why);
-    snprintf(err->remedy, sizeof err->remedy, "models have 198H, CEH, 1ADH and 1AEH, with a section [power] also 606H "
-             "and 611H");
+    snprintf(err->remedy, sizeof err->remedy,
+             "models have 198H, CEH, 1ADH and 1AEH, with a section [power] also 606H and 611H");
     return MACHINE_CANNOT;
 }
 
@@ -61,11 +61,11 @@ int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, str
     else if (reg == PLATFORM_INFO)
         *value = ratio(m->base_ghz[0]) << 8;
     else if (reg == TURBO_RATIOS && groups)
-        *value = by_group(m, false);
+        *value = model_registers_by_group(m, false);
     else if (reg == TURBO_RATIOS && m->turbo_layout == MODEL_TURBO_CORES)
         *value = by_core(m);
     else if (reg == TURBO_CORES && groups)
-        *value = by_group(m, true);
+        *value = model_registers_by_group(m, true);
     else
         return no_register(m, reg, "", err);
     return MACHINE_OK;
@@ -82,7 +82,7 @@ int model_speed_select(const struct model *m, struct rated_limits *out, struct m
         snprintf(t->name, sizeof t->name, "%s", names[level]);
         for (t->n = 0; t->n < m->n_turbo; t->n++)
             t->rows[t->n] = (struct rated_row){m->turbo[t->n].cores.lo, m->turbo[t->n].cores.hi,
-                                                m->turbo[t->n].ghz[level]};
+                                               m->turbo[t->n].ghz[level]};
         out->base_ghz[level] = m->base_ghz[level];
     }
     snprintf(out->source, sizeof out->source, "modelled Speed Select");

@@ -34,7 +34,7 @@ static double wander_step_us(const struct model *m)
     return us / WANDER_STEPS;
 }
 
-static void go_on(struct model_core *c, uint64_t seed, double gap_us)
+static void model_world_go_on(struct model_core *c, uint64_t seed, double gap_us)
 {
     const struct model_world *w = &c->model->world;
     struct model_history *h = &c->history;
@@ -86,8 +86,7 @@ static double smi_wait_us(struct model_core *c)
 static void begin_smi(struct model_core *c)
 {
     const struct model_world *w = &c->model->world;
-    double us = w->smi_min_us + (w->smi_max_us - w->smi_min_us) *
-                                    model_random_uniform(&c->streams[MODEL_STREAM_SMI]);
+    double us = w->smi_min_us + (w->smi_max_us - w->smi_min_us) * model_random_uniform(&c->streams[MODEL_STREAM_SMI]);
     c->around.smi_end = c->now + us;
     c->around.smi_next = c->around.smi_end + smi_wait_us(c);
 }
@@ -103,7 +102,7 @@ void model_world_begin(struct model_core *c, uint64_t seed, double gap_us)
 {
     c->around = (struct model_surroundings){.begin = c->now};
     c->around.smi_next = c->now + smi_wait_us(c);
-    go_on(c, seed, gap_us);
+    model_world_go_on(c, seed, gap_us);
     begin_sibling(c);
 }
 

@@ -81,31 +81,28 @@ enum turbo_layout {
 static const struct {
     unsigned char model, layout;
 } turbo_layouts[] = {
-    { 0x3c, TURBO_BY_CORE },  { 0x45, TURBO_BY_CORE },  { 0x46, TURBO_BY_CORE },  { 0x3d, TURBO_BY_CORE },
-    { 0x47, TURBO_BY_CORE },  { 0x4f, TURBO_BY_CORE },  { 0x56, TURBO_BY_CORE },  { 0x4e, TURBO_BY_CORE },
-    { 0x5e, TURBO_BY_CORE },  { 0x8e, TURBO_BY_CORE },  { 0x9e, TURBO_BY_CORE },  { 0xa5, TURBO_BY_CORE },
-    { 0xa6, TURBO_BY_CORE },  { 0x66, TURBO_BY_CORE },  { 0x7e, TURBO_BY_CORE },  { 0x8c, TURBO_BY_CORE },
-    { 0x8d, TURBO_BY_CORE },  { 0xa7, TURBO_BY_CORE },  { 0x97, TURBO_BY_CORE },  { 0x9a, TURBO_BY_CORE },
-    { 0xb7, TURBO_BY_CORE },  { 0xba, TURBO_BY_CORE },  { 0xbf, TURBO_BY_CORE },  { 0x3f, TURBO_BY_CORE_3 },
-    { 0x55, TURBO_BY_GROUP }, { 0x6a, TURBO_BY_GROUP }, { 0x6c, TURBO_BY_GROUP }, { 0x8f, TURBO_BY_GROUP },
-    { 0xcf, TURBO_BY_GROUP }, { 0xad, TURBO_BY_GROUP }, { 0xae, TURBO_BY_GROUP },
+    {0x3c, TURBO_BY_CORE},  {0x45, TURBO_BY_CORE},  {0x46, TURBO_BY_CORE},  {0x3d, TURBO_BY_CORE},
+    {0x47, TURBO_BY_CORE},  {0x4f, TURBO_BY_CORE},  {0x56, TURBO_BY_CORE},  {0x4e, TURBO_BY_CORE},
+    {0x5e, TURBO_BY_CORE},  {0x8e, TURBO_BY_CORE},  {0x9e, TURBO_BY_CORE},  {0xa5, TURBO_BY_CORE},
+    {0xa6, TURBO_BY_CORE},  {0x66, TURBO_BY_CORE},  {0x7e, TURBO_BY_CORE},  {0x8c, TURBO_BY_CORE},
+    {0x8d, TURBO_BY_CORE},  {0xa7, TURBO_BY_CORE},  {0x97, TURBO_BY_CORE},  {0x9a, TURBO_BY_CORE},
+    {0xb7, TURBO_BY_CORE},  {0xba, TURBO_BY_CORE},  {0xbf, TURBO_BY_CORE},  {0x3f, TURBO_BY_CORE_3},
+    {0x55, TURBO_BY_GROUP}, {0x6a, TURBO_BY_GROUP}, {0x6c, TURBO_BY_GROUP}, {0x8f, TURBO_BY_GROUP},
+    {0xcf, TURBO_BY_GROUP}, {0xad, TURBO_BY_GROUP}, {0xae, TURBO_BY_GROUP},
 };
 
 static unsigned turbo_layout(const struct msr_part *p)
 {
-    for (size_t i = 0; p->intel && p->family == 6 && i < sizeof turbo_layouts / sizeof *turbo_layouts; i++) {
-        if (turbo_layouts[i].model == p->model) {
+    for (size_t i = 0; p->intel && p->family == 6 && i < sizeof turbo_layouts / sizeof *turbo_layouts; i++)
+        if (turbo_layouts[i].model == p->model)
             return turbo_layouts[i].layout;
-        }
-    }
     return TURBO_UNKNOWN;
 }
 
 size_t msr_turbo_registers(const struct msr_part *p)
 {
     static const size_t registers[] = {
-        [TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 1, [TURBO_BY_CORE_3] = 3, [TURBO_BY_GROUP] = 2
-    };
+        [TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 1, [TURBO_BY_CORE_3] = 3, [TURBO_BY_GROUP] = 2};
     return registers[turbo_layout(p)];
 }
 
@@ -116,10 +113,9 @@ static size_t turbo_by_core(const uint64_t *values, size_t most, struct msr_turb
 
     for (; n < most; n++) {
         uint64_t ratio = values[n / 8] >> (n % 8 * 8) & 0xff;
-        if (ratio == 0) {
+        if (ratio == 0)
             break;
-        }
-        out[n] = (struct msr_turbo_row){ (unsigned)n + 1, (unsigned)n + 1, (double)ratio * RATIO_GHZ };
+        out[n] = (struct msr_turbo_row){(unsigned)n + 1, (unsigned)n + 1, (double)ratio * RATIO_GHZ};
     }
     return n;
 }
@@ -132,10 +128,9 @@ static size_t turbo_by_group(const uint64_t *values, struct msr_turbo_row *out)
 
     for (unsigned shift = 0; shift < 64; shift += 8) {
         unsigned ratio = values[0] >> shift & 0xff, cores = values[1] >> shift & 0xff;
-        if (ratio == 0 || cores <= before) {
+        if (ratio == 0 || cores <= before)
             break;
-        }
-        out[n++] = (struct msr_turbo_row){ before + 1, cores, ratio * RATIO_GHZ };
+        out[n++] = (struct msr_turbo_row){before + 1, cores, ratio * RATIO_GHZ};
         before = cores;
     }
     return n;
@@ -157,7 +152,7 @@ size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct
 
 bool msr_is_hybrid(const struct msr_part *p)
 {
-    static const unsigned char models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
+    static const unsigned char models[] = {0x97, 0x9a, 0xb7, 0xba, 0xbf};
 
     return p->intel && p->family == 6 && p->model != 0 && p->model <= UINT8_MAX &&
            memchr(models, (int)p->model, sizeof models) != NULL;
@@ -197,32 +192,50 @@ enum { LIMIT_BITS = 16 };
 typedef const char *const limit_names[LIMIT_BITS];
 
 /* SDM vol. 4: 6th generation Core (64FH), Haswell client (690H), Xeon E5 v3 (690H). */
-static limit_names skylake_limits = {
-    [0] = "PROCHOT", [1] = "thermal", [4] = "residency", [5] = "running average thermal limit",
-    [6] = "voltage regulator hot", [7] = "voltage regulator current", [8] = "electrical or other", [10] = "PL1",
-    [11] = "PL2", [12] = "maximum turbo", [13] = "turbo attenuation"
-};
-static limit_names haswell_limits = {
-    [0] = "PROCHOT", [1] = "thermal", [4] = "graphics", [5] = "autonomous utilization", [6] = "voltage regulator hot",
-    [8] = "electrical", [9] = "core power", [10] = "PL1", [11] = "PL2", [12] = "maximum turbo",
-    [13] = "turbo attenuation"
-};
-static limit_names haswell_ep_limits = {
-    [0] = "PROCHOT", [1] = "thermal", [2] = "power budget", [3] = "platform services",
-    [5] = "autonomous utilization", [6] = "voltage regulator hot", [8] = "electrical", [10] = "multi-core turbo",
-    [13] = "core frequency P1", [14] = "maximum n-core turbo", [15] = "core frequency"
-};
+static limit_names skylake_limits = {[0] = "PROCHOT",
+                                     [1] = "thermal",
+                                     [4] = "residency",
+                                     [5] = "running average thermal limit",
+                                     [6] = "voltage regulator hot",
+                                     [7] = "voltage regulator current",
+                                     [8] = "electrical or other",
+                                     [10] = "PL1",
+                                     [11] = "PL2",
+                                     [12] = "maximum turbo",
+                                     [13] = "turbo attenuation"};
+static limit_names haswell_limits = {[0] = "PROCHOT",
+                                     [1] = "thermal",
+                                     [4] = "graphics",
+                                     [5] = "autonomous utilization",
+                                     [6] = "voltage regulator hot",
+                                     [8] = "electrical",
+                                     [9] = "core power",
+                                     [10] = "PL1",
+                                     [11] = "PL2",
+                                     [12] = "maximum turbo",
+                                     [13] = "turbo attenuation"};
+static limit_names haswell_ep_limits = {[0] = "PROCHOT",
+                                        [1] = "thermal",
+                                        [2] = "power budget",
+                                        [3] = "platform services",
+                                        [5] = "autonomous utilization",
+                                        [6] = "voltage regulator hot",
+                                        [8] = "electrical",
+                                        [10] = "multi-core turbo",
+                                        [13] = "core frequency P1",
+                                        [14] = "maximum n-core turbo",
+                                        [15] = "core frequency"};
 static const struct {
     unsigned char model;
     enum msr_register reg;
     const char *const *names;
 } limit_layouts[] = {
-    { 0x4e, MSR_LIMITS_SKYLAKE, skylake_limits }, { 0x5e, MSR_LIMITS_SKYLAKE, skylake_limits },
-    { 0x3c, MSR_LIMITS_HASWELL, haswell_limits }, { 0x45, MSR_LIMITS_HASWELL, haswell_limits },
-    { 0x46, MSR_LIMITS_HASWELL, haswell_limits }, { 0x3f, MSR_LIMITS_HASWELL, haswell_ep_limits },
+    {0x4e, MSR_LIMITS_SKYLAKE, skylake_limits}, {0x5e, MSR_LIMITS_SKYLAKE, skylake_limits},
+    {0x3c, MSR_LIMITS_HASWELL, haswell_limits}, {0x45, MSR_LIMITS_HASWELL, haswell_limits},
+    {0x46, MSR_LIMITS_HASWELL, haswell_limits}, {0x3f, MSR_LIMITS_HASWELL, haswell_ep_limits},
 };
 
-static const char *const *find_limits(const struct msr_part *p, uint32_t *reg)
+static const char *const *msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
 {
     for (size_t i = 0; p->intel && p->family == 6 && i < sizeof limit_layouts / sizeof *limit_layouts; i++) {
         if (limit_layouts[i].model == p->model) {
@@ -235,20 +248,19 @@ static const char *const *find_limits(const struct msr_part *p, uint32_t *reg)
 
 bool msr_limits_register(const struct msr_part *p, uint32_t *reg)
 {
-    return find_limits(p, reg) != NULL;
+    return msr_decode_find_limits(p, reg) != NULL;
 }
 
 void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char *out, size_t size)
 {
     uint32_t reg;
-    const char *const *names = find_limits(p, &reg);
+    const char *const *names = msr_decode_find_limits(p, &reg);
     size_t used = 0;
 
     snprintf(out, size, "none");
     for (unsigned i = 0; names != NULL && i < LIMIT_BITS && used < size; i++) {
-        if ((value >> (i + (logged ? LIMIT_BITS : 0)) & 1) == 0) {
+        if ((value >> (i + (logged ? LIMIT_BITS : 0)) & 1) == 0)
             continue;
-        }
         const char *comma = used > 0 ? ", " : "";
         int length = names[i] != NULL ? snprintf(out + used, size - used, "%s%s", comma, names[i])
                                       : snprintf(out + used, size - used, "%sbit %u", comma, i);
@@ -262,7 +274,7 @@ void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char
  * Lake-SP and -D. */
 static bool fixed_dram_unit(const struct msr_part *p)
 {
-    static const unsigned char models[] = { 0x3f, 0x4f, 0x56, 0x55, 0x6a, 0x6c };
+    static const unsigned char models[] = {0x3f, 0x4f, 0x56, 0x55, 0x6a, 0x6c};
 
     return p->intel && p->family == 6 && memchr(models, (int)p->model, sizeof models) != NULL;
 }
@@ -270,9 +282,8 @@ static bool fixed_dram_unit(const struct msr_part *p)
 bool msr_energy_units(const struct msr_part *p, uint64_t value, struct msr_energy_units *out)
 {
     memset(out, 0, sizeof *out);
-    if (value == 0) {
+    if (value == 0)
         return false;
-    }
     out->watts = ldexp(1, -(int)bits(value, 3, 0));
     out->joules = ldexp(1, -(int)bits(value, 12, 8));
     out->dram_joules = fixed_dram_unit(p) ? DRAM_JOULES : out->joules;
@@ -291,13 +302,11 @@ bool msr_amd_pstate_ghz(const struct msr_part *p, uint64_t value, double *ghz)
     uint64_t divisor = bits(value, 13, 8);
 
     *ghz = NAN;
-    if (!p->amd || bits(value, 63, 63) == 0) {
+    if (!p->amd || bits(value, 63, 63) == 0)
         return false;
-    }
-    if ((p->family == 0x17 || p->family == 0x19) && divisor != 0) {
+    if ((p->family == 0x17 || p->family == 0x19) && divisor != 0)
         *ghz = 0.2 * (double)bits(value, 7, 0) / (double)divisor;
-    } else if (p->family == 0x1a) {
+    else if (p->family == 0x1a)
         *ghz = 0.005 * (double)bits(value, 11, 0);
-    }
     return !isnan(*ghz) && *ghz > 0;
 }

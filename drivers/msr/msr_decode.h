@@ -118,9 +118,9 @@ bool msr_limits_register(const struct msr_part *p, uint32_t *reg);
 void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char *out, size_t size);
 
 struct msr_energy_units {
-    double watts;        /* of the power fields; AMD: not used */
-    double joules;       /* of an energy counter's step */
-    double dram_joules;  /* of the DRAM counter's: 15.3 uJ on the servers that turbostat has as fixed_rapl_unit */
+    double watts;       /* of the power fields; AMD: not used */
+    double joules;      /* of an energy counter's step */
+    double dram_joules; /* of the DRAM counter's: 15.3 uJ on the servers that turbostat has as fixed_rapl_unit */
 };
 /* 606H, AMD C0010299H: exponents of 1/2 in bits 3:0 (power) and 12:8 (energy). False for 0, as hypervisors answer. */
 bool msr_energy_units(const struct msr_part *p, uint64_t value, struct msr_energy_units *out);

@@ -10,13 +10,12 @@
 
 #include "drivers/cpu/cpu.h"
 
-static int read_file(struct msr_device *d, uint32_t reg, uint64_t *value)
+static int msr_device_read_file(struct msr_device *d, uint32_t reg, uint64_t *value)
 {
     ssize_t got = pread(d->fd, value, sizeof *value, (off_t)reg);
 
-    if (got < 0) {
+    if (got < 0)
         return errno;
-    }
     return got == (ssize_t)sizeof *value ? 0 : EIO;
 }
 
@@ -34,7 +33,7 @@ int msr_device_open(const char *dev, int cpu, struct msr_device *out)
     snprintf(path, sizeof path, "%s/cpu/%d/msr", dev, cpu);
     out->cpu = cpu;
     out->fd = open(path, O_RDONLY | O_CLOEXEC);
-    out->read = read_file;
+    out->read = msr_device_read_file;
     out->close = close_file;
     return out->fd < 0 ? errno : 0;
 }
@@ -47,9 +46,8 @@ static void read_lockdown(const char *sys, char *out, size_t size)
     out[0] = '\0';
     if (cpu_read_text(sys, "kernel/security/lockdown", text, sizeof text) > 0) {
         const char *word = strchr(text, '[');
-        if (word != NULL) {
+        if (word != NULL)
             snprintf(out, size, "%.*s", (int)strcspn(word + 1, "]"), word + 1);
-        }
     }
 }
 
@@ -60,9 +58,8 @@ static bool read_rawio(const char *proc)
     char text[4096];
     const char *line;
 
-    if (cpu_read_text(proc, "self/status", text, sizeof text) <= 0 || (line = strstr(text, "CapEff:")) == NULL) {
+    if (cpu_read_text(proc, "self/status", text, sizeof text) <= 0 || (line = strstr(text, "CapEff:")) == NULL)
         return false;
-    }
     return strtoull(line + strlen("CapEff:"), NULL, 16) >> SYS_RAWIO & 1;
 }
 

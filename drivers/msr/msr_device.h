@@ -27,11 +27,11 @@ int msr_device_open(const char *dev, int cpu, struct msr_device *out);
 /* What stood in the way of reading registers. */
 struct msr_trouble {
     int cpu;
-    int open_errno;     /* 0: it opened */
-    int read_errno;     /* of the first register that could not be read; 0: all could */
-    bool guest;         /* under a hypervisor */
-    bool rawio;         /* CAP_SYS_RAWIO is in force for this process */
-    char lockdown[24];  /* what /sys/kernel/security/lockdown has in brackets; "" where there is no such file */
+    int open_errno;    /* 0: it opened */
+    int read_errno;    /* of the first register that could not be read; 0: all could */
+    bool guest;        /* under a hypervisor */
+    bool rawio;        /* CAP_SYS_RAWIO is in force for this process */
+    char lockdown[24]; /* what /sys/kernel/security/lockdown has in brackets; "" where there is no such file */
 };
 /* Fills rawio and lockdown from folders laid out like /sys and /proc. */
 void msr_trouble_read(const char *sys, const char *proc, struct msr_trouble *out);

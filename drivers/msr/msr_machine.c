@@ -17,11 +17,11 @@ struct with_registers {
     char dev[DEV_MAX];
     struct msr_device device;
     bool opened;
-    uint64_t read_tsc;       /* when a register was last read */
+    uint64_t read_tsc; /* when a register was last read */
     char name[80];
     char source[300];
     char notes[1600];
-    char own_notes[550];     /* what the registers say, since prepare */
+    char own_notes[550]; /* what the registers say, since prepare */
 };
 
 static void inner_info(const struct with_registers *w, struct machine_info *out)
@@ -50,9 +50,8 @@ static const char *msr_lacks(const struct machine *m, enum counter_id id, const 
 
 static void close_device(struct with_registers *w)
 {
-    if (w->opened) {
+    if (w->opened)
         w->device.close(&w->device);
-    }
     w->opened = false;
 }
 
@@ -95,8 +94,8 @@ static void note_registers(struct with_registers *w)
     }
     size_t used = strlen(w->own_notes);
     if (survey.limits[0] != '\0') {
-        snprintf(w->own_notes + used, sizeof w->own_notes - used, "%sbefore the measurement the frequency was limited "
-                 "by: %s", used > 0 ? "; " : "", survey.limits);
+        snprintf(w->own_notes + used, sizeof w->own_notes - used,
+                 "%sbefore the measurement the frequency was limited by: %s", used > 0 ? "; " : "", survey.limits);
     }
 }
 
@@ -107,9 +106,8 @@ static int msr_prepare(struct machine *m, const struct machine_setup *s, struct 
 
     close_device(w);
     int status = w->inner.ops->prepare(&w->inner, s, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     inner_info(w, &info);
     int error = open_device(w, info.cpu_number, &w->device);
     if (error != 0) {
@@ -132,9 +130,8 @@ static void msr_close(struct machine *m)
 {
     struct with_registers *w = m->state;
 
-    if (w == NULL) {
+    if (w == NULL)
         return;
-    }
     close_device(w);
     w->inner.ops->close(&w->inner);
     free(w);
@@ -198,9 +195,8 @@ static int msr_read_energy(struct machine *m, struct energy_reading *out, const 
 {
     struct with_registers *w = m->state;
 
-    if (w->inner.ops->read_energy == NULL) {
+    if (w->inner.ops->read_energy == NULL)
         return machine_fail(err, MACHINE_CANNOT, "", "machine %s reads no energy", w->name);
-    }
     return w->inner.ops->read_energy(&w->inner, out, source, err);
 }
 
@@ -208,20 +204,19 @@ static int msr_speed_select(struct machine *m, struct rated_limits *out, struct 
 {
     struct with_registers *w = m->state;
 
-    if (w->inner.ops->speed_select == NULL) {
+    if (w->inner.ops->speed_select == NULL)
         return machine_fail(err, MACHINE_CANNOT, "", "machine %s has no way to Speed Select", w->name);
-    }
     return w->inner.ops->speed_select(&w->inner, out, err);
 }
 
-#define COMMON_OPS .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, \
-                   .finish = msr_finish, .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, \
-                   .core_kinds = msr_core_kinds, .read_energy = msr_read_energy, \
-                   .speed_select = msr_speed_select
-static const struct machine_ops msr_ops = { COMMON_OPS };
+#define COMMON_OPS                                                                                                     \
+    .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, .finish = msr_finish,                \
+    .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, .core_kinds = msr_core_kinds,         \
+    .read_energy = msr_read_energy, .speed_select = msr_speed_select
+static const struct machine_ops msr_ops = {COMMON_OPS};
 /* around a machine that knows events by name */
-static const struct machine_ops msr_ops_with_events = { COMMON_OPS, .find_event = msr_find_event,
-                                                          .named_events = msr_named_events };
+static const struct machine_ops msr_ops_with_events = {COMMON_OPS, .find_event = msr_find_event,
+                                                       .named_events = msr_named_events};
 
 int msr_machine_wrap(struct machine *inner, const struct msr_access *access, struct machine *out,
                      struct machine_error *err)
@@ -240,13 +235,12 @@ int msr_machine_wrap(struct machine *inner, const struct msr_access *access, str
     snprintf(w->dev, sizeof w->dev, "%s", access->dev != NULL ? access->dev : "/dev");
     w->access.dev = w->dev;
     inner_info(w, &info);
-    if (strcmp(info.name, "timing") == 0) {
+    if (strcmp(info.name, "timing") == 0)
         snprintf(w->name, sizeof w->name, "msr");
-    } else {
+    else
         snprintf(w->name, sizeof w->name, "%s+msr", info.name);
-    }
     snprintf(w->source, sizeof w->source, "%s; registers by /dev/cpu/N/msr", info.source);
-    *out = (struct machine){ .ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w };
+    *out = (struct machine){.ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w};
     return MACHINE_OK;
 }
 
@@ -271,9 +265,8 @@ int machine_open_msr(struct machine *out, struct machine_error *err)
 
     if (status == MACHINE_OK) {
         status = msr_machine_add(out, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             out->ops->close(out);
-        }
     }
     return status;
 }

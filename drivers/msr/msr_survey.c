@@ -7,29 +7,26 @@
 #include <string.h>
 
 /* Adds to a list in words. */
-__attribute__((format(printf, 3, 4)))
-static void add(char *list, size_t size, const char *text, ...)
+__attribute__((format(printf, 3, 4))) static void msr_survey_add(char *list, size_t size, const char *text, ...)
 {
     size_t used = strlen(list);
     va_list args;
 
-    if (used > 0 && used + 2 < size) {
+    if (used > 0 && used + 2 < size)
         used += (size_t)snprintf(list + used, size - used, ", ");
-    }
     va_start(args, text);
     vsnprintf(list + used, size - used, text, args);
     va_end(args);
 }
 
-static bool ask(struct msr_device *d, uint32_t reg, uint64_t *value, struct msr_survey *out)
+static bool msr_survey_ask(struct msr_device *d, uint32_t reg, uint64_t *value, struct msr_survey *out)
 {
     int error = d->read(d, reg, value);
 
-    if (error == 0) {
+    if (error == 0)
         out->answered++;
-    } else if (out->read_errno == 0) {
+    else if (out->read_errno == 0)
         out->read_errno = error;
-    }
     return error == 0;
 }
 
@@ -51,44 +48,42 @@ static void ask_volts(struct msr_device *d, const struct msr_part *p, struct msr
 
     if (!p->intel) {
         snprintf(out->volts_why, sizeof out->volts_why, "no register with the core voltage is known for this make");
-    } else if (!ask(d, MSR_PERF_STATUS, &value, out)) {
+    } else if (!msr_survey_ask(d, MSR_PERF_STATUS, &value, out)) {
         msr_read_error_text(MSR_PERF_STATUS, d->cpu, out->read_errno, false, out->volts_why, sizeof out->volts_why);
     } else if (!msr_volts(value, &volts, &why)) {
         snprintf(out->volts_why, sizeof out->volts_why, "%s", why);
     } else {
         out->volts = true;
-        add(out->found, sizeof out->found, "core voltage %.3f V", volts);
+        msr_survey_add(out->found, sizeof out->found, "core voltage %.3f V", volts);
     }
 }
 
 static void ask_turbo(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
 {
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
-    uint64_t value[3] = { 0, 0, 0 };
+    uint64_t value[3] = {0, 0, 0};
     size_t registers = msr_turbo_registers(p);
 
     for (size_t i = 0; i < registers; i++) {
         /* Haswell-EP with up to 8 cores may lack the others; without core counts the ratios mean nothing */
-        if (!ask(d, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], out) && (i == 0 || registers == 2)) {
+        if (!msr_survey_ask(d, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], out) && (i == 0 || registers == 2))
             return;
-        }
     }
     size_t n = registers > 0 ? msr_turbo_limits(p, value, row) : 0;
     for (size_t i = 0; i < n; i++) {
         size_t last = i;
-        while (last + 1 < n && row[last + 1].ghz == row[i].ghz) {
+        while (last + 1 < n && row[last + 1].ghz == row[i].ghz)
             last++;
-        }
         if (row[i].first_cores == row[last].last_cores) {
-            add(out->turbo, sizeof out->turbo, "%u: %.1f", row[i].first_cores, row[i].ghz);
+            msr_survey_add(out->turbo, sizeof out->turbo, "%u: %.1f", row[i].first_cores, row[i].ghz);
         } else {
-            add(out->turbo, sizeof out->turbo, "%u-%u: %.1f", row[i].first_cores, row[last].last_cores, row[i].ghz);
+            msr_survey_add(out->turbo, sizeof out->turbo, "%u-%u: %.1f", row[i].first_cores, row[last].last_cores,
+                           row[i].ghz);
         }
         i = last;
     }
-    if (n > 0) {
-        add(out->found, sizeof out->found, "turbo %.1f to %.1f GHz without AVX", row[0].ghz, row[n - 1].ghz);
-    }
+    if (n > 0)
+        msr_survey_add(out->found, sizeof out->found, "turbo %.1f to %.1f GHz without AVX", row[0].ghz, row[n - 1].ghz);
 }
 
 static void ask_clocks(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
@@ -97,15 +92,13 @@ static void ask_clocks(struct msr_device *d, const struct msr_part *p, struct ms
     uint64_t value, other;
     double ghz;
 
-    if (p->intel && ask(d, MSR_PLATFORM_INFO, &value, out) && msr_platform(value, &platform)) {
-        add(out->found, sizeof out->found, "base %.1f GHz", platform.base_ghz);
-    }
-    if (p->amd && ask(d, MSR_AMD_PSTATE_0, &value, out) && msr_amd_pstate_ghz(p, value, &ghz)) {
-        add(out->found, sizeof out->found, "base %.2f GHz", ghz);
-    }
-    if (ask(d, MSR_APERF, &value, out) && ask(d, MSR_MPERF, &other, out) && value != 0 && other != 0) {
-        add(out->found, sizeof out->found, "APERF and MPERF");
-    }
+    if (p->intel && msr_survey_ask(d, MSR_PLATFORM_INFO, &value, out) && msr_platform(value, &platform))
+        msr_survey_add(out->found, sizeof out->found, "base %.1f GHz", platform.base_ghz);
+    if (p->amd && msr_survey_ask(d, MSR_AMD_PSTATE_0, &value, out) && msr_amd_pstate_ghz(p, value, &ghz))
+        msr_survey_add(out->found, sizeof out->found, "base %.2f GHz", ghz);
+    if (msr_survey_ask(d, MSR_APERF, &value, out) && msr_survey_ask(d, MSR_MPERF, &other, out) && value != 0 &&
+        other != 0)
+        msr_survey_add(out->found, sizeof out->found, "APERF and MPERF");
 }
 
 static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
@@ -116,28 +109,24 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
     uint32_t reg;
     char text[120];
 
-    if (p->intel && ask(d, MSR_THERM_STATUS, &value, out) && ask(d, MSR_TEMPERATURE_TARGET, &target, out)) {
+    if (p->intel && msr_survey_ask(d, MSR_THERM_STATUS, &value, out) &&
+        msr_survey_ask(d, MSR_TEMPERATURE_TARGET, &target, out)) {
         msr_thermal(value, false, &thermal);
-        if (thermal.readout && msr_tjmax(target, &tjmax) && thermal.below <= tjmax) {
-            add(out->found, sizeof out->found, "%u C", tjmax - thermal.below);
-        }
-        if (thermal.throttled) {
-            add(out->limits, sizeof out->limits, "temperature");
-        }
-        if (thermal.power_limited) {
-            add(out->limits, sizeof out->limits, "power limit");
-        }
-        if (thermal.current_limited) {
-            add(out->limits, sizeof out->limits, "current limit");
-        }
+        if (thermal.readout && msr_tjmax(target, &tjmax) && thermal.below <= tjmax)
+            msr_survey_add(out->found, sizeof out->found, "%u C", tjmax - thermal.below);
+        if (thermal.throttled)
+            msr_survey_add(out->limits, sizeof out->limits, "temperature");
+        if (thermal.power_limited)
+            msr_survey_add(out->limits, sizeof out->limits, "power limit");
+        if (thermal.current_limited)
+            msr_survey_add(out->limits, sizeof out->limits, "current limit");
     }
-    if (msr_limits_register(p, &reg) && ask(d, reg, &value, out) && (value & 0xffff) != 0) {
+    if (msr_limits_register(p, &reg) && msr_survey_ask(d, reg, &value, out) && (value & 0xffff) != 0) {
         msr_limits_text(p, value, false, text, sizeof text);
-        add(out->limits, sizeof out->limits, "%s", text);
+        msr_survey_add(out->limits, sizeof out->limits, "%s", text);
     }
-    if (out->limits[0] != '\0') {
-        add(out->found, sizeof out->found, "frequency limited by: %s", out->limits);
-    }
+    if (out->limits[0] != '\0')
+        msr_survey_add(out->found, sizeof out->found, "frequency limited by: %s", out->limits);
 }
 
 static void ask_energy(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
@@ -147,10 +136,9 @@ static void ask_energy(struct msr_device *d, const struct msr_part *p, struct ms
     uint32_t energy = p->amd ? MSR_AMD_PACKAGE_ENERGY : MSR_PACKAGE_ENERGY;
     uint64_t value;
 
-    if ((p->intel || p->amd) && ask(d, unit, &value, out) && msr_energy_units(p, value, &units) &&
-        ask(d, energy, &value, out)) {
-        add(out->found, sizeof out->found, "energy in steps of %.1f uJ", units.joules * 1e6);
-    }
+    if ((p->intel || p->amd) && msr_survey_ask(d, unit, &value, out) && msr_energy_units(p, value, &units) &&
+        msr_survey_ask(d, energy, &value, out))
+        msr_survey_add(out->found, sizeof out->found, "energy in steps of %.1f uJ", units.joules * 1e6);
 }
 
 void msr_survey(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)

@@ -45,7 +45,7 @@ static void *keep_busy(void *data)
     return NULL;
 }
 
-static int fail(struct machine_error *err, int cpu, int error)
+static int corunners_fail(struct machine_error *err, int cpu, int error)
 {
     memset(err, 0, sizeof *err);
     err->status = MACHINE_FAILED;
@@ -58,28 +58,23 @@ static int fail(struct machine_error *err, int cpu, int error)
 static int start_one(struct corunner *c, int cpu)
 {
     struct cpu_mask place;
-    struct sched_param normal = { .sched_priority = 0 };
+    struct sched_param normal = {.sched_priority = 0};
     pthread_attr_t attr;
 
     cpu_mask_clear(&place);
     cpu_mask_add(&place, cpu);
     int error = pthread_attr_init(&attr);
-    if (error != 0) {
+    if (error != 0)
         return error;
-    }
     error = pthread_attr_setaffinity_np(&attr, sizeof place, place.set);
-    if (error == 0) {
+    if (error == 0)
         error = pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    }
-    if (error == 0) {
+    if (error == 0)
         error = pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-    }
-    if (error == 0) {
+    if (error == 0)
         error = pthread_attr_setschedparam(&attr, &normal);
-    }
-    if (error == 0) {
+    if (error == 0)
         error = pthread_create(&c->thread, &attr, keep_busy, c);
-    }
     pthread_attr_destroy(&attr);
     return error;
 }
@@ -87,7 +82,7 @@ static int start_one(struct corunner *c, int cpu)
 /* A core counts as active once its thread has completed a slice. */
 static int wait_until_busy(const struct corunners *c, const int *cpus, struct machine_error *err)
 {
-    const struct timespec pause = { .tv_nsec = 200000 };
+    const struct timespec pause = {.tv_nsec = 200000};
 
     for (size_t i = 0; i < c->n; i++) {
         int tries = 25000; /* 5 s: a core that gets no time in so long cannot be called active */
@@ -106,18 +101,17 @@ static int wait_until_busy(const struct corunners *c, const int *cpus, struct ma
 }
 
 int corunners_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
-                     struct corunners **out, struct machine_error *err)
+                    struct corunners **out, struct machine_error *err)
 {
     *out = NULL;
-    if (n == 0) {
+    if (n == 0)
         return MACHINE_OK;
-    }
     struct corunners *c = calloc(1, sizeof *c);
     struct corunner *list = aligned_alloc(alignof(struct corunner), n * sizeof *list);
     if (c == NULL || list == NULL) {
         free(c);
         free(list);
-        return fail(err, cpus[0], ENOMEM);
+        return corunners_fail(err, cpus[0], ENOMEM);
     }
     atomic_init(&c->stop, false);
     c->payload = *payload;
@@ -129,15 +123,13 @@ int corunners_start(const int *cpus, size_t n, const struct payload *payload, ui
         atomic_init(&one->slices, 0);
         one->all = c;
         int error = start_one(one, cpus[c->n]);
-        if (error == 0) {
+        if (error == 0)
             c->n++;
-        } else {
-            status = fail(err, cpus[c->n], error);
-        }
+        else
+            status = corunners_fail(err, cpus[c->n], error);
     }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = wait_until_busy(c, cpus, err);
-    }
     if (status != MACHINE_OK) {
         corunners_stop(c);
         return status;
@@ -153,13 +145,11 @@ uint64_t corunners_slices(const struct corunners *c, size_t i)
 
 void corunners_stop(struct corunners *c)
 {
-    if (c == NULL) {
+    if (c == NULL)
         return;
-    }
     atomic_store_explicit(&c->stop, true, memory_order_relaxed);
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++)
         pthread_join(c->list[i].thread, NULL);
-    }
     free(c->list);
     free(c);
 }

@@ -18,7 +18,7 @@ struct corunners;
  * *out (NULL for n = 0), or *err filled and its status; then nothing is left running.
  */
 int corunners_start(const int *cpus, size_t n, const struct payload *payload, uint64_t slice_ticks,
-                     struct corunners **out, struct machine_error *err);
+                    struct corunners **out, struct machine_error *err);
 
 /* Slices that thread i has run so far: it grows while the thread runs. */
 uint64_t corunners_slices(const struct corunners *c, size_t i);

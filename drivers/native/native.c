@@ -19,9 +19,8 @@ void native_note(char *notes, size_t size, const char *text)
 {
     size_t used = strlen(notes);
 
-    if (text[0] != '\0') {
+    if (text[0] != '\0')
         snprintf(notes + used, size - used, "%s%s", used > 0 ? "; " : "", text);
-    }
 }
 
 void native_info(const struct native *s, struct machine_info *out)
@@ -35,7 +34,9 @@ void native_info(const struct native *s, struct machine_info *out)
         .cpu_number = s->prepared ? s->cpu : -1,
         .core_class = s->prepared ? s->core_class : "",
         .active_cores = s->active_cores,
-        .energy_cores = !s->prepared ? 0 : s->energy.of_die ? s->active_in_die : s->active_in_package,
+        .energy_cores = !s->prepared       ? 0
+                        : s->energy.of_die ? s->active_in_die
+                                           : s->active_in_package,
         .cores = s->cores,
         .usable_cores = s->usable_cores,
         .features = s->features,
@@ -64,13 +65,15 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
 
     cpu_read_text(s->sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
     if (!tsc_usable(leaves, clock, note, sizeof note)) {
-        return machine_fail(err, MACHINE_CANNOT, "in a virtual machine let the hypervisor pass on the invariant TSC; "
-                            "--machine model:NAME works everywhere", "%s", note);
+        return machine_fail(
+            err, MACHINE_CANNOT,
+            "in a virtual machine let the hypervisor pass on the invariant TSC; --machine model:NAME works everywhere",
+            "%s", note);
     }
     native_note(s->machine_notes, sizeof s->machine_notes, note);
     if (tsc_calibrate(&hz, &error) != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "", "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock "
-                            "does not advance");
+        return machine_fail(err, MACHINE_CANNOT, "",
+                            "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock does not advance");
     }
     double declared = tsc_declared_hz(leaves, &origin);
     tsc_decide(declared, origin, hz, error, &s->tsc);
@@ -78,7 +81,7 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
     return MACHINE_OK;
 }
 
-static void describe(struct native *s, const struct cpu_leaves *leaves)
+static void native_describe(struct native *s, const struct cpu_leaves *leaves)
 {
     char text[200];
 
@@ -90,9 +93,8 @@ static void describe(struct native *s, const struct cpu_leaves *leaves)
         native_note(s->machine_notes, sizeof s->machine_notes, text);
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
-    if (s->contradicts) {
+    if (s->contradicts)
         native_note(s->machine_notes, sizeof s->machine_notes, text);
-    }
 }
 
 /* Physical cores, for info before anything is prepared. */
@@ -100,15 +102,14 @@ static void count_cores(struct native *s)
 {
     struct cpu_view view;
     struct cpu_corunners all;
-    const struct machine_setup everything = { .cpu = -1 };
+    const struct machine_setup everything = {.cpu = -1};
     struct machine_error ignored;
     int cpu;
 
     cpu_view_read(s->sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK ||
-        cpu_pick_corunners(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK) {
+        cpu_pick_corunners(s->sys, &view, cpu, &everything, &all, &ignored) != MACHINE_OK)
         return;
-    }
     free(all.cpus);
     s->cores = all.cores;
     s->usable_cores = all.available;
@@ -136,9 +137,8 @@ int native_read_energy(struct native *s, struct energy_reading *out, const char 
     if (!s->prepared) {
         cpu_view_read(s->sys, &view);
         int status = cpu_choose(&view, -1, &cpu, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return status;
-        }
     }
     return energy_read(&s->energy, cpu, out, source, err);
 }
@@ -149,21 +149,17 @@ int native_speed_select(const struct native *s, struct rated_limits *out, struct
     struct speed_select device;
     struct cpu_view view;
 
-    if (!s->id.intel) {
+    if (!s->id.intel)
         return machine_fail(err, MACHINE_CANNOT, "", "only Intel's processors have Speed Select");
-    }
     int error = strcmp(s->sys, "/sys") == 0 ? speed_select_open("/dev", &device) : ENOENT;
-    if (error != 0) {
+    if (error != 0)
         return speed_select_refuse("/dev", error, err);
-    }
-    struct speed_select_cpu c = { .cpu = s->cpu, .package = cpu_package_of(s->sys, s->cpu), .cpus = cpus,
-                                  .model = s->id.model };
+    struct speed_select_cpu c = {
+        .cpu = s->cpu, .package = cpu_package_of(s->sys, s->cpu), .cpus = cpus, .model = s->id.model};
     cpu_view_read(s->sys, &view);
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        if (cpu_mask_has(&view.online, cpu) && cpu_package_of(s->sys, cpu) == c.package) {
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
+        if (cpu_mask_has(&view.online, cpu) && cpu_package_of(s->sys, cpu) == c.package)
             cpus[c.n_cpus++] = cpu;
-        }
-    }
     int status = speed_select_read(&device, &c, out, err);
     device.close(&device);
     return status;
@@ -173,11 +169,10 @@ int native_open(struct native *s, const char *sys, const struct cpu_leaves *leav
 {
     memset(s, 0, sizeof *s);
     snprintf(s->sys, sizeof s->sys, "%s", sys);
-    describe(s, leaves);
+    native_describe(s, leaves);
     int status = find_tsc(s, leaves, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
     s->features = kernel_cpu_features();
     count_cores(s);
@@ -188,7 +183,7 @@ int native_open(struct native *s, const char *sys, const struct cpu_leaves *leav
 /* ---- prepare and finish ---- */
 
 /* Names of plain kernels that need none of the missing features, as many as fit. */
-static void list_kernels(unsigned features, char *out, size_t size)
+static void native_list_kernels(unsigned features, char *out, size_t size)
 {
     size_t count, used = 0;
     const struct kernel *k = kernel_registry(&count);
@@ -196,9 +191,8 @@ static void list_kernels(unsigned features, char *out, size_t size)
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds ||
-            strlen(k[i].name) + used + 6 > size) {
+            strlen(k[i].name) + used + 6 > size)
             continue;
-        }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", k[i].name);
     }
 }
@@ -210,14 +204,14 @@ int native_check_features(const struct native *s, const struct payload *p, struc
 
     if (missing != 0) {
         kernel_feature_names(missing, names, sizeof names);
-        list_kernels(s->features, usable, sizeof usable);
+        native_list_kernels(s->features, usable, sizeof usable);
         snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "kernel %s needs %s, which this CPU, its operating system or its hypervisor does not offer",
                             p->name, names);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
-        list_kernels(s->features & ~p->kernel->features, usable, sizeof usable);
+        native_list_kernels(s->features & ~p->kernel->features, usable, sizeof usable);
         snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
         return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
     }
@@ -241,17 +235,14 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
 
     if (corunner.kernel == NULL) {
         char why[200];
-        if (kernel_parse("64add", &corunner, why, sizeof why) != 0) {
+        if (kernel_parse("64add", &corunner, why, sizeof why) != 0)
             return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
-        }
     }
     int status = native_check_features(s, &corunner, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, &chosen, err);
-    }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
     status = corunners_start(chosen.cpus, chosen.n, &corunner, slice, &s->corunners, err);
     s->active_cores = chosen.active;
@@ -264,14 +255,13 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
 
 int native_check_fixed(const struct machine_setup *s, struct machine_error *err)
 {
-    if (s->fixed_ghz == 0) {
+    if (s->fixed_ghz == 0)
         return MACHINE_OK;
-    }
-    return machine_fail(err, MACHINE_CANNOT, "--fixed-frequency does it, as root", "no frequency can be fixed by a "
-                        "machine on silicon: it only measures");
+    return machine_fail(err, MACHINE_CANNOT, "--fixed-frequency does it, as root",
+                        "no frequency can be fixed by a machine on silicon: it only measures");
 }
 
-static int check_setup(const struct machine_setup *s, struct machine_error *err)
+static int native_check_setup(const struct machine_setup *s, struct machine_error *err)
 {
     /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
     if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
@@ -280,8 +270,9 @@ static int check_setup(const struct machine_setup *s, struct machine_error *err)
                             s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters and %zu samples asked for: at most %d, at least "
-                            "1", s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "%zu counters and %zu samples asked for: at most %d, at least 1", s->n_counters,
+                            s->max_samples, MACHINE_COUNTERS_MAX);
     }
     return native_check_fixed(s, err);
 }
@@ -290,12 +281,12 @@ static void remark_idle(struct native *s, const struct cpu_view *view)
 {
     int left = 0;
 
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
         left += cpu_mask_has(&view->online, cpu);
-    }
     if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
-        native_note(s->notes, sizeof s->notes, "all CPUs are kept busy and none is left for the system: expect more "
-                    "interrupted repetitions (fewer active cores leave one free)");
+        native_note(s->notes, sizeof s->notes,
+                    "all CPUs are kept busy and none is left for the system: expect more interrupted repetitions "
+                    "(fewer active cores leave one free)");
     }
 }
 
@@ -305,22 +296,19 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 
     native_finish(s);
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
-    int status = check_setup(setup, err);
-    if (status != MACHINE_OK) {
+    int status = native_check_setup(setup, err);
+    if (status != MACHINE_OK)
         return status;
-    }
     s->setup = *setup;
     memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
     s->setup.counters = s->counters;
     cpu_view_read(s->sys, &view);
     status = cpu_choose_measured(&view, setup, &s->cpu, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     status = pinning_enter(&s->place, s->cpu, bytes, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = start_corunners(s, &view, err);
-    }
     if (status != MACHINE_OK) {
         native_finish(s);
         return status;
@@ -337,11 +325,9 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 
 static struct pace_lane *find_lane(struct native *s, const struct payload *p)
 {
-    for (size_t i = 0; i < s->n_lanes; i++) {
-        if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty) {
+    for (size_t i = 0; i < s->n_lanes; i++)
+        if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty)
             return &s->lanes[i];
-        }
-    }
     return NULL;
 }
 
@@ -349,29 +335,26 @@ static struct pace_lane *find_lane(struct native *s, const struct payload *p)
  * to lapse (dissertation on Skylake-SP AVX overhead, section 3.2.2). */
 void native_relax(void)
 {
-    const struct timespec pause = { .tv_nsec = 4000000 };
+    const struct timespec pause = {.tv_nsec = 4000000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
 /* Runs each payload that is new, before anything is recorded. */
 int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
-                      struct machine_error *err)
+                     struct machine_error *err)
 {
     enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
     bool ran = false;
 
-    if (s->n_lanes + r->n_segments > NATIVE_LANES_MAX) {
+    if (s->n_lanes + r->n_segments > NATIVE_LANES_MAX)
         s->n_lanes = 0; /* rarely so many; they are calibrated again */
-    }
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct payload *p = &r->segments[i].payload;
-        if (find_lane(s, p) != NULL) {
+        if (find_lane(s, p) != NULL)
             continue;
-        }
         int status = native_check_features(s, p, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return status;
-        }
         int failed = -1;
         for (int attempt = 0; attempt < ATTEMPTS && failed != 0; attempt++) {
             pinning_begin(&s->place, CALIBRATION_US);
@@ -380,14 +363,13 @@ int native_calibrate(struct native *s, const struct run_request *r, native_measu
         }
         if (failed != 0) {
             return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
-                                            "CPU %d is taken away too often to calibrate kernel %s", s->cpu, p->name);
+                                "CPU %d is taken away too often to calibrate kernel %s", s->cpu, p->name);
         }
         s->n_lanes++;
         ran = true;
     }
-    if (ran) {
+    if (ran)
         native_relax();
-    }
     return MACHINE_OK;
 }
 
@@ -401,20 +383,19 @@ int native_check_request(const struct run_request *r, struct machine_error *err)
     }
     for (size_t i = 0; i < r->n_segments; i++) {
         double us = r->segments[i].duration_us;
-        if (!(us >= 0 && us <= 1e9)) {
+        if (!(us >= 0 && us <= 1e9))
             return machine_fail(err, MACHINE_BAD_INPUT, "", "segment %zu lasts %g us: it must be 0 to 1e9", i, us);
-        }
         recordings += r->segments[i].sampled && (i == 0 || !r->segments[i - 1].sampled);
     }
     if (recordings > 1) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "sampled segments must follow one another: they are one "
-                            "recording");
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "sampled segments must follow one another: they are one recording");
     }
     return MACHINE_OK;
 }
 
 int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
-                 struct machine_error *err)
+                struct machine_error *err)
 {
     double tick_per_us = s->tsc.hz * 1e-6;
 
@@ -436,8 +417,9 @@ int native_plan(struct native *s, const struct run_request *r, unsigned turns, s
     plan->room = s->setup.max_samples;
     size_t needed = plan_readings_needed(plan);
     if (needed > s->setup.max_samples) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "a repetition needs room for %zu readings, but %zu were "
-                            "prepared for", needed, s->setup.max_samples);
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "a repetition needs room for %zu readings, but %zu were prepared for", needed,
+                            s->setup.max_samples);
     }
     return MACHINE_OK;
 }
@@ -446,9 +428,8 @@ static double planned_us(const struct run_request *r)
 {
     double us = 0;
 
-    for (size_t i = 0; i < r->n_segments; i++) {
+    for (size_t i = 0; i < r->n_segments; i++)
         us += r->segments[i].duration_us;
-    }
     return us;
 }
 
@@ -456,9 +437,8 @@ void native_begin(struct native *s, const struct run_request *r, struct native_w
 {
     w->us = planned_us(r);
     pinning_begin(&s->place, w->us);
-    for (size_t i = 0; i < r->n_segments; i++) {
+    for (size_t i = 0; i < r->n_segments; i++)
         pinning_touch(&r->segments[i].payload);
-    }
     getrusage(RUSAGE_THREAD, &w->before);
 }
 

@@ -25,15 +25,15 @@ enum { NATIVE_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, NATIVE_ROOT_MAX = 256 };
 struct native {
     char sys[NATIVE_ROOT_MAX];
     struct cpu_identity id;
-    bool contradicts;        /* the model number does not fit the features: tables by model do not apply */
+    bool contradicts; /* the model number does not fit the features: tables by model do not apply */
     char cpu_text[80];
     char notes[900];
     char machine_notes[400]; /* the part of notes that holds before prepare as well */
     struct tsc_rate tsc;
-    double tsc_step;         /* ticks by which readings advance, on the CPU prepared for; 1 before */
-    unsigned cores;          /* physical, online */
-    unsigned usable_cores;   /* of those, allowed to this process */
-    unsigned features;       /* enum kernel_feature */
+    double tsc_step;       /* ticks by which readings advance, on the CPU prepared for; 1 before */
+    unsigned cores;        /* physical, online */
+    unsigned usable_cores; /* of those, allowed to this process */
+    unsigned features;     /* enum kernel_feature */
 
     bool prepared;
     struct machine_setup setup;
@@ -86,14 +86,14 @@ typedef int native_measure(void *context, const struct payload *p, struct pace_l
  * called after prepare. Returns MACHINE_OK or fills *err and returns its status.
  */
 int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
-                      struct machine_error *err);
+                     struct machine_error *err);
 
 /*
  * The plan of a repetition whose payloads have lanes; one reading in `turns` is of another kind. Returns MACHINE_OK, or
  * MACHINE_BAD_INPUT when it could give more readings than were prepared for.
  */
 int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
-                 struct machine_error *err);
+                struct machine_error *err);
 
 /* Around one repetition: real-time priority, warm code, and what happened to the thread meanwhile. */
 struct native_watch {

@@ -31,7 +31,7 @@ void native_lane_measure(const struct payload *p, double tsc_hz, double period_u
 {
     const double tick_per_us = tsc_hz * 1e-6;
 
-    *lane = (struct pace_lane){ .run = p->run, .dirty = p->dirty };
+    *lane = (struct pace_lane){.run = p->run, .dirty = p->dirty};
     uint64_t begin = tsc_now();
     uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
     double rough = (double)(tsc_now() - begin) / (double)blocks;

@@ -28,13 +28,13 @@
 struct pace_lane {
     kernel_fn *run;
     uint64_t dirty;
-    uint64_t fine;         /* blocks in a twenty-fifth of a period */
-    uint64_t coarse;       /* blocks between two looks at the clock where time is not critical: half a microsecond */
-    uint64_t early;        /* long periods: stop looking so many ticks before the next reading; 0 = short period */
-    uint64_t rate;         /* blocks a tick, in units of 2^-PACE_RATE_BITS; follows what is seen */
-    uint64_t most;         /* blocks without a look at the clock; 0 = no bound. The kernel module, which runs with
+    uint64_t fine;   /* blocks in a twenty-fifth of a period */
+    uint64_t coarse; /* blocks between two looks at the clock where time is not critical: half a microsecond */
+    uint64_t early;  /* long periods: stop looking so many ticks before the next reading; 0 = short period */
+    uint64_t rate;   /* blocks a tick, in units of 2^-PACE_RATE_BITS; follows what is seen */
+    uint64_t most;   /* blocks without a look at the clock; 0 = no bound. The kernel module, which runs with
                               interrupts masked, sets one, so that no wrong rate can hold the CPU */
-    int64_t lead[2];       /* ticks from the end of the payload to the reading, of the usual kind and of the one at
+    int64_t lead[2]; /* ticks from the end of the payload to the reading, of the usual kind and of the one at
                               turn 0; follows what is seen */
 };
 enum { PACE_RATE_BITS = 32 };
@@ -63,9 +63,8 @@ static inline uint64_t pace_next_point(uint64_t next, uint64_t period, uint64_t 
         return next;
     }
     next += period;
-    if (__builtin_expect(now + period / 2 >= next, 0)) {
+    if (__builtin_expect(now + period / 2 >= next, 0))
         next += ((now + period / 2 - next) / period + 1) * period;
-    }
     return next;
 }
 
@@ -93,24 +92,23 @@ static inline uint64_t pace_run_blocks(const struct pace_lane *lane, uint64_t bl
 
 /* Runs the payload from `now` to about `until` where its rate may have changed: looks at the clock after a quarter of
  * the time, and more often when it took longer than it should. Returns the blocks. */
-static __attribute__((__noinline__, __unused__))
-uint64_t pace_run_carefully(const struct pace_lane *lane, uint64_t rate, uint64_t now, uint64_t until)
+static __attribute__((__noinline__, __unused__)) uint64_t
+pace_run_carefully(const struct pace_lane *lane, uint64_t rate, uint64_t now, uint64_t until)
 {
     int64_t quarter = (int64_t)(until - now) / 4;
     uint64_t first = pace_blocks_in(quarter, rate);
     uint64_t blocks = pace_run_blocks(lane, first > 0 ? first : 1, now + (uint64_t)quarter);
     uint64_t glance = pace_glance();
 
-    if ((int64_t)(glance - now) > quarter + quarter / 2) {
+    if ((int64_t)(glance - now) > quarter + quarter / 2)
         return blocks + lane->run(lane->fine, until, NULL, lane->dirty);
-    }
     uint64_t rest = pace_blocks_in((int64_t)(until - glance), rate);
     return rest > 0 ? blocks + pace_run_blocks(lane, rest, until) : blocks;
 }
 
 /* Long periods: there is time to look at the clock until shortly before the end. */
-static __attribute__((__noinline__, __unused__))
-uint64_t pace_run_long(const struct pace_lane *lane, uint64_t rate, uint64_t until)
+static __attribute__((__noinline__, __unused__)) uint64_t pace_run_long(const struct pace_lane *lane, uint64_t rate,
+                                                                        uint64_t until)
 {
     uint64_t blocks = lane->run(lane->coarse, until - lane->early, NULL, lane->dirty);
     uint64_t rest = pace_blocks_in((int64_t)(until - pace_glance()), rate);
@@ -119,16 +117,13 @@ uint64_t pace_run_long(const struct pace_lane *lane, uint64_t rate, uint64_t unt
 }
 
 /* Runs the payload from `now` to about `until`, at what was its rate. Returns the blocks. */
-static inline __attribute__((always_inline))
-uint64_t pace_run_until(const struct pace_lane *lane, uint64_t rate, uint64_t now, uint64_t until,
-                        bool careful)
+static inline __attribute__((always_inline)) uint64_t pace_run_until(const struct pace_lane *lane, uint64_t rate,
+                                                                     uint64_t now, uint64_t until, bool careful)
 {
-    if (__builtin_expect(lane->early != 0, 0)) {
+    if (__builtin_expect(lane->early != 0, 0))
         return pace_run_long(lane, rate, until);
-    }
-    if (__builtin_expect(careful, 0)) {
+    if (__builtin_expect(careful, 0))
         return pace_run_carefully(lane, rate, now, until);
-    }
     uint64_t blocks = pace_blocks_in((int64_t)(until - now), rate);
     return pace_run_blocks(lane, blocks > 0 ? blocks : 1, until);
 }
@@ -149,7 +144,7 @@ static inline int64_t pace_tolerance(uint64_t period)
 /* What the next sample is computed with. */
 struct pace {
     uint64_t rate;
-    bool careful;     /* the rate may be wrong */
+    bool careful;               /* the rate may be wrong */
     unsigned overruns_in_a_row; /* samples in a row that ended too late */
 };
 
@@ -164,11 +159,10 @@ static inline void pace_learn(struct pace *p, uint64_t seen, int64_t late, int64
     bool too_late = late > most, too_early = late < -most;
 
     p->overruns_in_a_row = too_late ? p->overruns_in_a_row + 1 : 0;
-    if (too_early || p->overruns_in_a_row >= 2 || (p->careful && !too_late && whole)) {
+    if (too_early || p->overruns_in_a_row >= 2 || (p->careful && !too_late && whole))
         p->rate = seen;
-    } else if (!too_late && whole) {
+    else if (!too_late && whole)
         p->rate += (uint64_t)((int64_t)(seen - p->rate) / 4);
-    }
     p->careful = too_late || too_early || (p->careful && !whole);
 }
 
@@ -186,30 +180,28 @@ typedef uint64_t pace_take(void *reader, size_t i, const struct pace_lane *lane,
  * points that have passed unseen are left out. `take` is a constant, so that it is inlined; one reading in `turns` is
  * of kind 1. Returns the number of readings.
  */
-static inline __attribute__((always_inline))
-size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid, uint64_t end, size_t room, unsigned turns,
-                   pace_take *take, void *reader)
+static inline __attribute__((always_inline)) size_t pace_sample(struct pace_lane *lane, struct pace_grid *grid,
+                                                                uint64_t end, size_t room, unsigned turns,
+                                                                pace_take *take, void *reader)
 {
     const uint64_t period = grid->period;
     uint64_t next = grid->next, now = grid->now, target;
     unsigned turn = grid->turn % turns, spare = PACE_SPARE;
-    struct pace pace = { .rate = lane->rate, .careful = true };
+    struct pace pace = {.rate = lane->rate, .careful = true};
     size_t i = 0;
 
     grid->cut = room == 0;
-    if (grid->cut) {
+    if (grid->cut)
         return 0;
-    }
     do {
         unsigned kind = turn == 0;
         target = next + period / 4 < end ? next : end;
         /* the payload must end earlier by what the reading takes */
         uint64_t until = target - (uint64_t)lane->lead[kind], begin, done, at;
-        if (kind) {
+        if (kind)
             at = take(reader, i, lane, &pace, now, until, 1, &begin, &done);
-        } else {
+        else
             at = take(reader, i, lane, &pace, now, until, 0, &begin, &done);
-        }
         int64_t late = (int64_t)(at - target);
         pace_learn(&pace, pace_rate_seen(done, begin - now), late, pace_tolerance(period), begin - now > period / 2);
         lane->lead[kind] += pace.careful ? 0 : late / 8;

@@ -15,8 +15,7 @@
 
 #include "drivers/native/pinning.h"
 
-__attribute__((format(printf, 2, 3)))
-static void note(struct place *p, const char *text, ...)
+__attribute__((format(printf, 2, 3))) static void pinning_note(struct place *p, const char *text, ...)
 {
     size_t used = strlen(p->note);
     va_list args;
@@ -30,7 +29,7 @@ static void note(struct place *p, const char *text, ...)
     va_end(args);
 }
 
-static int fail(struct machine_error *err, const char *what, int error, const char *remedy)
+static int pinning_fail(struct machine_error *err, const char *what, int error, const char *remedy)
 {
     memset(err, 0, sizeof *err);
     err->status = MACHINE_FAILED;
@@ -47,9 +46,8 @@ static int pin(struct place *p, struct machine_error *err)
     cpu_mask_clear(&one);
     cpu_mask_add(&one, p->cpu);
     snprintf(what, sizeof what, "cannot pin the measuring thread to CPU %d", p->cpu);
-    if (cpu_get_affinity(&p->affinity) != 0 || cpu_set_affinity(&one) != 0) {
-        return fail(err, what, errno, "choose another CPU with --cpu");
-    }
+    if (cpu_get_affinity(&p->affinity) != 0 || cpu_set_affinity(&one) != 0)
+        return pinning_fail(err, what, errno, "choose another CPU with --cpu");
     return MACHINE_OK;
 }
 
@@ -61,13 +59,14 @@ static int lock_memory(struct place *p, size_t bytes, struct machine_error *err)
     p->locked = mmap(NULL, p->locked_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (p->locked == MAP_FAILED) {
         p->locked = NULL;
-        return fail(err, "cannot allocate the sample buffer", errno, "ask for a longer period or a shorter recording");
+        return pinning_fail(err, "cannot allocate the sample buffer", errno,
+                            "ask for a longer period or a shorter recording");
     }
     if (mlock(p->locked, p->locked_size) != 0) {
-        struct rlimit limit = { 0, 0 };
+        struct rlimit limit = {0, 0};
         getrlimit(RLIMIT_MEMLOCK, &limit);
-        note(p, "the sample buffer is not locked in memory (%s; %zu kB wanted, limit %llu kB; raise ulimit -l)",
-             strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
+        pinning_note(p, "the sample buffer is not locked in memory (%s; %zu kB wanted, limit %llu kB; raise ulimit -l)",
+                     strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
     }
     memset(p->locked, 0, p->locked_size);
     return MACHINE_OK;
@@ -81,9 +80,8 @@ static double realtime_limit(void)
 {
     char text[32];
 
-    if (cpu_read_text("/proc", "sys/kernel/sched_rt_runtime_us", text, sizeof text) <= 0) {
+    if (cpu_read_text("/proc", "sys/kernel/sched_rt_runtime_us", text, sizeof text) <= 0)
         return 0.9 * 950000;
-    }
     double limit = strtod(text, NULL);
     return limit < 0 ? 1e12 : 0.9 * limit;
 }
@@ -99,8 +97,10 @@ static void try_realtime(struct place *p)
     param.sched_priority = sched_get_priority_min(SCHED_FIFO);
     p->realtime = p->policy >= 0 && sched_setscheduler(0, SCHED_FIFO, &param) == 0;
     if (!p->realtime) {
-        note(p, "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or give CAP_SYS_NICE or "
-             "ulimit -r 1", strerror(errno));
+        pinning_note(p,
+                     "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or give CAP_SYS_NICE "
+                     "or ulimit -r 1",
+                     strerror(errno));
         return;
     }
     pinning_end(p, 0);
@@ -111,9 +111,8 @@ int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *
     memset(p, 0, sizeof *p);
     p->cpu = cpu;
     int status = pin(p, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     p->entered = true;
     status = lock_memory(p, bytes, err);
     if (status != MACHINE_OK) {
@@ -126,23 +125,20 @@ int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *
 
 static void restore_policy(const struct place *p)
 {
-    struct sched_param param = { .sched_priority = p->priority };
+    struct sched_param param = {.sched_priority = p->priority};
 
-    if (p->realtime) {
+    if (p->realtime)
         sched_setscheduler(0, p->policy, &param);
-    }
 }
 
 void pinning_leave(struct place *p)
 {
-    if (!p->entered) {
+    if (!p->entered)
         return;
-    }
     restore_policy(p);
     cpu_set_affinity(&p->affinity);
-    if (p->locked != NULL) {
+    if (p->locked != NULL)
         munmap(p->locked, p->locked_size);
-    }
     p->locked = NULL;
     p->entered = false;
 }
@@ -152,25 +148,23 @@ static void touch_stack(void)
 {
     volatile char stack[32768];
 
-    for (size_t i = 0; i < sizeof stack; i += 1024) {
+    for (size_t i = 0; i < sizeof stack; i += 1024)
         stack[i] = 0;
-    }
 }
 
 void pinning_begin(struct place *p, double us)
 {
-    struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+    struct sched_param param = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
 
     if (p->rest_us > 0) {
-        struct timespec rest = { .tv_sec = (time_t)(p->rest_us / 1e6) };
+        struct timespec rest = {.tv_sec = (time_t)(p->rest_us / 1e6)};
         rest.tv_nsec = (long)((p->rest_us - (double)rest.tv_sec * 1e6) * 1e3);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
         p->rest_us = 0;
     }
     touch_stack();
-    if (p->realtime && us <= p->realtime_limit_us) {
+    if (p->realtime && us <= p->realtime_limit_us)
         sched_setscheduler(0, SCHED_FIFO, &param);
-    }
 }
 
 /* The rest is taken before the next repetition: a register may be read first, while the core is as the kernel left
@@ -178,9 +172,8 @@ void pinning_begin(struct place *p, double us)
 void pinning_end(struct place *p, double us)
 {
     restore_policy(p);
-    if (p->realtime && us <= p->realtime_limit_us) {
+    if (p->realtime && us <= p->realtime_limit_us)
         p->rest_us = us / 10;
-    }
 }
 
 void pinning_touch(const struct payload *p)
@@ -193,7 +186,6 @@ void pinning_touch(const struct payload *p)
     /* not read: what lies beyond the last page that the code is known to reach */
     size_t sure = (in_page + p->bytes + page - 1) / page * page - in_page;
     size_t end = p->bytes + setup < sure ? p->bytes + setup : sure;
-    for (size_t at = 0; at < end; at += line) {
+    for (size_t at = 0; at < end; at += line)
         (void)code[at];
-    }
 }

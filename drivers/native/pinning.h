@@ -14,14 +14,14 @@
 struct place {
     bool entered;
     int cpu;
-    struct cpu_mask affinity;    /* before */
-    bool realtime;               /* SCHED_FIFO is allowed */
-    double realtime_limit_us;    /* longest stretch of it that the kernel lets run */
-    double rest_us;              /* to sleep before the next repetition */
-    int policy, priority;        /* before */
-    void *locked;                /* memory, page-aligned, prefaulted, locked if allowed */
+    struct cpu_mask affinity; /* before */
+    bool realtime;            /* SCHED_FIFO is allowed */
+    double realtime_limit_us; /* longest stretch of it that the kernel lets run */
+    double rest_us;           /* to sleep before the next repetition */
+    int policy, priority;     /* before */
+    void *locked;             /* memory, page-aligned, prefaulted, locked if allowed */
     size_t locked_size;
-    char note[300];              /* what was refused and what would help; "" */
+    char note[300]; /* what was refused and what would help; "" */
 };
 /*
  * Pins the calling thread to `cpu`, finds out whether it may run at real-time priority, and provides `bytes` of locked

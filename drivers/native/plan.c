@@ -15,9 +15,8 @@ size_t plan_readings_needed(const struct plan *p)
 {
     size_t n = 1;
 
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < p->n; i++)
         n += p->stretch[i].sampled ? p->stretch[i].ticks / p->period + PACE_EXTRA : 0;
-    }
     return n;
 }
 
@@ -32,9 +31,8 @@ static uint64_t ticks_before_zero(const struct plan *p)
 {
     uint64_t ticks = 0;
 
-    for (size_t i = 0; i < p->zero; i++) {
+    for (size_t i = 0; i < p->zero; i++)
         ticks += p->stretch[i].ticks;
-    }
     return ticks;
 }
 
@@ -73,18 +71,19 @@ static uint64_t run_up(const struct plan *p, const struct plan_reader *r, struct
         blocks = lane->run(lane->coarse, end - probed, NULL, lane->dirty);
         now = tsc_now();
     }
-    if (end <= now) {
+    if (end <= now)
         return blocks + lane->run(1, 0, NULL, lane->dirty);
-    }
-    struct pace_grid grid = { .next = end - (end - now - 1) / p->probe_period * p->probe_period,
-                                .period = p->probe_period, .turn = p->turn, .now = now };
+    struct pace_grid grid = {.next = end - (end - now - 1) / p->probe_period * p->probe_period,
+                             .period = p->probe_period,
+                             .turn = p->turn,
+                             .now = now};
     log->n_probe = r->sample(r->context, true, 0, PLAN_PROBE_ROOM, lane, &grid, end, &probed_blocks);
     return blocks + probed_blocks;
 }
 
 void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_log *log)
 {
-    struct pace_grid grid = { .period = p->period, .turn = p->turn };
+    struct pace_grid grid = {.period = p->period, .turn = p->turn};
     uint64_t before = ticks_before_zero(p);
     uint64_t end = tsc_now();
     uint64_t zero = end + before;
@@ -100,9 +99,8 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
             grid.next = end + p->offset;
         } else if (s->sampled && log->n == 0) {
             origin_reading(r, log, &grid);
-            if (i < p->zero) {
+            if (i < p->zero)
                 grid.next = grid_before(zero, grid.now, p->period);
-            }
         }
         end += s->ticks;
         log->first[i] = log->n;
@@ -116,7 +114,6 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
         }
         log->last[i] = log->n;
     }
-    if (log->zero_reading == SIZE_MAX) {
+    if (log->zero_reading == SIZE_MAX)
         log->zero_reading = log->n;
-    }
 }

@@ -21,12 +21,12 @@ struct plan_stretch {
 struct plan {
     struct plan_stretch stretch[PLAN_SEGMENTS_MAX];
     size_t n;
-    size_t zero;      /* the stretch that starts at time 0 */
-    uint64_t period;  /* ticks */
-    uint64_t offset;  /* ticks from time 0 to the first grid point after it */
-    unsigned turn;    /* of the first reading */
+    size_t zero;           /* the stretch that starts at time 0 */
+    uint64_t period;       /* ticks */
+    uint64_t offset;       /* ticks from time 0 to the first grid point after it */
+    unsigned turn;         /* of the first reading */
     uint64_t probe_period; /* ticks; the last PLAN_PROBES of these before the recording are probed */
-    size_t room;      /* readings, at least plan_readings_needed() */
+    size_t room;           /* readings, at least plan_readings_needed() */
 };
 /* Readings taken at most of the unsampled stretch before a recording: the loop runs itself in, and what a reading
  * costs at the time can be found out. */
@@ -34,14 +34,14 @@ enum { PLAN_PROBES = 512, PLAN_PROBE_ROOM = PLAN_PROBES + PACE_EXTRA };
 
 /* What came of it. */
 struct plan_log {
-    size_t n;                            /* readings, at most the plan's room */
-    size_t n_probe;                      /* probes, at most PLAN_PROBE_ROOM */
-    size_t first[PLAN_SEGMENTS_MAX];     /* index of the first reading of each stretch */
-    size_t last[PLAN_SEGMENTS_MAX];      /* ... and one past its last; the same as first for unsampled ones */
-    uint64_t blocks[PLAN_SEGMENTS_MAX];  /* of the payload, run in the whole stretch */
+    size_t n;                           /* readings, at most the plan's room */
+    size_t n_probe;                     /* probes, at most PLAN_PROBE_ROOM */
+    size_t first[PLAN_SEGMENTS_MAX];    /* index of the first reading of each stretch */
+    size_t last[PLAN_SEGMENTS_MAX];     /* ... and one past its last; the same as first for unsampled ones */
+    uint64_t blocks[PLAN_SEGMENTS_MAX]; /* of the payload, run in the whole stretch */
     uint64_t zero_tsc;
-    size_t zero_reading;                 /* n when no reading was taken at time 0 */
-    bool cut;                            /* the room was full before the end: the clock has jumped */
+    size_t zero_reading; /* n when no reading was taken at time 0 */
+    bool cut;            /* the room was full before the end: the clock has jumped */
 };
 
 /* Who takes the readings. Called once a stretch, not once a sample. */

@@ -39,7 +39,7 @@ struct perf_reader {
 typedef size_t perf_sampler(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
                             size_t room);
 struct perf_samplers {
-    perf_sampler *sample[PERF_COUNTERS_MAX + 1]; /* by n */
+    perf_sampler *sample[PERF_COUNTERS_MAX + 1];               /* by n */
     void (*read)(struct perf_reader *reader, uint64_t *words); /* one reading, of any n, now */
 };
 extern const struct perf_samplers perf_samplers;
@@ -113,7 +113,7 @@ struct perf_license_counts {
     uint64_t level[PERF_LICENSE_KERNELS][3];
     bool has_throttle;
     char throttle_why[160], throttle_remedy[200]; /* where there is an event and it cannot be had with the levels */
-    uint64_t throttle[PERF_LICENSE_KERNELS]; /* from the kernel's first instruction on */
+    uint64_t throttle[PERF_LICENSE_KERNELS];      /* from the kernel's first instruction on */
 };
 /* For each of lvl0, lvl1, lvl2, throttle: "", or why it must not be offered. */
 struct perf_license_verdict {

@@ -50,8 +50,13 @@ static void real_run(void *context, const struct payload *p, uint64_t ticks)
 
 void perf_real_system(struct perf_system *out)
 {
-    *out = (struct perf_system){ .open = real_open, .map = real_map, .unmap = real_unmap, .close = real_close,
-                                 .run = real_run, .samplers = &perf_samplers, .sys = "/sys" };
+    *out = (struct perf_system){.open = real_open,
+                                .map = real_map,
+                                .unmap = real_unmap,
+                                .close = real_close,
+                                .run = real_run,
+                                .samplers = &perf_samplers,
+                                .sys = "/sys"};
 }
 
 /* ---- which PMU ---- */
@@ -61,9 +66,8 @@ static bool read_type(const char *sys, const char *pmu, uint32_t *type)
     char path[80], text[32], *end;
 
     snprintf(path, sizeof path, "bus/event_source/devices/%s/type", pmu);
-    if (cpu_read_text(sys, path, text, sizeof text) <= 0) {
+    if (cpu_read_text(sys, path, text, sizeof text) <= 0)
         return false;
-    }
     *type = (uint32_t)strtoul(text, &end, 10);
     return *end == '\0';
 }
@@ -74,7 +78,7 @@ static bool read_type(const char *sys, const char *pmu, uint32_t *type)
  */
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out)
 {
-    static const char *const hybrid[] = { "cpu_core", "cpu_atom" };
+    static const char *const hybrid[] = {"cpu_core", "cpu_atom"};
     char path[80], text[256];
     struct cpu_mask cpus;
 
@@ -164,7 +168,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
         return machine_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
                             "the page of the counter for %s cannot be mapped: %s", name, strerror(error));
     }
-    *out = (struct perf_counter){ .fd = fd, .page = page };
+    *out = (struct perf_counter){.fd = fd, .page = page};
     return MACHINE_OK;
 }
 

@@ -11,18 +11,16 @@
 
 enum { CYCLES_LEAST = 10000 };
 static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
-const char *const perf_license_names[PERF_LICENSE_KERNELS] = { "64add", "256fma", "512fma" };
+const char *const perf_license_names[PERF_LICENSE_KERNELS] = {"64add", "256fma", "512fma"};
 /* in this order in a reading */
-static const enum counter_id counted[5] = { COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
-                                            COUNTER_THROTTLE };
+static const enum counter_id counted[5] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2, COUNTER_THROTTLE};
 
 /* ---- the verdict ---- */
 
 static void refuse_all(struct perf_license_verdict *out, const char *why)
 {
-    for (int i = 0; i < EVENTS_LICENSES; i++) {
+    for (int i = 0; i < EVENTS_LICENSES; i++)
         snprintf(out->why[i], sizeof out->why[i], "%s", why);
-    }
 }
 
 /* The level at which one kernel runs: `wanted`, or where that is not known (-1) none below `least`. -1, with the
@@ -48,32 +46,33 @@ static int level_taken(const struct perf_license_counts *c, int k, int wanted, i
         return -1;
     }
     if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
-        snprintf(why, size, "the test of the license events failed: with %s the three levels sum to %.1f %% of the "
-                 "cycles", perf_license_names[k], 100 * (double)sum / cycles);
+        snprintf(why, size,
+                 "the test of the license events failed: with %s the three levels sum to %.1f %% of the cycles",
+                 perf_license_names[k], 100 * (double)sum / cycles);
         return -1;
     }
     if ((double)c->level[k][most] < OWN_SHARE * cycles || (wanted >= 0 ? most != wanted : most < least)) {
-        snprintf(why, size, "the test of the license events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of "
-                 "the cycles", perf_license_names[k], 100 * (double)c->level[k][0] / cycles,
-                 100 * (double)c->level[k][1] / cycles, 100 * (double)c->level[k][2] / cycles);
+        snprintf(why, size,
+                 "the test of the license events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of the cycles",
+                 perf_license_names[k], 100 * (double)c->level[k][0] / cycles, 100 * (double)c->level[k][1] / cycles,
+                 100 * (double)c->level[k][2] / cycles);
         return -1;
     }
     return most;
 }
 
-static void judge_throttle(const struct perf_license_counts *c, char *why, size_t size)
+static void perf_license_judge_throttle(const struct perf_license_counts *c, char *why, size_t size)
 {
     bool seen = false;
 
     if (!c->has_throttle) {
-        snprintf(why, size, "%s", c->throttle_why[0] != '\0' ? c->throttle_why
-                                                             : "this part has no event for throttled cycles");
+        snprintf(why, size, "%s",
+                 c->throttle_why[0] != '\0' ? c->throttle_why : "this part has no event for throttled cycles");
         return;
     }
     for (int k = PERF_256FMA; k < PERF_LICENSE_KERNELS; k++) {
-        if (!c->ran[k]) {
+        if (!c->ran[k])
             continue;
-        }
         /* a throttle lasts 500 us at most, a quarter of what the cycles are counted over */
         if (c->throttle[k] == COUNTER_MISSING || c->throttle[k] > c->cycles[k]) {
             snprintf(why, size, "the test of the throttle event failed: more cycles throttled than there were");
@@ -81,15 +80,14 @@ static void judge_throttle(const struct perf_license_counts *c, char *why, size_
         }
         seen = seen || c->throttle[k] > 0;
     }
-    if (!seen) {
+    if (!seen)
         snprintf(why, size, "the test of the throttle event failed: it counted nothing when wider code began");
-    }
 }
 
 void perf_license_judge(const struct perf_license_counts *c, const int level_of[PERF_LICENSE_KERNELS],
                         struct perf_license_verdict *out)
 {
-    bool seen[EVENTS_LVL2 + 1] = { false };
+    bool seen[EVENTS_LVL2 + 1] = {false};
     char why[200];
     int level = 0;
 
@@ -99,9 +97,8 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
         return;
     }
     for (int k = 0; k < PERF_LICENSE_KERNELS; k++) {
-        if (!c->ran[k]) {
+        if (!c->ran[k])
             continue;
-        }
         level = level_taken(c, k, k == PERF_SCALAR ? 0 : level_of != NULL ? level_of[k] : -1, level, why, sizeof why);
         if (level < 0) {
             refuse_all(out, why);
@@ -115,7 +112,7 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
                      c->ran[PERF_512FMA] ? "neither 256fma nor 512fma asks for it" : "the CPU offers no AVX-512");
         }
     }
-    judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);
+    perf_license_judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);
 }
 
 /* ---- the measurement ---- */
@@ -130,9 +127,8 @@ struct rig {
 
 static void close_rig(struct rig *r)
 {
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++)
         perf_counter_close(r->system, &r->counters[i]);
-    }
 }
 
 static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct events_table *table, int cpu,
@@ -141,35 +137,33 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
     for (r->n = 0; r->n < 5; r->n++) {
         int event = r->n == 0 ? -1 : table->license[r->n - 1];
         uint64_t code = event < 0 ? 0 : table->entries[event].code;
-        if (r->n > 0 && event < 0) {
+        if (r->n > 0 && event < 0)
             return MACHINE_OK; /* no throttle event */
-        }
         int status = perf_counter_open(r->system, pmu, cpu, counted[r->n], code, &r->counters[r->n], err);
         if (status == MACHINE_OK) {
             status = perf_counter_check(r->system, &r->counters[r->n], counted[r->n], code, 5, err);
-            if (status != MACHINE_OK) {
+            if (status != MACHINE_OK)
                 perf_counter_close(r->system, &r->counters[r->n]);
-            }
         }
         if (status != MACHINE_OK && r->n == 4) {
             r->throttle = *err;
             return MACHINE_OK;
         }
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return status;
-        }
         r->reader.slot[r->n].page = r->counters[r->n].page;
     }
     return MACHINE_OK;
 }
 
-static uint64_t grown(uint64_t before, uint64_t after)
+static uint64_t perf_license_grown(uint64_t before, uint64_t after)
 {
     return before == COUNTER_MISSING || after == COUNTER_MISSING ? COUNTER_MISSING : after - before;
 }
 
 /* Readings at the start, after the warm-up, at the end. */
-static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k, struct perf_license_counts *out)
+static void perf_license_count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k,
+                                      struct perf_license_counts *out)
 {
     uint64_t start[2 + 5], warm[2 + 5], end[2 + 5];
     const struct perf_samplers *s = r->system->samplers;
@@ -181,15 +175,15 @@ static void count_kernel(struct rig *r, const struct payload *p, double tsc_hz, 
     s->read(&r->reader, warm);
     r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
     s->read(&r->reader, end);
-    out->cycles[k] = grown(warm[2], end[2]);
-    for (int i = 0; i < 3; i++) {
-        out->level[k][i] = grown(warm[3 + i], end[3 + i]);
-    }
+    out->cycles[k] = perf_license_grown(warm[2], end[2]);
+    for (int i = 0; i < 3; i++)
+        out->level[k][i] = perf_license_grown(warm[3 + i], end[3 + i]);
     out->has_throttle = r->n == 5;
-    out->throttle[k] = r->n == 5 ? grown(start[6], end[6]) : COUNTER_MISSING;
+    out->throttle[k] = r->n == 5 ? perf_license_grown(start[6], end[6]) : COUNTER_MISSING;
 }
 
-static int count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out, struct machine_error *err)
+static int perf_license_count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out,
+                                  struct machine_error *err)
 {
     unsigned features = r->system->license_features != 0 ? r->system->license_features : kernel_cpu_features();
     char why[200];
@@ -199,13 +193,11 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_license_counts *o
     snprintf(out->throttle_remedy, sizeof out->throttle_remedy, "%s", r->throttle.remedy);
     for (int k = 0; k < PERF_LICENSE_KERNELS; k++) {
         struct payload p;
-        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0) {
+        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0)
             return machine_fail(err, MACHINE_FAILED, "", "%s", why);
-        }
         out->ran[k] = (p.kernel->features & ~features) == 0;
-        if (out->ran[k]) {
-            count_kernel(r, &p, tsc_hz, k, out);
-        }
+        if (out->ran[k])
+            perf_license_count_kernel(r, &p, tsc_hz, k, out);
     }
     return MACHINE_OK;
 }
@@ -213,20 +205,19 @@ static int count_all(struct rig *r, double tsc_hz, struct perf_license_counts *o
 int perf_license_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
                          int cpu, double tsc_hz, struct perf_license_counts *out, struct machine_error *err)
 {
-    struct rig rig = { .system = system };
+    struct rig rig = {.system = system};
     struct cpu_mask before, one;
 
     memset(out, 0, sizeof *out);
     cpu_mask_clear(&one);
     cpu_mask_add(&one, cpu);
     if (cpu_get_affinity(&before) != 0 || cpu_set_affinity(&one) != 0) {
-        return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu", "cannot pin the thread to CPU %d to "
-                            "test the license events", cpu);
+        return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
+                            "cannot pin the thread to CPU %d to test the license events", cpu);
     }
     int status = open_rig(&rig, pmu, table, cpu, err);
-    if (status == MACHINE_OK) {
-        status = count_all(&rig, tsc_hz, out, err);
-    }
+    if (status == MACHINE_OK)
+        status = perf_license_count_all(&rig, tsc_hz, out, err);
     close_rig(&rig);
     cpu_set_affinity(&before);
     return status;

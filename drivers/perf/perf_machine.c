@@ -41,9 +41,8 @@ static const char *perf_lacks(const struct machine *m, enum counter_id id, const
     const struct lack *l = part_events_is_license(id) ? &t->events.license[id - COUNTER_LVL0]
                                                       : &t->lack[id < COUNTER_IDS ? id : COUNTER_CHAIN_TICKS];
 
-    if (remedy != NULL) {
+    if (remedy != NULL)
         *remedy = l->why[0] != '\0' ? l->remedy : NULL;
-    }
     return l->why[0] != '\0' ? l->why : NULL;
 }
 
@@ -53,9 +52,8 @@ static void perf_finish(struct machine *m)
 {
     struct perf *t = m->state;
 
-    for (size_t i = 0; i < PERF_COUNTERS_MAX; i++) {
+    for (size_t i = 0; i < PERF_COUNTERS_MAX; i++)
         perf_counter_close(&t->system, &t->counters[i]);
-    }
     t->reader.n = 0;
     native_finish(&t->common);
 }
@@ -67,18 +65,16 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
     unsigned slot = t->reader.n, wanted = (unsigned)t->common.setup.n_counters;
     uint64_t code = part_events_code(&t->events, c);
 
-    if (slot == PERF_COUNTERS_MAX) {
+    if (slot == PERF_COUNTERS_MAX)
         return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
-    }
     int status = perf_counter_open(&t->system, &t->pmu, t->common.cpu, c->id, code, &t->counters[slot], err);
     if (status == MACHINE_OK) {
         status = perf_counter_check(&t->system, &t->counters[slot], c->id, code, wanted, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             perf_counter_close(&t->system, &t->counters[slot]);
-        }
     }
     if (status == MACHINE_OK) {
-        t->reader.slot[slot] = (struct perf_slot){ .page = t->counters[slot].page };
+        t->reader.slot[slot] = (struct perf_slot){.page = t->counters[slot].page};
         t->slot_of[i] = (int)slot;
         t->reader.n++;
     }
@@ -91,23 +87,20 @@ static int open_counters(const struct machine *m, struct machine_error *err)
     struct perf *t = m->state;
     char name[60], text[200] = "";
 
-    for (size_t i = 0; i < MACHINE_COUNTERS_MAX; i++) {
+    for (size_t i = 0; i < MACHINE_COUNTERS_MAX; i++)
         t->slot_of[i] = -1;
-    }
     for (int turn = 0; turn < PART_EVENTS_TURNS; turn++) {
         for (size_t i = 0; i < t->common.setup.n_counters; i++) {
             enum counter_id id = t->common.counters[i].id;
-            if (part_events_turn(id) != turn || perf_lacks(m, id, NULL) != NULL) {
+            if (part_events_turn(id) != turn || perf_lacks(m, id, NULL) != NULL)
                 continue;
-            }
             int status = add_counter(t, i, err);
-            if (status != MACHINE_OK && turn < 2) {
+            if (status != MACHINE_OK && turn < 2)
                 return status;
-            }
             if (status != MACHINE_OK) {
                 perf_counter_name(id, 0, name, sizeof name);
-                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s", text[0] ? ", " : "not counted: ",
-                         name);
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s",
+                         text[0] ? ", " : "not counted: ", name);
             }
         }
     }
@@ -128,17 +121,14 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
 
     perf_finish(m);
     int status = native_prepare(&t->common, s, bytes, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
     status = part_events_check_pmu(&t->events, &t->pmu, t->common.cpu, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = part_events_check_selects(&t->common, &t->common.setup, err);
-    }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = open_counters(m, err);
-    }
     if (status != MACHINE_OK) {
         perf_finish(m);
         return status;
@@ -153,7 +143,7 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
 
 /* ---- one repetition ---- */
 
-static int measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
+static int perf_machine_measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
 {
     const struct perf *t = context;
 
@@ -184,7 +174,7 @@ static uint64_t first_reading(void *context, size_t at)
 }
 
 /* From the readings of the loop to the words of the recording. */
-static void convert(struct perf *t, const struct run_request *r, const struct plan_log *log)
+static void perf_machine_convert(struct perf *t, const struct run_request *r, const struct plan_log *log)
 {
     size_t from = 2 + t->reader.n, to = 2 + t->common.setup.n_counters, done = 0;
     uint64_t instructions = 0;
@@ -214,8 +204,10 @@ static void remark_missing(struct perf *t)
 
     t->common.notes[t->notes_length] = '\0';
     if (t->missing > 0) {
-        snprintf(text, sizeof text, "%.3g %% of the counts are missing: something else used the counters (perf, a "
-                 "watchdog), or the thread was taken off its CPU", 100 * (double)t->missing / (double)t->readings);
+        snprintf(text, sizeof text,
+                 "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
+                 "thread was taken off its CPU",
+                 100 * (double)t->missing / (double)t->readings);
         native_note(t->common.notes, sizeof t->common.notes, text);
     }
 }
@@ -227,29 +219,25 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     struct plan plan;
     struct plan_log log;
     struct native_watch watch;
-    const struct plan_reader reader = { .context = t, .sample = sample, .origin = first_reading };
+    const struct plan_reader reader = {.context = t, .sample = sample, .origin = first_reading};
 
     memset(out, 0, sizeof *out);
-    if (!t->common.prepared) {
+    if (!t->common.prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the perf machine was not prepared");
-    }
     int status = native_check_request(r, err);
-    if (status == MACHINE_OK) {
-        status = native_calibrate(&t->common, r, measure_lane, t, err);
-    }
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
+        status = native_calibrate(&t->common, r, perf_machine_measure_lane, t, err);
+    if (status == MACHINE_OK)
         status = native_plan(&t->common, r, 1, &plan, err);
-    }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     memset(&log, 0, sizeof log);
     native_begin(&t->common, r, &watch);
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);
     plan_record(&plan, &reader, &log);
     native_end(&t->common, &watch, &log, out);
-    convert(t, r, &log);
+    perf_machine_convert(t, r, &log);
     remark_missing(t);
     out->n = log.n;
     out->stride = 2 + t->common.setup.n_counters;
@@ -334,7 +322,7 @@ static void find_events(struct perf *t, int cpu)
 /* The counters that any PMU may have. */
 static int try_fixed(struct perf *t, int cpu, struct machine_error *err)
 {
-    static const enum counter_id fixed[] = { COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_INSTRUCTIONS };
+    static const enum counter_id fixed[] = {COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_INSTRUCTIONS};
 
     for (size_t i = 0; i < 3; i++) {
         struct perf_counter c;
@@ -346,43 +334,39 @@ static int try_fixed(struct perf *t, int cpu, struct machine_error *err)
         } else {
             struct lack *l = &t->lack[fixed[i]];
             /* APERF and MPERF by perf's PMU "msr" are no substitute: they are read by a system call, not by RDPMC */
-            snprintf(l->why, sizeof l->why, "%.250s%s", err->text, fixed[i] == COUNTER_REF_CYCLES
-                     ? "; MPERF cannot be read by RDPMC" : "");
+            snprintf(l->why, sizeof l->why, "%.250s%s", err->text,
+                     fixed[i] == COUNTER_REF_CYCLES ? "; MPERF cannot be read by RDPMC" : "");
             l->remedy = "do without it";
         }
     }
     return MACHINE_OK;
 }
 
-static int start(struct perf *t, struct machine_error *err)
+static int perf_machine_start(struct perf *t, struct machine_error *err)
 {
     struct cpu_leaves leaves;
     struct cpu_view view;
     int cpu;
 
-    if (t->system.leaves == NULL) {
+    if (t->system.leaves == NULL)
         cpu_read_leaves(&leaves);
-    }
     int status = native_open(&t->common, t->system.sys, t->system.leaves != NULL ? t->system.leaves : &leaves, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {
-        snprintf(t->lack[id].why, sizeof t->lack[id].why, "cycles are counted here; the dependent chain is for "
-                 "machines that cannot");
+        snprintf(t->lack[id].why, sizeof t->lack[id].why,
+                 "cycles are counted here; the dependent chain is for machines that cannot");
         t->lack[id].remedy = "read cycles";
     }
     cpu_view_read(t->system.sys, &view);
     status = cpu_choose(&view, -1, &cpu, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     t->system.general_counters = t->common.id.general_counters;
     perf_find_pmu(t->system.sys, cpu, &t->pmu);
     status = try_fixed(t, cpu, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         find_events(t, cpu);
-    }
     return status;
 }
 
@@ -390,17 +374,16 @@ int perf_open_at(const struct perf_system *system, struct machine *out, struct m
 {
     struct perf *t = calloc(1, sizeof *t);
 
-    if (t == NULL) {
+    if (t == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
     t->system = *system;
-    int status = start(t, err);
+    int status = perf_machine_start(t, err);
     if (status != MACHINE_OK) {
         free(t);
         return status;
     }
     t->system.leaves = NULL; /* the caller's */
-    *out = (struct machine){ .ops = &perf_ops, .state = t };
+    *out = (struct machine){.ops = &perf_ops, .state = t};
     return MACHINE_OK;
 }
 

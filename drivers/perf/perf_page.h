@@ -46,8 +46,8 @@ static inline __attribute__((always_inline)) void perf_page_barrier(void)
  * on a counter all the time since the reading before: then the time for which it was enabled and the time for which it
  * ran have grown apart. *idle holds their difference, from reading to reading.
  */
-static inline __attribute__((always_inline))
-uint64_t perf_page_count(const volatile struct perf_event_mmap_page *page, uint64_t *idle, perf_rdpmc *rdpmc)
+static inline __attribute__((always_inline)) uint64_t perf_page_count(const volatile struct perf_event_mmap_page *page,
+                                                                      uint64_t *idle, perf_rdpmc *rdpmc)
 {
     for (unsigned attempt = 0; attempt < PERF_PAGE_ATTEMPTS; attempt++) {
         uint32_t sequence = page->lock;
@@ -57,9 +57,8 @@ uint64_t perf_page_count(const volatile struct perf_event_mmap_page *page, uint6
         uint64_t count = (uint64_t)page->offset;
         uint64_t idle_now = page->time_enabled - page->time_running;
         bool counting = index != 0 && width - 1 < 64 && page->cap_user_rdpmc;
-        if (__builtin_expect(counting, 1)) {
+        if (__builtin_expect(counting, 1))
             count += perf_sign_extend(rdpmc(index - 1), width);
-        }
         perf_page_barrier();
         if (__builtin_expect(page->lock == sequence && !(sequence & 1), 1)) {
             bool all_the_time = idle_now == *idle;

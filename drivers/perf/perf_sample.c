@@ -30,36 +30,35 @@ static inline __attribute__((always_inline)) uint64_t stamp(void)
  * The counters are read behind the TSC, in order of their numbers, and the next payload may start while the last one is
  * on its way: it is the same from sample to sample, so that it cancels in the differences.
  */
-static inline __attribute__((always_inline))
-uint64_t take(struct perf_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
-              uint64_t until, uint64_t *begin, uint64_t *blocks, const unsigned n)
+static inline __attribute__((always_inline)) uint64_t
+perf_sample_take(struct perf_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
+                 uint64_t until, uint64_t *begin, uint64_t *blocks, const unsigned n)
 {
     uint64_t *words = c->out + i * (2 + n);
 
     *blocks = pace_run_until(lane, pace->rate, now, until, pace->careful);
     *begin = words[0] = stamp();
 #pragma GCC unroll 11
-    for (unsigned k = 0; k < n; k++) {
+    for (unsigned k = 0; k < n; k++)
         words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
-    }
     c->blocks += *blocks;
     words[1] = c->blocks;
     return *begin;
 }
 
 /* One reading is like the other: there is one kind. */
-#define SAMPLER(N)                                                                                                    \
-    static inline __attribute__((always_inline))                                                                      \
-    uint64_t take_##N(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,    \
-                      uint64_t until, unsigned kind, uint64_t *begin, uint64_t *blocks)                               \
-    {                                                                                                                 \
-        (void)kind;                                                                                                   \
-        return take(reader, i, lane, pace, now, until, begin, blocks, N);                                             \
-    }                                                                                                                 \
+#define SAMPLER(N)                                                                                                     \
+    static inline __attribute__((always_inline))                                                                       \
+    uint64_t take_##N(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,     \
+                      uint64_t until, unsigned kind, uint64_t *begin, uint64_t *blocks)                                \
+    {                                                                                                                  \
+        (void)kind;                                                                                                    \
+        return perf_sample_take(reader, i, lane, pace, now, until, begin, blocks, N);                                  \
+    }                                                                                                                  \
     static size_t sample_##N(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end, \
-                             size_t room)                                                                             \
-    {                                                                                                                 \
-        return pace_sample(lane, grid, end, room, 1, take_##N, reader);                                               \
+                             size_t room)                                                                              \
+    {                                                                                                                  \
+        return pace_sample(lane, grid, end, room, 1, take_##N, reader);                                                \
     }
 SAMPLER(0)
 SAMPLER(1)
@@ -78,13 +77,12 @@ static void read_now(struct perf_reader *c, uint64_t *words)
 {
     words[0] = stamp();
     words[1] = c->blocks;
-    for (unsigned k = 0; k < c->n; k++) {
+    for (unsigned k = 0; k < c->n; k++)
         words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
-    }
 }
 
 const struct perf_samplers PERF_SAMPLERS = {
-    .sample = { sample_0, sample_1, sample_2, sample_3, sample_4, sample_5, sample_6, sample_7, sample_8, sample_9,
-                sample_10, sample_11 },
+    .sample = {sample_0, sample_1, sample_2, sample_3, sample_4, sample_5, sample_6, sample_7, sample_8, sample_9,
+               sample_10, sample_11},
     .read = read_now,
 };

@@ -25,35 +25,32 @@ static double now_seconds(void)
 }
 
 /* Adds a clause to the reasons, and the first remedy. */
-__attribute__((format(printf, 3, 4)))
-static void refuse(struct energy *e, const char *remedy, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void energy_source_refuse(struct energy *e, const char *remedy,
+                                                                       const char *format, ...)
 {
     size_t used = strlen(e->why);
     va_list args;
 
-    if (used > 0 && used + 2 < sizeof e->why) {
+    if (used > 0 && used + 2 < sizeof e->why)
         used += (size_t)snprintf(e->why + used, sizeof e->why - used, "; ");
-    }
     va_start(args, format);
     vsnprintf(e->why + used, sizeof e->why - used, format, args);
     va_end(args);
-    if (e->remedy[0] == '\0') {
+    if (e->remedy[0] == '\0')
         snprintf(e->remedy, sizeof e->remedy, "%s", remedy);
-    }
 }
 
 /* ---- powercap ---- */
 
 /* A number in a file; 0, or an error number. */
-static int read_number(const char *sys, const char *path, double *out)
+static int energy_source_read_number(const char *sys, const char *path, double *out)
 {
     char text[64], *end;
 
     errno = 0;
     *out = 0;
-    if (cpu_read_text(sys, path, text, sizeof text) < 0) {
+    if (cpu_read_text(sys, path, text, sizeof text) < 0)
         return errno != 0 ? errno : EIO;
-    }
     *out = (double)strtoull(text, &end, 10);
     return end == text || (*end != '\0' && *end != '\n') ? EIO : 0;
 }
@@ -64,7 +61,7 @@ static int topology_number(const char *sys, int cpu, const char *name)
     double value;
 
     snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/%s", cpu, name);
-    return read_number(sys, path, &value) == 0 ? (int)value : -1;
+    return energy_source_read_number(sys, path, &value) == 0 ? (int)value : -1;
 }
 
 /*
@@ -76,13 +73,11 @@ static bool is_package(const char *name, int package, int die, bool *of_die)
 {
     char *end;
 
-    if (strncmp(name, "package-", 8) != 0 || !isdigit((unsigned char)name[8])) {
+    if (strncmp(name, "package-", 8) != 0 || !isdigit((unsigned char)name[8]))
         return false;
-    }
     long p = strtol(name + 8, &end, 10), d = -1;
-    if (strncmp(end, "-die-", 5) == 0 && isdigit((unsigned char)end[5])) {
+    if (strncmp(end, "-die-", 5) == 0 && isdigit((unsigned char)end[5]))
         d = strtol(end + 5, &end, 10);
-    }
     *of_die = d >= 0;
     return *end == '\0' && (package < 0 || p == package) && (d < 0 || die < 0 || d == die);
 }
@@ -101,21 +96,17 @@ static unsigned find_zone(struct energy *e, int cpu)
     for (struct dirent *d = dir != NULL ? readdir(dir) : NULL; d != NULL; d = readdir(dir)) {
         const char *number = strchr(d->d_name, ':');
         /* one colon: a package, or the platform; two: a part of one */
-        if (strncmp(d->d_name, "intel-rapl:", 11) != 0 || number == NULL || strchr(number + 1, ':') != NULL) {
+        if (strncmp(d->d_name, "intel-rapl:", 11) != 0 || number == NULL || strchr(number + 1, ':') != NULL)
             continue;
-        }
         snprintf(path, sizeof path, "%s/%.100s/name", POWERCAP, d->d_name);
-        if (cpu_read_text(e->access.sys, path, name, sizeof name) < 0 ||
-            !is_package(name, package, die, &of_die)) {
+        if (cpu_read_text(e->access.sys, path, name, sizeof name) < 0 || !is_package(name, package, die, &of_die))
             continue;
-        }
         snprintf(e->zone, sizeof e->zone, "%s/%.100s", POWERCAP, d->d_name);
         e->of_die = of_die;
         found++;
     }
-    if (dir != NULL) {
+    if (dir != NULL)
         closedir(dir);
-    }
     return found;
 }
 
@@ -125,7 +116,7 @@ static int powercap_number(const struct energy *e, const char *file, double *jou
     double microjoules;
 
     snprintf(path, sizeof path, "%s/%s", e->zone, file);
-    int error = read_number(e->access.sys, path, &microjoules);
+    int error = energy_source_read_number(e->access.sys, path, &microjoules);
     *joules = microjoules * 1e-6;
     return error;
 }
@@ -136,24 +127,28 @@ static bool open_powercap(struct energy *e, int cpu)
     unsigned found = find_zone(e, cpu);
 
     if (found != 1) {
-        refuse(e, e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
-                                  : "as root: modprobe intel_rapl_msr",
-               found == 0 ? "%s/%s has no energy counter of the package of CPU %d%s"
-                          : "%s/%s has several packages, and which one CPU %d belongs to is not told%s",
-               e->access.sys, POWERCAP, cpu, found == 0 && e->access.guest ? ", as in most virtual machines" : "");
+        energy_source_refuse(e,
+                             e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
+                                             : "as root: modprobe intel_rapl_msr",
+                             found == 0 ? "%s/%s has no energy counter of the package of CPU %d%s"
+                                        : "%s/%s has several packages, and which one CPU %d belongs to is not told%s",
+                             e->access.sys, POWERCAP, cpu,
+                             found == 0 && e->access.guest ? ", as in most virtual machines" : "");
         return false;
     }
     int error = powercap_number(e, "energy_uj", &now);
     if (error != 0) {
-        refuse(e, error == EACCES || error == EPERM ? "run as root, or as root: chmod a+r "
-               "/sys/class/powercap/intel-rapl:*/energy_uj" : "", "%s/%s/energy_uj %s%s", e->access.sys, e->zone,
-               error == EACCES || error == EPERM ? "may only be read by root" : "cannot be read: ",
-               error == EACCES || error == EPERM ? "" : strerror(error));
+        energy_source_refuse(e,
+                             error == EACCES || error == EPERM
+                                 ? "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"
+                                 : "",
+                             "%s/%s/energy_uj %s%s", e->access.sys, e->zone,
+                             error == EACCES || error == EPERM ? "may only be read by root" : "cannot be read: ",
+                             error == EACCES || error == EPERM ? "" : strerror(error));
         return false;
     }
-    if (powercap_number(e, "max_energy_range_uj", &e->lap) != 0) {
+    if (powercap_number(e, "max_energy_range_uj", &e->lap) != 0)
         e->lap = 0; /* a counter that falls is then refused */
-    }
     snprintf(e->source, sizeof e->source, "RAPL by %.100s/%.90s", e->access.sys, e->zone);
     return true;
 }
@@ -165,9 +160,8 @@ static int likwid_joules(const struct energy *e, int cpu, double *joules, char *
     uint32_t steps;
     double step;
 
-    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &step, why, size) != 0) {
+    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &step, why, size) != 0)
         return -1;
-    }
     *joules = steps * step;
     return 0;
 }
@@ -177,11 +171,10 @@ static bool open_likwid(struct energy *e, int cpu)
     char why[160];
     uint32_t steps;
 
-    if (e->access.likwid == NULL) {
+    if (e->access.likwid == NULL)
         return false;
-    }
     if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &e->step, why, sizeof why) != 0) {
-        refuse(e, "", "%.120s", why);
+        energy_source_refuse(e, "", "%.120s", why);
         return false;
     }
     e->lap = LAP_STEPS * e->step;
@@ -195,9 +188,8 @@ static int read_register(const struct energy *e, int cpu, uint32_t reg, uint64_t
 {
     struct msr_device d;
 
-    if (e->access.read_register != NULL) {
+    if (e->access.read_register != NULL)
         return e->access.read_register(e->access.context, cpu, reg, value);
-    }
     int error = msr_device_open(e->access.dev, cpu, &d);
     if (error == 0) {
         error = d.read(&d, reg, value);
@@ -206,7 +198,7 @@ static int read_register(const struct energy *e, int cpu, uint32_t reg, uint64_t
     return error;
 }
 
-static uint32_t energy_register(const struct energy *e)
+static uint32_t energy_source_energy_register(const struct energy *e)
 {
     return e->access.part.amd ? MSR_AMD_PACKAGE_ENERGY : MSR_PACKAGE_ENERGY;
 }
@@ -216,28 +208,28 @@ static bool open_register(struct energy *e, int cpu)
     struct msr_energy_units units;
     uint64_t value;
 
-    if ((e->access.read_register == NULL && e->access.dev[0] == '\0') ||
-        (!e->access.part.intel && !e->access.part.amd)) {
+    if ((e->access.read_register == NULL && e->access.dev[0] == '\0') || (!e->access.part.intel && !e->access.part.amd))
         return false;
-    }
     int error = read_register(e, cpu, e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT, &value);
     if (error != 0) {
-        refuse(e, error == EACCES || error == EPERM ? "run as root" : "as root: modprobe msr", "register %XH: %s",
-               e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT, strerror(error));
+        energy_source_refuse(e, error == EACCES || error == EPERM ? "run as root" : "as root: modprobe msr",
+                             "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
+                             strerror(error));
         return false;
     }
     if (!msr_energy_units(&e->access.part, value, &units)) {
-        refuse(e, "", "the register of energy units holds 0%s", e->access.guest ? ", as hypervisors answer" : "");
+        energy_source_refuse(e, "", "the register of energy units holds 0%s",
+                             e->access.guest ? ", as hypervisors answer" : "");
         return false;
     }
-    error = read_register(e, cpu, energy_register(e), &value);
+    error = read_register(e, cpu, energy_source_energy_register(e), &value);
     if (error != 0) {
-        refuse(e, "", "register %XH: %s", energy_register(e), strerror(error));
+        energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
         return false;
     }
     e->step = units.joules;
     e->lap = LAP_STEPS * e->step;
-    snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_register(e));
+    snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));
     return true;
 }
 
@@ -256,9 +248,8 @@ static void look_for_counter(struct energy *e, int cpu)
               : open_likwid(e, cpu)   ? ENERGY_LIKWID
               : open_register(e, cpu) ? ENERGY_REGISTER
                                       : ENERGY_NOTHING;
-    if (e->kind == ENERGY_LIKWID || e->kind == ENERGY_REGISTER) {
+    if (e->kind == ENERGY_LIKWID || e->kind == ENERGY_REGISTER)
         e->of_die = e->access.part.intel;
-    }
 }
 
 /* What the counter holds. 0, or -1 with a clause in `why`. */
@@ -274,7 +265,7 @@ static int counter(const struct energy *e, double *joules, char *why, size_t siz
     case ENERGY_LIKWID:
         return likwid_joules(e, e->cpu, joules, why, size);
     default:
-        error = read_register(e, e->cpu, energy_register(e), &value);
+        error = read_register(e, e->cpu, energy_source_energy_register(e), &value);
         *joules = (double)(value & UINT32_MAX) * e->step;
         break;
     }
@@ -289,18 +280,16 @@ static int read_edge(const struct energy *e, double *joules, double *seconds, ch
     bool wait = e->access.edge_us > 0 && e->kind != ENERGY_LIKWID;
     double began = now_seconds();
 
-    if (counter(e, joules, why, size) != 0) {
+    if (counter(e, joules, why, size) != 0)
         return -1;
-    }
     *seconds = (began + now_seconds()) / 2;
     for (double first = *joules; wait && *joules == first;) {
         if (now_seconds() - began > e->access.edge_us * 1e-6) {
             snprintf(why, size, "the counter stands still (%.6g J for %g ms)", first, e->access.edge_us * 1e-3);
             return -1;
         }
-        if (counter(e, joules, why, size) != 0) {
+        if (counter(e, joules, why, size) != 0)
             return -1;
-        }
         *seconds = now_seconds();
     }
     return 0;
@@ -312,30 +301,25 @@ int energy_read(struct energy *e, int cpu, struct energy_reading *out, const cha
     char why[200];
 
     bool first = e->kind == ENERGY_UNKNOWN || e->cpu != cpu;
-    if (first) {
+    if (first)
         look_for_counter(e, cpu);
-    }
-    if (e->kind == ENERGY_NOTHING) {
+    if (e->kind == ENERGY_NOTHING)
         return machine_fail(err, MACHINE_CANNOT, e->remedy, "no energy counter can be read: %s", e->why);
-    }
     if (read_edge(e, &joules, &seconds, why, sizeof why) != 0) {
         e->kind = ENERGY_UNKNOWN;
         return machine_fail(err, MACHINE_CANNOT, e->access.guest ? "measure on the host" : "", "%s: %s", e->source,
                             why);
     }
-    if (first) {
+    if (first)
         e->before = joules;
-    }
     if (joules < e->before && !(e->lap > 0)) {
         e->kind = ENERGY_UNKNOWN;
-        return machine_fail(err, MACHINE_CANNOT, "", "%s: the counter fell, and where it wraps is not told",
-                            e->source);
+        return machine_fail(err, MACHINE_CANNOT, "", "%s: the counter fell, and where it wraps is not told", e->source);
     }
     e->total += joules - e->before + (joules < e->before ? e->lap : 0);
     e->before = joules;
-    *out = (struct energy_reading){ .joules = e->total, .seconds = seconds };
-    if (source != NULL) {
+    *out = (struct energy_reading){.joules = e->total, .seconds = seconds};
+    if (source != NULL)
         *source = e->source;
-    }
     return MACHINE_OK;
 }

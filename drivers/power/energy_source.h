@@ -22,14 +22,14 @@ typedef int energy_read_register(void *context, int cpu, uint32_t reg, uint64_t 
 
 /* The ways in. */
 struct energy_access {
-    char sys[ENERGY_PATH_MAX]; /* "/sys", or a folder laid out like it */
-    char dev[ENERGY_PATH_MAX]; /* "/dev" likewise, for cpu/N/msr; "" = not to be tried */
-    likwid_loader *likwid;     /* NULL = not to be tried */
+    char sys[ENERGY_PATH_MAX];           /* "/sys", or a folder laid out like it */
+    char dev[ENERGY_PATH_MAX];           /* "/dev" likewise, for cpu/N/msr; "" = not to be tried */
+    likwid_loader *likwid;               /* NULL = not to be tried */
     energy_read_register *read_register; /* instead of `dev`; NULL = there is none */
-    void *context;             /* of read_register */
-    struct msr_part part;      /* the processor: which registers it has */
-    bool guest;                /* under a hypervisor */
-    double edge_us;            /* longest wait for the counter to move; 0 = it is read as it stands */
+    void *context;                       /* of read_register */
+    struct msr_part part;                /* the processor: which registers it has */
+    bool guest;                          /* under a hypervisor */
+    double edge_us;                      /* longest wait for the counter to move; 0 = it is read as it stands */
 };
 enum { ENERGY_EDGE_US = 20000 };
 
@@ -39,14 +39,14 @@ enum energy_kind { ENERGY_UNKNOWN, ENERGY_POWERCAP, ENERGY_LIKWID, ENERGY_REGIST
 struct energy {
     struct energy_access access;
     enum energy_kind kind;
-    int cpu;              /* for whose package */
-    bool of_die;          /* the counter is of the CPU's die alone; else of its package */
-    char source[200];     /* one line */
+    int cpu;                    /* for whose package */
+    bool of_die;                /* the counter is of the CPU's die alone; else of its package */
+    char source[200];           /* one line */
     char zone[ENERGY_PATH_MAX]; /* powercap: its folder below sys */
-    double step;          /* registers: joules of a step */
-    double lap;           /* joules after which the counter begins anew */
-    double before, total; /* joules: last reading; since the first one */
-    char why[480];        /* ENERGY_NOTHING: why none can be read */
+    double step;                /* registers: joules of a step */
+    double lap;                 /* joules after which the counter begins anew */
+    double before, total;       /* joules: last reading; since the first one */
+    char why[480];              /* ENERGY_NOTHING: why none can be read */
     char remedy[200];
 };
 
@@ -57,7 +57,6 @@ struct energy {
  * The first call, and any for another CPU, looks for a counter; what is found, or that there is none, is kept.
  * MACHINE_OK; or MACHINE_CANNOT with why none of the ways is open, and the remedy.
  */
-int energy_read(struct energy *e, int cpu, struct energy_reading *out, const char **source,
-                struct machine_error *err);
+int energy_read(struct energy *e, int cpu, struct energy_reading *out, const char **source, struct machine_error *err);
 
 #endif

@@ -32,17 +32,17 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
         const char *name;
         void *slot;
     } wanted[] = {
-        { "topology_init", &out->topology_init },
-        { "freq_init", &out->freq_init },
-        { "freq_getCpuClockMin", &out->freq_getCpuClockMin },
-        { "freq_getCpuClockMax", &out->freq_getCpuClockMax },
-        { "freq_setCpuClockMin", &out->freq_setCpuClockMin },
-        { "freq_setCpuClockMax", &out->freq_setCpuClockMax },
-        { "HPMinit", &out->HPMinit },
-        { "HPMaddThread", &out->HPMaddThread },
-        { "power_init", &out->power_init },
-        { "power_getEnergyUnit", &out->power_getEnergyUnit },
-        { "power_start", &out->power_start },
+        {"topology_init", &out->topology_init},
+        {"freq_init", &out->freq_init},
+        {"freq_getCpuClockMin", &out->freq_getCpuClockMin},
+        {"freq_getCpuClockMax", &out->freq_getCpuClockMax},
+        {"freq_setCpuClockMin", &out->freq_setCpuClockMin},
+        {"freq_setCpuClockMax", &out->freq_setCpuClockMax},
+        {"HPMinit", &out->HPMinit},
+        {"HPMaddThread", &out->HPMaddThread},
+        {"power_init", &out->power_init},
+        {"power_getEnergyUnit", &out->power_getEnergyUnit},
+        {"power_start", &out->power_start},
     };
 
     if (lib == NULL) {
@@ -61,7 +61,7 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
 }
 
 /* likwid.h says 0 in case of errors; 5.2.2 (src/frequency_cpu.c) returns -1 as well. */
-static bool is_frequency(uint64_t khz)
+static bool likwid_bridge_is_frequency(uint64_t khz)
 {
     const uint64_t most = 100000000; /* 100 GHz */
 
@@ -72,10 +72,9 @@ static void get_frequency(const struct likwid_functions *f, const struct questio
 {
     a->min_khz = f->freq_getCpuClockMin(q->cpu);
     a->max_khz = f->freq_getCpuClockMax(q->cpu);
-    a->good = is_frequency(a->min_khz) && is_frequency(a->max_khz);
-    if (!a->good) {
+    a->good = likwid_bridge_is_frequency(a->min_khz) && likwid_bridge_is_frequency(a->max_khz);
+    if (!a->good)
         snprintf(a->why, sizeof a->why, "liblikwid cannot read the frequency limits of CPU %d", q->cpu);
-    }
 }
 
 static void set_frequency(const struct likwid_functions *f, const struct question *q, struct answer *a)
@@ -83,9 +82,8 @@ static void set_frequency(const struct likwid_functions *f, const struct questio
     uint64_t min = q->min_khz, max = q->max_khz;
 
     get_frequency(f, q, a);
-    if (!a->good) {
+    if (!a->good)
         return;
-    }
     /* the lower limit may never be above the upper one */
     if (max >= a->min_khz) {
         f->freq_setCpuClockMax(q->cpu, max);
@@ -97,14 +95,15 @@ static void set_frequency(const struct likwid_functions *f, const struct questio
     get_frequency(f, q, a);
     if (a->good && (a->min_khz != min || a->max_khz != max)) {
         a->good = false;
-        snprintf(a->why, sizeof a->why, "liblikwid cannot set the frequency limits of CPU %d (its daemon needs to be "
-                 "set up, or root)", q->cpu);
+        snprintf(a->why, sizeof a->why,
+                 "liblikwid cannot set the frequency limits of CPU %d (its daemon needs to be set up, or root)",
+                 q->cpu);
     }
 }
 
-static void read_energy(const struct likwid_functions *f, const struct question *q, struct answer *a)
+static void likwid_bridge_read_energy(const struct likwid_functions *f, const struct question *q, struct answer *a)
 {
-    struct likwid_power data = { .domain = q->domain };
+    struct likwid_power data = {.domain = q->domain};
 
     if (f->HPMinit() != 0 || f->HPMaddThread(q->cpu) != 0) {
         snprintf(a->why, sizeof a->why, "liblikwid cannot reach the registers of CPU %d", q->cpu);
@@ -117,18 +116,16 @@ static void read_energy(const struct likwid_functions *f, const struct question 
     a->joules = f->power_getEnergyUnit(q->domain);
     a->good = a->joules > 0 && f->power_start(&data, q->cpu, q->domain) == 0;
     a->steps = data.before;
-    if (!a->good) {
+    if (!a->good)
         snprintf(a->why, sizeof a->why, "liblikwid cannot read energy counter %d of CPU %d", q->domain, q->cpu);
-    }
 }
 
 static void find_answer(likwid_loader *load, const struct question *q, struct answer *a)
 {
     struct likwid_functions f;
 
-    if (load(&f, a->why, sizeof a->why) != 0) {
+    if (load(&f, a->why, sizeof a->why) != 0)
         return;
-    }
     if (f.topology_init() != 0) {
         snprintf(a->why, sizeof a->why, "liblikwid does not understand this machine's topology");
         return;
@@ -145,7 +142,7 @@ static void find_answer(likwid_loader *load, const struct question *q, struct an
         set_frequency(&f, q, a);
         return;
     case READ_ENERGY:
-        read_energy(&f, q, a);
+        likwid_bridge_read_energy(&f, q, a);
         return;
     default:
         a->good = true;
@@ -159,16 +156,15 @@ static void answer_and_end(likwid_loader *load, const struct question *q, int pi
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0 ||
-        dup2(nowhere, STDERR_FILENO) < 0) {
+        dup2(nowhere, STDERR_FILENO) < 0)
         _exit(1);
-    }
     alarm(SECONDS);
     memset(&a, 0, sizeof a);
     find_answer(load, q, &a);
     _exit(write(pipe_fd, &a, sizeof a) == (ssize_t)sizeof a ? 0 : 1);
 }
 
-static int ask(likwid_loader *load, const struct question *q, struct answer *a, char *why, size_t size)
+static int likwid_bridge_ask(likwid_loader *load, const struct question *q, struct answer *a, char *why, size_t size)
 {
     int ends[2], status = 0;
 
@@ -202,17 +198,17 @@ static int ask(likwid_loader *load, const struct question *q, struct answer *a, 
 
 int likwid_found(likwid_loader *load, char *why, size_t size)
 {
-    struct question q = { .what = FOUND };
+    struct question q = {.what = FOUND};
     struct answer a;
 
-    return ask(load, &q, &a, why, size);
+    return likwid_bridge_ask(load, &q, &a, why, size);
 }
 
 int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64_t *max_khz, char *why, size_t size)
 {
-    struct question q = { .what = GET_FREQUENCY, .cpu = cpu };
+    struct question q = {.what = GET_FREQUENCY, .cpu = cpu};
     struct answer a;
-    int status = ask(load, &q, &a, why, size);
+    int status = likwid_bridge_ask(load, &q, &a, why, size);
 
     *min_khz = a.min_khz;
     *max_khz = a.max_khz;
@@ -221,18 +217,18 @@ int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64
 
 int likwid_set_frequency(likwid_loader *load, int cpu, uint64_t min_khz, uint64_t max_khz, char *why, size_t size)
 {
-    struct question q = { .what = SET_FREQUENCY, .cpu = cpu, .min_khz = min_khz, .max_khz = max_khz };
+    struct question q = {.what = SET_FREQUENCY, .cpu = cpu, .min_khz = min_khz, .max_khz = max_khz};
     struct answer a;
 
-    return ask(load, &q, &a, why, size);
+    return likwid_bridge_ask(load, &q, &a, why, size);
 }
 
 int likwid_read_energy(likwid_loader *load, int cpu, enum likwid_domain domain, uint32_t *steps, double *joules,
                        char *why, size_t size)
 {
-    struct question q = { .what = READ_ENERGY, .cpu = cpu, .domain = (int)domain };
+    struct question q = {.what = READ_ENERGY, .cpu = cpu, .domain = (int)domain};
     struct answer a;
-    int status = ask(load, &q, &a, why, size);
+    int status = likwid_bridge_ask(load, &q, &a, why, size);
 
     *steps = a.steps;
     *joules = a.joules;

@@ -9,7 +9,7 @@
 
 const char *rated_base_name(size_t i)
 {
-    static const char *const names[RATED_BASES] = { "non-AVX", "AVX2", "AVX-512", "AMX" };
+    static const char *const names[RATED_BASES] = {"non-AVX", "AVX2", "AVX-512", "AMX"};
 
     return i < RATED_BASES ? names[i] : "";
 }
@@ -32,26 +32,23 @@ static void put_why(const struct machine_error *err, char *out, size_t size)
 
 static void take_rows(const struct msr_turbo_row *row, size_t n, struct rated_table *out)
 {
-    for (size_t i = 0; i < n && i < RATED_ROWS_MAX; i++) {
-        out->rows[out->n++] = (struct rated_row){ row[i].first_cores, row[i].last_cores, row[i].ghz };
-    }
+    for (size_t i = 0; i < n && i < RATED_ROWS_MAX; i++)
+        out->rows[out->n++] = (struct rated_row){row[i].first_cores, row[i].last_cores, row[i].ghz};
 }
 
 /* Code without AVX: 1ADH and what belongs to it. */
 static void read_turbo(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
     struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX];
-    struct machine_error err = { .text = "this machine reads no registers" };
-    uint64_t value[3] = { 0, 0, 0 };
+    struct machine_error err = {.text = "this machine reads no registers"};
+    uint64_t value[3] = {0, 0, 0};
     size_t n = msr_turbo_registers(part);
     bool read = n > 0 && m->ops->read_register != NULL;
 
-    if (n == 0) {
+    if (n == 0)
         machine_fail(&err, MACHINE_CANNOT, "", "it is not known in which registers this processor states them");
-    }
-    for (size_t i = 0; read && i < n; i++) {
+    for (size_t i = 0; read && i < n; i++)
         read = m->ops->read_register(m, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], &err) == MACHINE_OK;
-    }
     if (read) {
         take_rows(rows, msr_turbo_limits(part, value, rows), &out->tables[0]);
         machine_fail(&err, MACHINE_CANNOT, "", "the registers state none");
@@ -79,43 +76,35 @@ static void read_small(struct machine *m, const struct msr_part *part, struct ra
 
 static void read_config_tdp(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
-    static const uint32_t registers[] = { MSR_CONFIG_TDP_NOMINAL, MSR_CONFIG_TDP_LEVEL_1, MSR_CONFIG_TDP_LEVEL_2 };
+    static const uint32_t registers[] = {MSR_CONFIG_TDP_NOMINAL, MSR_CONFIG_TDP_LEVEL_1, MSR_CONFIG_TDP_LEVEL_2};
     struct msr_platform platform;
     struct machine_error ignored;
     uint64_t value;
 
     if (!part->intel || m->ops->read_register == NULL ||
-        m->ops->read_register(m, MSR_PLATFORM_INFO, &value, &ignored) != MACHINE_OK ||
-        !msr_platform(value, &platform)) {
+        m->ops->read_register(m, MSR_PLATFORM_INFO, &value, &ignored) != MACHINE_OK || !msr_platform(value, &platform))
         return;
-    }
-    for (unsigned i = 0; platform.tdp_levels > 0 && i < 3 && i <= platform.tdp_levels; i++) {
-        if (m->ops->read_register(m, registers[i], &value, &ignored) == MACHINE_OK) {
+    for (unsigned i = 0; platform.tdp_levels > 0 && i < 3 && i <= platform.tdp_levels; i++)
+        if (m->ops->read_register(m, registers[i], &value, &ignored) == MACHINE_OK)
             msr_config_tdp_ghz(value, i, &out->config_tdp_ghz[i]);
-        }
-    }
 }
 
 void rated_read(struct machine *m, struct rated_limits *out)
 {
     struct machine_info info;
-    struct machine_error err = { .text = "this machine has no way to Speed Select" };
+    struct machine_error err = {.text = "this machine has no way to Speed Select"};
 
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < RATED_BASES; i++) {
+    for (size_t i = 0; i < RATED_BASES; i++)
         out->base_ghz[i] = NAN;
-    }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++)
         out->config_tdp_ghz[i] = NAN;
-    }
     m->ops->info(m, &info);
-    const struct msr_part part = { .intel = info.intel, .family = info.family, .model = info.model };
-    if (m->ops->speed_select == NULL || m->ops->speed_select(m, out, &err) != MACHINE_OK) {
+    const struct msr_part part = {.intel = info.intel, .family = info.family, .model = info.model};
+    if (m->ops->speed_select == NULL || m->ops->speed_select(m, out, &err) != MACHINE_OK)
         put_why(&err, out->why_classes, sizeof out->why_classes);
-    }
-    if (out->tables[0].n == 0) {
+    if (out->tables[0].n == 0)
         read_turbo(m, &part, out);
-    }
     read_small(m, &part, out);
     read_config_tdp(m, &part, out);
 }

@@ -19,18 +19,18 @@ struct rated_row {
     double ghz;
 };
 struct rated_table {
-    char name[24]; /* "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX", "level 5" */
-    size_t n;      /* 0: not stated */
+    char name[24];                         /* "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX", "level 5" */
+    size_t n;                              /* 0: not stated */
     struct rated_row rows[RATED_ROWS_MAX]; /* rising numbers of cores */
 };
 struct rated_limits {
     struct rated_table tables[RATED_TABLES_MAX];
-    struct rated_table small;   /* hybrid parts: of the E cores, without AVX */
+    struct rated_table small;     /* hybrid parts: of the E cores, without AVX */
     double base_ghz[RATED_BASES]; /* without turbo: of code without AVX, AVX2, AVX-512, AMX; NAN: not stated */
-    double config_tdp_ghz[3];    /* frequencies of the configurable power levels, nominal, 1 and 2; NAN: not stated */
-    char source[120];            /* where tables[] come from */
-    char why[600];               /* why tables[0] is not known, or "" */
-    char why_classes[600];       /* why those of other classes are not, or "" */
+    double config_tdp_ghz[3];     /* frequencies of the configurable power levels, nominal, 1 and 2; NAN: not stated */
+    char source[120];             /* where tables[] come from */
+    char why[600];                /* why tables[0] is not known, or "" */
+    char why_classes[600];        /* why those of other classes are not, or "" */
 };
 
 /* What `base_ghz` is of: "non-AVX", "AVX2", "AVX-512", "AMX". */

@@ -31,9 +31,9 @@ int speed_select_refuse(const char *dev, int error, struct machine_error *err);
 struct speed_select_cpu {
     int cpu;
     int package;
-    const int *cpus;  /* online CPUs of the package: over how many dies they are spread is found from them */
+    const int *cpus; /* online CPUs of the package: over how many dies they are spread is found from them */
     size_t n_cpus;
-    unsigned model;   /* CPUID's, of family 6 */
+    unsigned model; /* CPUID's, of family 6 */
 };
 /*
  * Fills tables, base_ghz and source of the level of performance that is in force. Returns MACHINE_OK, or fills *err,

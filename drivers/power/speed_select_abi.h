@@ -46,11 +46,11 @@ struct isst_level_info {
 };
 
 /* The kernel's header gives pointers as types, so the size in the number is that of a pointer. */
-#define ISST_PLATFORM   _IOR(0xfe, 0, void *)
-#define ISST_CPU_MAP    _IOWR(0xfe, 1, void *)
-#define ISST_MAILBOX    _IOWR(0xfe, 3, void *)
-#define ISST_MSR        _IOWR(0xfe, 4, void *)
-#define ISST_LEVELS     _IOWR(0xfe, 9, void *)
+#define ISST_PLATFORM _IOR(0xfe, 0, void *)
+#define ISST_CPU_MAP _IOWR(0xfe, 1, void *)
+#define ISST_MAILBOX _IOWR(0xfe, 3, void *)
+#define ISST_MSR _IOWR(0xfe, 4, void *)
+#define ISST_LEVELS _IOWR(0xfe, 9, void *)
 #define ISST_LEVEL_INFO _IOR(0xfe, 12, void *)
 
 /* Mailbox: the command CONFIG_TDP and its sub-commands that read. */

@@ -40,16 +40,16 @@ int settings_state_file(char *out, size_t size)
 }
 
 /* Puts the changes number n - 1 to 0 back. Returns 0, or an error number and *failed, the first that could not be. */
-static int put_back(const struct settings_roots *r, const struct changes *c, size_t n, const struct change **failed)
+static int settings_put_back(const struct settings_roots *r, const struct changes *c, size_t n,
+                             const struct change **failed)
 {
     int first_error = 0;
 
     while (n-- > 0) {
         const struct change *one = &c->list[n];
         char now[48];
-        if (settings_change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0) {
+        if (settings_change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0)
             continue;
-        }
         int error = settings_change_write(r, one, one->before);
         if (error != 0 && first_error == 0) {
             first_error = error;
@@ -70,8 +70,9 @@ static int tell_not_restored(const struct change *one, int error, const char *st
     char name[260];
 
     settings_change_name(one, name, sizeof name);
-    return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND, "%s could not be put back to %s: %s (%s "
-                        "remembers it)", name, one->before, strerror(error), state);
+    return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
+                        "%s could not be put back to %s: %s (%s remembers it)", name, one->before, strerror(error),
+                        state);
 }
 
 int settings_restore(struct settings *s, struct machine_error *err)
@@ -79,10 +80,9 @@ int settings_restore(struct settings *s, struct machine_error *err)
     const struct change *failed = NULL;
     int status = MACHINE_OK;
 
-    if (s == NULL) {
+    if (s == NULL)
         return MACHINE_OK;
-    }
-    int error = put_back(&s->roots, &s->changes, s->done, &failed);
+    int error = settings_put_back(&s->roots, &s->changes, s->done, &failed);
     if (error == 0) {
         settings_state_remove(&s->roots, s->fd);
     } else {
@@ -102,21 +102,20 @@ static int claim_state(struct settings *s, struct machine_error *err)
     int error = settings_state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
 
     if (error != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it", "settings are not changed, for they "
-                            "could not be written down in %s: %s", s->state,
+        return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it",
+                            "settings are not changed, for they could not be written down in %s: %s", s->state,
                             error == EBADMSG ? "it holds something else" : strerror(error));
     }
     if (kind == STATE_LIVES) {
-        return machine_fail(err, MACHINE_CANNOT, "wait for it to end", "another run (process %d) has changed settings "
-                            "of this machine", (int)pid);
+        return machine_fail(err, MACHINE_CANNOT, "wait for it to end",
+                            "another run (process %d) has changed settings of this machine", (int)pid);
     }
     const struct change *failed = NULL;
-    error = put_back(&s->roots, &left, left.n, &failed);
+    error = settings_put_back(&s->roots, &left, left.n, &failed);
     int status = error == 0 ? MACHINE_OK : tell_not_restored(failed, error, s->state, err);
     free(left.list);
-    if (error != 0) {
+    if (error != 0)
         close(s->fd);
-    }
     return status;
 }
 
@@ -125,22 +124,24 @@ static int make_changes(struct settings *s, struct machine_error *err)
     int error = settings_state_write(s->fd, &s->changes);
 
     if (error != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "", "settings are not changed, for they could not be written down in "
-                            "%s: %s", s->state, strerror(error));
+        return machine_fail(err, MACHINE_CANNOT, "",
+                            "settings are not changed, for they could not be written down in %s: %s", s->state,
+                            strerror(error));
     }
     for (; s->done < s->changes.n; s->done++) {
         const struct change *one = &s->changes.list[s->done];
         char name[260], now[48] = "";
         error = settings_change_write(&s->roots, one, one->after);
-        if (error == 0) {
+        if (error == 0)
             error = settings_change_read(&s->roots, one, now, sizeof now);
-        }
         settings_change_name(one, name, sizeof name);
         if (error != 0) {
             bool forbidden = error == EACCES || error == EPERM || error == EROFS;
-            return machine_fail(err, MACHINE_CANNOT, !forbidden ? "" : geteuid() != 0 ? "run as root"
-                                : "not in a container, and without kernel lockdown", "%s cannot be set to %s: %s",
-                                name, one->after, strerror(error));
+            return machine_fail(err, MACHINE_CANNOT,
+                                !forbidden       ? ""
+                                : geteuid() != 0 ? "run as root"
+                                                 : "not in a container, and without kernel lockdown",
+                                "%s cannot be set to %s: %s", name, one->after, strerror(error));
         }
         if (strcmp(now, one->after) != 0) {
             s->done++; /* it did change something */
@@ -151,17 +152,15 @@ static int make_changes(struct settings *s, struct machine_error *err)
     return MACHINE_OK;
 }
 
-static int plan(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
+static int settings_plan(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
 {
     char turbo[80] = "", frequency[100] = "";
     int status = MACHINE_OK;
 
-    if (wish->turbo >= 0) {
+    if (wish->turbo >= 0)
         status = settings_plan_turbo(&s->roots, wish->turbo != 0, &s->changes, turbo, sizeof turbo, err);
-    }
-    if (status == MACHINE_OK && wish->fixed_ghz > 0) {
+    if (status == MACHINE_OK && wish->fixed_ghz > 0)
         status = settings_plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, frequency, sizeof frequency, err);
-    }
     snprintf(s->text, sizeof s->text, "%s%s%s", turbo, turbo[0] != '\0' && frequency[0] != '\0' ? "; " : "", frequency);
     return status;
 }
@@ -172,9 +171,8 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
     struct settings *s = calloc(1, sizeof *s);
 
     *out = NULL;
-    if (s == NULL) {
+    if (s == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
     s->roots = *r;
     snprintf(s->sys, sizeof s->sys, "%s", r->sys);
     snprintf(s->dev, sizeof s->dev, "%s", r->dev);
@@ -187,10 +185,9 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
         free_settings(s);
         return status;
     }
-    status = plan(s, wish, err);
-    if (status == MACHINE_OK) {
+    status = settings_plan(s, wish, err);
+    if (status == MACHINE_OK)
         status = make_changes(s, err);
-    }
     if (status != MACHINE_OK) {
         struct machine_error second;
         if (settings_restore(s, &second) != MACHINE_OK) {
@@ -215,9 +212,8 @@ static bool left_by_another(const struct settings_roots *r)
     char first;
     bool left = fd >= 0 && read(fd, &first, 1) == 1 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     return left;
 }
 
@@ -232,9 +228,10 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     told[0] = '\0';
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {
-        return !left_by_another(r) ? MACHINE_OK
-                                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND, "a run that was "
-                                                  "killed has left settings of this machine changed (%s)", r->state);
+        return !left_by_another(r)
+                   ? MACHINE_OK
+                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND,
+                                  "a run that was killed has left settings of this machine changed (%s)", r->state);
     }
     if (error != 0) {
         return machine_fail(err, MACHINE_CANNOT, "look at it, put back by hand what it says, and remove it",
@@ -247,7 +244,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     }
     int status = MACHINE_OK;
     if (kind == STATE_LEFT) {
-        error = put_back(r, &left, left.n, &failed);
+        error = settings_put_back(r, &left, left.n, &failed);
         if (error != 0) {
             (void)tell_not_restored(failed, error, r->state, err);
             err->status = MACHINE_CANNOT;
@@ -257,11 +254,10 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
                      left.n == 1 ? "" : "s", (int)pid);
         }
     }
-    if (fd >= 0 && status == MACHINE_OK) {
+    if (fd >= 0 && status == MACHINE_OK)
         settings_state_remove(r, fd);
-    } else if (fd >= 0) {
+    else if (fd >= 0)
         close(fd);
-    }
     free(left.list);
     return status;
 }

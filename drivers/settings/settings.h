@@ -24,10 +24,10 @@ struct settings_wish {
 
 /* Where things are. */
 struct settings_roots {
-    const char *sys, *dev;  /* "/sys", "/dev", or folders laid out like them */
-    const char *state;      /* the file that remembers: settings_state_file() */
-    likwid_loader *likwid;  /* NULL: likwid_load */
-    bool intel;             /* the register of Intel's processors may be used */
+    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them */
+    const char *state;     /* the file that remembers: settings_state_file() */
+    likwid_loader *likwid; /* NULL: likwid_load */
+    bool intel;            /* the register of Intel's processors may be used */
 };
 
 /*

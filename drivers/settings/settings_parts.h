@@ -14,8 +14,8 @@ enum change_kind {
 };
 struct change {
     enum change_kind kind;
-    int cpu;          /* not of a file */
-    char path[240];   /* of a file */
+    int cpu;        /* not of a file */
+    char path[240]; /* of a file */
     char before[48], after[48];
 };
 struct changes {
@@ -37,9 +37,9 @@ void settings_change_name(const struct change *c, char *out, size_t size);
 
 /* What must be changed to fulfil a wish; nothing where it is so already. `text`: the change in words. */
 int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
-               struct machine_error *err);
+                        struct machine_error *err);
 int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
-                   struct machine_error *err);
+                            struct machine_error *err);
 
 /* ---- settings_state.c: the file ---- */
 
@@ -50,7 +50,7 @@ enum state_kind { STATE_NONE, STATE_LEFT, STATE_LIVES };
  * Returns 0 or an error number; EBADMSG: it is not such a file.
  */
 int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
-               struct changes *out);
+                        struct changes *out);
 /* Writes the changes to come and makes sure that they are on the file. Returns 0 or an error number. */
 int settings_state_write(int fd, const struct changes *c);
 /* Everything is as it was: removes the file and closes it. */

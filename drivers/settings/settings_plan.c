@@ -19,8 +19,8 @@ static int no_memory(struct machine_error *err)
 }
 
 /* Adds a change from what is there now to `after`; none where it is there already. */
-static int add(const struct settings_roots *r, struct change *one, const char *after, struct changes *out,
-               struct machine_error *err)
+static int settings_plan_add(const struct settings_roots *r, struct change *one, const char *after, struct changes *out,
+                             struct machine_error *err)
 {
     char name[260];
     int error = settings_change_read(r, one, one->before, sizeof one->before);
@@ -30,21 +30,20 @@ static int add(const struct settings_roots *r, struct change *one, const char *a
         return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
                             "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
     }
-    if (strcmp(one->before, after) == 0) {
+    if (strcmp(one->before, after) == 0)
         return MACHINE_OK;
-    }
     snprintf(one->after, sizeof one->after, "%s", after);
     return settings_changes_add(out, one) == 0 ? MACHINE_OK : no_memory(err);
 }
 
 static bool has_file(const struct settings_roots *r, const char *name, struct change *one)
 {
-    *one = (struct change){ .kind = CHANGE_FILE, .cpu = -1 };
+    *one = (struct change){.kind = CHANGE_FILE, .cpu = -1};
     int length = snprintf(one->path, sizeof one->path, "%s/devices/system/cpu/%s", r->sys, name);
     return length < (int)sizeof one->path && access(one->path, F_OK) == 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int settings_plan_by_number(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
 }
@@ -61,9 +60,8 @@ static int find_policies(const struct settings_roots *r, int **out)
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         char *end = entry->d_name + strlen("policy");
         long number = strncmp(entry->d_name, "policy", strlen("policy")) == 0 ? strtol(end, &end, 10) : -1;
-        if (number < 0 || number >= CPU_LIMIT || *end != '\0') {
+        if (number < 0 || number >= CPU_LIMIT || *end != '\0')
             continue;
-        }
         int *bigger = realloc(list, ((size_t)n + 1) * sizeof *bigger);
         if (bigger == NULL) {
             n = -1;
@@ -72,12 +70,10 @@ static int find_policies(const struct settings_roots *r, int **out)
         list = bigger;
         list[n++] = (int)number;
     }
-    if (folder != NULL) {
+    if (folder != NULL)
         closedir(folder);
-    }
-    if (n > 0) {
-        qsort(list, (size_t)n, sizeof *list, by_number);
-    }
+    if (n > 0)
+        qsort(list, (size_t)n, sizeof *list, settings_plan_by_number);
     *out = list;
     return n;
 }
@@ -95,7 +91,7 @@ static int plan_policy_boost(const struct settings_roots *r, const char *after, 
         snprintf(name, sizeof name, "cpufreq/policy%d/boost", policies[i]);
         if (has_file(r, name, &one)) {
             *found = true;
-            status = add(r, &one, after, out, err);
+            status = settings_plan_add(r, &one, after, out, err);
         }
     }
     free(policies);
@@ -111,21 +107,22 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
     cpu_view_read(r->sys, &view);
     for (int cpu = 0; cpu < CPU_LIMIT && status == MACHINE_OK; cpu++) {
         if (cpu_mask_has(&view.online, cpu)) {
-            struct change one = { .kind = CHANGE_TURBO_BIT, .cpu = cpu };
-            status = add(r, &one, after, out, err);
+            struct change one = {.kind = CHANGE_TURBO_BIT, .cpu = cpu};
+            status = settings_plan_add(r, &one, after, out, err);
         }
     }
     if (status == MACHINE_CANNOT) {
         char why[250];
         snprintf(why, sizeof why, "%.240s", err->text);
-        machine_fail(err, MACHINE_CANNOT, "load cpufreq's driver, or as root: modprobe msr", "turbo cannot be "
-                     "switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s", why);
+        machine_fail(err, MACHINE_CANNOT, "load cpufreq's driver, or as root: modprobe msr",
+                     "turbo cannot be switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s",
+                     why);
     }
     return status;
 }
 
 int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
-               struct machine_error *err)
+                        struct machine_error *err)
 {
     const char *no_turbo = on ? "0" : "1", *boost = on ? "1" : "0";
     size_t before = out->n;
@@ -133,18 +130,18 @@ int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes 
     bool found = true;
     int status;
 
-    if (has_file(r, "intel_pstate/no_turbo", &one)) {
-        status = add(r, &one, no_turbo, out, err);
-    } else if (has_file(r, "cpufreq/boost", &one)) {
-        status = add(r, &one, boost, out, err);
-    } else {
+    if (has_file(r, "intel_pstate/no_turbo", &one))
+        status = settings_plan_add(r, &one, no_turbo, out, err);
+    else if (has_file(r, "cpufreq/boost", &one))
+        status = settings_plan_add(r, &one, boost, out, err);
+    else
         status = plan_policy_boost(r, boost, &found, out, err);
-    }
     if (status == MACHINE_OK && !found && r->intel) {
         status = plan_turbo_bits(r, no_turbo, out, err);
     } else if (status == MACHINE_OK && !found) {
-        status = machine_fail(err, MACHINE_CANNOT, "", "turbo cannot be switched here: there is neither "
-                              "intel_pstate/no_turbo nor cpufreq/boost (a virtual machine has none)");
+        status = machine_fail(err, MACHINE_CANNOT, "",
+                              "turbo cannot be switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost "
+                              "(a virtual machine has none)");
     }
     const char *was = out->n == before ? "as before" : on ? "was off" : "was on";
     snprintf(text, size, "turbo %s (%s)", on ? "on" : "off", was);
@@ -163,16 +160,16 @@ static int read_khz(const struct settings_roots *r, int policy, const char *name
     struct change one;
 
     snprintf(path, sizeof path, "cpufreq/policy%d/%s", policy, name);
-    if (!has_file(r, path, &one)) {
+    if (!has_file(r, path, &one))
         return ENOENT;
-    }
     int error = settings_change_read(r, &one, text, sizeof text);
     char *end = text;
     *khz = error == 0 ? strtoull(text, &end, 10) : 0;
     return error != 0 ? error : end != text && *end == '\0' ? 0 : EBADMSG;
 }
 
-static int read_limits(const struct settings_roots *r, int policy, struct limits *l, struct machine_error *err)
+static int settings_plan_read_limits(const struct settings_roots *r, int policy, struct limits *l,
+                                     struct machine_error *err)
 {
     int error = read_khz(r, policy, "cpuinfo_min_freq", &l->lowest);
 
@@ -190,7 +187,7 @@ static int read_limits(const struct settings_roots *r, int policy, struct limits
 static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz, const struct limits *l,
                        struct changes *out, struct machine_error *err)
 {
-    static const char *const names[2] = { "scaling_min_freq", "scaling_max_freq" };
+    static const char *const names[2] = {"scaling_min_freq", "scaling_max_freq"};
     char path[80], value[40];
     struct change one[2];
     bool writable = true;
@@ -203,39 +200,38 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
     if (!writable) {
         char why[200], both[48];
         uint64_t min, max;
-        struct change other = { .kind = CHANGE_LIKWID, .cpu = policy };
+        struct change other = {.kind = CHANGE_LIKWID, .cpu = policy};
         if (likwid_get_frequency(r->likwid, policy, &min, &max, why, sizeof why) != 0) {
             return machine_fail(err, MACHINE_CANNOT, "run as root, or set up likwid's frequency daemon",
                                 "the frequency cannot be set: %s may not be written, and %s", one[0].path, why);
         }
         snprintf(both, sizeof both, "%" PRIu64 "-%" PRIu64, khz, khz);
-        return add(r, &other, both, out, err);
+        return settings_plan_add(r, &other, both, out, err);
     }
     int first = khz > l->max ? 1 : 0;
-    int status = add(r, &one[first], value, out, err);
-    return status != MACHINE_OK ? status : add(r, &one[1 - first], value, out, err);
+    int status = settings_plan_add(r, &one[first], value, out, err);
+    return status != MACHINE_OK ? status : settings_plan_add(r, &one[1 - first], value, out, err);
 }
 
 int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
-                   struct machine_error *err)
+                            struct machine_error *err)
 {
     int *policies, n = find_policies(r, &policies), status = n < 0 ? no_memory(err) : MACHINE_OK;
     uint64_t khz = (uint64_t)llround(ghz * 1e6);
-    struct limits l = { 0, 0, 0, 0 };
+    struct limits l = {0, 0, 0, 0};
 
     if (n == 0) {
-        status = machine_fail(err, MACHINE_CANNOT, "", "the frequency cannot be set here: cpufreq has no policy (a "
-                              "virtual machine has none)");
+        status = machine_fail(err, MACHINE_CANNOT, "",
+                              "the frequency cannot be set here: cpufreq has no policy (a virtual machine has none)");
     }
     for (int i = 0; i < n && status == MACHINE_OK; i++) {
-        status = read_limits(r, policies[i], &l, err);
+        status = settings_plan_read_limits(r, policies[i], &l, err);
         if (status == MACHINE_OK && (khz < l.lowest || khz > l.highest)) {
-            status = machine_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d offers %g to %g "
-                                  "GHz", ghz, policies[i], (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
+            status = machine_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d offers %g to %g GHz",
+                                  ghz, policies[i], (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
         }
-        if (status == MACHINE_OK) {
+        if (status == MACHINE_OK)
             status = plan_policy(r, policies[i], khz, &l, out, err);
-        }
     }
     free(policies);
     snprintf(text, size, "%g GHz fixed (limits were %g to %g GHz)", ghz, (double)l.min * 1e-6, (double)l.max * 1e-6);

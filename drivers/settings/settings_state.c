@@ -17,16 +17,14 @@
 
 static const char first_line[] = "characterize-settings/1";
 static const char *const kind_names[] = {
-    [CHANGE_FILE] = "file", [CHANGE_TURBO_BIT] = "turbo-bit", [CHANGE_LIKWID] = "likwid"
-};
+    [CHANGE_FILE] = "file", [CHANGE_TURBO_BIT] = "turbo-bit", [CHANGE_LIKWID] = "likwid"};
 
 int settings_changes_add(struct changes *c, const struct change *one)
 {
     struct change *bigger = realloc(c->list, (c->n + 1) * sizeof *bigger);
 
-    if (bigger == NULL) {
+    if (bigger == NULL)
         return -1;
-    }
     c->list = bigger;
     bigger[c->n++] = *one;
     return 0;
@@ -42,7 +40,7 @@ static bool is_ours(const struct settings_roots *r, const char *path)
 }
 
 /* A whole number that fills the word. */
-static int parse_number(const char *word, int *out)
+static int settings_state_parse_number(const char *word, int *out)
 {
     char *end;
     long value = strtol(word, &end, 10);
@@ -60,14 +58,12 @@ static int parse_change(const struct settings_roots *r, char *line, struct chang
     memset(out, 0, sizeof *out);
     for (int i = 0; i < WORDS; i++) {
         word[i] = strsep(&rest, " ");
-        if (word[i] == NULL || word[i][0] == '\0') {
+        if (word[i] == NULL || word[i][0] == '\0')
             return -1;
-        }
     }
-    if (rest != NULL || parse_number(word[1], &out->cpu) != 0 || strlen(word[2]) >= sizeof out->path ||
-        strlen(word[3]) >= sizeof out->before || strlen(word[4]) >= sizeof out->after) {
+    if (rest != NULL || settings_state_parse_number(word[1], &out->cpu) != 0 || strlen(word[2]) >= sizeof out->path ||
+        strlen(word[3]) >= sizeof out->before || strlen(word[4]) >= sizeof out->after)
         return -1;
-    }
     snprintf(out->path, sizeof out->path, "%s", strcmp(word[2], "-") != 0 ? word[2] : "");
     snprintf(out->before, sizeof out->before, "%s", word[3]);
     snprintf(out->after, sizeof out->after, "%s", word[4]);
@@ -81,7 +77,7 @@ static int parse_change(const struct settings_roots *r, char *line, struct chang
 }
 
 /* An incomplete file holds no changes: none had been made yet. */
-static int parse(const struct settings_roots *r, FILE *file, pid_t *pid, struct changes *out)
+static int settings_state_parse(const struct settings_roots *r, FILE *file, pid_t *pid, struct changes *out)
 {
     char line[600];
     struct change one;
@@ -91,21 +87,20 @@ static int parse(const struct settings_roots *r, FILE *file, pid_t *pid, struct 
     while (error == 0 && !complete && fgets(line, sizeof line, file) != NULL) {
         n++;
         line[strcspn(line, "\n")] = '\0';
-        if (n == 1) {
+        if (n == 1)
             error = strcmp(line, first_line) == 0 ? 0 : EBADMSG;
-        } else if (n == 2) {
-            error = strncmp(line, "pid ", 4) == 0 && parse_number(line + 4, pid) == 0 ? 0 : EBADMSG;
-        } else if (strcmp(line, "end") == 0) {
+        else if (n == 2)
+            error = strncmp(line, "pid ", 4) == 0 && settings_state_parse_number(line + 4, pid) == 0 ? 0 : EBADMSG;
+        else if (strcmp(line, "end") == 0)
             complete = true;
-        } else if (parse_change(r, line, &one) != 0) {
+        else if (parse_change(r, line, &one) != 0)
             error = feof(file) ? 0 : EBADMSG; /* the last line may have been cut off */
-        } else if (settings_changes_add(out, &one) != 0) {
+        else if (settings_changes_add(out, &one) != 0)
             error = ENOMEM;
-        }
     }
     if (error != 0 || !complete) {
         free(out->list);
-        *out = (struct changes){ NULL, 0 };
+        *out = (struct changes){NULL, 0};
     }
     return error;
 }
@@ -117,13 +112,12 @@ static int read_state(const struct settings_roots *r, int fd, pid_t *pid, struct
 
     if (file == NULL) {
         int error = errno;
-        if (copy >= 0) {
+        if (copy >= 0)
             close(copy);
-        }
         return error;
     }
     rewind(file);
-    int error = parse(r, file, pid, out);
+    int error = settings_state_parse(r, file, pid, out);
     fclose(file);
     return error;
 }
@@ -145,19 +139,16 @@ static int open_locked(const char *path, bool create, int *fd, bool *lives)
     *lives = false;
     for (int i = 0; i < ATTEMPTS; i++) {
         *fd = open(path, (create ? O_RDWR | O_CREAT : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-        if (*fd < 0) {
+        if (*fd < 0)
             return errno;
-        }
         *lives = flock(*fd, LOCK_EX | LOCK_NB) != 0;
-        if (*lives || still_named(path, *fd)) {
+        if (*lives || still_named(path, *fd))
             break;
-        }
         close(*fd);
         *fd = -1;
     }
-    if (*fd < 0) {
+    if (*fd < 0)
         return EAGAIN;
-    }
     if (fstat(*fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
         close(*fd);
         *fd = -1;
@@ -167,27 +158,25 @@ static int open_locked(const char *path, bool create, int *fd, bool *lives)
 }
 
 int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
-               struct changes *out)
+                        struct changes *out)
 {
     bool lives;
 
-    *out = (struct changes){ NULL, 0 };
+    *out = (struct changes){NULL, 0};
     *kind = STATE_NONE;
     *pid = 0;
     int error = open_locked(r->state, create, fd, &lives);
-    if (error == ENOENT && !create) {
+    if (error == ENOENT && !create)
         return 0;
-    }
     if (error == 0) {
         struct stat status;
         error = fstat(*fd, &status) != 0 ? errno : status.st_size == 0 ? 0 : read_state(r, *fd, pid, out);
     }
     if (error != 0 || lives) {
         free(out->list);
-        *out = (struct changes){ NULL, 0 };
-        if (*fd >= 0) {
+        *out = (struct changes){NULL, 0};
+        if (*fd >= 0)
             close(*fd);
-        }
         *fd = -1;
         *kind = STATE_LIVES;
         return lives ? 0 : error;
@@ -203,9 +192,8 @@ int settings_state_write(int fd, const struct changes *c)
 
     if (file == NULL) {
         int error = errno;
-        if (copy >= 0) {
+        if (copy >= 0)
             close(copy);
-        }
         return error;
     }
     fprintf(file, "%s\npid %d\n", first_line, (int)getpid());
@@ -216,9 +204,8 @@ int settings_state_write(int fd, const struct changes *c)
     }
     fprintf(file, "end\n");
     int error = fflush(file) != 0 || fsync(fd) != 0 ? errno : 0;
-    if (fclose(file) != 0 && error == 0) {
+    if (fclose(file) != 0 && error == 0)
         error = errno;
-    }
     return error;
 }
 

@@ -17,9 +17,8 @@ static int read_path(const char *path, char *out, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0) {
+    if (fd < 0)
         return errno;
-    }
     ssize_t got = read(fd, out, size - 1);
     int error = got < 0 ? errno : 0;
     close(fd);
@@ -32,15 +31,13 @@ static int write_path(const char *path, const char *value)
 {
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-    if (fd < 0) {
+    if (fd < 0)
         return errno;
-    }
     size_t length = strlen(value);
     ssize_t put = write(fd, value, length);
     int error = put == (ssize_t)length ? 0 : put < 0 ? errno : EIO;
-    if (close(fd) != 0 && error == 0) {
+    if (close(fd) != 0 && error == 0)
         error = errno;
-    }
     return error;
 }
 
@@ -52,9 +49,8 @@ static int turbo_bit(const char *dev, int cpu, bool write, bool *bit)
 
     snprintf(path, sizeof path, "%s/cpu/%d/msr", dev, cpu);
     int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         return errno;
-    }
     ssize_t got = pread(fd, &value, sizeof value, MSR_MISC_ENABLE);
     int error = got == (ssize_t)sizeof value ? 0 : got < 0 ? errno : EIO;
     if (error == 0 && write) {
@@ -62,9 +58,8 @@ static int turbo_bit(const char *dev, int cpu, bool write, bool *bit)
         got = after == value ? (ssize_t)sizeof after : pwrite(fd, &after, sizeof after, MSR_MISC_ENABLE);
         error = got == (ssize_t)sizeof after ? 0 : got < 0 ? errno : EIO;
         got = error == 0 ? pread(fd, &value, sizeof value, MSR_MISC_ENABLE) : 0;
-        if (error == 0 && (got != (ssize_t)sizeof value || value != after)) {
+        if (error == 0 && (got != (ssize_t)sizeof value || value != after))
             error = EIO; /* hypervisors take writes and forget them */
-        }
     }
     close(fd);
     *bit = error == 0 && (value & MSR_MISC_ENABLE_NO_TURBO) != 0;
@@ -86,9 +81,8 @@ int settings_change_read(const struct settings_roots *r, const struct change *c,
         snprintf(out, size, "%d", bit);
         return error;
     default:
-        if (likwid_get_frequency(r->likwid, c->cpu, &min, &max, why, sizeof why) != 0) {
+        if (likwid_get_frequency(r->likwid, c->cpu, &min, &max, why, sizeof why) != 0)
             return EACCES;
-        }
         snprintf(out, size, "%" PRIu64 "-%" PRIu64, min, max);
         return 0;
     }
@@ -109,9 +103,8 @@ int settings_change_write(const struct settings_roots *r, const struct change *c
     default:
         min = strtoull(value, &end, 10);
         max = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
-        if (min == 0 || max < min || *end != '\0') {
+        if (min == 0 || max < min || *end != '\0')
             return EINVAL;
-        }
         return likwid_set_frequency(r->likwid, c->cpu, min, max, why, sizeof why) == 0 ? 0 : EACCES;
     }
 }

@@ -41,7 +41,7 @@ static inline void chain_dither_seed(struct chain_dither *d, uint32_t seed)
 }
 static inline uint64_t chain_next_wait(struct chain_dither *d, uint32_t range)
 {
-    static const uint32_t step[3] = { 0xd1b54a33u, 0xabc98389u, 0x8cb92ba8u };
+    static const uint32_t step[3] = {0xd1b54a33u, 0xabc98389u, 0x8cb92ba8u};
     uint64_t n = 0;
     for (unsigned int i = 0; i < 3; i++) {
         d->state[i] += step[i];

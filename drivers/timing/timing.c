@@ -16,11 +16,11 @@ struct timing {
     struct native common;
     struct timing_clock clock;
     struct timing_cost cost[NATIVE_LANES_MAX]; /* of a reading after each of the common lanes' payloads, lately */
-    double lowest_cost;      /* cycles, since prepare */
-    unsigned probed, shared; /* repetitions with a cost; of them, those in which it was much higher than the lowest */
-    double error;            /* of the frequency: the largest that the error of a cost makes; relative */
-    size_t notes_length;     /* of what notes says without that */
-    bool remarked;           /* what the steps of the clock do, since prepare */
+    double lowest_cost;                        /* cycles, since prepare */
+    unsigned probed, shared;  /* repetitions with a cost; of them, those in which it was much higher than the lowest */
+    double error;             /* of the frequency: the largest that the error of a cost makes; relative */
+    size_t notes_length;      /* of what notes says without that */
+    bool remarked;            /* what the steps of the clock do, since prepare */
     struct timing_raw *probe; /* in the locked memory, one behind the other: PLAN_PROBE_ROOM */
     struct timing_raw *raw;   /* max_samples */
     uint64_t *words;          /* max_samples * stride */
@@ -33,9 +33,8 @@ static void timing_info(const struct machine *m, struct machine_info *out)
     native_info(&t->common, out);
     out->chain_cycles = t->clock.chains.adds[0] + (t->common.n_lanes > 0 ? (unsigned)t->cost[0].cycles : 0);
     out->chain_error = t->error;
-    if (t->clock.round > 1) {
+    if (t->clock.round > 1)
         out->tsc_step = (double)t->clock.round;
-    }
     out->name = "timing";
     out->source = "measured by time stamps: a dependent chain of adds against the TSC";
 }
@@ -43,15 +42,12 @@ static void timing_info(const struct machine *m, struct machine_info *out)
 static const char *timing_lacks(const struct machine *m, enum counter_id id, const char **remedy)
 {
     (void)m;
-    if (remedy != NULL) {
+    if (remedy != NULL)
         *remedy = NULL;
-    }
-    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS) {
+    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS)
         return NULL;
-    }
-    if (remedy != NULL) {
+    if (remedy != NULL)
         *remedy = "a machine that reads counters (--list machines tells why none works here), or --machine model:NAME";
-    }
     return "time stamps alone cannot count this: it needs performance counters";
 }
 
@@ -70,10 +66,8 @@ static void remark_steps(struct timing *t)
 {
     char text[200];
 
-    if (t->remarked ||
-        !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text)) {
+    if (t->remarked || !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text))
         return;
-    }
     t->remarked = true;
     native_note(t->common.notes, sizeof t->common.notes, text);
     t->notes_length = strlen(t->common.notes);
@@ -86,9 +80,8 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     size_t bytes = (PLAN_PROBE_ROOM + s->max_samples) * sizeof *t->raw + s->max_samples * stride * sizeof *t->words;
 
     int status = native_prepare(&t->common, s, bytes, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     t->probe = t->common.place.locked;
     t->raw = t->probe + PLAN_PROBE_ROOM;
     t->words = (uint64_t *)(t->raw + s->max_samples);
@@ -104,7 +97,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
 
 /* ---- one repetition ---- */
 
-static int measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
+static int timing_measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
 {
     struct timing *t = context;
 
@@ -113,8 +106,8 @@ static int measure_lane(void *context, const struct payload *p, struct pace_lane
 
 /* The words of one stretch, from its raw readings. Returns the sums in total[3]: ticks and cycles of
  * chains, and ticks of all that is not the payload. */
-static void convert(const struct timing *t, unsigned per_block, double cost, const struct timing_raw *raw, size_t n,
-                    uint64_t instructions, uint64_t total[3], uint64_t *words)
+static void timing_convert(const struct timing *t, unsigned per_block, double cost, const struct timing_raw *raw,
+                           size_t n, uint64_t instructions, uint64_t total[3], uint64_t *words)
 {
     size_t stride = 2 + t->common.setup.n_counters;
 
@@ -144,14 +137,14 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
                         const struct timing_log *log)
 {
     size_t stride = 2 + t->common.setup.n_counters;
-    uint64_t instructions = 0, total[3] = { 0, 0, 0 };
+    uint64_t instructions = 0, total[3] = {0, 0, 0};
     size_t done = 0;
 
     for (size_t i = 0; i < r->n_segments; i++) {
         unsigned per_block = r->segments[i].payload.instructions;
         /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
-        convert(t, per_block, t->cost[lane_of(t, plan, i)].cycles, log->raw + done, log->at.last[i] - done,
-                instructions, total, t->words + done * stride);
+        timing_convert(t, per_block, t->cost[lane_of(t, plan, i)].cycles, log->raw + done, log->at.last[i] - done,
+                       instructions, total, t->words + done * stride);
         done = log->at.last[i];
         instructions += log->at.blocks[i] * per_block;
     }
@@ -167,8 +160,10 @@ static void remark_shared(struct timing *t, const struct timing_cost *seen)
     t->probed++;
     t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
-        snprintf(text, sizeof text, "in %u of %u repetitions something else ran on the same core (its other "
-                 "hyper-thread): frequency and IPC are less exact there", t->shared, t->probed);
+        snprintf(text, sizeof text,
+                 "in %u of %u repetitions something else ran on the same core (its other hyper-thread): frequency and "
+                 "IPC are less exact there",
+                 t->shared, t->probed);
         t->common.notes[t->notes_length] = '\0';
         native_note(t->common.notes, sizeof t->common.notes, text);
     }
@@ -182,9 +177,8 @@ static void update_cost(struct timing *t, size_t lane, const struct timing_raw *
     if (timing_chain_cost(r, n, &t->clock.chains, t->clock.step, &seen) == 0) {
         timing_cost_follow(known, &seen);
         t->error = fmax(t->error, known->error / (t->clock.chains.adds[0] + known->cycles));
-        if (remark) {
+        if (remark)
             remark_shared(t, &seen);
-        }
     }
 }
 
@@ -192,14 +186,12 @@ static void update_costs(struct timing *t, const struct plan *plan, const struct
 {
     for (size_t i = 0; i < plan->n; i++) {
         bool probed = !plan->stretch[i].sampled && i + 1 < plan->n && plan->stretch[i + 1].sampled;
-        if (probed) {
+        if (probed)
             update_cost(t, lane_of(t, plan, i), log->probe, log->at.n_probe, true);
-        }
         /* without the reading that opens the recording: there was no payload before it */
         size_t first = log->at.first[i] > 0 ? log->at.first[i] : 1;
-        if (plan->stretch[i].sampled && log->at.last[i] > first) {
+        if (plan->stretch[i].sampled && log->at.last[i] > first)
             update_cost(t, lane_of(t, plan, i), log->raw + first, log->at.last[i] - first, false);
-        }
     }
 }
 
@@ -211,20 +203,17 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     struct native_watch watch;
 
     memset(out, 0, sizeof *out);
-    if (!t->common.prepared) {
+    if (!t->common.prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the timing machine was not prepared");
-    }
     int status = native_check_request(r, err);
-    if (status == MACHINE_OK) {
-        status = native_calibrate(&t->common, r, measure_lane, t, err);
-    }
+    if (status == MACHINE_OK)
+        status = native_calibrate(&t->common, r, timing_measure_lane, t, err);
     if (status == MACHINE_OK) {
         remark_steps(t);
         status = native_plan(&t->common, r, t->clock.chains.turns, &plan, err);
     }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     memset(&log, 0, sizeof log);
     log.raw = t->raw;
     log.probe = t->probe;
@@ -294,9 +283,8 @@ int timing_open_at(const char *sys, double step_ns, struct machine *out, struct 
     struct cpu_leaves leaves;
     struct timing *t = calloc(1, sizeof *t);
 
-    if (t == NULL) {
+    if (t == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
     cpu_read_leaves(&leaves);
     int status = native_open(&t->common, sys, &leaves, err);
     if (status != MACHINE_OK) {
@@ -305,7 +293,7 @@ int timing_open_at(const char *sys, double step_ns, struct machine *out, struct 
     }
     t->clock.round = (uint64_t)llround(step_ns * 1e-9 * t->common.tsc.hz);
     t->clock.chains = timing_choose_chains(1, t->common.tsc.hz);
-    *out = (struct machine){ .ops = &timing_ops, .state = t };
+    *out = (struct machine){.ops = &timing_ops, .state = t};
     return MACHINE_OK;
 }
 

@@ -43,9 +43,9 @@ static inline uint64_t timing_wait(const struct timing_raw *r)
  * to the payload.
  */
 struct timing_chains {
-    unsigned adds[2];      /* of the short and of the long chain: 40 and 200, or 200 and 600 */
-    unsigned turns;        /* one in so many is a long one */
-    uint32_t dither;       /* the wait before a chain is three numbers of cycles below this */
+    unsigned adds[2]; /* of the short and of the long chain: 40 and 200, or 200 and 600 */
+    unsigned turns;   /* one in so many is a long one */
+    uint32_t dither;  /* the wait before a chain is three numbers of cycles below this */
 };
 /* Whether they are those for a coarse clock. */
 static inline bool timing_chains_coarse(const struct timing_chains *c)
@@ -76,9 +76,9 @@ void timing_record(const struct plan *p, struct timing_log *log);
 
 /* What a reading costs. */
 struct timing_cost {
-    double cycles;    /* core cycles that the two TSC reads around a chain add to its adds */
-    double error;     /* standard error of that */
-    double ticks[2];  /* of a short and of a long chain */
+    double cycles;   /* core cycles that the two TSC reads around a chain add to its adds */
+    double error;    /* standard error of that */
+    double ticks[2]; /* of a short and of a long chain */
 };
 /*
  * Finds it from n readings of both chain lengths, by a TSC that advances in steps of `step` ticks. With S and L adds at
@@ -104,9 +104,9 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
 
 /* What the readings are made with. */
 struct timing_clock {
-    double hz, step;  /* of the TSC: Hz, ticks */
+    double hz, step; /* of the TSC: Hz, ticks */
     struct timing_chains chains;
-    uint64_t round;   /* readings are rounded down to multiples of so many ticks; 0, 1: not */
+    uint64_t round; /* readings are rounded down to multiples of so many ticks; 0, 1: not */
 };
 /* Rounds readings down as `clock` says. */
 void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n);

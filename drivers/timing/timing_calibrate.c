@@ -26,23 +26,24 @@ struct timing_chains timing_choose_chains(double step, double tsc_hz)
     uint32_t dither = (uint32_t)ceil(1.5 * step_ns * usual_ghz);
 
     return step_ns < COARSE_STEP_NS
-               ? (struct timing_chains){ { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, CHAIN_TURNS, dither }
-               : (struct timing_chains){ { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS }, CHAIN_COARSE_TURNS, dither };
+               ? (struct timing_chains){{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, CHAIN_TURNS, dither}
+               : (struct timing_chains){{CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS}, CHAIN_COARSE_TURNS, dither};
 }
 
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size)
 {
     const double step_ns = step / tsc_hz * 1e9, off = step / sqrt(6) / ticks;
 
-    if (step_ns < COARSE_STEP_NS) {
+    if (step_ns < COARSE_STEP_NS)
         return false;
-    }
-    snprintf(text, size, "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, "
-             "a hundred together to %.1f %%", step_ns, 100 * off, 10 * off);
+    snprintf(text, size,
+             "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, a hundred together "
+             "to %.1f %%",
+             step_ns, 100 * off, 10 * off);
     return true;
 }
 
-static int ascending(const void *a, const void *b)
+static int timing_calibrate_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -50,7 +51,7 @@ static int ascending(const void *a, const void *b)
 
 static double median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, ascending);
+    qsort(v, n, sizeof *v, timing_calibrate_ascending);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -62,9 +63,8 @@ static double undisturbed_mean(double *v, size_t n, double step)
     double off[WINDOW], middle = median(v, n), sum = 0;
     size_t kept = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         off[i] = fabs(v[i] - middle);
-    }
     double bound = 4 * step + 6 * 1.4826 * median(off, n) + 0.25 * middle;
     for (size_t i = 0; i < n; i++) {
         if (fabs(v[i] - middle) <= bound) {
@@ -80,15 +80,14 @@ static bool window_means(const struct timing_raw *r, size_t n, const struct timi
                          double mean[2])
 {
     double ticks[2][WINDOW];
-    size_t count[2] = { 0, 0 };
+    size_t count[2] = {0, 0};
 
     for (size_t i = 0; i < n; i++) {
         unsigned kind = r[i].blocks & 1;
         ticks[kind][count[kind]++] = (double)(r[i].end - r[i].begin);
     }
-    if (count[0] < n / 16 || count[1] < n / chains->turns / 2) {
+    if (count[0] < n / 16 || count[1] < n / chains->turns / 2)
         return false;
-    }
     mean[0] = undisturbed_mean(ticks[0], count[0], step);
     mean[1] = undisturbed_mean(ticks[1], count[1], step);
     return true;
@@ -125,19 +124,15 @@ static size_t drop_odd_windows(double (*mean)[2], size_t n, const struct timing_
     double *off = scratch, *copy = scratch + n;
     size_t kept = 0;
 
-    for (size_t w = 0; w < n; w++) {
+    for (size_t w = 0; w < n; w++)
         copy[w] = off[w] = residual(mean[w], chains, k, pooled);
-    }
     double middle = median(copy, n);
-    for (size_t w = 0; w < n; w++) {
+    for (size_t w = 0; w < n; w++)
         copy[w] = fabs(off[w] - middle);
-    }
     double bound = 5 * 1.4826 * median(copy, n) + JUMP;
-    for (size_t w = 0; w < n; w++) {
-        if (fabs(off[w] - middle) <= bound) {
+    for (size_t w = 0; w < n; w++)
+        if (fabs(off[w] - middle) <= bound)
             memmove(mean[kept++], mean[w], sizeof mean[w]);
-        }
-    }
     return kept;
 }
 
@@ -145,7 +140,7 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_
                       struct timing_cost *out)
 {
     size_t window = n >= (size_t)WINDOWS_LEAST * WINDOW ? WINDOW : WINDOW_LEAST, windows = n / window, used = 0;
-    double (*mean)[2] = calloc(windows + 1, sizeof *mean), *scratch = calloc(2 * windows + 1, sizeof *scratch);
+    double(*mean)[2] = calloc(windows + 1, sizeof *mean), *scratch = calloc(2 * windows + 1, sizeof *scratch);
     bool enough = false;
 
     if (mean == NULL || scratch == NULL) {
@@ -153,19 +148,18 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_
         free(scratch);
         return -1;
     }
-    for (size_t w = 0; w < windows; w++) {
+    for (size_t w = 0; w < windows; w++)
         used += window_means(r + w * window, window, chains, step, mean[used]);
-    }
     if (used >= WINDOWS_LEAST) {
         double pooled[2], squares = 0;
         used = drop_odd_windows(mean, used, chains, scratch);
         double k = pooled_cost(mean, used, chains, pooled);
-        for (size_t w = 0; w < used; w++) {
+        for (size_t w = 0; w < used; w++)
             squares += pow(residual(mean[w], chains, k, pooled), 2);
-        }
-        *out = (struct timing_cost){ .cycles = k, .ticks = { pooled[0], pooled[1] },
-                                     .error = fmax(sqrt(squares / (double)used / (double)(used - 1)),
-                                                   step_error(chains, k, pooled, step, (double)(used * window))) };
+        *out = (struct timing_cost){.cycles = k,
+                                    .ticks = {pooled[0], pooled[1]},
+                                    .error = fmax(sqrt(squares / (double)used / (double)(used - 1)),
+                                                  step_error(chains, k, pooled, step, (double)(used * window)))};
         enough = used >= WINDOWS_LEAST && pooled[1] > pooled[0];
     }
     free(mean);
@@ -206,19 +200,17 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
     const size_t wanted = timing_chains_coarse(&clock->chains) ? COARSE_READINGS : CALIBRATION_READINGS;
     struct timing_raw *raw = calloc(wanted + PACE_EXTRA, sizeof *raw);
 
-    if (raw == NULL) {
+    if (raw == NULL)
         return -1;
-    }
     native_lane_measure(p, clock->hz, period_us, lane);
 
     /* longer periods change nothing in the cost of a reading: what precedes it is the same */
     uint64_t early = lane->early;
     lane->early = 0;
-    struct pace_grid grid = { .period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us) };
+    struct pace_grid grid = {.period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us)};
     grid.now = tsc_now();
     grid.next = grid.now + grid.period;
-    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw,
-                             wanted + PACE_EXTRA);
+    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw, wanted + PACE_EXTRA);
     timing_round(clock, raw, n);
     int status = timing_chain_cost(raw, n, &clock->chains, clock->step, cost);
     free(raw);

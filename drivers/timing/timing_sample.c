@@ -24,10 +24,10 @@ struct chain_reader {
  * leaves less of the chain fetched ahead and changes its time by up to 0.9 ticks, which is 1 % of the frequency. Like
  * this the cost of a reading is the same for both chains after all payloads.
  */
-static inline __attribute__((always_inline))
-uint64_t take(struct chain_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
-              uint64_t until, unsigned is_long, uint64_t (*chain)(uint64_t *), uint64_t *begin,
-              uint64_t *blocks)
+static inline __attribute__((always_inline)) uint64_t
+timing_sample_take(struct chain_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace,
+                   uint64_t now, uint64_t until, unsigned is_long, uint64_t (*chain)(uint64_t *), uint64_t *begin,
+                   uint64_t *blocks)
 {
     struct timing_raw *r = &c->out[i];
 
@@ -43,26 +43,26 @@ uint64_t take(struct chain_reader *c, size_t i, const struct pace_lane *lane, co
     return r->end;
 }
 
-static inline __attribute__((always_inline))
-uint64_t take_fine(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
-                   uint64_t until, unsigned is_long, uint64_t *begin, uint64_t *blocks)
+static inline __attribute__((always_inline)) uint64_t take_fine(void *reader, size_t i, const struct pace_lane *lane,
+                                                                const struct pace *pace, uint64_t now, uint64_t until,
+                                                                unsigned is_long, uint64_t *begin, uint64_t *blocks)
 {
-    return is_long ? take(reader, i, lane, pace, now, until, 1, kernel_chain_long, begin, blocks)
-                   : take(reader, i, lane, pace, now, until, 0, kernel_chain_short, begin, blocks);
+    return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, kernel_chain_long, begin, blocks)
+                   : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_short, begin, blocks);
 }
 
-static inline __attribute__((always_inline))
-uint64_t take_coarse(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
-                     uint64_t until, unsigned is_long, uint64_t *begin, uint64_t *blocks)
+static inline __attribute__((always_inline)) uint64_t take_coarse(void *reader, size_t i, const struct pace_lane *lane,
+                                                                  const struct pace *pace, uint64_t now, uint64_t until,
+                                                                  unsigned is_long, uint64_t *begin, uint64_t *blocks)
 {
-    return is_long ? take(reader, i, lane, pace, now, until, 1, kernel_chain_longest, begin, blocks)
-                   : take(reader, i, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
+    return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, kernel_chain_longest, begin, blocks)
+                   : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
 }
 
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
                      struct timing_raw *out, size_t room)
 {
-    struct chain_reader reader = { .out = out, .dither_range = chains->dither };
+    struct chain_reader reader = {.out = out, .dither_range = chains->dither};
 
     chain_dither_seed(&reader.dither, (uint32_t)pace_glance());
     return timing_chains_coarse(chains) ? pace_sample(lane, grid, end, room, chains->turns, take_coarse, &reader)
@@ -93,7 +93,7 @@ static uint64_t first_chain(void *context, size_t at)
 
 void timing_record(const struct plan *p, struct timing_log *log)
 {
-    const struct plan_reader reader = { .context = log, .sample = sample_chains, .origin = first_chain };
+    const struct plan_reader reader = {.context = log, .sample = sample_chains, .origin = first_chain};
 
     plan_record(p, &reader, &log->at);
 }

@@ -75,8 +75,8 @@ static void provenance(FILE *out, const struct schedule *s, const char *hash)
     if (s->n_settings)
         fputs(" *\n * Settings:\n", out);
     for (size_t i = 0; i < s->n_settings; i++) {
-        snprintf(line, sizeof line, "  %s: %s = %s", harmless(s->settings[i].table, a),
-                 harmless(s->settings[i].key, b), harmless(s->settings[i].value, c));
+        snprintf(line, sizeof line, "  %s: %s = %s", harmless(s->settings[i].table, a), harmless(s->settings[i].key, b),
+                 harmless(s->settings[i].value, c));
         comment(out, 4, line);
     }
     fputs(s->n_missing ? " *\n * Not measured:\n" : "", out);
@@ -87,7 +87,7 @@ static void provenance(FILE *out, const struct schedule *s, const char *hash)
     }
 }
 
-static void head(FILE *out, const struct schedule *s, const char *hash)
+static void export_header_put_head(FILE *out, const struct schedule *s, const char *hash)
 {
     char text[TEXT_MAX];
     fputs("/* SPDX-License-Identifier: GPL-2.0-or-later */\n/*\n", out);
@@ -96,7 +96,8 @@ static void head(FILE *out, const struct schedule *s, const char *hash)
     fputs(" * What wide SIMD instructions do to this processor's frequency, for schedulers. Written by characterize;\n"
           " * doc/export-format.md describes it. Integers in the units that the names say. What was not measured is\n"
           " * absent: a table without its row, 0 MHz, a bit that is not set in `measured`, a macro that is not there.\n"
-          " *\n", out);
+          " *\n",
+          out);
     provenance(out, s, hash);
     fputs(" */\n#ifndef CHARACTERIZE_EXPORT_H\n#define CHARACTERIZE_EXPORT_H\n\n", out);
     fprintf(out, "#define CHARACTERIZE_EXPORT_VERSION %d\n", EXPORT_HEADER_VERSION);
@@ -130,28 +131,36 @@ static bool complete(const struct schedule *s)
     return s->n_points > 0;
 }
 
-static unsigned levels_of(const struct schedule *s)
+static unsigned export_header_levels_of(const struct schedule *s)
 {
     return s->n_levels ? s->n_levels : 1;
 }
 
-static void counts(FILE *out, const struct schedule *s)
+static void export_header_counts(FILE *out, const struct schedule *s)
 {
     const struct {
         const char *name;
         size_t n;
-    } lists[] = {{"POINTS", s->n_points}, {"TURBOS", s->n_turbos}, {"CLASSES", s->n_classes},
-                 {"TRIGGERS", s->n_triggers}, {"COSTS", s->n_costs}, {"LEVEL_COSTS", s->n_level_costs},
-                 {"RELAXATIONS", s->n_relaxations}, {"LEVEL_RELAXATIONS", s->n_level_relaxations},
+    } lists[] = {{"POINTS", s->n_points},
+                 {"TURBOS", s->n_turbos},
+                 {"CLASSES", s->n_classes},
+                 {"TRIGGERS", s->n_triggers},
+                 {"COSTS", s->n_costs},
+                 {"LEVEL_COSTS", s->n_level_costs},
+                 {"RELAXATIONS", s->n_relaxations},
+                 {"LEVEL_RELAXATIONS", s->n_level_relaxations},
                  {"THROTTLES", s->n_throttles}};
-    fprintf(out, "\n#define CHARACTERIZE_LEVELS %u\n\n/* rows of the tables below; 0: nothing of it was measured, and "
-            "there is no such table */\n", levels_of(s));
+    fprintf(out,
+            "\n#define CHARACTERIZE_LEVELS %u\n\n/* rows of the tables below; 0: nothing of it was measured, and there "
+            "is no such table */\n",
+            export_header_levels_of(s));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         fprintf(out, "#define CHARACTERIZE_N_%s %zu\n", lists[i].name, lists[i].n);
     fputs("\n/* 1: every number of active cores, from 1 to all, was measured at every level */\n", out);
     fprintf(out, "#define CHARACTERIZE_CORES_COMPLETE %d\n", complete(s));
     fputs("\n/* CHARACTERIZE_LEVELn_EVENT: counts the cycles at level n; event select | umask << 8. Not measured, not "
-          "there. */\n", out);
+          "there. */\n",
+          out);
     for (unsigned l = 0; l < s->n_levels; l++) {
         fprintf(out, "#define CHARACTERIZE_HAS_LEVEL%u_EVENT %d\n", l, s->level_event[l].present);
         if (s->level_event[l].present)
@@ -166,31 +175,31 @@ static unsigned long inverse(const struct schedule_number *mhz)
     return mhz->present ? (unsigned long)(((1000ULL << INVERSE_BITS) + f / 2) / f) : 0;
 }
 
-static void begin(FILE *out, const char *type, const char *name, const char *count)
+static void export_header_begin(FILE *out, const char *type, const char *name, const char *count)
 {
     fprintf(out, "\nstatic const struct characterize_%s characterize_%s[CHARACTERIZE_N_%s] = {\n", type, name, count);
 }
 
-static void frequencies(FILE *out, const struct schedule *s)
+static void export_header_frequencies(FILE *out, const struct schedule *s)
 {
     if (!s->n_points)
         return;
-    begin(out, "point", "points", "POINTS");
+    export_header_begin(out, "point", "points", "POINTS");
     for (size_t i = 0; i < s->n_points; i++) {
         fprintf(out, "    {%d, %u, {", s->points[i].cpu, s->points[i].active_cores);
-        for (unsigned l = 0; l < levels_of(s); l++)
+        for (unsigned l = 0; l < export_header_levels_of(s); l++)
             fprintf(out, "%s%d", l ? ", " : "", s->points[i].mhz[l].value);
         fputs("}},\n", out);
     }
     fputs("};\n", out);
-    begin(out, "turbo", "turbos", "TURBOS");
+    export_header_begin(out, "turbo", "turbos", "TURBOS");
     for (size_t i = 0; i < s->n_turbos; i++) {
         const struct schedule_turbo *t = &s->turbos[i];
         fprintf(out, "    {%d, %u, %u, {", t->cpu, t->cores_lo, t->cores_hi);
-        for (unsigned l = 0; l < levels_of(s); l++)
+        for (unsigned l = 0; l < export_header_levels_of(s); l++)
             fprintf(out, "%s%d", l ? ", " : "", t->mhz[l].value);
         fputs("}, {", out);
-        for (unsigned l = 0; l < levels_of(s); l++)
+        for (unsigned l = 0; l < export_header_levels_of(s); l++)
             fprintf(out, "%s%lu", l ? ", " : "", inverse(&t->mhz[l]));
         fputs("}},\n", out);
     }
@@ -209,26 +218,26 @@ static void trigger(FILE *out, const struct schedule_trigger *t)
             or_minus_one(&t->count), limits ? t->count.lo : -1, limits ? t->count.hi : -1);
 }
 
-static void classes(FILE *out, const struct schedule *s)
+static void export_header_classes(FILE *out, const struct schedule *s)
 {
     if (s->n_classes)
-        begin(out, "class", "classes", "CLASSES");
+        export_header_begin(out, "class", "classes", "CLASSES");
     for (size_t i = 0; i < s->n_classes; i++)
         fprintf(out, "    {%u, %d, %d}, /* %zu */\n", s->classes[i].width, s->classes[i].heavy,
                 or_minus_one(&s->classes[i].level), i);
     fputs(s->n_classes ? "};\n" : "", out);
     if (s->n_triggers)
-        begin(out, "trigger", "triggers", "TRIGGERS");
+        export_header_begin(out, "trigger", "triggers", "TRIGGERS");
     for (size_t i = 0; i < s->n_triggers; i++)
         trigger(out, &s->triggers[i]);
     fputs(s->n_triggers ? "};\n" : "", out);
 }
 
-static void costs(FILE *out, const struct schedule_cost *c, size_t n, const char *name, const char *count)
+static void export_header_costs(FILE *out, const struct schedule_cost *c, size_t n, const char *name, const char *count)
 {
     if (!n)
         return;
-    begin(out, "cost", name, count);
+    export_header_begin(out, "cost", name, count);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "    {%zu, %zu, %u, %d, %d, %d, %d},\n", c[i].from, c[i].to, c[i].active_cores,
                 c[i].down_ns.present | c[i].up_ns.present << 1 | c[i].breakeven_ns.present << 2, c[i].down_ns.value,
@@ -236,28 +245,27 @@ static void costs(FILE *out, const struct schedule_cost *c, size_t n, const char
     fputs("};\n", out);
 }
 
-static void relaxations(FILE *out, const struct schedule_relaxation *r, size_t n, const char *name, const char *count)
+static void export_header_relaxations(FILE *out, const struct schedule_relaxation *r, size_t n, const char *name,
+                                      const char *count)
 {
     if (!n)
         return;
-    begin(out, "relaxation", name, count);
+    export_header_begin(out, "relaxation", name, count);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "    {%zu, %zu, %u, %d, %d, %d},\n", r[i].from, r[i].to, r[i].mode,
-                r[i].wait_ns.present | r[i].share_permille.present << 1, r[i].wait_ns.value,
-                r[i].share_permille.value);
+                r[i].wait_ns.present | r[i].share_permille.present << 1, r[i].wait_ns.value, r[i].share_permille.value);
     fputs("};\n", out);
 }
 
-static void throttles(FILE *out, const struct schedule *s)
+static void export_header_throttles(FILE *out, const struct schedule *s)
 {
     if (!s->n_throttles)
         return;
-    begin(out, "throttle", "throttles", "THROTTLES");
+    export_header_begin(out, "throttle", "throttles", "THROTTLES");
     for (size_t i = 0; i < s->n_throttles; i++) {
         const struct schedule_throttle *p = &s->throttles[i];
         fprintf(out, "    {%zu, %zu, %u, %u, %d, %d, %d},\n", p->from, p->to, p->active_cores, p->phase,
-                p->duration_ns.present | p->ratio_permille.present << 1, p->duration_ns.value,
-                p->ratio_permille.value);
+                p->duration_ns.present | p->ratio_permille.present << 1, p->duration_ns.value, p->ratio_permille.value);
     }
     fputs("};\n", out);
 }
@@ -271,17 +279,18 @@ int export_header(const struct schedule *s, FILE *out, char *why, size_t why_siz
     sha256_hex(json, strlen(json), hash);
     free(json);
     errno = 0;
-    head(out, s, hash);
+    export_header_put_head(out, s, hash);
     lines(out, export_header_head);
-    counts(out, s);
+    export_header_counts(out, s);
     lines(out, export_header_structs);
-    frequencies(out, s);
-    classes(out, s);
-    costs(out, s->costs, s->n_costs, "costs", "COSTS");
-    costs(out, s->level_costs, s->n_level_costs, "level_costs", "LEVEL_COSTS");
-    relaxations(out, s->relaxations, s->n_relaxations, "relaxations", "RELAXATIONS");
-    relaxations(out, s->level_relaxations, s->n_level_relaxations, "level_relaxations", "LEVEL_RELAXATIONS");
-    throttles(out, s);
+    export_header_frequencies(out, s);
+    export_header_classes(out, s);
+    export_header_costs(out, s->costs, s->n_costs, "costs", "COSTS");
+    export_header_costs(out, s->level_costs, s->n_level_costs, "level_costs", "LEVEL_COSTS");
+    export_header_relaxations(out, s->relaxations, s->n_relaxations, "relaxations", "RELAXATIONS");
+    export_header_relaxations(out, s->level_relaxations, s->n_level_relaxations, "level_relaxations",
+                              "LEVEL_RELAXATIONS");
+    export_header_throttles(out, s);
     lines(out, export_header_functions);
     if (fflush(out) == 0 && !ferror(out))
         return 0;

@@ -9,7 +9,7 @@
 #include "util/plain_text.h"
 
 /* Adds to an object; a NULL value means out of memory. Remembers the first failure in *failed. */
-static void put(json_t *object, const char *key, json_t *value, bool *failed)
+static void export_json_put(json_t *object, const char *key, json_t *value, bool *failed)
 {
     if (json_object_set_new(object, key, value) != 0)
         *failed = true;
@@ -17,14 +17,14 @@ static void put(json_t *object, const char *key, json_t *value, bool *failed)
 
 static void put_whole(json_t *object, const char *key, long long value, bool *failed)
 {
-    put(object, key, json_integer(value), failed);
+    export_json_put(object, key, json_integer(value), failed);
 }
 
-static void put_text(json_t *object, const char *key, const char *text, bool *failed)
+static void export_json_put_text(json_t *object, const char *key, const char *text, bool *failed)
 {
     char *plain = text ? plain_text_copy(text) : NULL;
     if (text)
-        put(object, key, plain ? json_string(plain) : NULL, failed);
+        export_json_put(object, key, plain ? json_string(plain) : NULL, failed);
     free(plain);
 }
 
@@ -53,27 +53,27 @@ static json_t *added(json_t *array, bool *failed)
     return NULL;
 }
 
-static void put_head(json_t *root, const struct schedule *s, bool *failed)
+static void export_json_put_head(json_t *root, const struct schedule *s, bool *failed)
 {
-    put(root, "format", json_string("characterize-export/1"), failed);
-    put_text(root, "cpu", s->cpu, failed);
-    put_text(root, "machine", s->machine, failed);
-    put_text(root, "source", s->source, failed);
-    put(root, "modelled", json_boolean(s->modelled), failed);
-    put_text(root, "version", s->version, failed);
-    put_text(root, "date_first", s->date_first, failed);
-    put_text(root, "date_last", s->date_last, failed);
+    export_json_put(root, "format", json_string("characterize-export/1"), failed);
+    export_json_put_text(root, "cpu", s->cpu, failed);
+    export_json_put_text(root, "machine", s->machine, failed);
+    export_json_put_text(root, "source", s->source, failed);
+    export_json_put(root, "modelled", json_boolean(s->modelled), failed);
+    export_json_put_text(root, "version", s->version, failed);
+    export_json_put_text(root, "date_first", s->date_first, failed);
+    export_json_put_text(root, "date_last", s->date_last, failed);
     put_whole(root, "levels", s->n_levels, failed);
 }
 
-static json_t *classes(const struct schedule *s, bool *failed)
+static json_t *export_json_classes(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_classes; i++) {
         json_t *o = added(list, failed);
         put_whole(o, "class", (long long)i, failed);
         put_whole(o, "width", s->classes[i].width, failed);
-        put(o, "heavy", json_boolean(s->classes[i].heavy), failed);
+        export_json_put(o, "heavy", json_boolean(s->classes[i].heavy), failed);
         put_number(o, "level", &s->classes[i].level, failed);
     }
     return list;
@@ -106,7 +106,7 @@ static json_t *triggers(const struct schedule *s, bool *failed)
     return list;
 }
 
-static json_t *frequencies(const struct schedule *s, bool *failed)
+static json_t *export_json_frequencies(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_points; i++)
@@ -143,7 +143,7 @@ static json_t *turbo_levels(const struct schedule *s, bool *failed)
     return list;
 }
 
-static json_t *costs(const struct schedule_cost *costs, size_t n, bool *failed)
+static json_t *export_json_costs(const struct schedule_cost *costs, size_t n, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
@@ -158,7 +158,7 @@ static json_t *costs(const struct schedule_cost *costs, size_t n, bool *failed)
     return list;
 }
 
-static json_t *relaxations(const struct schedule_relaxation *r, size_t n, bool *failed)
+static json_t *export_json_relaxations(const struct schedule_relaxation *r, size_t n, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
@@ -172,7 +172,7 @@ static json_t *relaxations(const struct schedule_relaxation *r, size_t n, bool *
     return list;
 }
 
-static json_t *throttles(const struct schedule *s, bool *failed)
+static json_t *export_json_throttles(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_throttles; i++) {
@@ -187,14 +187,14 @@ static json_t *throttles(const struct schedule *s, bool *failed)
     return list;
 }
 
-static json_t *settings(const struct schedule *s, bool *failed)
+static json_t *export_json_settings(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_settings; i++) {
         json_t *o = added(list, failed);
-        put_text(o, "table", s->settings[i].table, failed);
-        put_text(o, "key", s->settings[i].key, failed);
-        put_text(o, "value", s->settings[i].value, failed);
+        export_json_put_text(o, "table", s->settings[i].table, failed);
+        export_json_put_text(o, "key", s->settings[i].key, failed);
+        export_json_put_text(o, "value", s->settings[i].value, failed);
     }
     return list;
 }
@@ -204,30 +204,31 @@ static json_t *missing(const struct schedule *s, bool *failed)
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_missing; i++) {
         json_t *o = added(list, failed);
-        put_text(o, "table", s->missing[i].table, failed);
-        put_text(o, "why", s->missing[i].why ? s->missing[i].why : "", failed);
+        export_json_put_text(o, "table", s->missing[i].table, failed);
+        export_json_put_text(o, "why", s->missing[i].why ? s->missing[i].why : "", failed);
         put_whole(o, "count", (long long)s->missing[i].count, failed);
     }
     return list;
 }
 
-static json_t *to_tree(const struct schedule *s)
+static json_t *export_json_to_tree(const struct schedule *s)
 {
     bool failed = false;
     json_t *root = json_object();
-    put_head(root, s, &failed);
-    put(root, "level_events", level_events(s, &failed), &failed);
-    put(root, "classes", classes(s, &failed), &failed);
-    put(root, "triggers", triggers(s, &failed), &failed);
-    put(root, "frequencies", frequencies(s, &failed), &failed);
-    put(root, "turbo_levels", turbo_levels(s, &failed), &failed);
-    put(root, "costs", costs(s->costs, s->n_costs, &failed), &failed);
-    put(root, "level_costs", costs(s->level_costs, s->n_level_costs, &failed), &failed);
-    put(root, "relaxations", relaxations(s->relaxations, s->n_relaxations, &failed), &failed);
-    put(root, "level_relaxations", relaxations(s->level_relaxations, s->n_level_relaxations, &failed), &failed);
-    put(root, "throttles", throttles(s, &failed), &failed);
-    put(root, "settings", settings(s, &failed), &failed);
-    put(root, "missing", missing(s, &failed), &failed);
+    export_json_put_head(root, s, &failed);
+    export_json_put(root, "level_events", level_events(s, &failed), &failed);
+    export_json_put(root, "classes", export_json_classes(s, &failed), &failed);
+    export_json_put(root, "triggers", triggers(s, &failed), &failed);
+    export_json_put(root, "frequencies", export_json_frequencies(s, &failed), &failed);
+    export_json_put(root, "turbo_levels", turbo_levels(s, &failed), &failed);
+    export_json_put(root, "costs", export_json_costs(s->costs, s->n_costs, &failed), &failed);
+    export_json_put(root, "level_costs", export_json_costs(s->level_costs, s->n_level_costs, &failed), &failed);
+    export_json_put(root, "relaxations", export_json_relaxations(s->relaxations, s->n_relaxations, &failed), &failed);
+    export_json_put(root, "level_relaxations",
+                    export_json_relaxations(s->level_relaxations, s->n_level_relaxations, &failed), &failed);
+    export_json_put(root, "throttles", export_json_throttles(s, &failed), &failed);
+    export_json_put(root, "settings", export_json_settings(s, &failed), &failed);
+    export_json_put(root, "missing", missing(s, &failed), &failed);
     if (!failed)
         return root;
     json_decref(root);
@@ -235,20 +236,22 @@ static json_t *to_tree(const struct schedule *s)
 }
 
 /* One row a line: short enough to read, easy to diff. */
-static int print_tree(FILE *out, json_t *root)
+static int export_json_print_tree(FILE *out, json_t *root)
 {
     int status = 0;
     const char *key, *separator = "{\n";
     json_t *value, *row;
     size_t i;
-    json_object_foreach(root, key, value) {
+    json_object_foreach(root, key, value)
+    {
         fprintf(out, "%s  \"%s\": ", separator, key);
         separator = ",\n";
         if (json_array_size(value) == 0) {
             status |= json_dumpf(value, out, JSON_ENCODE_ANY);
             continue;
         }
-        json_array_foreach(value, i, row) {
+        json_array_foreach(value, i, row)
+        {
             fputs(i ? ",\n    " : "[\n    ", out);
             status |= json_dumpf(row, out, 0);
         }
@@ -260,19 +263,18 @@ static int print_tree(FILE *out, json_t *root)
 
 char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
 {
-    json_t *root = to_tree(s);
+    json_t *root = export_json_to_tree(s);
     char *text = NULL;
     size_t size = 0;
     FILE *out = root ? open_memstream(&text, &size) : NULL;
-    int status = out ? print_tree(out, root) : -1;
+    int status = out ? export_json_print_tree(out, root) : -1;
     if (out && fclose(out) != 0)
         status = -1;
     json_decref(root);
-    if (status != 0) {
+    if (status != 0)
         snprintf(why, why_size, "out of memory");
-    } else {
+    else
         status = export_check(text, size, why, why_size);
-    }
     if (status == 0)
         return text;
     free(text);

@@ -11,7 +11,8 @@ bool tables_kernel_class(const char *name, struct schedule_kernel *out)
     char why[200];
     if (kernel_parse(name, &p, why, sizeof why) != 0 || strcmp(p.kernel->name, "pause") == 0)
         return false;
-    *out = (struct schedule_kernel){.width = p.kernel->width, .heavy = p.kernel->weight == KERNEL_HEAVY,
+    *out = (struct schedule_kernel){.width = p.kernel->width,
+                                    .heavy = p.kernel->weight == KERNEL_HEAVY,
                                     .plain = !p.kernel->latency_bound && !p.kernel->chained_adds && !p.dirty,
                                     .density = p.density};
     return true;

@@ -65,7 +65,7 @@ int schedule_level_field(const struct table *t, size_t row, const char *column)
 
 /* ---- whose tables ---- */
 
-static bool put_text(char **to, const char *text)
+static bool schedule_put_text(char **to, const char *text)
 {
     char *mine = text ? strdup(text) : NULL;
     if (text && !mine)
@@ -79,8 +79,8 @@ static bool put_settings(struct schedule *s, const struct table *t)
 {
     for (size_t i = 0; i < t->n_settings; i++) {
         struct schedule_setting *new = schedule_grow((void **)&s->settings, &s->n_settings, sizeof *new);
-        if (!new || !put_text(&new->table, t->name) || !put_text(&new->key, t->settings[i].key) ||
-            !put_text(&new->value, t->settings[i].value))
+        if (!new || !schedule_put_text(&new->table, t->name) || !schedule_put_text(&new->key, t->settings[i].key) ||
+            !schedule_put_text(&new->value, t->settings[i].value))
             return false;
     }
     return true;
@@ -93,8 +93,9 @@ bool schedule_note_missing(struct schedule *s, const char *table, const char *wh
         at++;
     if (at == s->n_missing) {
         struct schedule_missing new = {.table = strdup(table), .why = strdup(why)};
-        struct schedule_missing *place =
-            new.table && new.why ? schedule_grow((void **)&s->missing, &s->n_missing, sizeof *place) : NULL;
+        struct schedule_missing *place = new.table &&new.why
+                                             ? schedule_grow((void **)&s->missing, &s->n_missing, sizeof *place)
+                                             : NULL;
         if (!place) {
             free(new.table);
             free(new.why);
@@ -135,18 +136,18 @@ static bool put_missing(struct schedule *s, const struct table *t)
 
 static bool put_provenance(struct schedule *s, const struct table *const *tables, size_t n)
 {
-    bool done = put_text(&s->cpu, table_meta(tables[0], "cpu")) &&
-                put_text(&s->machine, table_meta(tables[0], "machine")) &&
-                put_text(&s->source, table_meta(tables[0], "source")) &&
-                put_text(&s->version, table_meta(tables[0], "version"));
+    bool done = schedule_put_text(&s->cpu, table_meta(tables[0], "cpu")) &&
+                schedule_put_text(&s->machine, table_meta(tables[0], "machine")) &&
+                schedule_put_text(&s->source, table_meta(tables[0], "source")) &&
+                schedule_put_text(&s->version, table_meta(tables[0], "version"));
     s->modelled = table_modelled(tables[0]);
     for (size_t i = 0; i < n && done; i++) {
         /* ISO 8601 in UTC: as text in order */
         const char *date = table_meta(tables[i], "date");
         if (date && (!s->date_first || strcmp(date, s->date_first) < 0))
-            done = put_text(&s->date_first, date);
+            done = schedule_put_text(&s->date_first, date);
         if (date && done && (!s->date_last || strcmp(date, s->date_last) > 0))
-            done = put_text(&s->date_last, date);
+            done = schedule_put_text(&s->date_last, date);
         done = done && put_settings(s, tables[i]) && put_missing(s, tables[i]);
     }
     return done;
@@ -178,7 +179,7 @@ static struct frequency_sums *sums_of(struct frequency_sums **sums, size_t *n, i
     return new;
 }
 
-static void add_row(struct frequency_sum *sum, const struct table *t, size_t row)
+static void schedule_add_row(struct frequency_sum *sum, const struct table *t, size_t row)
 {
     double lo = table_number(t, row, "freq_ghz_lo"), hi = table_number(t, row, "freq_ghz_hi");
     sum->lo = sum->n ? fmin(sum->lo, lo) : lo;
@@ -195,14 +196,14 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         int level = schedule_level_field(t, row, "level");
         double ghz = table_number(t, row, "freq_ghz");
         char steps[SUPPORT_WHY_MAX];
-        const char *why = cpu < 0     ? "cpu is not in 0 to 65535"
-                          : !cores    ? SCHEDULE_NO_CORES
+        const char *why = cpu < 0                         ? "cpu is not in 0 to 65535"
+                          : !cores                        ? SCHEDULE_NO_CORES
                           : support_floats(t, cpu, steps) ? steps
                           : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
                           : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
                               ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
                           : !isfinite(table_number(t, row, "freq_ghz_lo")) ||
-                              !isfinite(table_number(t, row, "freq_ghz_hi"))
+                                  !isfinite(table_number(t, row, "freq_ghz_hi"))
                               ? "freq_ghz has no limits; more --runs would help"
                               : NULL;
         if (why) {
@@ -213,7 +214,7 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         struct frequency_sums *at = sums_of(sums, n, cpu, cores);
         if (!at)
             return false;
-        add_row(&at->level[level], t, row);
+        schedule_add_row(&at->level[level], t, row);
     }
     return true;
 }
@@ -260,7 +261,7 @@ static bool same_frequencies(const struct schedule_point *a, const struct schedu
     return true;
 }
 
-static struct schedule_number mean_of(const struct schedule_point *p, size_t n, size_t level)
+static struct schedule_number schedule_mean_of(const struct schedule_point *p, size_t n, size_t level)
 {
     double sum = 0, lo = INFINITY, hi = -INFINITY;
     bool limits = true;
@@ -286,10 +287,9 @@ static bool put_turbos(struct schedule *s)
         struct schedule_turbo *new = schedule_grow((void **)&s->turbos, &s->n_turbos, sizeof *new);
         if (!new)
             return false;
-        *new = (struct schedule_turbo){.cpu = p->cpu, .cores_lo = p->active_cores,
-                                       .cores_hi = p[n - 1].active_cores};
+        *new = (struct schedule_turbo){.cpu = p->cpu, .cores_lo = p->active_cores, .cores_hi = p[n - 1].active_cores};
         for (size_t l = 0; l < SCHEDULE_LEVELS_MAX; l++)
-            new->mhz[l] = mean_of(p, n, l);
+            new->mhz[l] = schedule_mean_of(p, n, l);
     }
     return true;
 }
@@ -332,7 +332,7 @@ int schedule_cpu(const struct schedule *s, size_t i)
 
 /* ---- all of it ---- */
 
-static const struct table *find(const struct table *const *tables, size_t n, const char *name)
+static const struct table *schedule_find(const struct table *const *tables, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(tables[i]->name, name) == 0)
@@ -348,7 +348,7 @@ static bool note_absent_tables(struct schedule *s, const struct table *const *ta
     char why[80];
     for (size_t i = 0; i < sizeof read_tables / sizeof *read_tables; i++) {
         snprintf(why, sizeof why, "the table %s was not measured", read_tables[i]);
-        if (!find(tables, n, read_tables[i]) && !schedule_note_missing(s, read_tables[i], why))
+        if (!schedule_find(tables, n, read_tables[i]) && !schedule_note_missing(s, read_tables[i], why))
             return false;
     }
     return true;
@@ -364,13 +364,14 @@ static unsigned cores_of(const struct table *frequency)
 static bool put_all(struct schedule *s, const struct table *const *tables, size_t n, schedule_classifier *classify)
 {
     static const char *const pair_tables[] = {"overhead", "relaxation", "throttle"};
-    const struct table *frequency = find(tables, n, "frequency"), *trigger = find(tables, n, "trigger");
-    const struct table *umask = find(tables, n, "umask");
+    const struct table *frequency = schedule_find(tables, n, "frequency"),
+                       *trigger = schedule_find(tables, n, "trigger");
+    const struct table *umask = schedule_find(tables, n, "umask");
     bool done = put_provenance(s, tables, n) &&
                 (!frequency || schedule_put_classes(s, frequency, "kernel", classify)) &&
                 (!trigger || schedule_put_classes(s, trigger, "kernel", classify));
     for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
-        const struct table *t = find(tables, n, pair_tables[i]);
+        const struct table *t = schedule_find(tables, n, pair_tables[i]);
         done = !t || (schedule_put_classes(s, t, "from", classify) && schedule_put_classes(s, t, "to", classify));
     }
     if (done && frequency) {
@@ -380,7 +381,7 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
     }
     done = done && (!trigger || schedule_put_triggers(s, trigger, frequency, classify));
     for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
-        const struct table *t = find(tables, n, pair_tables[i]);
+        const struct table *t = schedule_find(tables, n, pair_tables[i]);
         done = !t || schedule_put_pairs(s, t, frequency, classify);
     }
     done = done && schedule_put_level_pairs(s);
@@ -410,21 +411,25 @@ static const struct schedule_missing *main_reason(const struct schedule *s, cons
 static void tell_nothing(const struct schedule *s, const struct table *const *tables, size_t n, char *why, size_t size)
 {
     enum { LEVEL_SECTIONS = 4 }; /* those that take levels stand first */
-    static const char *const sections[][2] = {{"frequency", "levels and frequencies"}, {"trigger", "triggers"},
-                                              {"overhead", "costs"}, {"relaxation", "waits"},
+    static const char *const sections[][2] = {{"frequency", "levels and frequencies"},
+                                              {"trigger", "triggers"},
+                                              {"overhead", "costs"},
+                                              {"relaxation", "waits"},
                                               {"throttle", "throttling"}};
-    const struct table *frequency = find(tables, n, "frequency");
+    const struct table *frequency = schedule_find(tables, n, "frequency");
     char none[SUPPORT_WHY_MAX];
     bool levels = !frequency || support_levels(frequency, -1, none);
     snprintf(why, size, "nothing that a scheduler could use was measured");
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        const struct table *t = find(tables, n, sections[i][0]);
+        const struct table *t = schedule_find(tables, n, sections[i][0]);
         const struct schedule_missing *m = main_reason(s, sections[i][0]);
         bool found_nothing = t && t->n_rows && !(m && m->left_out);
         bool of_levels = t && i < LEVEL_SECTIONS; /* without levels, whatever else is missing */
         size_t used = strlen(why);
         snprintf(why + used, size - used, "; %s: %.250s", sections[i][1],
-                 of_levels && !levels ? none : found_nothing || !m ? "none was found" : m->why);
+                 of_levels && !levels  ? none
+                 : found_nothing || !m ? "none was found"
+                                       : m->why);
     }
 }
 
@@ -464,8 +469,8 @@ void schedule_free(struct schedule *s)
         free(s->missing[i].table);
         free(s->missing[i].why);
     }
-    void *arrays[] = {s->settings, s->classes, s->triggers, s->points, s->turbos, s->costs, s->level_costs,
-                      s->relaxations, s->level_relaxations, s->throttles, s->missing};
+    void *arrays[] = {s->settings,    s->classes,     s->triggers,          s->points,    s->turbos, s->costs,
+                      s->level_costs, s->relaxations, s->level_relaxations, s->throttles, s->missing};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     memset(s, 0, sizeof *s);

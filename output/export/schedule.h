@@ -18,7 +18,8 @@
 enum {
     SCHEDULE_LEVELS_MAX = 8,
     /* the fixed-point arithmetic of the header is dimensioned for these */
-    SCHEDULE_MHZ_MIN = 250, SCHEDULE_MHZ_MAX = 16000,
+    SCHEDULE_MHZ_MIN = 250,
+    SCHEDULE_MHZ_MAX = 16000,
     /* Turbo frequencies come in steps of the 100 MHz bus clock (MSR 1ADH): a quarter of it is the same frequency. */
     SCHEDULE_SAME_MHZ = 25,
 };
@@ -30,7 +31,7 @@ struct schedule_number {
 
 /* What a kernel's name says. License levels are asked for by width and weight (dissertation, section 3.2.1). */
 struct schedule_kernel {
-    unsigned width;   /* bits */
+    unsigned width; /* bits */
     bool heavy;
     bool plain;       /* its full rate is its class's demand: neither one dependent chain nor dirty upper halves */
     unsigned density; /* one such instruction in every so many; 1 = nothing else */
@@ -61,7 +62,7 @@ struct schedule_point {
 /* A turbo level: neighbouring numbers of active cores that share their frequencies. */
 struct schedule_turbo {
     int cpu;
-    unsigned cores_lo, cores_hi; /* the first and the last number that was measured */
+    unsigned cores_lo, cores_hi;                     /* the first and the last number that was measured */
     struct schedule_number mhz[SCHEDULE_LEVELS_MAX]; /* means over them */
 };
 

@@ -13,19 +13,20 @@ static const struct {
     const char *table, *columns[COLUMNS_PROMISED_MAX];
 } promised[] = {
     {"frequency", {"cpu", "kernel", "active_cores", "level", "freq_ghz"}},
-    {"transitions", {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz",
-                     "phases"}},
+    {"transitions",
+     {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"}},
     {"throttle", {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"}},
     {"trigger", {"kernel", "density", "count", "level"}},
     {"relaxation", {"from", "to", "wait_us", "mode", "share"}},
     {"overhead", {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"}},
     {"umask", {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"}},
-    {"energy", {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
-                "idle_watts"}},
+    {"energy",
+     {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
+      "idle_watts"}},
     {"voltage", {"from", "to", "active_cores", "time_us", "volts", "level_ghz"}},
 };
 
-static bool same(const char *a, const char *b)
+static bool schedule_check_same(const char *a, const char *b)
 {
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
@@ -45,7 +46,7 @@ int schedule_check_tables(const struct table *const *tables, size_t n, char *why
             }
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const char *first = table_meta(tables[0], keys[k]), *other = table_meta(tables[i], keys[k]);
-            if (same(first, other))
+            if (schedule_check_same(first, other))
                 continue;
             snprintf(why, why_size, "tables of different measurements: %s is '%.60s' in %s, '%.60s' in %s", keys[k],
                      first ? first : "", tables[0]->name, other ? other : "", tables[i]->name);
@@ -70,7 +71,7 @@ static int check_columns(const struct table *t, char *why, size_t why_size)
 }
 
 /* Limits of a field that is there, each as far as it is known, enclose it; all three were rounded to nine digits. */
-static int check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)
+static int schedule_check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)
 {
     char lo_name[80], hi_name[80];
     snprintf(lo_name, sizeof lo_name, "%s_lo", column);
@@ -80,8 +81,8 @@ static int check_limits(const struct table *t, size_t row, const char *column, c
     double slack = 1e-7 * fmax(fabs(value), fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0)) + 1e-12;
     if (!(lo > value + slack) && !(hi < value - slack) && !(lo > hi + slack)) /* absent ones are NaN */
         return 0;
-    snprintf(why, why_size, "the table %s, row %zu: %s is %.9g, with the limits %.9g to %.9g", t->name, row + 1,
-             column, value, lo, hi);
+    snprintf(why, why_size, "the table %s, row %zu: %s is %.9g, with the limits %.9g to %.9g", t->name, row + 1, column,
+             value, lo, hi);
     return -1;
 }
 
@@ -93,7 +94,7 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
             return -1;
         for (size_t c = 0; c < t->n_columns; c++)
             for (size_t row = 0; row < t->n_rows && t->columns[c].type != TABLE_TEXT; row++)
-                if (check_limits(t, row, t->columns[c].name, why, why_size) != 0)
+                if (schedule_check_limits(t, row, t->columns[c].name, why, why_size) != 0)
                     return -1;
     }
     return 0;

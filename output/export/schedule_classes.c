@@ -19,8 +19,8 @@ static int by_class(const void *a, const void *b)
 size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel *k)
 {
     struct schedule_class key = {.width = k->width, .heavy = k->heavy};
-    const struct schedule_class *found =
-        s->n_classes ? bsearch(&key, s->classes, s->n_classes, sizeof key, by_class) : NULL;
+    const struct schedule_class *found = s->n_classes ? bsearch(&key, s->classes, s->n_classes, sizeof key, by_class)
+                                                      : NULL;
     return found ? (size_t)(found - s->classes) : SIZE_MAX;
 }
 
@@ -128,12 +128,11 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
     if (schedule_level_field(t, row, "level") < 0)
         return "level is not there, or not in 0 to 7";
     /* what a trigger calls a level means nothing where no frequency belongs to it */
-    return s->classes[schedule_class_of(s, k)].level.present ? NULL
-                                                             : "the table frequency tells no level of such code";
+    return s->classes[schedule_class_of(s, k)].level.present ? NULL : "the table frequency tells no level of such code";
 }
 
-static bool put_rows(struct schedule *s, const struct table *t, const struct table *frequency,
-                     schedule_classifier *classify)
+static bool schedule_classes_put_rows(struct schedule *s, const struct table *t, const struct table *frequency,
+                                      schedule_classifier *classify)
 {
     const char *cpu = table_setting(t, "measured_cpu");
     char steps[SUPPORT_WHY_MAX];
@@ -191,9 +190,11 @@ static bool settle_contradictions(struct schedule *s, const char *table)
             i++;
             continue;
         }
-        snprintf(why, sizeof why, "%u bit %s code, one in %u: level %d here, level %d at full rate in the table "
-                 "frequency; neither is exported", c->width, c->heavy ? "heavy" : "light", s->triggers[i].density,
-                 (int)s->triggers[i].level.value, (int)c->level.value);
+        snprintf(why, sizeof why,
+                 "%u bit %s code, one in %u: level %d here, level %d at full rate in the table frequency; neither is "
+                 "exported",
+                 c->width, c->heavy ? "heavy" : "light", s->triggers[i].density, (int)s->triggers[i].level.value,
+                 (int)c->level.value);
         if (!schedule_leave_out(s, table, why))
             return false;
         c->level = (struct schedule_number){0};
@@ -206,7 +207,7 @@ static bool settle_contradictions(struct schedule *s, const char *table)
 bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
                            schedule_classifier *classify)
 {
-    if (!put_rows(s, t, frequency, classify))
+    if (!schedule_classes_put_rows(s, t, frequency, classify))
         return false;
     if (s->n_triggers)
         qsort(s->triggers, s->n_triggers, sizeof *s->triggers, by_trigger);

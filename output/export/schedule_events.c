@@ -37,7 +37,7 @@ static bool event_fits(const struct schedule *s, const struct table *t, schedule
 }
 
 /* What is documented to count a level; levels of a processor are told apart by what asks for them, so any will do. */
-static bool documented(const struct table *t, size_t row)
+static bool schedule_events_documented(const struct table *t, size_t row)
 {
     const char *text = table_text(t, row, "documented");
     char name[60];
@@ -75,7 +75,7 @@ void schedule_put_events(struct schedule *s, const struct table *t, schedule_cla
                 continue;
             int32_t code = (int32_t)event | (int32_t)umask << 8;
             add_code(&f.any, &f.several, code);
-            if (documented(t, row))
+            if (schedule_events_documented(t, row))
                 add_code(&f.known, &f.several_known, code);
         }
         if (f.known.present && !f.several_known)

@@ -9,7 +9,7 @@
 #include "output/export/schedule_parts.h"
 #include "tables/table/estimates.h"
 
-static void largest(struct schedule_number *to, struct schedule_number from)
+static void schedule_pairs_largest(struct schedule_number *to, struct schedule_number from)
 {
     if (from.present && (!to->present || from.value > to->value))
         *to = from;
@@ -21,9 +21,9 @@ static bool put_cost(struct schedule_cost **costs, size_t *n, const struct sched
         struct schedule_cost *old = &(*costs)[i];
         if (old->from != c->from || old->to != c->to || old->active_cores != c->active_cores)
             continue;
-        largest(&old->down_ns, c->down_ns);
-        largest(&old->up_ns, c->up_ns);
-        largest(&old->breakeven_ns, c->breakeven_ns);
+        schedule_pairs_largest(&old->down_ns, c->down_ns);
+        schedule_pairs_largest(&old->up_ns, c->up_ns);
+        schedule_pairs_largest(&old->breakeven_ns, c->breakeven_ns);
         return true;
     }
     struct schedule_cost *new = schedule_grow((void **)costs, n, sizeof *new);
@@ -36,8 +36,7 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
 {
     for (size_t i = 0; i < s->n_throttles; i++) {
         struct schedule_throttle *old = &s->throttles[i];
-        if (old->from != p->from || old->to != p->to || old->active_cores != p->active_cores ||
-            old->phase != p->phase)
+        if (old->from != p->from || old->to != p->to || old->active_cores != p->active_cores || old->phase != p->phase)
             continue;
         if (p->duration_ns.value > old->duration_ns.value)
             *old = *p;
@@ -51,16 +50,17 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
 
 /* A number of a row; what cannot be, or has no limits, is left out, with the reason. */
 typedef bool possible_fn(const struct schedule_number *);
-static bool take(struct schedule *s, const struct table *t, size_t row, const char *column, possible_fn *possible,
-                 const char *otherwise, struct schedule_number *out)
+static bool schedule_pairs_take(struct schedule *s, const struct table *t, size_t row, const char *column,
+                                possible_fn *possible, const char *otherwise, struct schedule_number *out)
 {
     char why[160];
     *out = schedule_field(t, row, column, 1e3);
     if (out->present ? possible(out) && out->has_limits : !isfinite(table_number(t, row, column)))
         return true;
-    snprintf(why, sizeof why, "%s %s", column, !out->present   ? "is beyond 2 s"
-                                               : !possible(out) ? otherwise
-                                                                : "has no limits; more --runs would help");
+    snprintf(why, sizeof why, "%s %s", column,
+             !out->present    ? "is beyond 2 s"
+             : !possible(out) ? otherwise
+                              : "has no limits; more --runs would help");
     *out = (struct schedule_number){0};
     return schedule_leave_out(s, t->name, why);
 }
@@ -79,7 +79,7 @@ static bool time_possible(const struct schedule_number *n)
 /* It is computed from both costs, so it is worth nothing where one of them, or how well it is known, is not there. */
 static bool take_breakeven(struct schedule *s, const struct table *t, size_t row, struct schedule_cost *c)
 {
-    if (!take(s, t, row, "breakeven_us", time_possible, "is below 0", &c->breakeven_ns))
+    if (!schedule_pairs_take(s, t, row, "breakeven_us", time_possible, "is below 0", &c->breakeven_ns))
         return false;
     if (!c->breakeven_ns.present || (c->down_ns.has_limits && c->up_ns.has_limits))
         return true;
@@ -88,7 +88,8 @@ static bool take_breakeven(struct schedule *s, const struct table *t, size_t row
 }
 
 /* Both levels known and different. */
-static bool levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level, size_t *to_level)
+static bool schedule_pairs_levels_of(const struct schedule *s, size_t from, size_t to, size_t *from_level,
+                                     size_t *to_level)
 {
     const struct schedule_number *a = &s->classes[from].level, *b = &s->classes[to].level;
     *from_level = (size_t)a->value;
@@ -116,14 +117,15 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
     struct schedule_cost c = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row)};
     if (!c.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
-    if (!take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
-        !take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
+    if (!schedule_pairs_take(s, t, row, "down_us", cost_possible, "is below 0 with all of its limits", &c.down_ns) ||
+        !schedule_pairs_take(s, t, row, "up_us", cost_possible, "is below 0 with all of its limits", &c.up_ns) ||
         !take_breakeven(s, t, row, &c))
         return false;
-    const char *otherwise = is_no_slower(s, from, to) ? "up_us and breakeven_us of kernels of which the second is not "
-                                                        "of a slower level by the table frequency"
-                            : !changes(t, row) ? "up_us and breakeven_us without high_ghz above low_ghz by their limits"
-                                               : NULL;
+    const char *otherwise =
+        is_no_slower(s, from, to)
+            ? "up_us and breakeven_us of kernels of which the second is not of a slower level by the table frequency"
+        : !changes(t, row) ? "up_us and breakeven_us without high_ghz above low_ghz by their limits"
+                           : NULL;
     if ((c.up_ns.present || c.breakeven_ns.present) && otherwise) {
         c.up_ns = c.breakeven_ns = (struct schedule_number){0};
         if (!schedule_leave_out(s, t->name, otherwise))
@@ -135,10 +137,12 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
     return true;
 }
 
-static bool throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
+static bool schedule_pairs_throttle_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)
 {
     double phase = table_number(t, row, "phase");
-    struct schedule_throttle p = {.from = from, .to = to, .active_cores = schedule_cores_field(t, row),
+    struct schedule_throttle p = {.from = from,
+                                  .to = to,
+                                  .active_cores = schedule_cores_field(t, row),
                                   .ratio_permille = schedule_field(t, row, "ipc_ratio", 1e3)};
     if (!p.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
@@ -147,7 +151,7 @@ static bool throttle_row(struct schedule *s, const struct table *t, size_t row, 
     if (!(phase >= 0 && phase <= UINT8_MAX))
         return schedule_ignore(s, t, "phase is not in 0 to 255");
     p.phase = (unsigned)phase;
-    if (!take(s, t, row, "duration_us", time_possible, "is below 0", &p.duration_ns))
+    if (!schedule_pairs_take(s, t, row, "duration_us", time_possible, "is below 0", &p.duration_ns))
         return false;
     if (p.duration_ns.present)
         return put_throttle(s, &p);
@@ -190,7 +194,7 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct 
         }
         done = overhead     ? cost_row(s, t, row, x, y)
                : relaxation ? schedule_wait_row(s, t, row, x, y)
-                            : throttle_row(s, t, row, x, y);
+                            : schedule_pairs_throttle_row(s, t, row, x, y);
     }
     return done;
 }
@@ -242,8 +246,8 @@ static void sort_pairs(struct schedule *s)
 
 static bool put_level_wait(struct schedule *s, const struct schedule_relaxation *r)
 {
-    struct schedule_relaxation *new =
-        schedule_grow((void **)&s->level_relaxations, &s->n_level_relaxations, sizeof *new);
+    struct schedule_relaxation *new = schedule_grow((void **)&s->level_relaxations, &s->n_level_relaxations,
+                                                    sizeof *new);
     if (new)
         *new = *r;
     return new != NULL;
@@ -254,12 +258,12 @@ bool schedule_put_level_pairs(struct schedule *s)
     bool done = schedule_choose_waits(&s->relaxations, &s->n_relaxations);
     for (size_t i = 0; i < s->n_costs && done; i++) {
         struct schedule_cost c = s->costs[i];
-        if (levels_of(s, s->costs[i].from, s->costs[i].to, &c.from, &c.to))
+        if (schedule_pairs_levels_of(s, s->costs[i].from, s->costs[i].to, &c.from, &c.to))
             done = put_cost(&s->level_costs, &s->n_level_costs, &c);
     }
     for (size_t i = 0; i < s->n_relaxations && done; i++) {
         struct schedule_relaxation r = s->relaxations[i];
-        if (levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
+        if (schedule_pairs_levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
             done = put_level_wait(s, &r);
     }
     done = done && schedule_choose_waits(&s->level_relaxations, &s->n_level_relaxations);

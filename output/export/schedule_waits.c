@@ -23,7 +23,7 @@ static size_t source_of(const struct table *t, size_t row)
     return first;
 }
 
-static bool put(struct schedule *s, const struct schedule_relaxation *r)
+static bool schedule_waits_put(struct schedule *s, const struct schedule_relaxation *r)
 {
     for (size_t i = 0; i < s->n_relaxations; i++) {
         struct schedule_relaxation *old = &s->relaxations[i];
@@ -44,7 +44,9 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
     double mode = table_number(t, row, "mode");
     size_t against;
     char why[200];
-    struct schedule_relaxation r = {.from = from, .to = to, .source = source_of(t, row),
+    struct schedule_relaxation r = {.from = from,
+                                    .to = to,
+                                    .source = source_of(t, row),
                                     .wait_ns = schedule_field(t, row, "wait_us", 1e3),
                                     .share_permille = schedule_field(t, row, "share", 1e3)};
     if (!r.wait_ns.present || r.wait_ns.value < 0)
@@ -55,8 +57,9 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
     case WAIT_NO_LIMITS:
         return schedule_ignore(s, t, "wait_us, or the frequencies around it, have no limits; more --runs would help");
     case WAIT_NOT_SLOWER:
-        return schedule_ignore(s, t, "the frequency before the rise is not below that of plain code, by the limits of "
-                               "both: it ends no wait");
+        return schedule_ignore(
+            s, t,
+            "the frequency before the rise is not below that of plain code, by the limits of both: it ends no wait");
     case WAIT_CONTRADICTED:
         snprintf(why, sizeof why, "a wait of %.0f us after %.30s, against %.0f us by its row %.10s %.30s",
                  table_number(t, row, "wait_us"), table_text(t, row, "from"), table_number(t, against, "wait_us"),
@@ -66,7 +69,7 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
         break;
     }
     r.mode = (unsigned)mode;
-    return put(s, &r);
+    return schedule_waits_put(s, &r);
 }
 
 /* The mean wait of a source; the longest one where the shares are not known. */

@@ -21,10 +21,10 @@ struct canvas {
 /* Where a panel stands: pixels from the left and the top. */
 struct place {
     int x, width; /* of the column */
-    int top;    /* of all */
+    int top;      /* of all */
     int left, right;
     int area, bottom; /* top and bottom of the plotting area */
-    int end;    /* of all */
+    int end;          /* of all */
 };
 
 /* A label of at most `most` characters; `style` is gnuplot's ("right font ',10'"). */

@@ -16,7 +16,7 @@ struct range {
     double lo, hi;
 };
 
-static void widen(struct range *r, double v, bool log_scale)
+static void chart_lines_widen(struct range *r, double v, bool log_scale)
 {
     if (isfinite(v) && (!log_scale || v > 0)) {
         r->lo = fmin(r->lo, v);
@@ -43,10 +43,10 @@ static void ranges(const struct chart_panel *p, struct range *x, struct range *y
     for (size_t i = 0; i < p->n_series; i++)
         for (size_t k = 0; k < p->series[i].n; k++) {
             const struct chart_point *q = &p->series[i].points[k];
-            widen(x, q->x, p->log_x);
-            widen(y, q->y, p->log_y);
-            widen(y, q->lo, p->log_y);
-            widen(y, q->hi, p->log_y);
+            chart_lines_widen(x, q->x, p->log_x);
+            chart_lines_widen(y, q->y, p->log_y);
+            chart_lines_widen(y, q->lo, p->log_y);
+            chart_lines_widen(y, q->hi, p->log_y);
         }
     if (p->from_zero && !p->log_y)
         y->lo = fmin(y->lo, 0);
@@ -57,7 +57,7 @@ static void ranges(const struct chart_panel *p, struct range *x, struct range *y
         y->lo = 0;
 }
 
-static int ascending(const void *a, const void *b)
+static int chart_lines_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -78,7 +78,7 @@ static size_t distinct(const struct chart_panel *p, double *out, size_t max)
                 return 0;
             out[n++] = p->series[i].points[k].x;
         }
-    qsort(out, n, sizeof *out, ascending);
+    qsort(out, n, sizeof *out, chart_lines_ascending);
     return n;
 }
 
@@ -128,14 +128,14 @@ static void print_data(const struct canvas *k, const struct chart_panel *p, cons
         for (size_t j = 0; j < s->n; j++) {
             const struct chart_point *q = &s->points[j];
             bool limits = isfinite(q->lo) && isfinite(q->hi) && (!p->log_y || q->lo > 0);
-            fprintf(k->out, "%.10g %.10g %.10g %.10g\n", beside(p, i, q->x, x, width), q->y,
-                    limits ? q->lo : q->y, limits ? q->hi : q->y);
+            fprintf(k->out, "%.10g %.10g %.10g %.10g\n", beside(p, i, q->x, x, width), q->y, limits ? q->lo : q->y,
+                    limits ? q->hi : q->y);
         }
         fputs("END\n", k->out);
     }
 }
 
-static void print_curve(const struct canvas *k, const struct chart_series *s, size_t i, const char **comma)
+static void chart_lines_print_curve(const struct canvas *k, const struct chart_series *s, size_t i, const char **comma)
 {
     static const int dashes[] = {1, 2, 4};
     const char *colour = chart_colour(s->colour);
@@ -150,8 +150,11 @@ static void print_curve(const struct canvas *k, const struct chart_series *s, si
         *comma = ", \\\n  ";
     }
     if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line)) {
-        fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i,
-                chart_mark(s->mark), s->faint ? "1.2" : s->n > 60 ? "0.35" : "0.75", colour);
+        fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i, chart_mark(s->mark),
+                s->faint    ? "1.2"
+                : s->n > 60 ? "0.35"
+                            : "0.75",
+                colour);
         *comma = ", \\\n  ";
     }
 }
@@ -171,6 +174,6 @@ void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const
     chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, style);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)
-            print_curve(k, &p->series[i], i, &comma);
+            chart_lines_print_curve(k, &p->series[i], i, &comma);
     fputs("\n", k->out);
 }

@@ -101,9 +101,8 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
             continue;
         fputs("set label ", k->out);
         gnuplot_text(k->out, b->text, CHART_TEXT_MAX);
-        fprintf(k->out, " at first %.10g, first %.10g %s font ',12' tc rgb '%s' front\n",
-                b->inside ? b->from : end, bar_middle(b),
-                b->inside ? "left offset character 0.5,0" : "left offset character 0.8,0",
+        fprintf(k->out, " at first %.10g, first %.10g %s font ',12' tc rgb '%s' front\n", b->inside ? b->from : end,
+                bar_middle(b), b->inside ? "left offset character 0.5,0" : "left offset character 0.8,0",
                 svg_plot_colours[b->inside ? PLOT_PAPER : PLOT_INK].plain);
     }
 }
@@ -224,7 +223,9 @@ static void cell_texts(const struct canvas *k, const struct chart_panel *p, int 
             continue;
         if (c->state == CELL_VALUE)
             chart_heat(c->value, s.lo, s.hi, p->log_scale, &black);
-        const char *colour = c->state == CELL_PLAIN ? svg_plot_colours[PLOT_MUTED].plain : black ? "#000001" : "#fffffe";
+        const char *colour = c->state == CELL_PLAIN ? svg_plot_colours[PLOT_MUTED].plain
+                             : black                ? "#000001"
+                                                    : "#fffffe";
         fputs("set label ", k->out);
         gnuplot_text(k->out, c->text, CHART_TEXT_MAX);
         fprintf(k->out, " at first %zu, first %zu center font ',%d' tc rgb '%s' front\n", i % p->columns.n,
@@ -281,8 +282,10 @@ void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const
     size_t absent = cell_data(k, p, CELL_ABSENT, "absent");
     const char *comma = "plot ";
     names_at_rows(k, &p->categories);
-    fprintf(k->out, "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset border\n"
-                    "unset grid\n", (double)p->columns.n - 0.5);
+    fprintf(k->out,
+            "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset border\n"
+            "unset grid\n",
+            (double)p->columns.n - 0.5);
     cell_texts(k, p, side);
     cell_names(k, p, at, side);
     cell_key(k, p, at);
@@ -298,7 +301,8 @@ void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const
     if (absent)
         fprintf(k->out, "%s$absent using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs pattern 4 border lc rgb '%s'",
                 comma, svg_plot_colours[PLOT_HATCH].plain, svg_plot_colours[PLOT_GRID].plain);
-    fprintf(k->out, "\nset xtics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
-                    "set grid lc rgb '%s' lw 1 dt 1 back\nset ytics scale 0.5\n", svg_plot_colours[PLOT_INK].plain,
-            svg_plot_colours[PLOT_MUTED].plain, svg_plot_colours[PLOT_GRID].plain);
+    fprintf(k->out,
+            "\nset xtics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
+            "set grid lc rgb '%s' lw 1 dt 1 back\nset ytics scale 0.5\n",
+            svg_plot_colours[PLOT_INK].plain, svg_plot_colours[PLOT_MUTED].plain, svg_plot_colours[PLOT_GRID].plain);
 }

@@ -44,7 +44,7 @@ size_t chart_log_tics(double lo, double hi, double *out, size_t max)
 static const unsigned stations[] = {0xedf8b1, 0xc7e9b4, 0x7fcdbb, 0x41b6c4, 0x1d91c0, 0x225ea8, 0x253494, 0x081d58};
 enum { LAST_STATION = sizeof stations / sizeof stations[0] - 1 };
 
-static unsigned channel(unsigned a, unsigned b, double part, int shift)
+static unsigned chart_scale_channel(unsigned a, unsigned b, double part, int shift)
 {
     double x = (double)(a >> shift & 255), y = (double)(b >> shift & 255);
     return (unsigned)lround(x + part * (y - x)) << shift;
@@ -71,7 +71,7 @@ unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *bl
     int i = at >= LAST_STATION ? LAST_STATION - 1 : (int)at;
     unsigned colour = 0;
     for (int shift = 0; shift < 24; shift += 8)
-        colour |= channel(stations[i], stations[i + 1], at - i, shift);
+        colour |= chart_scale_channel(stations[i], stations[i + 1], at - i, shift);
     /* 0.179: where black and white text have equal contrast */
     *black_text = luminance(colour) > 0.179;
     return colour;

@@ -20,9 +20,10 @@ void chart_label(const struct canvas *k, const char *text, size_t most, double x
 
 void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour)
 {
-    fprintf(k->out, "set object rectangle from screen %.6f, screen %.6f to screen %.6f, screen %.6f fc rgb '#%06x' "
-                    "fs solid 1.0 noborder\n", left / CHART_WIDTH, 1 - top / k->height, right / CHART_WIDTH,
-            1 - bottom / k->height, colour);
+    fprintf(k->out,
+            "set object rectangle from screen %.6f, screen %.6f to screen %.6f, screen %.6f fc rgb '#%06x' fs solid "
+            "1.0 noborder\n",
+            left / CHART_WIDTH, 1 - top / k->height, right / CHART_WIDTH, 1 - bottom / k->height, colour);
 }
 
 const char *chart_colour(int number)
@@ -104,10 +105,10 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
         }
         if (k) {
             char style[200];
-            snprintf(style, sizeof style, "left offset character 1.4,-0.3 tc rgb '%s' point pt %d ps %s "
-                     "lw 1.5 lc rgb '%s'", svg_plot_colours[PLOT_INK].plain,
-                     entries[i].mark < 0 ? 5 : chart_mark(entries[i].mark), entries[i].mark < 0 ? "1.5" : "0.9",
-                     chart_colour(entries[i].colour));
+            snprintf(style, sizeof style,
+                     "left offset character 1.4,-0.3 tc rgb '%s' point pt %d ps %s lw 1.5 lc rgb '%s'",
+                     svg_plot_colours[PLOT_INK].plain, entries[i].mark < 0 ? 5 : chart_mark(entries[i].mark),
+                     entries[i].mark < 0 ? "1.5" : "0.9", chart_colour(entries[i].colour));
             chart_label(k, entries[i].name, most, x + 5, top + (lines - 1) * LEGEND_LINE + 8, style);
         }
         x += width;
@@ -137,13 +138,16 @@ static int right_of(const struct chart_panel *p)
 static int area_height(const struct chart_panel *p)
 {
     switch (p->kind) {
-    case CHART_LINES: return chart_lines_height(p);
-    case CHART_BARS: return chart_bars_height(p);
-    default: return chart_cells_height(p);
+    case CHART_LINES:
+        return chart_lines_height(p);
+    case CHART_BARS:
+        return chart_bars_height(p);
+    default:
+        return chart_cells_height(p);
     }
 }
 
-static struct place place_of(const struct chart_panel *p, int top, int x, int width)
+static struct place chart_script_place_of(const struct chart_panel *p, int top, int x, int width)
 {
     struct place at = {.x = x, .width = width, .top = top, .left = x + left_of(p), .right = x + width - right_of(p)};
     at.area = top + (*p->title ? LINE + 4 : 0) + legend(NULL, p, &at, 0) + 6;
@@ -163,7 +167,7 @@ static int head_height(const struct chart *c)
 
 /* ---- drawing ---- */
 
-static void head(const struct canvas *k, const struct chart *c)
+static void chart_script_head(const struct canvas *k, const struct chart *c)
 {
     char style[80];
     int y = MARGIN + 6;
@@ -171,7 +175,8 @@ static void head(const struct canvas *k, const struct chart *c)
     chart_label(k, c->title, 95, MARGIN, y, style);
     y += TITLE - 5;
     if (c->modelled) {
-        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", svg_plot_colours[PLOT_WARNING].plain);
+        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'",
+                 svg_plot_colours[PLOT_WARNING].plain);
         chart_label(k, "MODELLED, not measured", 60, MARGIN, y, style);
         y += LINE;
     }
@@ -180,13 +185,15 @@ static void head(const struct canvas *k, const struct chart *c)
         chart_label(k, c->subtitle, 125, MARGIN, y, style);
 }
 
-static void begin(const struct canvas *k)
+static void chart_script_begin(const struct canvas *k)
 {
     const char *ink = svg_plot_colours[PLOT_INK].plain, *muted = svg_plot_colours[PLOT_MUTED].plain;
-    fprintf(k->out, "set encoding utf8\nset terminal svg size %d,%d noenhanced dynamic font 'sans-serif,13' "
-                    "background '%s'\n", CHART_WIDTH, k->height, svg_plot_colours[PLOT_PAPER].plain);
-    fprintf(k->out, "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
-                    "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
+    fprintf(k->out,
+            "set encoding utf8\nset terminal svg size %d,%d noenhanced dynamic font 'sans-serif,13' background '%s'\n",
+            CHART_WIDTH, k->height, svg_plot_colours[PLOT_PAPER].plain);
+    fprintf(k->out,
+            "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
+            "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
             ink, muted, svg_plot_colours[PLOT_GRID].plain);
 }
 
@@ -204,9 +211,11 @@ static void draw_panel(const struct canvas *k, const struct chart_panel *p, cons
         snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", svg_plot_colours[PLOT_MUTED].plain);
         chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, style);
     }
-    fprintf(k->out, "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"
-                    "set bmargin at screen %.6f\n", (double)at->left / CHART_WIDTH, (double)at->right / CHART_WIDTH,
-            1 - (double)at->area / k->height, 1 - (double)at->bottom / k->height);
+    fprintf(k->out,
+            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"
+            "set bmargin at screen %.6f\n",
+            (double)at->left / CHART_WIDTH, (double)at->right / CHART_WIDTH, 1 - (double)at->area / k->height,
+            1 - (double)at->bottom / k->height);
     if (p->kind == CHART_LINES)
         chart_draw_lines(k, p, at);
     else if (p->kind == CHART_BARS)
@@ -225,14 +234,14 @@ int chart_script(const struct chart *c, FILE *out)
             int column = drawn++ % columns;
             if (column == 0 && drawn > 1)
                 top = end + GAP;
-            at[i] = place_of(&c->panels[i], top, column * width, width);
+            at[i] = chart_script_place_of(&c->panels[i], top, column * width, width);
             end = at[i].end > end ? at[i].end : end;
         }
     if (!drawn)
         return -1;
     struct canvas k = {out, end + MARGIN};
-    begin(&k);
-    head(&k, c);
+    chart_script_begin(&k);
+    chart_script_head(&k, c);
     for (size_t i = 0; i < c->n_panels; i++)
         if (!chart_panel_empty(&c->panels[i]))
             draw_panel(&k, &c->panels[i], &at[i]);

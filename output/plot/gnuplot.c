@@ -27,11 +27,10 @@ void gnuplot_text(FILE *out, const char *text, size_t most)
             fputs("...", out);
             break;
         }
-        if (*c == '\'' || *c == '`') {
+        if (*c == '\'' || *c == '`')
             fputs("\xE2\x80\x99", out);
-        } else {
+        else
             fputc(*c, out);
-        }
     }
     fputc('\'', out);
 }
@@ -45,19 +44,16 @@ static int is_program(const char *path)
 int gnuplot_find(char *path, size_t size)
 {
     const char *from = getenv("PATH");
-    if (from == NULL) {
+    if (from == NULL)
         from = "/usr/local/bin:/usr/bin:/bin";
-    }
     for (;;) {
         size_t length = strcspn(from, ":");
         int needed = snprintf(path, size, "%.*s/gnuplot", (int)length, from);
         /* absolute folders alone: what lies in the current one is not meant */
-        if (*from == '/' && needed > 0 && (size_t)needed < size && is_program(path)) {
+        if (*from == '/' && needed > 0 && (size_t)needed < size && is_program(path))
             return 0;
-        }
-        if (from[length] == '\0') {
+        if (from[length] == '\0')
             return -1;
-        }
         from += length + 1;
     }
 }
@@ -66,12 +62,10 @@ static int write_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR) {
+        if (n < 0 && errno == EINTR)
             continue;
-        }
-        if (n <= 0) {
+        if (n <= 0)
             return -1;
-        }
         bytes += n;
         size -= (size_t)n;
     }
@@ -87,19 +81,16 @@ static void first_complaint(int fd, char *out, size_t size)
     snprintf(out, size, "no reason given");
     while ((line = strsep(&rest, "\n")) != NULL) {
         line += strspn(line, " \t");
-        if (strlen(line) > 1) {
+        if (strlen(line) > 1)
             plain_text(line, out, size);
-        }
     }
 }
 
-static int wait_for(pid_t pid, int *status)
+static int gnuplot_wait_for(pid_t pid, int *status)
 {
-    while (waitpid(pid, status, 0) < 0) {
-        if (errno != EINTR) {
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
             return -1;
-        }
-    }
     return 0;
 }
 
@@ -114,7 +105,7 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
         snprintf(why, why_size, "%s cannot be started: %s", path, strerror(error));
         return -1;
     }
-    if (wait_for(pid, &status) != 0) {
+    if (gnuplot_wait_for(pid, &status) != 0) {
         snprintf(why, why_size, "waiting for gnuplot failed: %s", strerror(errno));
         return -1;
     }
@@ -140,16 +131,13 @@ int gnuplot_run(const char *script, size_t size, int image_fd, char *why, size_t
     }
     int script_fd = memfd_create("script", MFD_CLOEXEC), complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
     int result = -1;
-    if (script_fd < 0 || complaint_fd < 0 || write_all(script_fd, script, size) != 0) {
+    if (script_fd < 0 || complaint_fd < 0 || write_all(script_fd, script, size) != 0)
         snprintf(why, why_size, "no memory file for gnuplot's script: %s", strerror(errno));
-    } else {
+    else
         result = run_with(path, script_fd, image_fd, complaint_fd, why, why_size);
-    }
-    if (script_fd >= 0) {
+    if (script_fd >= 0)
         close(script_fd);
-    }
-    if (complaint_fd >= 0) {
+    if (complaint_fd >= 0)
         close(complaint_fd);
-    }
     return result;
 }

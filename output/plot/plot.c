@@ -55,15 +55,14 @@ static char *script_text(const struct trace *t, const struct phases *p, enum plo
 }
 
 /* Copies a whole file into a stream. gnuplot itself does not notice a full disk; this does, when it is committed. */
-static int copy(int from, FILE *to)
+static int plot_copy(int from, FILE *to)
 {
     char block[1 << 16];
     off_t at = 0;
     ssize_t n;
     while ((n = pread(from, block, sizeof(block), at)) > 0) {
-        if (fwrite(block, 1, (size_t)n, to) != (size_t)n) {
+        if (fwrite(block, 1, (size_t)n, to) != (size_t)n)
             return -1;
-        }
         at += n;
     }
     return n == 0 && at > 0 ? 0 : -1;
@@ -72,11 +71,10 @@ static int copy(int from, FILE *to)
 static int save_image(int image, const char *path, char *why, size_t why_size)
 {
     struct atomic_file file;
-    if (atomic_open(&file, path, why, why_size) != 0) {
+    if (atomic_open(&file, path, why, why_size) != 0)
         return -1;
-    }
     errno = 0;
-    if (copy(image, file.stream) != 0) {
+    if (plot_copy(image, file.stream) != 0) {
         snprintf(why, why_size, "cannot write %s: %s", path, errno != 0 ? strerror(errno) : "gnuplot drew nothing");
         atomic_abandon(&file);
         return -1;
@@ -93,9 +91,8 @@ int plot_write(const struct trace *t, const struct phases *p, const char *path, 
     }
     size_t size = 0;
     char *script = script_text(t, p, form, &size, why, why_size);
-    if (script == NULL) {
+    if (script == NULL)
         return -1;
-    }
     int status = -1, image = memfd_create("image", MFD_CLOEXEC);
     if (image < 0) {
         snprintf(why, why_size, "no memory file for the image: %s", strerror(errno));

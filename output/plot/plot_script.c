@@ -73,9 +73,8 @@ static void scale_panel(const struct layout *l, struct panel *panel)
 static void add_panel(struct layout *l, const char *title, enum trace_channel first, enum trace_channel last)
 {
     bool any = false;
-    for (int c = (int)first; c <= (int)last; c++) {
+    for (int c = (int)first; c <= (int)last; c++)
         any = any || has_values(l, (enum trace_channel)c);
-    }
     if (any) {
         l->panels[l->n_panels] = (struct panel){.title = title, .first = first, .last = last};
         scale_panel(l, &l->panels[l->n_panels++]);
@@ -138,23 +137,20 @@ static void print_titles(const struct layout *l, FILE *out)
 {
     const struct phases *p = l->p;
     char title[600], subtitle[600];
-    if (p->from != NULL && p->to != NULL) {
+    if (p->from != NULL && p->to != NULL)
         snprintf(title, sizeof(title), "%s \xE2\x86\x92 %s on %s", p->from, p->to, or_else(p->cpu, "an unnamed CPU"));
-    } else {
+    else
         snprintf(title, sizeof(title), "Phases of a recording on %s", or_else(p->cpu, "an unnamed CPU"));
-    }
     const char *cores = trace_get(l->t, "active_cores");
     int used = snprintf(subtitle, sizeof(subtitle), "%smachine: %.200s",
                         p->modelled ? "MODELLED, not measured \xC2\xB7 " : "", or_else(p->machine, "not stated"));
-    if (cores != NULL) {
+    if (cores != NULL)
         used += snprintf(subtitle + used, sizeof(subtitle) - (size_t)used, " \xC2\xB7 active cores: %.20s", cores);
-    }
     used += snprintf(subtitle + used, sizeof(subtitle) - (size_t)used, " \xC2\xB7 %zu of %zu repetitions used",
                      p->runs_used, p->runs);
     size_t drawn = l->panels[0].faint_runs;
-    if (drawn < p->runs_used) {
+    if (drawn < p->runs_used)
         snprintf(subtitle + used, sizeof(subtitle) - (size_t)used, ", %zu drawn", drawn);
-    }
     print_label(out, title, TITLE_CHARACTERS, 0.5, screen_y(l, 20), "center font ',15'");
     print_label(out, subtitle, SUBTITLE_CHARACTERS, 0.5, screen_y(l, 43),
                 p->modelled ? "center font ',11' tc rgb '#b00020'" : "center font ',11' tc rgb '#444444'");
@@ -169,9 +165,8 @@ static bool shows_zero(const struct layout *l)
 static void print_kernel_names(const struct layout *l, FILE *out)
 {
     double y = screen_y(l, HEAD + NAMES / 2.0), zero = plot_layout_column(l, 0);
-    if (!shows_zero(l) || l->p->from == NULL || l->p->to == NULL) {
+    if (!shows_zero(l) || l->p->from == NULL || l->p->to == NULL)
         return;
-    }
     char name[80];
     snprintf(name, sizeof(name), "%.60s \xE2\x97\x82", l->p->from);
     print_label(out, name, 60, (zero - 5) / WIDTH, y, "right font ',11' tc rgb '#000000'");
@@ -182,16 +177,17 @@ static void print_kernel_names(const struct layout *l, FILE *out)
 static void print_phase_labels(const struct layout *l, const struct placed_label *labels, FILE *out)
 {
     for (size_t i = 0; i < l->p->n_phases; i++) {
-        if (!labels[i].placed) {
+        if (!labels[i].placed)
             continue;
-        }
         double y = HEAD + NAMES + (l->label_rows - labels[i].row - 0.5) * LABEL_ROW; /* row 0 is the lowest */
         print_label(out, labels[i].text, sizeof(labels[i].text), labels[i].start / WIDTH, screen_y(l, y),
                     "left font ',10' tc rgb '#333333'");
         if (labels[i].flag) {
             double x = labels[i].pole / WIDTH;
-            fprintf(out, "set arrow from screen %.6f, screen %.6f to screen %.6f, screen %.6f nohead lw 0.7 "
-                         "lc rgb '#888888' back\n", x, screen_y(l, y - 6), x, screen_y(l, l->panels[0].top));
+            fprintf(out,
+                    "set arrow from screen %.6f, screen %.6f to screen %.6f, screen %.6f nohead lw 0.7 lc rgb "
+                    "'#888888' back\n",
+                    x, screen_y(l, y - 6), x, screen_y(l, l->panels[0].top));
         }
     }
 }
@@ -202,37 +198,34 @@ static void print_legend(const struct layout *l, FILE *out)
     double y = screen_y(l, l->height - 16), x = LEFT;
     for (int kind = 0; kind < KINDS; kind++) {
         bool occurs = false;
-        for (size_t i = 0; i < l->p->n_phases; i++) {
+        for (size_t i = 0; i < l->p->n_phases; i++)
             occurs = occurs || (int)l->p->phases[i].kind == kind;
-        }
-        if (!occurs) {
+        if (!occurs)
             continue;
-        }
         const char *name = phases_kind_name((enum phase_kind)kind);
-        fprintf(out, "set object rectangle from screen %.6f, screen %.6f to screen %.6f, screen %.6f fc rgb '%s' "
-                     "fs solid 1.0 border lc rgb '#888888'\n", x / WIDTH, y - 6.0 / l->height, (x + 14) / WIDTH,
-                y + 6.0 / l->height, kind_color[kind]);
+        fprintf(out,
+                "set object rectangle from screen %.6f, screen %.6f to screen %.6f, screen %.6f fc rgb '%s' fs solid "
+                "1.0 border lc rgb '#888888'\n",
+                x / WIDTH, y - 6.0 / l->height, (x + 14) / WIDTH, y + 6.0 / l->height, kind_color[kind]);
         print_label(out, name, 20, (x + 19) / WIDTH, y, "left font ',10' tc rgb '#333333'");
         x += 19 + (double)strlen(name) * LABEL_CHARACTER + 20;
     }
     char what[100];
     snprintf(what, sizeof(what), "%s%s",
-             l->p->runs_used < 2                  ? "one repetition"
+             l->p->runs_used < 2              ? "one repetition"
              : clock_reading_of(l->t).instant ? "thin: single repetitions, in steps of the clock; thick: all together"
-                                                  : "thin: single repetitions, thick: median over them",
+                                              : "thin: single repetitions, thick: median over them",
              shows_zero(l) ? "; dashed: time 0" : "");
     print_label(out, what, sizeof(what), screen_x(WIDTH - RIGHT), y, "right font ',10' tc rgb '#333333'");
 }
 
 static void print_number_rows(const struct layout *l, const struct polyline *line, FILE *out)
 {
-    for (size_t i = 0; i < line->n; i++) {
-        if (isfinite(line->y[i])) {
+    for (size_t i = 0; i < line->n; i++)
+        if (isfinite(line->y[i]))
             fprintf(out, "%.10g %.6g\n", line->x[i] / l->unit_us, line->y[i]);
-        } else {
+        else
             fputc('\n', out); /* an empty line breaks the curve */
-        }
-    }
     fputs("EOD\n", out);
 }
 
@@ -244,12 +237,10 @@ static void print_phase_data(const struct layout *l, FILE *out)
     for (size_t i = 0; i < l->p->n_phases; i++) {
         double from = fmax(l->p->phases[i].start_us / l->unit_us, l->begin);
         double to = fmin(plot_layout_phase_end(l, i) / l->unit_us, l->end);
-        if (to - from < pixel) {
+        if (to - from < pixel)
             to = from + pixel;
-        }
-        if (from < l->end) {
+        if (from < l->end)
             fprintf(out, "%.10g %.10g 0x%s\n", from, fmin(to, l->end), kind_color[l->p->phases[i].kind] + 1);
-        }
     }
     fputs("EOD\n", out);
 }
@@ -257,9 +248,8 @@ static void print_phase_data(const struct layout *l, FILE *out)
 static size_t faint_budget(const struct layout *l)
 {
     size_t panels = 0;
-    for (size_t i = 0; i < l->n_panels; i++) {
+    for (size_t i = 0; i < l->n_panels; i++)
         panels += l->panels[i].first == TRACE_FREQ || l->panels[i].first == TRACE_IPC ? 1 : 0;
-    }
     return FAINT_BUDGET / (panels > 0 ? panels : 1);
 }
 
@@ -268,24 +258,20 @@ static int print_channel_data(struct layout *l, struct panel *panel, int c, FILE
     struct polyline line;
     enum trace_channel channel = (enum trace_channel)c;
     *median = *faint = false;
-    if (!has_values(l, channel)) {
+    if (!has_values(l, channel))
         return 0;
-    }
     if (panel->first == panel->last) {
-        if (plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), &line, &panel->faint_runs) != 0) {
+        if (plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), &line, &panel->faint_runs) != 0)
             return -1;
-        }
         fprintf(out, "$faint%d << EOD\n", c);
         print_number_rows(l, &line, out);
         plot_polyline_free(&line);
         *faint = true;
     }
-    if (panel->faint_runs == 1 && panel->first == panel->last) {
+    if (panel->faint_runs == 1 && panel->first == panel->last)
         return 0; /* of a single repetition there is no median */
-    }
-    if (plot_series_median(l->t, &l->grid, channel, BINS, &line) != 0) {
+    if (plot_series_median(l->t, &l->grid, channel, BINS, &line) != 0)
         return -1;
-    }
     fprintf(out, "$median%d << EOD\n", c);
     print_number_rows(l, &line, out);
     plot_polyline_free(&line);
@@ -294,14 +280,15 @@ static int print_channel_data(struct layout *l, struct panel *panel, int c, FILE
 }
 
 /* The levels as dotted lines with their names at the right edge, those that would overlap without a name. */
-static void print_levels(const struct layout *l, const struct panel *panel, FILE *out)
+static void plot_script_print_levels(const struct layout *l, const struct panel *panel, FILE *out)
 {
     double last = INFINITY;
     for (size_t i = 0; i < l->p->n_levels; i++) {
         double ghz = l->p->levels_ghz[i];
         double y = (ghz - panel->low) / (panel->high - panel->low) * panel->height;
-        fprintf(out, "set arrow from graph 0, first %.6g to graph 1, first %.6g nohead dt 3 lw 1 lc rgb '#777777' "
-                     "front\n", ghz, ghz);
+        fprintf(out,
+                "set arrow from graph 0, first %.6g to graph 1, first %.6g nohead dt 3 lw 1 lc rgb '#777777' front\n",
+                ghz, ghz);
         if (last - y > 12) {
             fprintf(out, "set label 'L%zu %.3f' at graph 1.006, first %.6g left font ',10' tc rgb '#555555'\n", i, ghz,
                     ghz);
@@ -331,13 +318,13 @@ static void print_panel_frame(const struct layout *l, const struct panel *panel,
     } else {
         fprintf(out, "set xtics format ''\nunset xlabel\n");
     }
-    if (shows_zero(l)) {
+    if (shows_zero(l))
         fprintf(out, "set arrow from first 0, graph 0 to first 0, graph 1 nohead lw 1.2 dt 2 lc rgb '#333333' front\n");
-    }
 }
 
 /* One curve of the plot command; thin lines for what is drawn many times over. */
-static void print_curve(FILE *out, const char *name, int c, double width, const char *color, const char *title)
+static void plot_script_print_curve(FILE *out, const char *name, int c, double width, const char *color,
+                                    const char *title)
 {
     fprintf(out, ", \\\n  $%s%d using 1:2 with lines lw %.1f lc rgb '%s' %s", name, c, width, color, title);
 }
@@ -346,29 +333,28 @@ static int print_panel(struct layout *l, size_t index, FILE *out)
 {
     struct panel *panel = &l->panels[index];
     bool median[TRACE_CHANNELS] = {false}, faint[TRACE_CHANNELS] = {false}, several = panel->first != panel->last;
-    for (int c = (int)panel->first; c <= (int)panel->last; c++) {
-        if (print_channel_data(l, panel, c, out, &median[c], &faint[c]) != 0) {
+    for (int c = (int)panel->first; c <= (int)panel->last; c++)
+        if (print_channel_data(l, panel, c, out, &median[c], &faint[c]) != 0)
             return -1;
-        }
-    }
     print_panel_frame(l, panel, index + 1 == l->n_panels, out);
-    if (panel->first == TRACE_FREQ) {
-        print_levels(l, panel, out);
-    }
+    if (panel->first == TRACE_FREQ)
+        plot_script_print_levels(l, panel, out);
     fprintf(out, several ? "set key at graph 1.004, graph 1 left top Left reverse samplen 1 spacing 1.1 font ',10'\n"
                          : "unset key\n");
-    fprintf(out, "plot $phases using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 "
-                 "noborder notitle", panel->low, panel->low, panel->high);
+    fprintf(
+        out,
+        "plot $phases using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 noborder notitle",
+        panel->low, panel->low, panel->high);
     for (int c = (int)panel->first; c <= (int)panel->last; c++) {
         char title[40];
         snprintf(title, sizeof(title), several ? "title '%s'" : "notitle", trace_channel_name((enum trace_channel)c));
         if (faint[c]) {
             bool single = panel->faint_runs == 1;
-            print_curve(out, "faint", c, single ? 1.4 : 0.6, single ? MEDIAN_COLOR : FAINT_COLOR, title);
+            plot_script_print_curve(out, "faint", c, single ? 1.4 : 0.6, single ? MEDIAN_COLOR : FAINT_COLOR, title);
         }
         if (median[c]) {
             bool share = several && c >= TRACE_LVL0; /* panels of several curves are those of shares */
-            print_curve(out, "median", c, 1.8, share ? share_color[c - TRACE_LVL0] : MEDIAN_COLOR, title);
+            plot_script_print_curve(out, "median", c, 1.8, share ? share_color[c - TRACE_LVL0] : MEDIAN_COLOR, title);
         }
     }
     fprintf(out, "\nunset label\nunset arrow\nunset object\n");
@@ -378,9 +364,8 @@ static int print_panel(struct layout *l, size_t index, FILE *out)
 static int print_all(struct layout *l, enum plot_form form, FILE *out)
 {
     struct placed_label *labels = plot_layout_labels(l);
-    if (labels == NULL) {
+    if (labels == NULL)
         return -1;
-    }
     place_panels(l);
     print_terminal(l, form, out);
     print_phase_data(l, out);
@@ -388,11 +373,9 @@ static int print_all(struct layout *l, enum plot_form form, FILE *out)
     print_phase_labels(l, labels, out);
     print_legend(l, out);
     free(labels);
-    for (size_t i = 0; i < l->n_panels; i++) {
-        if (print_panel(l, i, out) != 0) {
+    for (size_t i = 0; i < l->n_panels; i++)
+        if (print_panel(l, i, out) != 0)
             return -1;
-        }
-    }
     /* the titles come last: how many repetitions were drawn is known only now */
     fprintf(out, "unset border\nunset tics\nunset xlabel\nunset ylabel\nunset key\n");
     print_titles(l, out);
@@ -400,7 +383,7 @@ static int print_all(struct layout *l, enum plot_form form, FILE *out)
     return 0;
 }
 
-static int by_run(const void *a, const void *b)
+static int plot_script_by_run(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -410,13 +393,11 @@ static int by_run(const void *a, const void *b)
 static int find_grid(struct layout *l)
 {
     uint32_t *skip = malloc((l->p->n_discarded + 1) * sizeof(*skip));
-    if (skip == NULL) {
+    if (skip == NULL)
         return -1;
-    }
-    for (size_t i = 0; i < l->p->n_discarded; i++) {
+    for (size_t i = 0; i < l->p->n_discarded; i++)
         skip[i] = l->p->discarded[i].run;
-    }
-    qsort(skip, l->p->n_discarded, sizeof(*skip), by_run);
+    qsort(skip, l->p->n_discarded, sizeof(*skip), plot_script_by_run);
     int status = plot_series_grid_find(l->t, skip, l->p->n_discarded, &l->grid);
     free(skip);
     return status;
@@ -440,9 +421,8 @@ int plot_script(const struct trace *t, const struct phases *p, enum plot_form fo
         snprintf(why, why_size, "the trace holds no values to draw");
     } else {
         status = print_all(&l, form, out);
-        if (status != 0) {
+        if (status != 0)
             snprintf(why, why_size, "out of memory");
-        }
     }
     plot_series_grid_free(&l.grid);
     return status;

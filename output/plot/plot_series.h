@@ -37,8 +37,8 @@ struct series_grid {
 };
 
 /*
- * Fills *g (freed by plot_series_grid_free); the repetitions listed in `skip` (ascending) are left out. Returns 0; -1: out
- * of memory, or a trace without samples.
+ * Fills *g (freed by plot_series_grid_free); the repetitions listed in `skip` (ascending) are left out. Returns 0; -1:
+ * out of memory, or a trace without samples.
  */
 int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
 void plot_series_grid_free(struct series_grid *g);
@@ -52,21 +52,21 @@ void plot_polyline_free(struct polyline *p);
  * than six times as far apart as in the mean. Returns 0, or -1 when out of memory.
  */
 int plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
-                  struct polyline *out);
+                       struct polyline *out);
 
 /*
  * The repetitions themselves, of which every n-th is drawn so that the points stay below `budget`; *drawn_runs tells
  * how many. A repetition of more than `bins` * 2 samples is thinned to the smallest and largest value of each bin. Gaps
  * break the line. A value that is alone between two gaps is drawn as a short stroke. Returns 0 or -1: out of memory.
  */
-int plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins, size_t budget,
-                 struct polyline *out, size_t *drawn_runs);
+int plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
+                      size_t budget, struct polyline *out, size_t *drawn_runs);
 
 /*
  * Of the values of a channel the `share` quantile at either end (0.005: the middle 99 %), in *lo and *hi; from at most
  * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none.
  */
-size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share, double *lo,
-                    double *hi);
+size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share,
+                         double *lo, double *hi);
 
 #endif

@@ -93,9 +93,9 @@ static const struct {
     const char *table;
     void (*fill)(const struct table *t, struct chart *c);
 } plots[] = {
-    {"frequency", plot_frequency},   {"transitions", plot_transitions}, {"throttle", plot_throttle},
-    {"trigger", plot_trigger},       {"relaxation", plot_relaxation},   {"overhead", plot_overhead},
-    {"umask", plot_umask},           {"energy", plot_energy},           {"voltage", plot_voltage},
+    {"frequency", plot_frequency}, {"transitions", plot_transitions}, {"throttle", plot_throttle},
+    {"trigger", plot_trigger},     {"relaxation", plot_relaxation},   {"overhead", plot_overhead},
+    {"umask", plot_umask},         {"energy", plot_energy},           {"voltage", plot_voltage},
 };
 
 static void subtitle(const struct table *t, char *out, size_t size)
@@ -130,7 +130,7 @@ int table_plot_script(const struct table *t, const char *title, FILE *out, char 
     return status;
 }
 
-static char *read_all(int fd)
+static char *table_plot_read_all(int fd)
 {
     off_t size = lseek(fd, 0, SEEK_END);
     char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
@@ -158,7 +158,7 @@ char *table_plot_svg(const struct table *t, const char *title, char *why, size_t
         status = -1;
     }
     if (status == 0 && gnuplot_run(script, size, image, why, why_size) == 0) {
-        svg = read_all(image);
+        svg = table_plot_read_all(image);
         if (!svg)
             snprintf(why, why_size, "gnuplot drew nothing");
     }

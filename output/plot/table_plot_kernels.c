@@ -63,7 +63,7 @@ static void frequency_of_cpu(const struct table *t, struct chart *c, struct char
 
 /* Limits that the processor states: faint, empty marks, one for each number of cores. */
 static void rated_series(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu,
-                          const char *name, const char *limits, int number)
+                         const char *name, const char *limits, int number)
 {
     char key[80];
     struct chart_series *s = NULL;
@@ -128,7 +128,7 @@ void plot_frequency(const struct table *t, struct chart *c)
 
 enum { DENSITIES_MAX = 40 };
 
-static int ascending(const void *a, const void *b)
+static int table_plot_kernels_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -157,7 +157,7 @@ static void density_names(const struct table *t, struct chart *c, struct chart_p
         if (isfinite(density) && i == n && n < DENSITIES_MAX)
             found[n++] = density;
     }
-    qsort(found, n, sizeof *found, ascending);
+    qsort(found, n, sizeof *found, table_plot_kernels_ascending);
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "1/%.4g", found[i]);
         chart_name(c, &p->columns, name);
@@ -176,14 +176,17 @@ static void level_cell(struct chart_cell *cell, double level, const char *asks)
     if (isfinite(level))
         snprintf(cell->text, sizeof cell->text, "%.3g%s", level, throttle ? " t" : "");
     else
-        snprintf(cell->text, sizeof cell->text, "%s", throttle ? "t" : nothing ? "\xC2\xB7" : undecided ? "?"
-                                                                                                 : "\xE2\x86\x93");
+        snprintf(cell->text, sizeof cell->text, "%s",
+                 throttle    ? "t"
+                 : nothing   ? "\xC2\xB7"
+                 : undecided ? "?"
+                             : "\xE2\x86\x93");
 }
 
 static void trigger_levels(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "Level that the core asks for, by density: one such "
-                                                            "instruction in every N");
+    struct chart_panel *p = chart_add_panel(
+        c, CHART_CELLS, "Level that the core asks for, by density: one such instruction in every N");
     char name[40];
     snprintf(p->y_label, sizeof p->y_label, "density");
     snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
@@ -255,8 +258,14 @@ static void trigger_counts(const struct table *t, struct chart *c)
         else if (isfinite(level))
             snprintf(name + used, sizeof name - used, ", level %.0f", level);
         chart_number(v.value, text, sizeof text);
-        chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = v.value,
-                                               .lo = v.lo, .hi = v.hi, .dot = true, .lanes = 1}, text);
+        chart_add_bar(c, p,
+                      (struct chart_bar){.category = chart_name(c, &p->categories, name),
+                                         .to = v.value,
+                                         .lo = v.lo,
+                                         .hi = v.hi,
+                                         .dot = true,
+                                         .lanes = 1},
+                      text);
     }
     plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "thresholds");
 }
@@ -296,16 +305,16 @@ static void umask_name(const struct table *t, size_t row, char *out, size_t size
 static void umask_remark(const struct table *t, size_t row, char *out, size_t size)
 {
     const char *reading = table_text(t, row, "reading"), *disagrees = table_text(t, row, "disagrees");
-    snprintf(out, size, "%s%s", reading ? reading : "", disagrees && *disagrees && strcmp(disagrees, "no") != 0
-                                                             ? " (not as documented)" : "");
+    snprintf(out, size, "%s%s", reading ? reading : "",
+             disagrees && *disagrees && strcmp(disagrees, "no") != 0 ? " (not as documented)" : "");
 }
 
 /* One matrix: all rows, or those of one `when`. */
 static void umask_matrix(const struct table *t, struct chart *c, const char *when)
 {
     char name[200];
-    snprintf(name, sizeof name, "Share of the core\xE2\x80\x99s cycles that the event counted%s%s",
-             *when ? ": " : "", when);
+    snprintf(name, sizeof name, "Share of the core\xE2\x80\x99s cycles that the event counted%s%s", *when ? ": " : "",
+             when);
     struct chart_panel *p = chart_add_panel(c, CHART_CELLS, name);
     if (!p)
         return;
@@ -372,8 +381,14 @@ static void energy_panel(const struct table *t, struct chart *c, const char *col
             continue;
         energy_name(t, row, name, sizeof name);
         chart_number(v.value, text, sizeof text);
-        chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = v.value,
-                                               .lo = v.lo, .hi = v.hi, .colour = colour, .lanes = 1}, text);
+        chart_add_bar(c, p,
+                      (struct chart_bar){.category = chart_name(c, &p->categories, name),
+                                         .to = v.value,
+                                         .lo = v.lo,
+                                         .hi = v.hi,
+                                         .colour = colour,
+                                         .lanes = 1},
+                      text);
     }
     plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "rows");
 }

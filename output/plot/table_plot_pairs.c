@@ -14,9 +14,8 @@ enum { LINES_MAX = 14, COLUMN_MAX = 4 /* panels of the voltage in one column */ 
 /* What a change without a latency shows, in a few letters; `kind` as the table says it, else told by its values. */
 static void transition_cell(const struct table *t, size_t row, struct chart_cell *cell)
 {
-    static const char *const signs[][2] = {{"none", "\xC2\xB7"},    {"throttle only", "t"}, {"halt only", "h"},
-                                           {"voltage only", "v"},   {"licence only", "v"},
-                                           {"undecided", "?"}};
+    static const char *const signs[][2] = {{"none", "\xC2\xB7"},  {"throttle only", "t"}, {"halt only", "h"},
+                                           {"voltage only", "v"}, {"licence only", "v"},  {"undecided", "?"}};
     const char *kind = table_text(t, row, "kind"), *sign = NULL;
     double latency = table_number(t, row, "latency_us"), overhead = table_number(t, row, "overhead_us");
     double wait = table_number(t, row, "wait_us");
@@ -30,7 +29,10 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
         if (whole > 0)
             chart_number(whole, time, sizeof time);
         cell->state = CELL_PLAIN;
-        snprintf(cell->text, sizeof cell->text, "%s%s%s", sign ? sign : isfinite(whole) ? "0.0" : "?",
+        snprintf(cell->text, sizeof cell->text, "%s%s%s",
+                 sign              ? sign
+                 : isfinite(whole) ? "0.0"
+                                   : "?",
                  *time ? " " : "", time);
         return;
     }
@@ -40,8 +42,7 @@ static void transition_cell(const struct table *t, size_t row, struct chart_cell
 }
 
 /* `left_out` goes behind the title. */
-static void transitions_matrix(const struct table *t, struct chart *c, double cores, bool several,
-                               const char *left_out)
+static void transitions_matrix(const struct table *t, struct chart *c, double cores, bool several, const char *left_out)
 {
     char title[160];
     snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s)");
@@ -53,8 +54,9 @@ static void transitions_matrix(const struct table *t, struct chart *c, double co
         return;
     snprintf(p->y_label, sizeof p->y_label, "from \xE2\x86\x93   to \xE2\x86\x92");
     snprintf(p->scale_label, sizeof p->scale_label, "\xC2\xB5s, from the switch or its first sign on");
-    snprintf(p->note, sizeof p->note, "At one frequency t: throttled, h: halted, v: other voltage or license; "
-                                      "\xC2\xB7: no change; ?: undecided; hatched: not measured. Up: with wait.");
+    snprintf(p->note, sizeof p->note,
+             "At one frequency t: throttled, h: halted, v: other voltage or license; \xC2\xB7: no change; ?: "
+             "undecided; hatched: not measured. Up: with wait.");
     p->log_scale = true;
     /* rows and columns in one order, so that the diagonal is one */
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -75,7 +77,8 @@ static void transitions_matrix(const struct table *t, struct chart *c, double co
         double active = table_number(t, row, "active_cores");
         const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
         struct chart_cell *cell = from && to ? chart_cell(p, chart_find_name(&p->categories, from),
-                                                          chart_find_name(&p->columns, to)) : NULL;
+                                                          chart_find_name(&p->columns, to))
+                                             : NULL;
         if (cell && (active == cores || !several))
             transition_cell(t, row, cell);
     }
@@ -122,8 +125,8 @@ static const char *ratio_class(double ratio)
 static void throttle_durations(const struct table *t, struct chart *c)
 {
     const bool cores = plot_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttle phases: how long, and at which share of the full "
-                                                           "rate");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS,
+                                            "Throttle phases: how long, and at which share of the full rate");
     double *end = calloc(t->n_rows + 1, sizeof *end);
     char name[200], text[CHART_TEXT_MAX];
     size_t omitted = 0;
@@ -143,10 +146,16 @@ static void throttle_durations(const struct table *t, struct chart *c)
             chart_add_legend(c, p, ratio_class(ratio), ratio_colour(ratio));
             snprintf(text, sizeof text, "%.2f", ratio);
         }
-        chart_add_bar(c, p, (struct chart_bar){.category = k, .from = end[k], .to = end[k] + v.value,
-                                               .lo = end[k] + v.lo, .hi = end[k] + v.hi, .lanes = 1,
-                                               .colour = isfinite(ratio) ? ratio_colour(ratio) : -1,
-                                               .inside = true}, isfinite(ratio) ? text : "");
+        chart_add_bar(c, p,
+                      (struct chart_bar){.category = k,
+                                         .from = end[k],
+                                         .to = end[k] + v.value,
+                                         .lo = end[k] + v.lo,
+                                         .hi = end[k] + v.hi,
+                                         .lanes = 1,
+                                         .colour = isfinite(ratio) ? ratio_colour(ratio) : -1,
+                                         .inside = true},
+                      isfinite(ratio) ? text : "");
         end[k] += v.value;
     }
     c->failed = c->failed || !end;
@@ -167,8 +176,8 @@ static void cut_density(char *name)
 static void throttle_distance(const struct table *t, struct chart *c)
 {
     const bool cores = plot_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar additions with one wide instruction in "
-                                                            "every N");
+    struct chart_panel *p = chart_add_panel(c, CHART_LINES,
+                                            "Rate of scalar additions with one wide instruction in every N");
     char name[200];
     snprintf(p->x_label, sizeof p->x_label, "distance N between wide instructions");
     snprintf(p->y_label, sizeof p->y_label, "share of full rate");
@@ -198,7 +207,7 @@ static const char *mode_name(double mode, int *colour)
     return mode == 1 ? "one period" : mode == 2 ? "two periods" : "of neither";
 }
 
-static void relaxation_waits(const struct table *t, struct chart *c)
+static void table_plot_pairs_relaxation_waits(const struct table *t, struct chart *c)
 {
     const bool cores = plot_varies(t, "active_cores");
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Wait before the frequency rises again");
@@ -216,14 +225,26 @@ static void relaxation_waits(const struct table *t, struct chart *c)
         plot_pair(t, row, cores, name, sizeof name);
         chart_number(wait.value, text, sizeof text);
         chart_add_legend(c, p, mode, colour);
-        chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = wait.value,
-                                               .lo = wait.lo, .hi = wait.hi, .colour = colour, .dot = true,
-                                               .lanes = 1}, text);
+        chart_add_bar(c, p,
+                      (struct chart_bar){.category = chart_name(c, &p->categories, name),
+                                         .to = wait.value,
+                                         .lo = wait.lo,
+                                         .hi = wait.hi,
+                                         .colour = colour,
+                                         .dot = true,
+                                         .lanes = 1},
+                      text);
         chart_add_legend(c, q, mode, colour);
         snprintf(text, sizeof text, "%.2f", share.value);
-        chart_add_bar(c, q, (struct chart_bar){.category = chart_name(c, &q->categories, name), .to = share.value,
-                                               .lo = share.lo, .hi = share.hi, .colour = colour,
-                                               .lane = colour == 2, .lanes = 2}, text);
+        chart_add_bar(c, q,
+                      (struct chart_bar){.category = chart_name(c, &q->categories, name),
+                                         .to = share.value,
+                                         .lo = share.lo,
+                                         .hi = share.hi,
+                                         .colour = colour,
+                                         .lane = colour == 2,
+                                         .lanes = 2},
+                      text);
     }
     plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "rows");
 }
@@ -243,15 +264,21 @@ static void relaxation_shares(const struct table *t, struct chart *c, const char
             continue;
         snprintf(name, sizeof name, "%s: %s", plot_pair(t, row, cores, pair, sizeof pair), by ? by : "?");
         snprintf(text, sizeof text, "%.2f", share.value);
-        chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = share.value,
-                                               .lo = share.lo, .hi = share.hi, .colour = colour, .lanes = 1}, text);
+        chart_add_bar(c, p,
+                      (struct chart_bar){.category = chart_name(c, &p->categories, name),
+                                         .to = share.value,
+                                         .lo = share.lo,
+                                         .hi = share.hi,
+                                         .colour = colour,
+                                         .lanes = 1},
+                      text);
     }
     plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "rows");
 }
 
 void plot_relaxation(const struct table *t, struct chart *c)
 {
-    relaxation_waits(t, c);
+    table_plot_pairs_relaxation_waits(t, c);
     relaxation_shares(t, c, "rearm", "What starts the wait anew: share of the waits that began again", 3);
     relaxation_shares(t, c, "toggle", "Toggling: share of the waits in which the frequency rose", 0);
 }
@@ -300,16 +327,22 @@ static void overhead_bars(const struct table *t, struct chart *c, const char *co
             continue;
         plot_pair(t, row, cores, name, sizeof name);
         chart_number(v.value, text, sizeof text);
-        chart_add_bar(c, p, (struct chart_bar){.category = chart_name(c, &p->categories, name), .to = v.value,
-                                               .lo = v.lo, .hi = v.hi, .dot = log_x, .lanes = 1}, text);
+        chart_add_bar(c, p,
+                      (struct chart_bar){.category = chart_name(c, &p->categories, name),
+                                         .to = v.value,
+                                         .lo = v.lo,
+                                         .hi = v.hi,
+                                         .dot = log_x,
+                                         .lanes = 1},
+                      text);
     }
     plot_tell_omitted(p, n < PLOT_ROWS_MAX ? n : PLOT_ROWS_MAX, n, "transitions");
 }
 
 void plot_overhead(const struct table *t, struct chart *c)
 {
-    void (*draw)(const struct table *, struct chart *, const char *, const char *, bool) =
-        plot_varies(t, "active_cores") ? overhead_lines : overhead_bars;
+    void (*draw)(const struct table *, struct chart *, const char *, const char *,
+                 bool) = plot_varies(t, "active_cores") ? overhead_lines : overhead_bars;
     draw(t, c, "down_us", "Cost of going down to the lower frequency", false);
     draw(t, c, "up_us", "Cost of coming back up", false);
     draw(t, c, "breakeven_us", "Break-even: staying at the lower frequency costs as much as both changes", true);

@@ -11,12 +11,24 @@ static void escaped(FILE *out, const char *plain)
 {
     for (const char *c = plain; *c; c++) {
         switch (*c) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        case '\'': fputs("&#39;", out); break;
-        default: putc(*c, out); break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\'':
+            fputs("&#39;", out);
+            break;
+        default:
+            putc(*c, out);
+            break;
         }
     }
 }
@@ -53,10 +65,9 @@ void html_lines(FILE *out, const char *text)
 void html_file_name(FILE *out, const char *name)
 {
     static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-    for (name += strspn(name, "/"); *name; name++) {
+    for (name += strspn(name, "/"); *name; name++)
         if (strchr(unreserved, *name))
             putc(*name, out);
         else
             fprintf(out, "%%%02X", (unsigned char)*name);
-    }
 }

@@ -41,7 +41,8 @@ static void page_head(FILE *out, const struct report_head *h)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>", out);
+          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+          out);
     html_text(out, h->cpu ? h->cpu : "Unknown processor");
     fprintf(out, ": frequency under wide SIMD%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
             h->modelled ? " (modelled)" : "", report_style);
@@ -57,8 +58,9 @@ static void page_title(FILE *out, const struct report_head *h)
     fputs("</p>\n</header>\n", out);
     if (!h->modelled)
         return;
-    fputs("<div class=\"inner\"><div class=\"banner\" role=\"note\"><strong>Modelled, not measured</strong>"
-          "Every figure on this page that is not marked as published comes from a simulated processor", out);
+    fputs("<div class=\"inner\"><div class=\"banner\" role=\"note\"><strong>Modelled, not measured</strong>Every "
+          "figure on this page that is not marked as published comes from a simulated processor",
+          out);
     if (h->machine) {
         fputs(" (", out);
         html_text(out, h->machine);
@@ -70,14 +72,16 @@ static void page_title(FILE *out, const struct report_head *h)
 static void contents(FILE *out, const struct report_part *parts, size_t n)
 {
     fputs("<nav aria-label=\"Contents\"><ul>\n<li><a href=\"#machine\">Machine</a></li>\n"
-          "<li><a href=\"#findings\">Findings</a></li>\n", out);
+          "<li><a href=\"#findings\">Findings</a></li>\n",
+          out);
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "<li><a href=\"#table-%zu\">", i + 1);
         html_text(out, parts[i].table->name);
         fputs("</a></li>\n", out);
     }
     fputs("<li><a href=\"#missing\">Not measured</a></li>\n<li><a href=\"#method\">Method</a></li>\n"
-          "<li><a href=\"#files\">Files</a></li>\n</ul></nav>\n", out);
+          "<li><a href=\"#files\">Files</a></li>\n</ul></nav>\n",
+          out);
 }
 
 /* ---- the machine ---- */
@@ -107,8 +111,8 @@ static void fact_named(FILE *out, const struct table_pair *p)
 /* Metadata that the head has fields for, or that differ from table to table. */
 static bool told_elsewhere(const struct report_part *parts, size_t n, const struct table_pair *p)
 {
-    static const char *const known[] = {"cpu", "machine", "source", "modelled", "date", "date_last", "version", "seed",
-                                        "command", "format", "table", "notes"};
+    static const char *const known[] = {"cpu",     "machine", "source",  "modelled", "date",  "date_last",
+                                        "version", "seed",    "command", "format",   "table", "notes"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(p->key, known[i]) == 0)
             return true;
@@ -156,7 +160,7 @@ static const char *line_of(const char *text, size_t k, size_t *length)
     return NULL;
 }
 
-static void findings(FILE *out, const struct report_part *parts, size_t n)
+static void report_html_findings(FILE *out, const struct report_part *parts, size_t n)
 {
     size_t shown = 0;
     bool any = true;
@@ -200,7 +204,7 @@ static void picture(FILE *out, const struct report_part *p, size_t number)
     }
 }
 
-static void settings(FILE *out, const struct table *t)
+static void report_html_settings(FILE *out, const struct table *t)
 {
     for (size_t i = 0; i < t->n_settings; i++) {
         fputs(i ? "; " : "<p class=\"note\">Settings: ", out);
@@ -253,11 +257,13 @@ static void table_section(FILE *out, const struct report_part *p, size_t number)
         fputs("<p>Nothing of this table could be measured here.</p>\n", out);
     }
     if (t->n_missing > 0)
-        fprintf(out, "<p class=\"note\">Not measured: %zu entr%s; <a href=\"#missing\">why, and what it would "
-                     "need</a>.</p>\n", t->n_missing, t->n_missing == 1 ? "y" : "ies");
+        fprintf(
+            out,
+            "<p class=\"note\">Not measured: %zu entr%s; <a href=\"#missing\">why, and what it would need</a>.</p>\n",
+            t->n_missing, t->n_missing == 1 ? "y" : "ies");
     if (method_of(p))
         fputs("<p class=\"note\"><a href=\"#method\">How it was measured</a></p>\n", out);
-    settings(out, t);
+    report_html_settings(out, t);
     files_of(out, p);
     fputs("</section>\n", out);
 }
@@ -271,7 +277,8 @@ static void method(FILE *out, const struct report_part *parts, size_t n)
     fputs("<section id=\"method\">\n<h2>How it was done</h2>\n"
           "<p>A figure is a mean or median of n repetitions; [low, high] beside it are its 95&nbsp;% limits. "
           "Repetitions that an interrupt or a stolen core disturbed are discarded and counted. A dash is a value that "
-          "was not measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n", out);
+          "was not measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n",
+          out);
     for (size_t i = 0; i < n; i++)
         if (method_of(&parts[i]))
             fact(out, title_of(&parts[i]), method_of(&parts[i]));
@@ -328,7 +335,7 @@ int report_html(FILE *out, const struct report_head *head, const struct report_p
     contents(out, parts, n);
     fputs("<main>\n", out);
     machine(out, head, parts, n);
-    findings(out, parts, n);
+    report_html_findings(out, parts, n);
     for (size_t i = 0; i < n; i++)
         table_section(out, &parts[i], i + 1);
     report_missing(out, parts, n, head->incomplete);

@@ -21,9 +21,9 @@ enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000 };
 
 /* What is true of the whole measurement. All texts may be NULL. */
 struct report_head {
-    const char *cpu;      /* the processor's name: the title */
-    const char *machine;  /* "timing", "model:xeon-gold-6130" */
-    const char *source;   /* what it counts with, in words */
+    const char *cpu;     /* the processor's name: the title */
+    const char *machine; /* "timing", "model:xeon-gold-6130" */
+    const char *source;  /* what it counts with, in words */
     bool modelled;
     const char *date, *version, *seed, *command;
     /* how the machine was set: settings read, changed and restored; in this order */

@@ -8,7 +8,7 @@
 /* Entries of a reason that are named before the reader asks for the others. */
 enum { NAMED = 8 };
 
-static const char *reason(const struct report_part *p, size_t entry)
+static const char *report_missing_reason(const struct report_part *p, size_t entry)
 {
     const char *why = p->table->missing[entry].why;
     return why ? why : "no reason was given";
@@ -17,11 +17,11 @@ static const char *reason(const struct report_part *p, size_t entry)
 /* Whether an earlier entry of the parts has the same reason: the list is then printed there. */
 static bool seen_before(const struct report_part *parts, size_t part, size_t entry)
 {
-    const char *why = reason(&parts[part], entry);
+    const char *why = report_missing_reason(&parts[part], entry);
     for (size_t p = 0; p <= part; p++) {
         size_t n = p < part ? parts[p].table->n_missing : entry;
         for (size_t i = 0; i < n; i++)
-            if (strcmp(reason(&parts[p], i), why) == 0)
+            if (strcmp(report_missing_reason(&parts[p], i), why) == 0)
                 return true;
     }
     return false;
@@ -31,7 +31,7 @@ static size_t count_of(const struct report_part *p, const char *why)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->table->n_missing; i++)
-        n += strcmp(reason(p, i), why) == 0;
+        n += strcmp(report_missing_reason(p, i), why) == 0;
     return n;
 }
 
@@ -40,7 +40,7 @@ static void entries(FILE *out, const struct report_part *p, const char *why, siz
 {
     size_t k = 0;
     for (size_t i = 0; i < p->table->n_missing; i++) {
-        if (strcmp(reason(p, i), why) != 0)
+        if (strcmp(report_missing_reason(p, i), why) != 0)
             continue;
         if (k >= from && k < to) {
             fputs(k > from ? "; " : "", out);
@@ -60,8 +60,9 @@ static void of_table(FILE *out, const struct report_part *p, const char *why)
     fputs(": ", out);
     entries(out, p, why, 0, n > NAMED + 2 ? NAMED : n);
     if (n > NAMED + 2) {
-        fprintf(out, "<details class=\"opener\"><summary><span class=\"closed\">and %zu more</span>"
-                     "<span class=\"open\">fewer</span></summary></details><div class=\"scroll\"><div class=\"more\">",
+        fprintf(out,
+                "<details class=\"opener\"><summary><span class=\"closed\">and %zu more</span><span "
+                "class=\"open\">fewer</span></summary></details><div class=\"scroll\"><div class=\"more\">",
                 n - NAMED);
         entries(out, p, why, NAMED, n);
         fputs("</div></div>", out);
@@ -78,10 +79,10 @@ void report_missing(FILE *out, const struct report_part *parts, size_t n, bool i
             if (seen_before(parts, p, i))
                 continue;
             fputs(reasons++ ? "<li>" : "<ul class=\"reasons\">\n<li>", out);
-            html_text(out, reason(&parts[p], i));
+            html_text(out, report_missing_reason(&parts[p], i));
             fputs("\n<ul>\n", out);
             for (size_t q = p; q < n; q++)
-                of_table(out, &parts[q], reason(&parts[p], i));
+                of_table(out, &parts[q], report_missing_reason(&parts[p], i));
             fputs("</ul></li>\n", out);
         }
     fputs(reasons ? "</ul>\n" : "", out);

@@ -22,7 +22,7 @@ static int find_limit(const struct table *t, size_t column, const char *ending)
     return -1;
 }
 
-static bool is_limit(const struct table *t, size_t column)
+static bool report_table_is_limit(const struct table *t, size_t column)
 {
     const char *name = t->columns[column].name;
     size_t length = strlen(name);
@@ -66,7 +66,7 @@ static void tell_empty_columns(FILE *out, const struct table *t)
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++) {
         char name[120];
-        if (is_limit(t, i) || !empty_column(t, i))
+        if (report_table_is_limit(t, i) || !empty_column(t, i))
             continue;
         report_column_name(&t->columns[i], name, sizeof name);
         fputs(n++ ? ", " : "<p class=\"note\">No row has a value of: ", out);
@@ -95,7 +95,7 @@ static size_t shown_columns(const struct table *t, struct shown_column *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++)
-        if (!is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
+        if (!report_table_is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
             out[n++] = (struct shown_column){i, find_limit(t, i, "_lo"), find_limit(t, i, "_hi")};
     return n;
 }
@@ -126,7 +126,7 @@ static const char *readable_unit(const char *unit)
     return strcmp(unit, "us") == 0 ? "\xC2\xB5s" : unit;
 }
 
-static void heading(FILE *out, const struct table *t, const struct shown_column *s)
+static void report_table_heading(FILE *out, const struct table *t, const struct shown_column *s)
 {
     const struct table_column *c = &t->columns[s->value];
     char name[120];
@@ -143,7 +143,7 @@ static void heading(FILE *out, const struct table *t, const struct shown_column 
     fputs("</th>", out);
 }
 
-static void number(FILE *out, const struct table_column *c, double value)
+static void report_table_number(FILE *out, const struct table_column *c, double value)
 {
     if (table_is_code(c) && value >= 0 && value < 65536)
         fprintf(out, "%02XH", (unsigned)value);
@@ -155,18 +155,19 @@ static void number(FILE *out, const struct table_column *c, double value)
         fprintf(out, "%.*f", c->decimals, value + 0.0);
 }
 
-static void limits(FILE *out, const struct table_column *c, double lo, double hi)
+static void report_table_limits(FILE *out, const struct table_column *c, double lo, double hi)
 {
     fputs(" <span class=\"limits\">[", out);
     if (isfinite(lo))
-        number(out, c, lo);
+        report_table_number(out, c, lo);
     fputs(",&nbsp;", out);
     if (isfinite(hi))
-        number(out, c, hi);
+        report_table_number(out, c, hi);
     fputs("]</span>", out);
 }
 
-static void field(FILE *out, const struct table *t, size_t row, const struct shown_column *s, bool heads_row)
+static void report_table_field(FILE *out, const struct table *t, size_t row, const struct shown_column *s,
+                               bool heads_row)
 {
     const struct table_column *c = &t->columns[s->value];
     const struct table_value *v = &t->values[row * t->n_columns];
@@ -182,10 +183,10 @@ static void field(FILE *out, const struct table *t, size_t row, const struct sho
         html_text(out, v[s->value].text);
     } else {
         fprintf(out, "<%s class=\"number\">", tag);
-        number(out, c, v[s->value].number);
+        report_table_number(out, c, v[s->value].number);
         double lo = s->lo >= 0 ? v[s->lo].number : NAN, hi = s->hi >= 0 ? v[s->hi].number : NAN;
         if (isfinite(lo) || isfinite(hi))
-            limits(out, c, lo, hi);
+            report_table_limits(out, c, lo, hi);
     }
     fputs(heads_row ? "</th>" : "</td>", out);
 }
@@ -195,7 +196,7 @@ static void rows(FILE *out, const struct table *t, const struct shown_column *co
     for (size_t row = from; row < to; row++) {
         fputs("<tr>", out);
         for (size_t i = 0; i < n; i++)
-            field(out, t, row, &columns[i], i == 0 && t->columns[columns[i].value].key);
+            report_table_field(out, t, row, &columns[i], i == 0 && t->columns[columns[i].value].key);
         fputs("</tr>\n", out);
     }
 }
@@ -203,9 +204,10 @@ static void rows(FILE *out, const struct table *t, const struct shown_column *co
 /* The switch stands before what it opens, for a style sheet can only look forward; it is shown below the table. */
 static void opener(FILE *out, const struct table *t, size_t in_page)
 {
-    fprintf(out, "<details class=\"opener\"><summary><span class=\"closed\">Show all %zu rows</span>"
-                 "<span class=\"open\">Show the first %d rows only</span> of the table of ", in_page,
-            REPORT_ROWS_SHOWN);
+    fprintf(out,
+            "<details class=\"opener\"><summary><span class=\"closed\">Show all %zu rows</span><span "
+            "class=\"open\">Show the first %d rows only</span> of the table of ",
+            in_page, REPORT_ROWS_SHOWN);
     html_text(out, t->name);
     fputs("</summary></details>\n", out);
 }
@@ -233,12 +235,14 @@ void report_table(FILE *out, const struct table *t, const char *caption, const c
     fputs("<div class=\"rows\">\n", out);
     if (folded)
         opener(out, t, in_page);
-    fprintf(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"%s\">\n<table>\n"
-                 "<caption id=\"%s\">", id, id);
+    fprintf(out,
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"%s\">\n<table>\n"
+            "<caption id=\"%s\">",
+            id, id);
     html_text(out, caption);
     fputs("</caption>\n<thead><tr>", out);
     for (size_t i = 0; i < n; i++)
-        heading(out, t, &columns[i]);
+        report_table_heading(out, t, &columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
     rows(out, t, columns, n, 0, first);
     fputs("</tbody>\n", out);
@@ -279,7 +283,7 @@ static void other_key(FILE *out, const struct table *t, size_t entry, size_t col
     } else {
         html_text(out, name);
         putc(' ', out);
-        number(out, c, v->number);
+        report_table_number(out, c, v->number);
     }
 }
 

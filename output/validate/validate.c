@@ -8,16 +8,16 @@
 #include "util/plain_text.h"
 
 static const struct table_column columns[] = {
-    {"table", "", TABLE_TEXT, true, 0},         {"figure", "", TABLE_TEXT, true, 0},
-    {"unit", "", TABLE_TEXT, false, 0},         {"published", "", TABLE_REAL, false, 3},
+    {"table", "", TABLE_TEXT, true, 0},          {"figure", "", TABLE_TEXT, true, 0},
+    {"unit", "", TABLE_TEXT, false, 0},          {"published", "", TABLE_REAL, false, 3},
     {"published_max", "", TABLE_REAL, false, 3}, /* where a range was published */
-    {"measured", "", TABLE_REAL, false, 3},     {"measured_lo", "", TABLE_REAL, false, 3},
-    {"measured_hi", "", TABLE_REAL, false, 3},  {"deviation_percent", "%", TABLE_REAL, false, 1},
+    {"measured", "", TABLE_REAL, false, 3},      {"measured_lo", "", TABLE_REAL, false, 3},
+    {"measured_hi", "", TABLE_REAL, false, 3},   {"deviation_percent", "%", TABLE_REAL, false, 1},
     {"precision", "", TABLE_REAL, false, 3}, /* of what was published */
-    {"detectable", "", TABLE_REAL, false, 3},   {"detectable_percent", "%", TABLE_REAL, false, 1},
+    {"detectable", "", TABLE_REAL, false, 3},    {"detectable_percent", "%", TABLE_REAL, false, 1},
     {"hidden_by", "", TABLE_TEXT, false, 0}, /* where detectable_percent is above TO_FIND_PERCENT */
-    {"rows", "", TABLE_WHOLE, false, 0}, /* that the figure means */
-    {"verdict", "", TABLE_TEXT, false, 0},      {"source", "", TABLE_TEXT, false, 0},
+    {"rows", "", TABLE_WHOLE, false, 0},     /* that the figure means */
+    {"verdict", "", TABLE_TEXT, false, 0},       {"source", "", TABLE_TEXT, false, 0},
     {"note", "", TABLE_TEXT, false, 0},
 };
 
@@ -32,7 +32,7 @@ struct seen {
     double value, lo, hi;
     double detectable; /* the smallest deviation that would have been found, in any of the rows */
     size_t rows;
-    const char *note; /* of the row that is told */
+    const char *note;        /* of the row that is told */
     char own_note[NOTE_MAX]; /* where there is no such row */
 };
 
@@ -93,7 +93,7 @@ static bool is_among(const char *text, const char *words)
     return false;
 }
 
-static bool fits(const struct sku_key *k, const char *text, double number)
+static bool validate_fits(const struct sku_key *k, const char *text, double number)
 {
     if (text)
         return is_among(text, k->text);
@@ -103,7 +103,7 @@ static bool fits(const struct sku_key *k, const char *text, double number)
 static bool row_fits(const struct sku_figure *f, const struct table *t, size_t row)
 {
     for (size_t i = 0; i < f->n_keys; i++)
-        if (!fits(&f->keys[i], table_text(t, row, f->keys[i].column), table_number(t, row, f->keys[i].column)))
+        if (!validate_fits(&f->keys[i], table_text(t, row, f->keys[i].column), table_number(t, row, f->keys[i].column)))
             return false;
     return true;
 }
@@ -118,7 +118,7 @@ static const struct sku_key *key_of(const struct sku_figure *f, const char *colu
 
 /* The reason why a row that the figure means is missing. An entry may say less than the figure, but nothing that the
  * figure leaves open: that one kernel cannot run is no reason for a figure of all kernels. */
-static const char *reason(const struct sku_figure *f, const struct table *t)
+static const char *validate_reason(const struct sku_figure *f, const struct table *t)
 {
     for (size_t m = 0; m < t->n_missing; m++) {
         bool meant = true;
@@ -126,7 +126,7 @@ static const char *reason(const struct sku_figure *f, const struct table *t)
             const char *text = t->missing[m].values[c].text;
             double number = t->missing[m].values[c].number;
             const struct sku_key *k = key_of(f, t->columns[c].name);
-            meant = (!text && isnan(number)) || (k && fits(k, text, number));
+            meant = (!text && isnan(number)) || (k && validate_fits(k, text, number));
         }
         if (meant)
             return t->missing[m].why;
@@ -137,13 +137,13 @@ static const char *reason(const struct sku_figure *f, const struct table *t)
 static bool some_row_fits(const struct sku_key *k, const struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++)
-        if (fits(k, table_text(t, row, k->column), table_number(t, row, k->column)))
+        if (validate_fits(k, table_text(t, row, k->column), table_number(t, row, k->column)))
             return true;
     return false;
 }
 
 /* Why there is nothing, where the table does not say: the first key that no row has, with texts that there are. */
-static void explain(const struct sku_figure *f, const struct table *t, char *out, size_t size)
+static void validate_explain(const struct sku_figure *f, const struct table *t, char *out, size_t size)
 {
     for (size_t i = 0; i < f->n_keys; i++) {
         const struct sku_key *k = &f->keys[i];
@@ -161,31 +161,31 @@ static void explain(const struct sku_figure *f, const struct table *t, char *out
 
 /* ---- verdicts ---- */
 
-static double outside(const struct sku_figure *f, double x)
+static double validate_outside(const struct sku_figure *f, double x)
 {
     return x < f->lo ? f->lo - x : x > f->hi ? x - f->hi : 0;
 }
 
 /* Without limits the value counts. */
-static double lower(const struct seen *s)
+static double validate_lower(const struct seen *s)
 {
     return isfinite(s->lo) ? s->lo : s->value;
 }
 
-static double upper(const struct seen *s)
+static double validate_upper(const struct seen *s)
 {
     return isfinite(s->hi) ? s->hi : s->value;
 }
 
 static double detectable(const struct sku_figure *f, const struct seen *s)
 {
-    return is_counted(f) ? 1 : uncertainty(f) + upper(s) - lower(s);
+    return is_counted(f) ? 1 : uncertainty(f) + validate_upper(s) - validate_lower(s);
 }
 
-static enum verdict judge(const struct sku_figure *f, const struct seen *s)
+static enum verdict validate_judge(const struct sku_figure *f, const struct seen *s)
 {
     double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
-    double lo = lower(s), hi = upper(s);
+    double lo = validate_lower(s), hi = validate_upper(s);
     if (hi < f->lo - u - slack || lo > f->hi + u + slack)
         return DEVIATES;
     bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
@@ -195,17 +195,20 @@ static enum verdict judge(const struct sku_figure *f, const struct seen *s)
 /* The verdict, and what would have been found. */
 static void decide(const struct sku_figure *f, struct seen *s)
 {
-    s->verdict = f->published ? judge(f, s) : NOT_PUBLISHED;
+    s->verdict = f->published ? validate_judge(f, s) : NOT_PUBLISHED;
     s->detectable = f->published ? detectable(f, s) : NAN;
 }
 
-static struct seen look(const struct sku_figure *f, const struct table *t, size_t row)
+static struct seen validate_look(const struct sku_figure *f, const struct table *t, size_t row)
 {
     char lo[SKU_NAME_MAX + 4], hi[SKU_NAME_MAX + 4];
     snprintf(lo, sizeof lo, "%s_lo", f->column);
     snprintf(hi, sizeof hi, "%s_hi", f->column);
-    return (struct seen){.verdict = NOT_MEASURED, .value = table_number(t, row, f->column),
-                         .lo = table_number(t, row, lo), .hi = table_number(t, row, hi), .detectable = NAN,
+    return (struct seen){.verdict = NOT_MEASURED,
+                         .value = table_number(t, row, f->column),
+                         .lo = table_number(t, row, lo),
+                         .hi = table_number(t, row, hi),
+                         .detectable = NAN,
                          .note = table_text(t, row, "note")};
 }
 
@@ -213,23 +216,23 @@ static bool is_worse(const struct sku_figure *f, const struct seen *a, const str
 {
     if (a->verdict != than->verdict)
         return a->verdict > than->verdict;
-    return outside(f, a->value) > outside(f, than->value);
+    return validate_outside(f, a->value) > validate_outside(f, than->value);
 }
 
 static struct seen nothing_of(const struct sku_figure *f)
 {
-    return (struct seen){.verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN,
-                         .detectable = NAN};
+    return (struct seen){
+        .verdict = f->published ? NOT_MEASURED : NOT_PUBLISHED, .value = NAN, .lo = NAN, .hi = NAN, .detectable = NAN};
 }
 
 /* The row to tell of, or the mean of all: without a published figure the mean, too. */
-static struct seen see(const struct sku_figure *f, const struct table *t)
+static struct seen validate_see(const struct sku_figure *f, const struct table *t)
 {
     struct seen worst = nothing_of(f);
     double sum = 0, lo = 0, hi = 0, widest = NAN;
     size_t rows = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
-        struct seen s = row_fits(f, t, row) ? look(f, t, row) : (struct seen){.value = NAN};
+        struct seen s = row_fits(f, t, row) ? validate_look(f, t, row) : (struct seen){.value = NAN};
         if (!isfinite(s.value))
             continue;
         decide(f, &s);
@@ -247,9 +250,9 @@ static struct seen see(const struct sku_figure *f, const struct table *t)
     } else if (rows) {
         worst.detectable = widest;
     } else {
-        worst.note = reason(f, t);
+        worst.note = validate_reason(f, t);
         if (!worst.note)
-            explain(f, t, worst.own_note, sizeof worst.own_note);
+            validate_explain(f, t, worst.own_note, sizeof worst.own_note);
     }
     worst.rows = rows;
     return worst;
@@ -257,7 +260,7 @@ static struct seen see(const struct sku_figure *f, const struct table *t)
 
 /* ---- the table ---- */
 
-static const struct table *find(const struct table *const *tables, size_t n, const char *name)
+static const struct table *validate_find(const struct table *const *tables, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (tables[i]->name && strcmp(tables[i]->name, name) == 0)
@@ -265,7 +268,7 @@ static const struct table *find(const struct table *const *tables, size_t n, con
     return NULL;
 }
 
-static const char *unit_of(const struct table *t, const char *column)
+static const char *validate_unit_of(const struct table *t, const char *column)
 {
     for (size_t i = 0; t && i < t->n_columns; i++)
         if (strcmp(t->columns[i].name, column) == 0)
@@ -304,10 +307,10 @@ static void put_published(struct table *out, const struct sku_figure *f, const s
         table_put_number(out, "deviation_percent", 100 * (s->value - from) / fabs(from));
 }
 
-static void put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
+static void validate_put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
 {
     char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20];
-    const char *unit = unit_of(t, f->column);
+    const char *unit = validate_unit_of(t, f->column);
     snprintf(name, sizeof name, "%s%s%s%s", f->where, *f->where ? " " : "", f->mean ? "mean " : "", f->column);
     table_add_row(out);
     table_put_text(out, "table", f->table);
@@ -344,11 +347,11 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
     put_meta(out, sku, n ? tables[0] : NULL);
     for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
         const struct sku_figure *f = &sku->figures[i];
-        const struct table *t = find(tables, n, f->table);
-        struct seen s = t ? see(f, t) : nothing_of(f);
+        const struct table *t = validate_find(tables, n, f->table);
+        struct seen s = t ? validate_see(f, t) : nothing_of(f);
         if (!t)
             snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
-        put_row(out, f, t, &s);
+        validate_put_row(out, f, t, &s);
     }
     return out->failed ? -1 : 0;
 }
@@ -383,7 +386,7 @@ static const char *plain_field(const struct table *v, size_t row, const char *co
     return to;
 }
 
-static void print_row(FILE *out, const struct table *v, size_t row)
+static void validate_print_row(FILE *out, const struct table *v, size_t row)
 {
     char published[80], high[24], within[24], measured[24], lo[24], hi[24], limits[60] = "";
     double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
@@ -462,6 +465,6 @@ void validate_print(FILE *out, bool colour, const struct table *verdicts)
             fprintf(out, "%s: %zu of %zu\n", name, n, published);
         for (size_t row = 0; row < verdicts->n_rows; row++)
             if (strcmp(table_text(verdicts, row, "verdict"), name) == 0)
-                print_row(out, verdicts, row);
+                validate_print_row(out, verdicts, row);
     }
 }

@@ -18,7 +18,7 @@
 enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
 static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
-static const double SAME_GHZ = 0.01; /* relative: PAUSE and the kernel ran at one frequency */
+static const double SAME_GHZ = 0.01;        /* relative: PAUSE and the kernel ran at one frequency */
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -48,7 +48,7 @@ static const struct table_column columns[] = {
 
 /* ---- plan ---- */
 
-static struct energy_setup experiment(const struct tables_context *x, const struct cell *c)
+static struct energy_setup energy_energy_experiment(const struct tables_context *x, const struct cell *c)
 {
     const struct tables_options *o = x->options;
     struct energy_setup s;
@@ -62,26 +62,28 @@ static struct energy_setup experiment(const struct tables_context *x, const stru
     return s;
 }
 
-static void note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
+static void energy_energy_note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "settle_us", s->settle_us);
     table_set_setting_number(t, "duration_us", s->duration_us);
     table_set_setting_number(t, "period_us", s->period_us);
     table_set_setting(t, "companion", "same as the measured core, also while it runs PAUSE");
-    table_set_setting(t, "operation", "one counted instruction of the kernel; all active cores are taken to execute as "
-                      "many as the measured one");
-    table_set_setting(t, "counted_cores", "active cores of the package or die whose energy counter is read: power and "
-                      "energy are theirs");
-    table_set_setting(t, "idle_ghz", "the frequency of PAUSE, whose power is subtracted: where it is not that of the "
-                      "kernel, watts is a difference of frequencies, too");
+    table_set_setting(
+        t, "operation",
+        "one counted instruction of the kernel; all active cores are taken to execute as many as the measured one");
+    table_set_setting(t, "counted_cores",
+                      "active cores of the package or die whose energy counter is read: power and energy are theirs");
+    table_set_setting(t, "idle_ghz",
+                      "the frequency of PAUSE, whose power is subtracted: where it is not that of the kernel, watts is "
+                      "a difference of frequencies, too");
     table_set_setting(t, "lane", "64 bits of its registers");
     if (slowest)
         table_set_setting(t, "fixed", slowest);
 }
 
 /* 1 and all; or what was asked for. */
-static size_t core_counts(const struct tables_context *x, unsigned *out, size_t max)
+static size_t energy_energy_core_counts(const struct tables_context *x, unsigned *out, size_t max)
 {
     size_t n = tables_active_cores(x, false, out, max);
     if (x->options->n_active == 0 && n > 2)
@@ -102,8 +104,8 @@ static struct payload most_demanding(const struct tables_context *x)
     return last;
 }
 
-static int add_cells(const struct tables_context *x, const struct payload *kernel, unsigned cores,
-                     const struct payload *slowest, struct cells *out, struct machine_error *err)
+static int energy_energy_add_cells(const struct tables_context *x, const struct payload *kernel, unsigned cores,
+                                   const struct payload *slowest, struct cells *out, struct machine_error *err)
 {
     bool fixed_already = x->options->fixed_ghz > 0;
     for (unsigned mode = fixed_already ? FIXED : AUTOMATIC; mode < MODES; mode++) {
@@ -115,7 +117,7 @@ static int add_cells(const struct tables_context *x, const struct payload *kerne
         c->b = *slowest;
         c->active_cores = cores;
         c->number[0] = mode;
-        struct energy_setup s = experiment(x, c);
+        struct energy_setup s = energy_energy_experiment(x, c);
         c->seconds = s.runs * 2 * (s.settle_us + s.duration_us + 2000) * 1e-6;
     }
     return MACHINE_OK;
@@ -128,7 +130,7 @@ static bool possible(const struct tables_context *x, struct table *t)
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
         table_add_missing(t, "not with --siblings busy: what the other hyper-threads execute is not counted, but takes "
-                          "energy; --siblings idle tells it");
+                             "energy; --siblings idle tells it");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
@@ -139,7 +141,8 @@ static bool possible(const struct tables_context *x, struct table *t)
     return false;
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int energy_energy_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                              struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX], slowest = most_demanding(x);
     unsigned cores[TABLES_CORES_MAX];
@@ -151,15 +154,15 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         snprintf(fixed, sizeof fixed, "by --fixed-frequency, at %g GHz", x->options->fixed_ghz);
     else
         snprintf(fixed, sizeof fixed, "at the frequency at which %s runs by itself", slowest.name);
-    struct energy_setup s = experiment(x, &any);
-    note_settings(&s, fixed, t);
+    struct energy_setup s = energy_energy_experiment(x, &any);
+    energy_energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    size_t n_cores = core_counts(x, cores, TABLES_CORES_MAX);
+    size_t n_cores = energy_energy_core_counts(x, cores, TABLES_CORES_MAX);
     int status = MACHINE_OK;
     for (size_t k = 0; k < n_cores && status == MACHINE_OK; k++)
         for (size_t i = 0; i < n && status == MACHINE_OK; i++)
             if (strcmp(kernels[i].name, s.idle.name) != 0)
-                status = add_cells(x, &kernels[i], cores[k], &slowest, out, err);
+                status = energy_energy_add_cells(x, &kernels[i], cores[k], &slowest, out, err);
     return status;
 }
 
@@ -169,7 +172,7 @@ struct watch {
     const struct tables_context *x;
 };
 
-static int on_progress(void *data, unsigned done, unsigned wanted)
+static int energy_energy_on_progress(void *data, unsigned done, unsigned wanted)
 {
     const struct watch *w = data;
     return tables_stop(w->x, (double)done / (wanted ? wanted : 1));
@@ -196,9 +199,10 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
     *ghz = values ? clock_centre(&clock, TRACE_FREQ, values, t->n, values + t->n) : NAN;
     free(values);
     transition_result_free(&seen);
-    return isnan(*ghz) ? machine_fail(err, MACHINE_CANNOT, "stop other programs", "the frequency of %s could not be "
-                                      "measured: every repetition was disturbed", c->b.name)
-                       : MACHINE_OK;
+    return isnan(*ghz)
+               ? machine_fail(err, MACHINE_CANNOT, "stop other programs",
+                              "the frequency of %s could not be measured: every repetition was disturbed", c->b.name)
+               : MACHINE_OK;
 }
 
 struct costs {
@@ -208,12 +212,12 @@ struct costs {
     double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start;
 };
 
-static int collect(const struct energy_result *r, struct costs *c)
+static int energy_energy_collect(const struct energy_result *r, struct costs *c)
 {
     memset(c, 0, sizeof *c);
     c->cores = r->counted_cores;
-    double **lists[] = {&c->watts, &c->nj, &c->package, &c->idle, &c->ghz, &c->idle_ghz, &c->least, &c->doubt,
-                        &c->start};
+    double **lists[] = {&c->watts,    &c->nj,    &c->package, &c->idle, &c->ghz,
+                        &c->idle_ghz, &c->least, &c->doubt,   &c->start};
     enum { LISTS = sizeof lists / sizeof *lists };
     double *room = malloc((r->n ? r->n : 1) * LISTS * sizeof *room);
     if (!room)
@@ -240,7 +244,7 @@ static int collect(const struct energy_result *r, struct costs *c)
     return 0;
 }
 
-static struct estimate mean(const double *x, size_t n)
+static struct estimate energy_energy_mean(const double *x, size_t n)
 {
     size_t used;
     return robust_mean(x, n, 0, INFINITY, &used);
@@ -248,7 +252,8 @@ static struct estimate mean(const double *x, size_t n)
 
 /* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions
  * scatter. */
-static void put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt, double scale)
+static void energy_energy_put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt,
+                              double scale)
 {
     double below = doubt + (e.value > 0 ? nearer_0 : 0), above = doubt + (e.value > 0 ? 0 : nearer_0);
     table_put_limits(rows, column, e.value * scale, (e.lo - below) * scale, (e.hi + above) * scale);
@@ -262,54 +267,60 @@ static void put_keys(struct table *rows, const struct cell *c, double ghz)
     table_put_text(rows, "mode", mode_names[c->number[0]]);
 }
 
-static void write_row(const struct cell *c, const struct costs *k, struct table *rows)
+static void energy_energy_write_row(const struct cell *c, const struct costs *k, struct table *rows)
 {
-    struct estimate nj = mean(k->nj, k->n), watts = mean(k->watts, k->n);
-    double less = 1 - mean(k->least, k->n).value, doubt = mean(k->doubt, k->n).value;
-    double start = mean(k->start, k->n).value, less_watts = less * fabs(watts.value), less_nj = less * fabs(nj.value);
+    struct estimate nj = energy_energy_mean(k->nj, k->n), watts = energy_energy_mean(k->watts, k->n);
+    double less = 1 - energy_energy_mean(k->least, k->n).value, doubt = energy_energy_mean(k->doubt, k->n).value;
+    double start = energy_energy_mean(k->start, k->n).value, less_watts = less * fabs(watts.value),
+           less_nj = less * fabs(nj.value);
     double start_nj = start * fabs(nj.value / watts.value);
     table_add_row(rows);
-    put_keys(rows, c, mean(k->ghz, k->n).value);
-    put(rows, "watts", watts, less_watts, start, 1);
-    put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
-    put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
-    put(rows, "package_watts", mean(k->package, k->n), less_watts, doubt + start, 1);
-    put(rows, "idle_watts", mean(k->idle, k->n), 0, doubt, 1);
-    table_put_number(rows, "idle_ghz", round(mean(k->idle_ghz, k->n).value * 1000) / 1000);
+    put_keys(rows, c, energy_energy_mean(k->ghz, k->n).value);
+    energy_energy_put(rows, "watts", watts, less_watts, start, 1);
+    energy_energy_put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
+    energy_energy_put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
+    energy_energy_put(rows, "package_watts", energy_energy_mean(k->package, k->n), less_watts, doubt + start, 1);
+    energy_energy_put(rows, "idle_watts", energy_energy_mean(k->idle, k->n), 0, doubt, 1);
+    table_put_number(rows, "idle_ghz", round(energy_energy_mean(k->idle_ghz, k->n).value * 1000) / 1000);
     table_put_number(rows, "counted_cores", k->cores);
     table_put_number(rows, "n", (double)k->n);
     table_put_number(rows, "discarded", (double)k->discarded);
 }
 
 /* Writes the row, or why there is none. `fixed`: at which it should have run, 0 = any. */
-static void judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
+static void energy_energy_judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
 {
     char why[300] = "";
-    double ghz = mean(k->ghz, k->n).value, idle = mean(k->idle_ghz, k->n).value;
+    double ghz = energy_energy_mean(k->ghz, k->n).value, idle = energy_energy_mean(k->idle_ghz, k->n).value;
     if (k->n == 0)
-        snprintf(why, sizeof why, "all %zu repetitions were disturbed: something else ran for more than %g %% of the "
-                 "time; stop other programs", k->discarded, 100 * ENERGY_LOST_MOST);
+        snprintf(why, sizeof why,
+                 "all %zu repetitions were disturbed: something else ran for more than %g %% of the time; stop other "
+                 "programs",
+                 k->discarded, 100 * ENERGY_LOST_MOST);
     else if (fixed > 0 && !(fabs(ghz / fixed - 1) <= FIXED_TOLERANCE && fabs(idle / fixed - 1) <= FIXED_TOLERANCE))
-        snprintf(why, sizeof why, "the frequency was not fixed: %s ran at %.3f GHz and PAUSE at %.3f, not at %.3f; a "
-                 "lower --fixed-frequency may hold", c->a.name, ghz, idle, fixed);
+        snprintf(why, sizeof why,
+                 "the frequency was not fixed: %s ran at %.3f GHz and PAUSE at %.3f, not at %.3f; a lower "
+                 "--fixed-frequency may hold",
+                 c->a.name, ghz, idle, fixed);
     if (!why[0]) {
-        write_row(c, k, rows);
+        energy_energy_write_row(c, k, rows);
         return;
     }
     table_add_missing(rows, why);
     put_keys(rows, c, NAN);
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int energy_energy_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                                 struct machine_error *err)
 {
-    struct energy_setup s = experiment(x, c);
+    struct energy_setup s = energy_energy_experiment(x, c);
     struct energy_result seen;
     struct costs costs;
     double fixed = 0;
     bool ask = c->number[0] == FIXED && !(x->options->fixed_ghz > 0);
     struct watch w = {x};
     int status = MACHINE_OK;
-    s.progress = on_progress;
+    s.progress = energy_energy_on_progress;
     s.data = &w;
     if (ask)
         status = automatic_ghz(x, c, &fixed, err);
@@ -325,11 +336,11 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     }
     if (status != MACHINE_OK)
         return status;
-    if (collect(&seen, &costs)) {
+    if (energy_energy_collect(&seen, &costs)) {
         energy_result_free(&seen);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
-    judge(c, &costs, ask ? fixed : x->options->fixed_ghz, rows);
+    energy_energy_judge(c, &costs, ask ? fixed : x->options->fixed_ghz, rows);
     free(costs.watts);
     energy_result_free(&seen);
     return MACHINE_OK;
@@ -349,7 +360,7 @@ static void format_limits(const struct table *t, size_t row, const char *column,
                  table_number(t, row, hi));
 }
 
-static void print(FILE *out, bool colour, const struct table *t)
+static void energy_energy_print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, table_energy.title);
     if (t->n_rows)
@@ -368,8 +379,8 @@ static void print(FILE *out, bool colour, const struct table *t)
 }
 
 /* The kernels of one operation, from 128 bits on, under one mode on the fewest cores. */
-static void tell(FILE *out, const struct table *t, const char *mode, const char *column, const char *head,
-                 const char *unit, int decimals)
+static void energy_energy_tell(FILE *out, const struct table *t, const char *mode, const char *column, const char *head,
+                               const char *unit, int decimals)
 {
     char text[ESTIMATE_TEXT_MAX];
     double cores = INFINITY, ghz = NAN;
@@ -408,9 +419,10 @@ static void tell_idle(FILE *out, const struct table *t, bool fixed)
         }
     }
     if (differ)
-        fprintf(out, "In %zu of %zu rows PAUSE ran at another frequency than the kernel (%s on %.0f core%s: %.3f GHz "
-                "against %.3f), so that watts and energy there are not those of the code alone%s.\n", differ, t->n_rows,
-                table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
+        fprintf(out,
+                "In %zu of %zu rows PAUSE ran at another frequency than the kernel (%s on %.0f core%s: %.3f GHz "
+                "against %.3f), so that watts and energy there are not those of the code alone%s.\n",
+                differ, t->n_rows, table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
                 table_number(t, most, "active_cores") > 1 ? "s" : "", table_number(t, most, "idle_ghz"),
                 table_number(t, most, "freq_ghz"),
                 fixed ? "; those at a fixed frequency are" : "; --fixed-frequency tells them");
@@ -422,21 +434,23 @@ static void tell_counted(FILE *out, const struct table *t)
     for (size_t i = t->n_rows; i-- > 0;) {
         double active = table_number(t, i, "active_cores"), counted = table_number(t, i, "counted_cores");
         if (counted < active) {
-            fprintf(out, "The energy counter is of one package or die: of %.0f active cores, power and energy are "
-                    "those of %.0f.\n", active, counted);
+            fprintf(out,
+                    "The energy counter is of one package or die: of %.0f active cores, power and energy are those of "
+                    "%.0f.\n",
+                    active, counted);
             return;
         }
     }
 }
 
-static void findings(FILE *out, const struct table *t)
+static void energy_energy_findings(FILE *out, const struct table *t)
 {
     bool fixed = false;
     for (size_t i = 0; i < t->n_rows && !fixed; i++)
         fixed = strcmp(table_text(t, i, "mode"), "fixed") == 0;
     const char *mode = mode_names[fixed ? FIXED : AUTOMATIC];
-    tell(out, t, mode, "watts", "Power above a PAUSE loop", "W", 1);
-    tell(out, t, mode, "nj_per_lane", "Energy of 64 bits of an operation", "nJ", 2);
+    energy_energy_tell(out, t, mode, "watts", "Power above a PAUSE loop", "W", 1);
+    energy_energy_tell(out, t, mode, "nj_per_lane", "Energy of 64 bits of an operation", "nJ", 2);
     tell_idle(out, t, fixed);
     tell_counted(out, t);
 }
@@ -447,8 +461,8 @@ const struct table_kind table_energy = {
     .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
-    .print = print,
-    .findings = findings,
+    .plan = energy_energy_plan,
+    .measure = energy_energy_measure,
+    .print = energy_energy_print,
+    .findings = energy_energy_findings,
 };

@@ -8,16 +8,16 @@
 
 /* One measured stretch. Durations are in seconds. */
 struct energy_stretch {
-    double joules, seconds;    /* of the package, between two readings of its counter */
-    double run_seconds;        /* of them, those in which the measured core ran the code */
-    double operations;         /* counted instructions in the recorded part of that ... */
-    double recorded_seconds;   /* ... and how long this part is */
-    double cycles;             /* core cycles ... */
-    double cycle_seconds;      /* ... counted in so much time */
-    double lost_seconds;       /* of the recorded part: something else ran, for long enough to be seen */
-    double other_seconds;      /* of the recorded part, all in which the code did not run: energy_other(), and what the
+    double joules, seconds;  /* of the package, between two readings of its counter */
+    double run_seconds;      /* of them, those in which the measured core ran the code */
+    double operations;       /* counted instructions in the recorded part of that ... */
+    double recorded_seconds; /* ... and how long this part is */
+    double cycles;           /* core cycles ... */
+    double cycle_seconds;    /* ... counted in so much time */
+    double lost_seconds;     /* of the recorded part: something else ran, for long enough to be seen */
+    double other_seconds;    /* of the recorded part, all in which the code did not run: energy_other(), and what the
                                   samples themselves take */
-    double start_seconds;      /* of these, those of the first millisecond, in which it may not have settled yet */
+    double start_seconds;    /* of these, those of the first millisecond, in which it may not have settled yet */
 };
 
 /*

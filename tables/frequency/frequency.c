@@ -21,8 +21,8 @@
 #define SLACK (FREQUENCY_SAME / 2)
 #define SHARP (FREQUENCY_SAME / 10)
 enum { RUNS_FEW = 10, RUNS_MOST = 24 }; /* where limits are wide: the clock advances in steps */
-enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = a frequency that is measured again */
-enum { AGAIN_LEAST = 8 }; /* so many of them, if there are so many, and one for each number of cores */
+enum { AGAIN = 0 };                     /* cell.number[AGAIN]: 1 = a frequency that is measured again */
+enum { AGAIN_LEAST = 8 };               /* so many of them, if there are so many, and one for each number of cores */
 
 static const struct table_column columns[] = {
     {"cpu", "", TABLE_WHOLE, true, 0},
@@ -76,8 +76,8 @@ static struct cell *add_cell(const struct tables_context *x, const struct payloa
     c->cpu = cpu;
     c->number[AGAIN] = again;
     set_up(x, c, &s);
-    c->seconds = 0.02 + 1e-6 * (s.settle_us + s.runs * (s.before_us + transition_run_in_us(s.period_us) +
-                                                        s.observe_us));
+    c->seconds = 0.02 +
+                 1e-6 * (s.settle_us + s.runs * (s.before_us + transition_run_in_us(s.period_us) + s.observe_us));
     return c;
 }
 
@@ -102,7 +102,7 @@ static void put_limits(struct table *t, const struct rated_table *s, const char 
 }
 
 /* The processor's own limits, as settings: "1-2: 3.7, 3-4: 3.5", or why they are not known. */
-static void read_limits(const struct tables_context *x, struct table *t)
+static void frequency_read_limits(const struct tables_context *x, struct table *t)
 {
     static const char *const powers[] = {"nominal", "level 1", "level 2"};
     const char *bases[RATED_BASES];
@@ -146,14 +146,13 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
         snprintf(key, sizeof key, "core of CPU %d", *cpu);
         table_set_setting(t, key, info.core_class);
     }
-    read_limits(x, t);
+    frequency_read_limits(x, t);
     x->machine->ops->finish(x->machine);
     return MACHINE_OK;
 }
 
 /* One CPU of each kind of core, or the one that the options name. `chosen`: what the machine would take. */
-static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[MACHINE_CORE_KINDS_MAX],
-                          struct table *t)
+static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[MACHINE_CORE_KINDS_MAX], struct table *t)
 {
     struct machine_core_kind kinds[MACHINE_CORE_KINDS_MAX];
     bool named = x->options->cpu >= 0 || x->options->n_cpus > 0;
@@ -177,8 +176,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static int add_cells(const struct tables_context *x, const struct payload *kernels, size_t n_kernels, int cpu,
-                     struct cells *out)
+static int frequency_add_cells(const struct tables_context *x, const struct payload *kernels, size_t n_kernels, int cpu,
+                               struct cells *out)
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n_cores = tables_active_cores(x, !x->options->brief, cores, TABLES_CORES_MAX);
@@ -194,7 +193,7 @@ static int add_cells(const struct tables_context *x, const struct payload *kerne
     return 0;
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int frequency_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     int cpus[MACHINE_CORE_KINDS_MAX], chosen;
@@ -207,7 +206,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         return status;
     size_t n_cpus = choose_cpus(x, chosen, cpus, t);
     for (size_t i = 0; i < n_cpus; i++)
-        if (add_cells(x, kernels, n, cpus[i], out))
+        if (frequency_add_cells(x, kernels, n, cpus[i], out))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     set_up(x, &out->cell[0], &s);
     table_set_setting_number(t, "cores", x->info.cores);
@@ -225,7 +224,7 @@ struct listener {
     const struct tables_context *context;
 };
 
-static int on_progress(void *data, unsigned done, unsigned wanted)
+static int frequency_on_progress(void *data, unsigned done, unsigned wanted)
 {
     const struct listener *l = data;
     return tables_stop(l->context, (double)done / wanted);
@@ -233,8 +232,10 @@ static int on_progress(void *data, unsigned done, unsigned wanted)
 
 static void put_shares(const struct trace *t, struct table *rows)
 {
-    static const struct { enum trace_channel channel; const char *column; } shares[] = {
-        {TRACE_LVL0, "lvl0"}, {TRACE_LVL1, "lvl1"}, {TRACE_LVL2, "lvl2"}};
+    static const struct {
+        enum trace_channel channel;
+        const char *column;
+    } shares[] = {{TRACE_LVL0, "lvl0"}, {TRACE_LVL1, "lvl1"}, {TRACE_LVL2, "lvl2"}};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
         struct steady_value share;
         if (steady_mean(t, shares[i].channel, 1, &share) == 0)
@@ -261,13 +262,14 @@ static void put_again(const struct cell *c, const struct steady_value *f, struct
     char key[TABLES_CELL_ID_MAX + 12], json[300];
     double half = (f->mean.hi - f->mean.lo) / 2;
     snprintf(key, sizeof key, FREQUENCY_AGAIN "%s", c->id);
-    snprintf(json, sizeof json, "{\"cpu\": %d, \"kernel\": \"%.60s\", \"active_cores\": %u, \"freq_ghz\": %.9g, "
-             "\"half_width\": %.9g}", c->cpu, c->a.name, c->active_cores, f->mean.value, isnan(half) ? 0 : half);
+    snprintf(json, sizeof json,
+             "{\"cpu\": %d, \"kernel\": \"%.60s\", \"active_cores\": %u, \"freq_ghz\": %.9g, \"half_width\": %.9g}",
+             c->cpu, c->a.name, c->active_cores, f->mean.value, isnan(half) ? 0 : half);
     table_set_detail(rows, key, json);
 }
 
-static void put_row(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
-                    struct table *rows)
+static void frequency_put_row(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+                              struct table *rows)
 {
     table_add_row(rows);
     table_put_number(rows, "cpu", c->cpu);
@@ -279,24 +281,26 @@ static void put_row(const struct cell *c, const struct transition_result *r, con
     put_shares(&r->trace, rows);
 }
 
-static void put(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
-                struct table *rows)
+static void frequency_put(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+                          struct table *rows)
 {
     char why[300];
     if (f->used && c->number[AGAIN]) {
         put_again(c, f, rows);
     } else if (f->used) {
-        put_row(c, r, f, rows);
+        frequency_put_row(c, r, f, rows);
         put_discarded(c, r, f, rows);
     } else if (!c->number[AGAIN]) {
-        snprintf(why, sizeof why, "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten "
-                 "--warmup and --observe", r->n_invalid, r->n_invalid ? r->invalid[0].why : "no samples");
+        snprintf(
+            why, sizeof why,
+            "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten --warmup and --observe",
+            r->n_invalid, r->n_invalid ? r->invalid[0].why : "no samples");
         tables_cell_missing(rows, c, why);
     }
 }
 
-static int measure_once(const struct tables_context *x, const struct steady_setup *s, struct transition_result *r,
-                        struct steady_value *f, struct machine_error *err)
+static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s,
+                                  struct transition_result *r, struct steady_value *f, struct machine_error *err)
 {
     int status = steady_run(x->machine, s, r, err);
     if (status)
@@ -320,24 +324,25 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
     return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                             struct machine_error *err)
 {
     struct listener listener = {x};
     struct steady_setup s;
     struct steady_value f;
     struct transition_result r;
     set_up(x, c, &s);
-    s.progress = on_progress;
+    s.progress = frequency_on_progress;
     s.data = &listener;
-    int status = measure_once(x, &s, &r, &f, err);
+    int status = frequency_measure_once(x, &s, &r, &f, err);
     while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
         transition_result_free(&r);
         s.runs *= 2;
-        status = measure_once(x, &s, &r, &f, err);
+        status = frequency_measure_once(x, &s, &r, &f, err);
     }
     if (status)
         return status;
-    put(c, &r, &f, rows);
+    frequency_put(c, &r, &f, rows);
     transition_result_free(&r);
     return MACHINE_OK;
 }
@@ -348,8 +353,8 @@ const struct table_kind table_frequency = {
     .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
+    .plan = frequency_plan,
+    .measure = frequency_measure,
     .conclude = frequency_conclude,
     .print = frequency_print,
     .findings = frequency_findings,

@@ -56,7 +56,7 @@ struct seen {
 };
 
 /* The number of a kernel; FREQUENCY_KERNELS_MAX where there is no room for another one. */
-static size_t kernel_number(struct seen *s, const char *name)
+static size_t frequency_conclude_kernel_number(struct seen *s, const char *name)
 {
     size_t k = 0;
     while (k < s->n_kernels && strcmp(s->kernels[k], name) != 0)
@@ -66,7 +66,7 @@ static size_t kernel_number(struct seen *s, const char *name)
     return k;
 }
 
-static double half_width(const struct table *t, size_t row)
+static double frequency_conclude_half_width(const struct table *t, size_t row)
 {
     return (table_number(t, row, "freq_ghz_hi") - table_number(t, row, "freq_ghz_lo")) / 2;
 }
@@ -75,12 +75,15 @@ static void take_row(const struct table *t, size_t row, struct seen *s)
 {
     const char *kernel = table_text(t, row, "kernel");
     double ghz = table_number(t, row, "freq_ghz");
-    size_t k = kernel ? kernel_number(s, kernel) : FREQUENCY_KERNELS_MAX;
+    size_t k = kernel ? frequency_conclude_kernel_number(s, kernel) : FREQUENCY_KERNELS_MAX;
     if (k == FREQUENCY_KERNELS_MAX || !isfinite(ghz))
         return;
     s->points[s->n++] = (struct frequency_point){
-        .kernel = k, .cores = (unsigned)table_number(t, row, "active_cores"), .ghz = ghz,
-        .half_width = half_width(t, row), .row = row,
+        .kernel = k,
+        .cores = (unsigned)table_number(t, row, "active_cores"),
+        .ghz = ghz,
+        .half_width = frequency_conclude_half_width(t, row),
+        .row = row,
         .share = {table_number(t, row, "lvl0"), table_number(t, row, "lvl1"), table_number(t, row, "lvl2")}};
 }
 
@@ -107,11 +110,12 @@ static void take_again(const struct table *t, const struct table_pair *detail, i
         return;
     json_t *json = json_loads(detail->value, 0, NULL);
     if (json_unpack(json, "{s:i, s:s, s:i, s:F, s:F}", "cpu", &of, "kernel", &kernel, "active_cores", &cores,
-                    "freq_ghz", &ghz, "half_width", &half) == 0 && of == cpu) {
+                    "freq_ghz", &ghz, "half_width", &half) == 0 &&
+        of == cpu) {
         size_t row = find_row(t, cpu, kernel, (unsigned)cores);
         if (row < t->n_rows && isfinite(table_number(t, row, "freq_ghz")))
             s->again[s->n_again++] = (struct frequency_again){table_number(t, row, "freq_ghz"), ghz,
-                                                              half_width(t, row), half};
+                                                              frequency_conclude_half_width(t, row), half};
     }
     json_decref(json);
 }
@@ -204,8 +208,8 @@ static void put_what_is_known(struct table *t)
         snprintf(key, sizeof key, "core of CPU %d", cpu);
         if (table_setting(t, key) && *table_setting(t, key))
             table_set_text(t, row, "core", table_setting(t, key));
-        table_set_number(t, row, "turbo_limit_ghz", core_ranges_value(frequency_limits(t, cpu),
-                                                                    (unsigned)table_number(t, row, "active_cores")));
+        table_set_number(t, row, "turbo_limit_ghz",
+                         core_ranges_value(frequency_limits(t, cpu), (unsigned)table_number(t, row, "active_cores")));
     }
 }
 

@@ -12,8 +12,8 @@
 #define RISES_MOST (1.0 / 7)
 #define UNSTEADY_MOST 0.25
 #define OPPOSITE_MOST 0.15
-#define OF_MANY 2.5       /* times the limits: many are compared */
-#define ONE_LEVEL 0.0068  /* relative: 1.5 times FREQUENCY_SAME */
+#define OF_MANY 2.5      /* times the limits: many are compared */
+#define ONE_LEVEL 0.0068 /* relative: 1.5 times FREQUENCY_SAME */
 
 static double or_zero(double x)
 {
@@ -26,7 +26,7 @@ bool frequency_same(double a, double a_half, double b, double b_half)
     return fabs(a - b) <= fmax(FREQUENCY_SAME * fmax(a, b), noise);
 }
 
-static bool same(const struct frequency_point *a, const struct frequency_point *b)
+static bool frequency_levels_same(const struct frequency_point *a, const struct frequency_point *b)
 {
     return frequency_same(a->ghz, a->half_width, b->ghz, b->half_width);
 }
@@ -46,7 +46,7 @@ struct view {
     double moves; /* relative: by how much the same differs when it is measured again, two standard deviations */
 };
 
-static void look(struct view *v, struct frequency_point *points, size_t n)
+static void frequency_levels_look(struct view *v, struct frequency_point *points, size_t n)
 {
     size_t i = 0;
     qsort(points, n, sizeof *points, by_kernel_and_cores);
@@ -59,7 +59,7 @@ static void look(struct view *v, struct frequency_point *points, size_t n)
     }
 }
 
-static bool measured(const struct view *v, size_t kernel)
+static bool frequency_levels_measured(const struct view *v, size_t kernel)
 {
     return v->first[kernel] < v->first[kernel + 1];
 }
@@ -83,7 +83,7 @@ static void count_apart(struct comparison *c, double relative, double half)
 }
 
 /* Whether two kernels are of one level: 1; of two: 0; what there is does not tell: -1. */
-static int one_level(const struct comparison *c)
+static int frequency_levels_one_level(const struct comparison *c)
 {
     double mean = fabs(c->relative) / (double)c->both, half = sqrt(c->squares) / (double)c->both;
     if (!c->both)
@@ -93,7 +93,7 @@ static int one_level(const struct comparison *c)
     return !c->open && mean + half < ONE_LEVEL ? 1 : -1;
 }
 
-static struct comparison compare(const struct view *v, size_t a, size_t b)
+static struct comparison frequency_levels_compare(const struct view *v, size_t a, size_t b)
 {
     struct comparison c = {0};
     size_t i = v->first[a], k = v->first[b];
@@ -105,8 +105,8 @@ static struct comparison compare(const struct view *v, size_t a, size_t b)
             continue;
         }
         c.both++;
-        c.above += !same(x, y) && x->ghz > y->ghz;
-        c.below += !same(x, y) && x->ghz < y->ghz;
+        c.above += !frequency_levels_same(x, y) && x->ghz > y->ghz;
+        c.below += !frequency_levels_same(x, y) && x->ghz < y->ghz;
         c.difference += x->ghz - y->ghz;
         count_apart(&c, (x->ghz - y->ghz) / y->ghz,
                     fmax(v->moves, hypot(or_zero(x->half_width), or_zero(y->half_width)) / y->ghz));
@@ -117,7 +117,7 @@ static struct comparison compare(const struct view *v, size_t a, size_t b)
 }
 
 /* What the limits of few repetitions, which may agree by chance, and of neighbouring ones do not tell. */
-static double moves(const struct frequency_again *again, size_t n)
+static double frequency_levels_moves(const struct frequency_again *again, size_t n)
 {
     double squares = 0;
     for (size_t i = 0; i < n; i++)
@@ -149,8 +149,10 @@ static void judge_limits(const struct view *v, struct frequency_levels *out)
         unsteady += v->points[i].half_width > FREQUENCY_UNSTEADY * v->points[i].ghz;
     if ((double)unsteady > UNSTEADY_MOST * (double)v->n) { /* which of the two it is the limits do not tell */
         out->verdict = FREQUENCY_FLOATS;
-        snprintf(out->why, sizeof out->why, "the frequency floats, or its readings scatter: the limits of %zu of %zu "
-                 "frequencies are wider than %g %%", unsteady, v->n, 100 * FREQUENCY_UNSTEADY);
+        snprintf(
+            out->why, sizeof out->why,
+            "the frequency floats, or its readings scatter: the limits of %zu of %zu frequencies are wider than %g %%",
+            unsteady, v->n, 100 * FREQUENCY_UNSTEADY);
     }
 }
 
@@ -162,7 +164,7 @@ static void judge_rises(const struct view *v, struct frequency_levels *out)
         if (fewer->kernel != more->kernel)
             continue;
         all++;
-        rises += more->ghz > fewer->ghz && !same(more, fewer);
+        rises += more->ghz > fewer->ghz && !frequency_levels_same(more, fewer);
     }
     if (rises >= 2 && (double)rises > RISES_MOST * (double)all)
         floats(out, rises, all, "frequencies rise with more active cores");
@@ -174,7 +176,7 @@ static void judge_order(const struct view *v, struct frequency_levels *out)
     size_t opposite = 0, all = 0;
     for (size_t a = 0; a < FREQUENCY_KERNELS_MAX; a++)
         for (size_t b = a + 1; b < FREQUENCY_KERNELS_MAX; b++) {
-            struct comparison c = compare(v, a, b);
+            struct comparison c = frequency_levels_compare(v, a, b);
             all += c.both;
             opposite += c.above < c.below ? c.above : c.below;
         }
@@ -186,13 +188,13 @@ static bool all_alike(const struct view *v)
 {
     for (size_t i = 0; i < v->n; i++)
         for (size_t k = 0; k < i; k++)
-            if (!same(&v->points[i], &v->points[k]))
+            if (!frequency_levels_same(&v->points[i], &v->points[k]))
                 return false;
     return true;
 }
 
-static void judge(const struct view *v, const struct frequency_again *again, size_t n_again,
-                  struct frequency_levels *out)
+static void frequency_levels_judge(const struct view *v, const struct frequency_again *again, size_t n_again,
+                                   struct frequency_levels *out)
 {
     if (v->n == 0) {
         out->verdict = FREQUENCY_NOTHING;
@@ -235,10 +237,10 @@ static size_t rank_kernels(const struct view *v, size_t *order)
     double lead[FREQUENCY_KERNELS_MAX] = {0};
     size_t n = 0;
     for (size_t a = 0; a < FREQUENCY_KERNELS_MAX; a++) {
-        if (!measured(v, a))
+        if (!frequency_levels_measured(v, a))
             continue;
         for (size_t b = 0; b < FREQUENCY_KERNELS_MAX; b++) {
-            struct comparison c = compare(v, a, b);
+            struct comparison c = frequency_levels_compare(v, a, b);
             lead[a] += c.both ? c.difference / (double)c.both : 0;
         }
         size_t at = n++;
@@ -257,8 +259,8 @@ static void levels_from_frequencies(const struct view *v)
     size_t n = rank_kernels(v, order), first = 0;
     int level = 0;
     for (size_t i = 0; i < n; i++) {
-        struct comparison c = compare(v, order[first], order[i]);
-        int same_level = one_level(&c);
+        struct comparison c = frequency_levels_compare(v, order[first], order[i]);
+        int same_level = frequency_levels_one_level(&c);
         if (same_level < 0)
             return; /* what is slower may be of one level more */
         if (!same_level) {
@@ -292,7 +294,7 @@ static void group_kernel(struct frequency_point *p, size_t n)
     }
 }
 
-static int ascending(const void *a, const void *b)
+static int frequency_levels_ascending(const void *a, const void *b)
 {
     unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
     return (x > y) - (x < y);
@@ -320,7 +322,7 @@ static int common_groups(const struct view *v, struct frequency_levels *out)
     }
     for (size_t i = 0; i < v->n; i++)
         cores[i] = v->points[i].cores;
-    qsort(cores, v->n, sizeof *cores, ascending);
+    qsort(cores, v->n, sizeof *cores, frequency_levels_ascending);
     for (size_t i = 0; i < v->n; i++)
         if (n == 0 || cores[i] != cores[n - 1])
             cores[n++] = cores[i];
@@ -342,9 +344,9 @@ int frequency_analyse(struct frequency_point *points, size_t n, const struct fre
         points[i].level = -1;
         points[i].first = points[i].last = 0;
     }
-    look(&v, points, n);
-    v.moves = moves(again, n_again);
-    judge(&v, again, n_again, out);
+    frequency_levels_look(&v, points, n);
+    v.moves = frequency_levels_moves(again, n_again);
+    frequency_levels_judge(&v, again, n_again, out);
     bool steps = out->verdict == FREQUENCY_STEPS || out->verdict == FREQUENCY_ALIKE;
     out->counted = take_counted_levels(&v);
     if (!out->counted && steps)
@@ -355,7 +357,7 @@ int frequency_analyse(struct frequency_point *points, size_t n, const struct fre
     if (!steps)
         return 0;
     for (size_t k = 0; k < FREQUENCY_KERNELS_MAX; k++)
-        if (measured(&v, k))
+        if (frequency_levels_measured(&v, k))
             group_kernel(points + v.first[k], v.first[k + 1] - v.first[k]);
     return common_groups(&v, out);
 }

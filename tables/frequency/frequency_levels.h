@@ -22,19 +22,19 @@ enum { FREQUENCY_KERNELS_MAX = 64 };
 
 /* One kernel at one number of active cores. */
 struct frequency_point {
-    size_t kernel;          /* below FREQUENCY_KERNELS_MAX */
+    size_t kernel; /* below FREQUENCY_KERNELS_MAX */
     unsigned cores;
     double ghz, half_width; /* of the 95 % limits; NaN: not known */
     size_t row;             /* the caller's own */
     double share[3];        /* of the cycles counted at license level 0, 1, 2; NaN: not counted */
     /* filled in by frequency_analyse() */
-    int level;              /* -1: the data do not tell */
-    unsigned first, last;   /* the numbers of active cores that share this frequency; 0: no steps */
+    int level;            /* -1: the data do not tell */
+    unsigned first, last; /* the numbers of active cores that share this frequency; 0: no steps */
 };
 
 /* The same measured twice, with others in between. */
 struct frequency_again {
-    double before, after;          /* GHz */
+    double before, after; /* GHz */
     double before_half, after_half;
 };
 
@@ -51,9 +51,9 @@ struct frequency_group {
 
 struct frequency_levels {
     enum frequency_verdict verdict;
-    char why[200];        /* FREQUENCY_FLOATS: what shows it */
-    bool counted;         /* levels are from the license counters, otherwise from the frequencies */
-    size_t n_levels;      /* highest level that occurs, plus one */
+    char why[200];   /* FREQUENCY_FLOATS: what shows it */
+    bool counted;    /* levels are from the license counters, otherwise from the frequencies */
+    size_t n_levels; /* highest level that occurs, plus one */
     size_t n_groups;
     struct frequency_group *groups; /* in each, no kernel's frequency changes; free() */
 };

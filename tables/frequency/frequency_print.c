@@ -23,7 +23,7 @@ struct sheet {
     struct frequency_group column[TABLES_CORES_MAX]; /* numbers of active cores */
     size_t n_kernels;
     const char *kernel[FREQUENCY_KERNELS_MAX];
-    int level[FREQUENCY_KERNELS_MAX];                /* of each kernel; -1: not told, or not always the same */
+    int level[FREQUENCY_KERNELS_MAX]; /* of each kernel; -1: not told, or not always the same */
 };
 
 static bool in_column(const struct sheet *s, size_t row, size_t column)
@@ -33,7 +33,7 @@ static bool in_column(const struct sheet *s, size_t row, size_t column)
 }
 
 /* The mean over the rows of a kernel in a column of what another column of the table says; NaN: there are none. */
-static double mean_of(const struct sheet *s, size_t kernel, size_t column, const char *what)
+static double frequency_print_mean_of(const struct sheet *s, size_t kernel, size_t column, const char *what)
 {
     double sum = 0;
     size_t n = 0;
@@ -92,7 +92,7 @@ static size_t read_groups(const char *text, struct frequency_group *out, size_t 
     return n;
 }
 
-static void look(const struct table *t, int cpu, struct sheet *s)
+static void frequency_print_look(const struct table *t, int cpu, struct sheet *s)
 {
     memset(s, 0, sizeof *s);
     s->t = t;
@@ -114,12 +114,12 @@ static void look(const struct table *t, int cpu, struct sheet *s)
 /* ---- levels ---- */
 
 /* The frequency of a level in a column: the median of its kernels'. */
-static double level_ghz(const struct sheet *s, int level, size_t column)
+static double frequency_print_level_ghz(const struct sheet *s, int level, size_t column)
 {
     double value[FREQUENCY_KERNELS_MAX];
     size_t n = 0;
     for (size_t k = 0; k < s->n_kernels; k++) {
-        double ghz = s->level[k] == level ? mean_of(s, k, column, "freq_ghz") : NAN;
+        double ghz = s->level[k] == level ? frequency_print_mean_of(s, k, column, "freq_ghz") : NAN;
         size_t at = n;
         if (isnan(ghz))
             continue;
@@ -135,7 +135,8 @@ static double level_ghz(const struct sheet *s, int level, size_t column)
 static bool deviates(const struct sheet *s, size_t kernel)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
-        double ghz = mean_of(s, kernel, c, "freq_ghz"), level = level_ghz(s, s->level[kernel], c);
+        double ghz = frequency_print_mean_of(s, kernel, c, "freq_ghz"),
+               level = frequency_print_level_ghz(s, s->level[kernel], c);
         if (isfinite(ghz) && !frequency_same(ghz, NAN, level, NAN))
             return true;
     }
@@ -144,7 +145,7 @@ static bool deviates(const struct sheet *s, size_t kernel)
 
 /* ---- printing ---- */
 
-static void print_value(FILE *out, double ghz, int decimals)
+static void frequency_print_value(FILE *out, double ghz, int decimals)
 {
     if (isnan(ghz))
         fprintf(out, "%*s", FIELD, "-");
@@ -152,7 +153,7 @@ static void print_value(FILE *out, double ghz, int decimals)
         fprintf(out, "%*.*f", FIELD, decimals, ghz);
 }
 
-static void print_head(FILE *out, const struct sheet *s, size_t from, size_t to)
+static void frequency_print_head(FILE *out, const struct sheet *s, size_t from, size_t to)
 {
     char text[40];
     fprintf(out, "%-*s", LABEL, "active cores");
@@ -166,7 +167,7 @@ static void print_head(FILE *out, const struct sheet *s, size_t from, size_t to)
     putc('\n', out);
 }
 
-static void print_levels(FILE *out, const struct sheet *s, size_t from, size_t to)
+static void frequency_print_levels(FILE *out, const struct sheet *s, size_t from, size_t to)
 {
     for (int level = 0; level < 3 || level < (int)s->n_kernels; level++) {
         char label[20];
@@ -178,7 +179,7 @@ static void print_levels(FILE *out, const struct sheet *s, size_t from, size_t t
         snprintf(label, sizeof label, "L%d, GHz", level);
         fprintf(out, "%-*s", LABEL, label);
         for (size_t c = from; c < to; c++)
-            print_value(out, level_ghz(s, level, c), 3);
+            frequency_print_value(out, frequency_print_level_ghz(s, level, c), 3);
         putc('\n', out);
     }
 }
@@ -190,7 +191,7 @@ static void print_kernels(FILE *out, const struct sheet *s, size_t from, size_t 
             continue;
         fprintf(out, "%-*.*s", LABEL, LABEL - 1, s->kernel[k]);
         for (size_t c = from; c < to; c++)
-            print_value(out, mean_of(s, k, c, "freq_ghz"), 3);
+            frequency_print_value(out, frequency_print_mean_of(s, k, c, "freq_ghz"), 3);
         putc('\n', out);
     }
 }
@@ -210,12 +211,12 @@ static void print_rated(FILE *out, const struct sheet *s, size_t from, size_t to
         double ghz = core_ranges_value(limits, s->column[c].first);
         for (unsigned n = s->column[c].first + 1; n <= s->column[c].last; n++)
             ghz = core_ranges_value(limits, n) == ghz ? ghz : (double)NAN;
-        print_value(out, ghz, 1);
+        frequency_print_value(out, ghz, 1);
     }
     putc('\n', out);
 }
 
-static void print_limits(FILE *out, const struct sheet *s, size_t from, size_t to)
+static void frequency_print_limits(FILE *out, const struct sheet *s, size_t from, size_t to)
 {
     static const char of[] = TURBO_LIMITS_OF;
     print_rated(out, s, from, to, "non-AVX", frequency_limits(s->t, s->cpu));
@@ -236,8 +237,8 @@ static void print_members(FILE *out, const struct sheet *s)
             if (s->level[k] != level)
                 continue;
             if (n == 0)
-                column = (size_t)fprintf(out, "L%d by %s:", level, source && *source == 'c' ? "license counters"
-                                                                                          : "frequency");
+                column = (size_t)fprintf(out, "L%d by %s:", level,
+                                         source && *source == 'c' ? "license counters" : "frequency");
             else
                 column += (size_t)fprintf(out, ",");
             if (column + strlen(s->kernel[k]) + 2 > WIDTH)
@@ -264,10 +265,10 @@ static void print_cpu(FILE *out, bool several, struct sheet *s)
         size_t to = from + COLUMNS_AT_ONCE < s->n_columns ? from + COLUMNS_AT_ONCE : s->n_columns;
         if (from)
             putc('\n', out);
-        print_head(out, s, from, to);
-        print_levels(out, s, from, to);
+        frequency_print_head(out, s, from, to);
+        frequency_print_levels(out, s, from, to);
         print_kernels(out, s, from, to);
-        print_limits(out, s, from, to);
+        frequency_print_limits(out, s, from, to);
     }
     print_members(out, s);
 }
@@ -279,7 +280,7 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
     struct sheet *s = malloc(sizeof *s);
     table_print_head(out, colour, t, table_frequency.title);
     for (size_t i = 0; s && i < n; i++) {
-        look(t, cpus[i], s);
+        frequency_print_look(t, cpus[i], s);
         print_cpu(out, n > 1, s);
     }
     free(s);
@@ -289,9 +290,9 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
 /* ---- findings ---- */
 
 /* The frequency of a kernel in a column: the mean of its rows, and the outermost of their limits. */
-static struct estimate ghz_of(const struct sheet *s, size_t kernel, size_t column)
+static struct estimate frequency_print_ghz_of(const struct sheet *s, size_t kernel, size_t column)
 {
-    struct estimate e = {mean_of(s, kernel, column, "freq_ghz"), INFINITY, -INFINITY};
+    struct estimate e = {frequency_print_mean_of(s, kernel, column, "freq_ghz"), INFINITY, -INFINITY};
     for (size_t row = 0; row < s->t->n_rows; row++) {
         struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
         if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(one.value) ||
@@ -304,11 +305,11 @@ static struct estimate ghz_of(const struct sheet *s, size_t kernel, size_t colum
 }
 
 /* The fastest and the slowest kernel in a column; false: nothing was measured there. */
-static bool extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
+static bool frequency_print_extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
 {
     struct estimate high = {-INFINITY, NAN, NAN}, low = {INFINITY, NAN, NAN};
     for (size_t k = 0; k < s->n_kernels; k++) {
-        struct estimate e = ghz_of(s, k, column);
+        struct estimate e = frequency_print_ghz_of(s, k, column);
         if (isnan(e.value))
             continue;
         /* what is the same is not told apart: the first one named stands for it */
@@ -327,9 +328,9 @@ static bool extremes(const struct sheet *s, size_t column, size_t *fastest, size
 /* What all kernels of a column lie within, by their limits. */
 static struct estimate span_of(const struct sheet *s, size_t column)
 {
-    struct estimate span = ghz_of(s, 0, column);
+    struct estimate span = frequency_print_ghz_of(s, 0, column);
     for (size_t k = 0; k < s->n_kernels; k++) {
-        struct estimate e = ghz_of(s, k, column);
+        struct estimate e = frequency_print_ghz_of(s, k, column);
         if (isnan(e.value))
             continue;
         span.value = isnan(span.value) ? e.value : span.value;
@@ -344,13 +345,14 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
 {
     size_t fast = 0, slow = 0, n = 0;
     char text[2][ESTIMATE_TEXT_MAX];
-    if (!extremes(s, column, &fast, &slow))
+    if (!frequency_print_extremes(s, column, &fast, &slow))
         return false;
     unsigned cores = s->column[column].last;
-    struct estimate high = ghz_of(s, fast, column), low = ghz_of(s, slow, column), span = span_of(s, column);
+    struct estimate high = frequency_print_ghz_of(s, fast, column), low = frequency_print_ghz_of(s, slow, column),
+                    span = span_of(s, column);
     bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
-        n += isfinite(mean_of(s, k, column, "freq_ghz"));
+        n += isfinite(frequency_print_mean_of(s, k, column, "freq_ghz"));
     fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
@@ -370,7 +372,7 @@ static void print_cost(FILE *out, const struct sheet *s)
     if (!s->n_columns || print_column_cost(out, s, s->n_columns - 1))
         return;
     for (size_t c = 0, fast = 0, slow = 0; c + 1 < s->n_columns; c++)
-        if (extremes(s, c, &fast, &slow) && fast != slow) {
+        if (frequency_print_extremes(s, c, &fast, &slow) && fast != slow) {
             print_column_cost(out, s, c);
             return;
         }
@@ -382,24 +384,26 @@ static void print_span(FILE *out, const struct sheet *s)
     double low = INFINITY, high = 0;
     for (size_t k = 0; k < s->n_kernels; k++)
         for (size_t c = 0; c < s->n_columns; c++) {
-            struct estimate e = ghz_of(s, k, c);
+            struct estimate e = frequency_print_ghz_of(s, k, c);
             low = fmin(low, isfinite(e.lo) ? e.lo : e.value);
             high = fmax(high, isfinite(e.hi) ? e.hi : e.value);
         }
     if (high > 0)
-        fprintf(out, "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not told to be "
-                "the kernels' doing.\n", low, high);
+        fprintf(out,
+                "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not told to be the "
+                "kernels' doing.\n",
+                low, high);
 }
 
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)
 {
     for (size_t i = 0; i < n && i < 4; i++) {
         char key[40], text[ESTIMATE_TEXT_MAX];
-        look(t, cpus[i], s);
+        frequency_print_look(t, cpus[i], s);
         snprintf(key, sizeof key, "core of CPU %d", cpus[i]);
         if (!s->n_columns || !s->n_kernels)
             continue;
-        struct estimate ghz = ghz_of(s, 0, 0);
+        struct estimate ghz = frequency_print_ghz_of(s, 0, 0);
         fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Alone with the first kernel: ", cpus[i],
                 table_setting(t, key) ? table_setting(t, key) : "", estimates_text(&ghz, 3, text));
     }
@@ -413,7 +417,7 @@ void frequency_findings(FILE *out, const struct table *t)
     struct sheet *s = n ? malloc(sizeof *s) : NULL;
     if (!s)
         return;
-    look(t, cpus[0], s);
+    frequency_print_look(t, cpus[0], s);
     const char *steps = frequency_setting(t, "steps", cpus[0]), *groups = frequency_setting(t, "groups", cpus[0]);
     if (steps && steps[0] == 'n')
         print_span(out, s);

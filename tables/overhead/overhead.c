@@ -36,7 +36,7 @@ static const struct table_column columns[] = {
     {"down_p95_us", "us", TABLE_REAL, false, 1},
     {"up_median_us", "us", TABLE_REAL, false, 1},
     {"up_p95_us", "us", TABLE_REAL, false, 1},
-    {"n", "", TABLE_WHOLE, false, 0},       /* repetitions down that were used */
+    {"n", "", TABLE_WHOLE, false, 0}, /* repetitions down that were used */
     {"up_n", "", TABLE_WHOLE, false, 0},
     {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details tell why */
     {"assumption", "", TABLE_TEXT, false, 0},
@@ -54,7 +54,7 @@ static bool usual_first(const struct payload *p)
 }
 
 /* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
-static int by_demand(const void *a, const void *b)
+static int overhead_overhead_by_demand(const void *a, const void *b)
 {
     const struct payload *x = a, *y = b;
     if (x->kernel->width != y->kernel->width)
@@ -66,8 +66,8 @@ static int by_demand(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static int add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
-                     struct cells *out)
+static int overhead_overhead_add_cells(const struct tables_context *x, const struct payload *from,
+                                       const struct payload *to, struct cells *out)
 {
     static unsigned const most = TABLES_CORES_MAX;
     struct overhead_method how = overhead_method(x->options);
@@ -82,8 +82,8 @@ static int add_cells(const struct tables_context *x, const struct payload *from,
         c->a = *from;
         c->b = *to;
         c->active_cores = cores[i];
-        c->seconds = 0.02 + how.runs * 1e-6 * (2 * how.warmup_us + how.before_us + how.down_observe_us +
-                                               how.up_observe_us);
+        c->seconds = 0.02 +
+                     how.runs * 1e-6 * (2 * how.warmup_us + how.before_us + how.down_observe_us + how.up_observe_us);
     }
     return 0;
 }
@@ -97,7 +97,8 @@ static bool wanted(const struct tables_context *x, const struct payload *from, c
     return usual_first(from) && (to->kernel->width > from->kernel->width);
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int overhead_overhead_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                                  struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     struct overhead_method how = overhead_method(x->options);
@@ -106,11 +107,11 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
                             "an overhead is that of a change; of the kernels named only %s can run here",
                             kernels[0].name);
-    qsort(kernels, n, sizeof *kernels, by_demand);
+    qsort(kernels, n, sizeof *kernels, overhead_overhead_by_demand);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
             if (strcmp(kernels[a].name, kernels[b].name) != 0 && wanted(x, &kernels[a], &kernels[b]) &&
-                add_cells(x, &kernels[a], &kernels[b], out))
+                overhead_overhead_add_cells(x, &kernels[a], &kernels[b], out))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     table_set_setting_number(t, "runs", how.runs);
     table_set_setting_number(t, "warmup_us", how.warmup_us);
@@ -124,43 +125,44 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 
 /* ---- measure ---- */
 
-static void put_estimate(struct table *t, const char *column, const struct estimate *e)
+static void overhead_overhead_put_estimate(struct table *t, const char *column, const struct estimate *e)
 {
     table_put_limits(t, column, e->value, e->lo, e->hi);
 }
 
-static void put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
-                    const struct estimate *breakeven)
+static void overhead_overhead_put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                                      const struct estimate *breakeven)
 {
     table_add_row(t);
     table_put_text(t, "from", c->a.name);
     table_put_text(t, "to", c->b.name);
     table_put_number(t, "active_cores", c->active_cores);
     if (!o->unsettled && !o->moves[0] && !o->down_gains) {
-        put_estimate(t, "down_us", &o->down.spread.mean);
+        overhead_overhead_put_estimate(t, "down_us", &o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
         table_put_number(t, "down_p95_us", o->down.spread.p95);
     }
     if (!o->up_gains) {
-        put_estimate(t, "up_us", &o->up.spread.mean);
+        overhead_overhead_put_estimate(t, "up_us", &o->up.spread.mean);
         table_put_number(t, "up_median_us", o->up.spread.median);
         table_put_number(t, "up_p95_us", o->up.spread.p95);
     }
-    put_estimate(t, "high_ghz", &o->high_ghz);
-    put_estimate(t, "low_ghz", &o->low_ghz);
+    overhead_overhead_put_estimate(t, "high_ghz", &o->high_ghz);
+    overhead_overhead_put_estimate(t, "low_ghz", &o->low_ghz);
     table_put_number(t, "n", (double)o->down.spread.n);
     if (o->levels_differ && !o->moves[0])
         table_put_number(t, "up_n", (double)o->up.spread.n);
     table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
-    put_estimate(t, "breakeven_us", breakeven);
+    overhead_overhead_put_estimate(t, "breakeven_us", breakeven);
     if (isfinite(breakeven->value))
         table_put_text(t, "assumption", overhead_assumption);
 }
 
 #define NO_STEP 0.002 /* relative: no processor has steps as small */
 
-static void tell(struct table *t, const struct cell *c, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void tell(struct table *t, const struct cell *c, const char *format, ...)
+static void overhead_overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void overhead_overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
 {
     char why[400];
     va_list args;
@@ -171,21 +173,26 @@ static void tell(struct table *t, const struct cell *c, const char *format, ...)
 }
 
 /* Why there is no cost down. */
-static void tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
+static void overhead_overhead_tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
 {
     const struct estimate *down = &o->down.spread.mean;
     if (o->unsettled)
-        tell(t, c, "no settled level after the switch: the rate still changed however long it was observed, so that "
-             "there is no cost down");
+        overhead_overhead_tell(t, c,
+                               "no settled level after the switch: the rate still changed however long it was "
+                               "observed, so that there is no cost down");
     else if (!o->down.spread.n)
-        tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
+        overhead_overhead_tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
     else if (o->down_gains && isnan(down->hi))
-        tell(t, c, "the first execution took less time than the second (by %.1f us), which one repetition cannot tell "
-             "from noise: no cost down; more --runs would help", -down->value);
+        overhead_overhead_tell(t, c,
+                               "the first execution took less time than the second (by %.1f us), which one repetition "
+                               "cannot tell from noise: no cost down; more --runs would help",
+                               -down->value);
     else if (o->down_gains)
-        tell(t, c, "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster "
-             "before the core went down, so that the difference is no cost and there is no break-even time",
-             -down->value, -down->hi, -down->lo);
+        overhead_overhead_tell(
+            t, c,
+            "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster before "
+            "the core went down, so that the difference is no cost and there is no break-even time",
+            -down->value, -down->hi, -down->lo);
 }
 
 /* Why no change of the frequency was told from none. */
@@ -194,48 +201,58 @@ static void tell_no_step(struct table *t, const struct cell *c, const struct ove
     const struct estimate *step = &o->step_ghz;
     double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
     if (o->second_faster)
-        tell(t, c, "the core runs faster with the second kernel: name it first");
+        overhead_overhead_tell(t, c, "the core runs faster with the second kernel: name it first");
     else if (isnan(step->lo))
-        tell(t, c, "one repetition cannot tell whether the frequency changes: no cost up, no break-even time; more "
-             "--runs would help");
+        overhead_overhead_tell(t, c,
+                               "one repetition cannot tell whether the frequency changes: no cost up, no break-even "
+                               "time; more --runs would help");
     else if (step->hi > least || step->lo < -least)
-        tell(t, c, "whether the frequency changes is lost in the noise: no cost up, no break-even time; more --runs "
-             "would help");
+        overhead_overhead_tell(t, c,
+                               "whether the frequency changes is lost in the noise: no cost up, no break-even time; "
+                               "more --runs would help");
     else if (step->lo > NO_STEP * o->high_ghz.value)
-        tell(t, c, "the frequencies differ by less than 1 %%, too little to tell a change from what the code does to "
-             "the measurement: no cost up, no break-even time");
+        overhead_overhead_tell(t, c,
+                               "the frequencies differ by less than 1 %%, too little to tell a change from what the "
+                               "code does to the measurement: no cost up, no break-even time");
     else
-        tell(t, c, "no change of frequency: nothing to come back from, no cost up, no break-even time");
+        overhead_overhead_tell(t, c,
+                               "no change of frequency: nothing to come back from, no cost up, no break-even time");
 }
 
 /* Why there is no break-even time. */
-static void tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
-                         const struct estimate *breakeven)
+static void overhead_overhead_tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                                           const struct estimate *breakeven)
 {
     if (o->moves[0]) {
-        tell(t, c, OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside virtual "
-             "machines, while the other cores are idle", o->moves);
+        overhead_overhead_tell(t, c,
+                               OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
+                                              "virtual machines, while the other cores are idle",
+                               o->moves);
         return;
     }
-    tell_down(t, c, o);
+    overhead_overhead_tell_down(t, c, o);
     if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
-        tell(t, c, "the frequency was not measured: no cost up and no break-even time");
+        overhead_overhead_tell(t, c, "the frequency was not measured: no cost up and no break-even time");
     else if (!o->levels_differ)
         tell_no_step(t, c, o);
     else if (!o->up.spread.n && o->up_gradual)
-        tell(t, c, "the core comes back up gradually, not in one step: what that costs is not told, no cost up and no "
-             "break-even time (the wait and the ramp are in the table relaxation)");
+        overhead_overhead_tell(t, c,
+                               "the core comes back up gradually, not in one step: what that costs is not told, no "
+                               "cost up and no break-even time (the wait and the ramp are in the table relaxation)");
     else if (!o->up.spread.n)
-        tell(t, c, "the core did not come back up while it was observed: no cost up and no break-even time; a longer "
-             "--observe would help");
+        overhead_overhead_tell(t, c,
+                               "the core did not come back up while it was observed: no cost up and no break-even "
+                               "time; a longer --observe would help");
     else if (o->up_gains)
-        tell(t, c, "coming back up seems to cost less than nothing (%.1f us): no cost up and no break-even time",
-             o->up.spread.mean.value);
+        overhead_overhead_tell(
+            t, c, "coming back up seems to cost less than nothing (%.1f us): no cost up and no break-even time",
+            o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
-        tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+        overhead_overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int overhead_overhead_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                                     struct machine_error *err)
 {
     struct overhead_cell o;
     int status = overhead_cell_measure(x, c, &o, err);
@@ -243,8 +260,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
         struct estimate breakeven = {NAN, NAN, NAN};
         if (o.levels_differ && !o.unsettled && !o.moves[0] && !o.down_gains && !o.up_gains)
             breakeven = overhead_breakeven(&o.down.spread.mean, &o.up.spread.mean, &o.high_ghz, &o.low_ghz);
-        put_row(rows, c, &o, &breakeven);
-        tell_missing(rows, c, &o, &breakeven);
+        overhead_overhead_put_row(rows, c, &o, &breakeven);
+        overhead_overhead_tell_missing(rows, c, &o, &breakeven);
         char *json = overhead_cell_json(&o);
         if (json)
             table_set_detail(rows, c->id, json);
@@ -256,12 +273,11 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
     return status;
 }
 
-static void print(FILE *out, bool colour, const struct table *t)
+static void overhead_overhead_print(FILE *out, bool colour, const struct table *t)
 {
     enum { PUBLISHED_MAX = 64 };
     struct overhead_published published[PUBLISHED_MAX];
-    overhead_print(out, colour, t, table_overhead.title, published,
-                   overhead_published_of(t, published, PUBLISHED_MAX));
+    overhead_print(out, colour, t, table_overhead.title, published, overhead_published_of(t, published, PUBLISHED_MAX));
 }
 
 const struct table_kind table_overhead = {
@@ -270,8 +286,8 @@ const struct table_kind table_overhead = {
     .about = "what a change of the frequency costs, down and up, and after which time it has paid",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
-    .plan = plan,
-    .measure = measure,
-    .print = print,
+    .plan = overhead_overhead_plan,
+    .measure = overhead_overhead_measure,
+    .print = overhead_overhead_print,
     .findings = overhead_findings,
 };

@@ -15,9 +15,9 @@ const char overhead_assumption[] = "performance proportional to frequency";
 /* Sections on either side of the slowest one that tell the rate there, and the fewest that do. */
 enum { NEIGHBOURS = 16, NEIGHBOURS_LEAST = 4, READINGS_LEAST = 8 };
 enum { SETTLED_SECTIONS = 3 }; /* in a row: fewer may be alike by chance */
-#define SETTLED 0.01 /* relative: a section at the settled rate takes what the others do but for this */
-#define RUN_IN_US 5.0 /* the first sections run the sampling loop itself in, which costs work */
-#define SLOW 1.5 /* times its neighbours' cost: such a section is looked at whatever they seem to say */
+#define SETTLED 0.01           /* relative: a section at the settled rate takes what the others do but for this */
+#define RUN_IN_US 5.0          /* the first sections run the sampling loop itself in, which costs work */
+#define SLOW 1.5               /* times its neighbours' cost: such a section is looked at whatever they seem to say */
 
 /* ---- down ---- */
 
@@ -38,7 +38,7 @@ static double time_of(const struct work_curve *c, double work)
 }
 
 /* Mean frequency of readings first..last (both included) without wild ones. */
-static double mean_ghz(const struct work_curve *c, size_t first, size_t last)
+static double overhead_fit_mean_ghz(const struct work_curve *c, size_t first, size_t last)
 {
     size_t n = 0;
     for (size_t i = first; i <= last; i++)
@@ -58,7 +58,7 @@ static double cost(const struct work_curve *c, size_t first, size_t last)
 }
 
 /* Time that section i took more than its work takes at `usual` time per instruction. */
-static double lost(const struct work_curve *c, size_t i, double usual)
+static double overhead_fit_lost(const struct work_curve *c, size_t i, double usual)
 {
     return c->time_us[i] - c->time_us[i - 1] - (c->work[i] - c->work[i - 1]) * usual;
 }
@@ -68,7 +68,7 @@ static double settled_from(const struct work_curve *c, double usual)
 {
     size_t alike = 0;
     for (size_t i = c->zero + 1; i < c->n; i++) {
-        alike = fabs(lost(c, i, usual)) <= SETTLED * (c->time_us[i] - c->time_us[i - 1]) ? alike + 1 : 0;
+        alike = fabs(overhead_fit_lost(c, i, usual)) <= SETTLED * (c->time_us[i] - c->time_us[i - 1]) ? alike + 1 : 0;
         if (alike == SETTLED_SECTIONS)
             return c->time_us[i - SETTLED_SECTIONS];
     }
@@ -82,7 +82,7 @@ static double most_lost(const struct work_curve *c, double usual, double half_us
         double begin = c->time_us[i - 1], into = begin < half_us ? begin : begin - half_us;
         /* a section that lies in both halves belongs to neither */
         if (into >= settle_us && (begin >= half_us || c->time_us[i] <= half_us))
-            most = fmax(most, lost(c, i, usual));
+            most = fmax(most, overhead_fit_lost(c, i, usual));
     }
     return most;
 }
@@ -105,8 +105,8 @@ const char *overhead_down(const struct work_curve *c, double settle_us, struct o
         .quarter_us = end - three,
         .settled_us = settled_from(c, usual),
         .lost_us = most_lost(c, usual, half, settle_us),
-        .high_ghz = c->zero > 0 ? mean_ghz(c, 1, c->zero) : NAN,
-        .low_ghz = mean_ghz(c, settled, c->n - 1),
+        .high_ghz = c->zero > 0 ? overhead_fit_mean_ghz(c, 1, c->zero) : NAN,
+        .low_ghz = overhead_fit_mean_ghz(c, settled, c->n - 1),
     };
     return NULL;
 }
@@ -125,7 +125,7 @@ struct place {
     double plain_gain; /* of the rate across it, by plain means */
 };
 
-static struct place place_of(const struct work_curve *c, size_t begin, size_t i)
+static struct place overhead_fit_place_of(const struct work_curve *c, size_t begin, size_t i)
 {
     struct place p = {i >= begin + NEIGHBOURS ? i - NEIGHBOURS : begin, i,
                       i + NEIGHBOURS < c->n ? i + NEIGHBOURS : c->n - 1, 0};
@@ -140,7 +140,8 @@ static bool promising(const struct work_curve *c, const struct place *p, double 
 }
 
 /* Takes a section for the change if the rate rises across it. Returns whether it does. */
-static bool examine(const struct work_curve *c, const struct place *p, double least_gain, struct overhead_up *out)
+static bool overhead_fit_examine(const struct work_curve *c, const struct place *p, double least_gain,
+                                 struct overhead_up *out)
 {
     double before = cost(c, p->first, p->i - 1), after = cost(c, p->i + 1, p->last), gain = before / after - 1;
     if (!(gain >= least_gain))
@@ -151,9 +152,12 @@ static bool examine(const struct work_curve *c, const struct place *p, double le
         longest = fmax(longest, c->time_us[i] - c->time_us[i - 1]);
         least = fmin(least, c->work[i] - c->work[i - 1]);
     }
-    *out = (struct overhead_up){.us = lost(c, p->i, (before + after) / 2), .low_us = lost(c, p->i, before),
-                                .late = took > longest, .cut = took > longest && work < least,
-                                .at_us = c->time_us[p->i], .gain = gain};
+    *out = (struct overhead_up){.us = overhead_fit_lost(c, p->i, (before + after) / 2),
+                                .low_us = overhead_fit_lost(c, p->i, before),
+                                .late = took > longest,
+                                .cut = took > longest && work < least,
+                                .at_us = c->time_us[p->i],
+                                .gain = gain};
     return true;
 }
 
@@ -174,8 +178,8 @@ const char *overhead_up(const struct work_curve *c, double least_gain, struct ov
     while (begin < c->n && c->time_us[begin - 1] < RUN_IN_US)
         begin++;
     for (size_t i = begin + NEIGHBOURS_LEAST; i + NEIGHBOURS_LEAST < c->n; i++) {
-        struct place p = place_of(c, begin, i);
-        if (!promising(c, &p, least_gain) || !examine(c, &p, least_gain, &here))
+        struct place p = overhead_fit_place_of(c, begin, i);
+        if (!promising(c, &p, least_gain) || !overhead_fit_examine(c, &p, least_gain, &here))
             continue;
         bool slow = here.us > (1 - 1 / SLOW) * (c->time_us[i] - c->time_us[i - 1]);
         if (slow ? here.us > most_us : isinf(most_us) && p.plain_gain > most_gain) {
@@ -226,7 +230,7 @@ void overhead_spread(double *x, size_t n, double far_us, struct overhead_spread 
         *first = begin;
 }
 
-static double half_width(const struct estimate *e)
+static double overhead_fit_half_width(const struct estimate *e)
 {
     return isfinite(e->lo) && isfinite(e->hi) ? (e->hi - e->lo) / 2 : 0;
 }
@@ -242,8 +246,8 @@ struct estimate overhead_breakeven(const struct estimate *down, const struct est
     double factor = high->value / step;
     /* its derivatives by the two frequencies */
     double by_high = -low->value / (step * step), by_low = high->value / (step * step);
-    double width = hypot(factor * hypot(half_width(down), half_width(up)),
-                         total * hypot(by_high * half_width(high), by_low * half_width(low)));
+    double width = hypot(factor * hypot(overhead_fit_half_width(down), overhead_fit_half_width(up)),
+                         total * hypot(by_high * overhead_fit_half_width(high), by_low * overhead_fit_half_width(low)));
     if (factor * total - width > 0)
         e = (struct estimate){factor * total, factor * total - width, factor * total + width};
     return e;

@@ -64,8 +64,8 @@ struct overhead_up {
     double us, low_us; /* the mean of the two bounds; the lower one */
     bool late;         /* the section took longer than those before it */
     bool cut;          /* ... and did less work than any of them */
-    double at_us; /* end of the slowest section */
-    double gain;  /* rate after it over that before it, less 1 */
+    double at_us;      /* end of the slowest section */
+    double gain;       /* rate after it over that before it, less 1 */
 };
 const char *overhead_up(const struct work_curve *c, double least_gain, struct overhead_up *out);
 /* The cost of each of n repetitions, into us. */

@@ -37,9 +37,9 @@ static json_t *direction(const struct overhead_costs *c)
     for (size_t i = 0; i < c->n_dropped; i++)
         json_array_append_new(dropped, json_pack("{s:s,s:i}", "why", c->dropped[i].why, "n", (int)c->dropped[i].n));
     return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "n", (json_int_t)c->spread.n, "observe_us",
-                     real(c->observe_us), "mean_us", real(c->spread.mean.value), "median_us",
-                     real(c->spread.median), "p5_us", real(c->spread.p5), "p95_us", real(c->spread.p95), "histogram",
-                     histogram(c), "discarded", dropped);
+                     real(c->observe_us), "mean_us", real(c->spread.mean.value), "median_us", real(c->spread.median),
+                     "p5_us", real(c->spread.p5), "p95_us", real(c->spread.p95), "histogram", histogram(c), "discarded",
+                     dropped);
 }
 
 char *overhead_cell_json(const struct overhead_cell *c)

@@ -11,9 +11,9 @@
 #include "probes/reading_cost.h"
 
 enum {
-    PILOT = 16,  /* repetitions that tell whether the observation is long enough */
-    DOUBLED = 3, /* times that it may be doubled */
-    NUMBERS = 7, /* arrays of an intake */
+    PILOT = 16,      /* repetitions that tell whether the observation is long enough */
+    DOUBLED = 3,     /* times that it may be doubled */
+    NUMBERS = 7,     /* arrays of an intake */
     MOVES_LEAST = 8, /* repetitions that can tell whether the frequency moves */
 };
 #define DRIFT_MOST 0.01    /* of the time: more is no settled level */
@@ -25,8 +25,8 @@ enum {
 #define COST_SAME_US 2.0   /* costs of some repetitions and of others that differ by less ... */
 #define COST_SAME 0.1      /* ... or by less of the cost are the same */
 #define LATE_MOST 0.01     /* of the repetitions may change in the second execution */
-#define SIDE 0.8            /* quantile: repetitions on one side of the others */
-#define MOST 0.9            /* quantile: most repetitions */
+#define SIDE 0.8           /* quantile: repetitions on one side of the others */
+#define MOST 0.9           /* quantile: most repetitions */
 #define DOWN_SHARE 0.3     /* of the time of a cell */
 #define UP_SIGMAS 6.0
 #define UP_INTERRUPTED_MOST 0.05 /* of the repetitions: 1000 interrupts a second in 20 us are 2 % */
@@ -37,19 +37,23 @@ struct overhead_method overhead_method(const struct tables_options *o)
 {
     enum { RUNS = 200, RUNS_BRIEF = 24 };
     return (struct overhead_method){
-        .runs = o->runs ? o->runs : o->brief ? RUNS_BRIEF : RUNS,
+        .runs = o->runs    ? o->runs
+                : o->brief ? RUNS_BRIEF
+                           : RUNS,
         /* on silicon a repetition begins where the one before it ended: the first kernel must have come back up, which
          * takes 670 us or twice that (5.2.2, footnote 3), or, by Intel's manual, about 2 ms */
         .warmup_us = o->warmup_us > 0 ? o->warmup_us : 2500,
         /* Intel's optimization manual: a license is granted within 500 us; both executions take longer than that */
-        .down_observe_us = 1000, .down_period_us = 10, .before_us = 100,
+        .down_observe_us = 1000,
+        .down_period_us = 10,
+        .before_us = 100,
         /* 1.5 ms in 5.2.2; two waits and what an interrupt adds to them */
         .up_observe_us = o->observe_us > 0 ? o->observe_us : 2200,
         .up_period_us = o->period_us > 0 ? o->period_us : 1, /* 5.2.2: less than 1 us */
     };
 }
 
-static void drop(struct overhead_costs *c, const char *why, unsigned n)
+static void overhead_measure_drop(struct overhead_costs *c, const char *why, unsigned n)
 {
     for (size_t i = 0; i < c->n_dropped; i++)
         if (strcmp(c->dropped[i].why, why) == 0) {
@@ -73,9 +77,9 @@ struct intake {
     const struct tables_context *x;
     struct overhead_costs *costs;
     unsigned runs;
-    double part, share;   /* progress: what is done of the cell, and what these repetitions are of it */
-    double settle_us;     /* down: interruptions are looked for from then on */
-    double least_gain;    /* up */
+    double part, share; /* progress: what is done of the cell, and what these repetitions are of it */
+    double settle_us;   /* down: interruptions are looked for from then on */
+    double least_gain;  /* up */
     /* down, each as long as costs->us: */
     double *high, *low, *drift, *quarter, *settled, *lost, *scratch;
     struct overhead_up *ups; /* up, likewise */
@@ -97,7 +101,7 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     if (!why)
         why = overhead_down(curve, t->settle_us, &d);
     if (why) {
-        drop(c, why, 1);
+        overhead_measure_drop(c, why, 1);
     } else {
         t->settled[c->n] = d.settled_us;
         t->high[c->n] = d.high_ghz;
@@ -119,15 +123,15 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     if (!why)
         why = overhead_up(curve, t->least_gain, &u);
     if (why)
-        drop(c, why, 1);
+        overhead_measure_drop(c, why, 1);
     else
         t->ups[c->n++] = u;
     return told_to_stop(t, run);
 }
 
 /* Takes `runs` repetitions, after forgetting those before. */
-static int repeat(struct overhead_setup *s, unsigned runs, overhead_sink *sink, struct intake *t,
-                  struct machine_error *err)
+static int overhead_measure_repeat(struct overhead_setup *s, unsigned runs, overhead_sink *sink, struct intake *t,
+                                   struct machine_error *err)
 {
     t->costs->n = t->costs->n_dropped = 0;
     t->costs->observe_us = s->observe_us;
@@ -168,7 +172,7 @@ static bool seems_unsettled(const struct intake *t)
     return fabs(skew) > 2 * drift_most(t) || n_late(t) > 0;
 }
 
-static bool unsettled(const struct intake *t)
+static bool overhead_measure_unsettled(const struct intake *t)
 {
     return fabs(quantile(t, t->drift, 0.5)) > drift_most(t);
 }
@@ -180,11 +184,11 @@ static bool mostly_low(const struct intake *t)
 }
 
 /* A few repetitions, observed for longer until that is long enough. */
-static int pilot(struct overhead_setup *s, unsigned runs, overhead_sink *sink, bool (*too_short)(const struct intake *),
-                 struct intake *t, struct machine_error *err)
+static int overhead_measure_pilot(struct overhead_setup *s, unsigned runs, overhead_sink *sink,
+                                  bool (*too_short)(const struct intake *), struct intake *t, struct machine_error *err)
 {
     for (unsigned doubled = 0; doubled <= DOUBLED; doubled++) {
-        int status = repeat(s, runs < PILOT ? runs : PILOT, sink, t, err);
+        int status = overhead_measure_repeat(s, runs < PILOT ? runs : PILOT, sink, t, err);
         if (status || !too_short(t))
             return status;
         if (doubled < DOUBLED)
@@ -201,7 +205,7 @@ static void summarise(struct overhead_costs *c, double far_us, const char *why, 
     overhead_spread(c->us, c->n, far_us, &c->spread, &c->first);
     blocks_cut(scratch, c->n, c->spread.median, far_us, &blocks);
     blocks_widen(&blocks, &c->spread.mean);
-    drop(c, why, (unsigned)c->spread.far);
+    overhead_measure_drop(c, why, (unsigned)c->spread.far);
 }
 
 /*
@@ -234,7 +238,7 @@ static void keep_below(struct intake *t, const double *value, double bound, cons
             t->drift[kept] = t->drift[i];
             c->us[kept++] = c->us[i];
         }
-    drop(c, why, (unsigned)(c->n - kept));
+    overhead_measure_drop(c, why, (unsigned)(c->n - kept));
     c->n = kept;
 }
 
@@ -256,7 +260,7 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
 }
 
 /* A frequency over the repetitions, with limits that hold how it moves from some to others. */
-static struct estimate mean_ghz(const struct intake *t, const double *ghz)
+static struct estimate overhead_measure_mean_ghz(const struct intake *t, const double *ghz)
 {
     size_t n = t->costs->n;
     double middle = quantile(t, ghz, 0.5), far = LEVEL_REJECT * robust_mad_sigma(ghz, n, middle, t->scratch);
@@ -307,37 +311,37 @@ static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell
         snprintf(out->moves, sizeof out->moves, "before the switch it differs by %.1f %% from repetition to repetition",
                  100 * sigma / ghz);
     else if (blocks_disagree(&high, OVERHEAD_SAME_LEVEL * ghz))
-        snprintf(out->moves, sizeof out->moves, "before the switch it is %.3f GHz in some repetitions, %.3f GHz in "
-                 "others", high.least, high.most);
+        snprintf(out->moves, sizeof out->moves,
+                 "before the switch it is %.3f GHz in some repetitions, %.3f GHz in others", high.least, high.most);
     else if (quiet && drift > drift_most(t))
         snprintf(out->moves, sizeof out->moves, "the rate still changes by %.1f %% long after the switch, up or down",
                  100 * drift / quantile(t, t->quarter, 0.5));
     else if (blocks_disagree(&cost, fmax(COST_SAME_US, COST_SAME * fabs(us))))
-        snprintf(out->moves, sizeof out->moves, "the cost is %.1f us in some repetitions, %.1f us in those before or "
-                 "after", cost.least, cost.most);
+        snprintf(out->moves, sizeof out->moves,
+                 "the cost is %.1f us in some repetitions, %.1f us in those before or after", cost.least, cost.most);
 }
 
 static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t, struct overhead_cell *out,
                        struct machine_error *err)
 {
     t->settle_us = INFINITY;
-    int status = pilot(s, runs, take_down, seems_unsettled, t, err);
+    int status = overhead_measure_pilot(s, runs, take_down, seems_unsettled, t, err);
     if (status)
         return status;
     /* later than most settled, but for those that something else kept from it */
     t->settle_us = quantile(t, t->settled, MOST) + 2 * s->period_us;
-    status = repeat(s, runs, take_down, t, err);
+    status = overhead_measure_repeat(s, runs, take_down, t, err);
     if (status == MACHINE_OK && (double)n_late(t) > LATE_MOST * (double)t->costs->n) {
         s->observe_us *= 2; /* too few for the pilot to see one */
         t->settle_us = quantile(t, t->settled, 1) + 2 * s->period_us;
-        status = repeat(s, runs, take_down, t, err);
+        status = overhead_measure_repeat(s, runs, take_down, t, err);
     }
     if (status)
         return status;
-    out->unsettled = unsettled(t);
+    out->unsettled = overhead_measure_unsettled(t);
     out->drift_us = quantile(t, t->drift, 0.5);
-    out->high_ghz = mean_ghz(t, t->high);
-    out->low_ghz = mean_ghz(t, t->low);
+    out->high_ghz = overhead_measure_mean_ghz(t, t->high);
+    out->low_ghz = overhead_measure_mean_ghz(t, t->low);
     /* both are of one repetition: what the frequency does from one to the next is no step */
     for (size_t i = 0; i < t->costs->n; i++)
         t->scratch[i] = t->high[i] - t->low[i];
@@ -357,9 +361,13 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
 static int measure_down(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
                         struct overhead_cell *out, struct machine_error *err)
 {
-    struct overhead_setup s = {.machine = tables_setup(x, "overhead", c), .first = c->a, .second = c->b,
-                               .warmup_us = how->warmup_us, .before_us = how->before_us,
-                               .observe_us = how->down_observe_us, .period_us = how->down_period_us,
+    struct overhead_setup s = {.machine = tables_setup(x, "overhead", c),
+                               .first = c->a,
+                               .second = c->b,
+                               .warmup_us = how->warmup_us,
+                               .before_us = how->before_us,
+                               .observe_us = how->down_observe_us,
+                               .period_us = how->down_period_us,
                                .reading_us = out->reading_us};
     struct intake t = {.x = x, .costs = &out->down, .runs = how->runs, .share = DOWN_SHARE};
     double **arrays[NUMBERS] = {&t.high, &t.low, &t.drift, &t.quarter, &t.settled, &t.lost, &t.scratch};
@@ -391,10 +399,18 @@ static bool rarely_rises(const struct overhead_costs *c)
 static int measure_up(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
                       struct overhead_cell *out, struct machine_error *err)
 {
-    struct overhead_setup s = {.machine = tables_setup(x, "overhead", c), .first = c->b, .second = c->a,
-                               .warmup_us = how->warmup_us, .observe_us = how->up_observe_us,
-                               .period_us = how->up_period_us, .reading_us = out->reading_us};
-    struct intake t = {.x = x, .costs = &out->up, .runs = how->runs, .part = DOWN_SHARE, .share = 1 - DOWN_SHARE,
+    struct overhead_setup s = {.machine = tables_setup(x, "overhead", c),
+                               .first = c->b,
+                               .second = c->a,
+                               .warmup_us = how->warmup_us,
+                               .observe_us = how->up_observe_us,
+                               .period_us = how->up_period_us,
+                               .reading_us = out->reading_us};
+    struct intake t = {.x = x,
+                       .costs = &out->up,
+                       .runs = how->runs,
+                       .part = DOWN_SHARE,
+                       .share = 1 - DOWN_SHARE,
                        .least_gain = (out->high_ghz.value / out->low_ghz.value - 1) / 2};
     t.ups = malloc((size_t)how->runs * sizeof *t.ups);
     t.scratch = malloc((size_t)how->runs * sizeof *t.scratch);
@@ -403,9 +419,9 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
         free(t.scratch);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
-    int status = pilot(&s, how->runs, take_up, mostly_low, &t, err);
+    int status = overhead_measure_pilot(&s, how->runs, take_up, mostly_low, &t, err);
     if (status == MACHINE_OK)
-        status = repeat(&s, how->runs, take_up, &t, err);
+        status = overhead_measure_repeat(&s, how->runs, take_up, &t, err);
     if (status == MACHINE_OK) {
         overhead_up_choose(t.ups, out->up.n, out->up.us);
         out->up_gradual = dropped_as(&out->up, overhead_gradual) > dropped_as(&out->up, overhead_no_rise);

@@ -16,9 +16,9 @@ struct overhead_dropped {
 
 /* Costs of one direction over the repetitions. */
 struct overhead_costs {
-    double *us;       /* of n repetitions, sorted */
+    double *us; /* of n repetitions, sorted */
     size_t n;
-    size_t first;     /* the spread is of us[first] and the next spread.n - 1 */
+    size_t first; /* the spread is of us[first] and the next spread.n - 1 */
     struct overhead_spread spread;
     struct overhead_dropped dropped[OVERHEAD_REASONS_MAX];
     size_t n_dropped;
@@ -29,14 +29,14 @@ struct overhead_cell {
     struct overhead_costs down, up;
     struct estimate high_ghz, low_ghz;
     struct estimate step_ghz; /* the first less the second, repetition by repetition */
-    double drift_us;     /* median; how much the rate still changed in the second execution */
-    bool unsettled;      /* ... was too much however long it was observed: no cost down */
-    char moves[120];     /* what shows that the frequency moves by itself, so that there are no costs; "": nothing */
+    double drift_us;          /* median; how much the rate still changed in the second execution */
+    bool unsettled;           /* ... was too much however long it was observed: no cost down */
+    char moves[120]; /* what shows that the frequency moves by itself, so that there are no costs; "": nothing */
     bool levels_differ;
     bool down_gains, up_gains; /* the mean is below 0 by its limits: no cost */
     bool up_gradual;           /* it rises over many sections: a ramp */
-    bool second_faster;  /* the frequency rises in the switch "down" */
-    double reading_us;   /* what a reading takes from the code; 0: the machine tells with each, or it is not known */
+    bool second_faster;        /* the frequency rises in the switch "down" */
+    double reading_us; /* what a reading takes from the code; 0: the machine tells with each, or it is not known */
 };
 
 /* How it is measured, from the options or by default. */

@@ -10,7 +10,7 @@
 enum { FIELD = 40, WIDE = 20 };
 #define NOTHING_US 0.5 /* less than this is not worth a finding */
 
-static bool same_pair(const struct table *t, size_t a, size_t b)
+static bool overhead_print_same_pair(const struct table *t, size_t a, size_t b)
 {
     const char *from[2] = {table_text(t, a, "from"), table_text(t, b, "from")};
     const char *to[2] = {table_text(t, a, "to"), table_text(t, b, "to")};
@@ -18,45 +18,45 @@ static bool same_pair(const struct table *t, size_t a, size_t b)
 }
 
 /* Without a minus before what is 0 as it is shown. */
-static double shown(double value, int decimals)
+static double overhead_print_shown(double value, int decimals)
 {
     double unit = pow(10, -decimals);
     return fabs(value) < unit / 2 ? 0 : value;
 }
 
-static void number(double value, int decimals, char out[FIELD])
+static void overhead_print_number(double value, int decimals, char out[FIELD])
 {
     if (isfinite(value))
-        snprintf(out, FIELD, "%.*f", decimals, shown(value, decimals));
+        snprintf(out, FIELD, "%.*f", decimals, overhead_print_shown(value, decimals));
     else
         snprintf(out, FIELD, "-");
 }
 
 /* "42.7 [42.5, 42.9]", or a dash. */
-static void limits(const struct table *t, size_t row, const char *column, int decimals, char out[FIELD])
+static void overhead_print_limits(const struct table *t, size_t row, const char *column, int decimals, char out[FIELD])
 {
     char name[40], lo[FIELD], hi[FIELD], value[FIELD];
     snprintf(name, sizeof name, "%s_lo", column);
     double low = table_number(t, row, name);
-    number(low, decimals, lo);
+    overhead_print_number(low, decimals, lo);
     snprintf(name, sizeof name, "%s_hi", column);
-    number(table_number(t, row, name), decimals, hi);
-    number(table_number(t, row, column), decimals, value);
+    overhead_print_number(table_number(t, row, name), decimals, hi);
+    overhead_print_number(table_number(t, row, column), decimals, value);
     if (isfinite(low))
         snprintf(out, FIELD, "%.9s [%.9s, %.9s]", value, lo, hi);
     else
         snprintf(out, FIELD, "%.9s", value);
 }
 
-static void print_row(FILE *out, const struct table *t, size_t row)
+static void overhead_print_row(FILE *out, const struct table *t, size_t row)
 {
     char down[FIELD], up[FIELD], breakeven[FIELD], high[FIELD], low[FIELD], dropped[FIELD];
-    limits(t, row, "down_us", 1, down);
-    limits(t, row, "up_us", 1, up);
-    limits(t, row, "breakeven_us", 0, breakeven);
-    number(table_number(t, row, "high_ghz"), 3, high);
-    number(table_number(t, row, "low_ghz"), 3, low);
-    number(table_number(t, row, "dropped"), 0, dropped);
+    overhead_print_limits(t, row, "down_us", 1, down);
+    overhead_print_limits(t, row, "up_us", 1, up);
+    overhead_print_limits(t, row, "breakeven_us", 0, breakeven);
+    overhead_print_number(table_number(t, row, "high_ghz"), 3, high);
+    overhead_print_number(table_number(t, row, "low_ghz"), 3, low);
+    overhead_print_number(table_number(t, row, "dropped"), 0, dropped);
     fprintf(out, "  %5.0f  %*s  %*s  %*s  %6s %6s  %7s\n", table_number(t, row, "active_cores"), WIDE, down, WIDE, up,
             WIDE, breakeven, high, low, dropped);
 }
@@ -68,9 +68,9 @@ static void print_published(FILE *out, bool colour, const struct table *t, size_
     char down[FIELD], up[FIELD], breakeven[FIELD];
     if (!from || !to || strcmp(from, p->from) != 0 || strcmp(to, p->to) != 0)
         return;
-    number(p->down_us, 1, down);
-    number(p->up_us, 1, up);
-    number(p->breakeven_us, 0, breakeven);
+    overhead_print_number(p->down_us, 1, down);
+    overhead_print_number(p->up_us, 1, up);
+    overhead_print_number(p->breakeven_us, 0, breakeven);
     fprintf(out, "%s  %5s  %*s  %*s  %*s  published", colour ? "\033[2m" : "", "", WIDE, down, WIDE, up, WIDE,
             breakeven);
     if (p->active_cores)
@@ -83,24 +83,23 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
 {
     table_print_head(out, colour, t, title);
     for (size_t row = 0; row < t->n_rows; row++) {
-        if (row == 0 || !same_pair(t, row - 1, row)) {
+        if (row == 0 || !overhead_print_same_pair(t, row - 1, row)) {
             const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
             fprintf(out, "%s%s - %s%s\n", colour ? "\033[1m" : "", from ? from : "", to ? to : "",
                     colour ? "\033[0m" : "");
             fprintf(out, "  %5s  %*s  %*s  %*s  %6s %6s  %7s\n", "cores", WIDE, "down us", WIDE, "up us", WIDE,
                     "break-even us", "high", "low", "dropped");
         }
-        print_row(out, t, row);
+        overhead_print_row(out, t, row);
         for (size_t i = 0; i < n_published; i++) {
-            bool last = row + 1 == t->n_rows || !same_pair(t, row, row + 1);
+            bool last = row + 1 == t->n_rows || !overhead_print_same_pair(t, row, row + 1);
             if (published[i].active_cores ? published[i].active_cores == table_number(t, row, "active_cores") : last)
                 print_published(out, colour, t, row, &published[i]);
         }
     }
     for (size_t row = 0; row < t->n_rows; row++)
         if (isfinite(table_number(t, row, "breakeven_us"))) {
-            fprintf(out, "Break-even times assume: %s. high, low: measured, in GHz.\n",
-                    overhead_assumption);
+            fprintf(out, "Break-even times assume: %s. high, low: measured, in GHz.\n", overhead_assumption);
             break;
         }
     table_print_missing(out, colour, t);
@@ -108,8 +107,8 @@ void overhead_print(FILE *out, bool colour, const struct table *t, const char *t
 
 /* ---- findings ---- */
 
-static const char *value_text(const struct table *t, size_t row, const char *column, int decimals,
-                              char out[ESTIMATE_TEXT_MAX])
+static const char *overhead_print_value_text(const struct table *t, size_t row, const char *column, int decimals,
+                                             char out[ESTIMATE_TEXT_MAX])
 {
     struct estimate e = estimates_of_table(t, row, column);
     return estimates_text(&e, decimals, out);
@@ -158,7 +157,7 @@ static bool is_told(const struct table *t, size_t row, const char *column, struc
 
 /* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows:
  * none is. */
-static size_t extreme(const struct table *t, const char *column, double sign)
+static size_t overhead_print_extreme(const struct table *t, const char *column, double sign)
 {
     size_t best = t->n_rows;
     struct estimate e;
@@ -171,17 +170,17 @@ static size_t extreme(const struct table *t, const char *column, double sign)
 
 static void tell_breakeven(FILE *out, const struct table *t)
 {
-    size_t longest = extreme(t, "breakeven_us", 1), shortest = extreme(t, "breakeven_us", -1);
+    size_t longest = overhead_print_extreme(t, "breakeven_us", 1),
+           shortest = overhead_print_extreme(t, "breakeven_us", -1);
     char text[ESTIMATE_TEXT_MAX];
     if (longest == t->n_rows)
         return;
     fprintf(out, "A higher frequency pays only if it lasts %s us (%s - %s, %.0f active)",
-            value_text(t, shortest, "breakeven_us", 0, text), table_text(t, shortest, "from"),
+            overhead_print_value_text(t, shortest, "breakeven_us", 0, text), table_text(t, shortest, "from"),
             table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"));
     if (longest != shortest)
-        fprintf(out, " to %s us (%s - %s, %.0f active)", value_text(t, longest, "breakeven_us", 0, text),
-                table_text(t, longest, "from"), table_text(t, longest, "to"),
-                table_number(t, longest, "active_cores"));
+        fprintf(out, " to %s us (%s - %s, %.0f active)", overhead_print_value_text(t, longest, "breakeven_us", 0, text),
+                table_text(t, longest, "from"), table_text(t, longest, "to"), table_number(t, longest, "active_cores"));
     fputs(".\n", out);
 }
 
@@ -198,11 +197,14 @@ static void tell_contradiction(FILE *out, const struct table *t)
     if (!n)
         return;
     size_t other = contradicting(t, row);
-    fprintf(out, "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against "
-            "%s - %s at %s and %s GHz.\n", n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"),
-            table_text(t, row, "from"), table_text(t, row, "to"), value_text(t, row, "high_ghz", 3, text[0]),
-            value_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"), table_text(t, other, "to"),
-            value_text(t, other, "high_ghz", 3, text[2]), value_text(t, other, "low_ghz", 3, text[3]));
+    fprintf(out,
+            "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against %s - %s "
+            "at %s and %s GHz.\n",
+            n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"), table_text(t, row, "from"),
+            table_text(t, row, "to"), overhead_print_value_text(t, row, "high_ghz", 3, text[0]),
+            overhead_print_value_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"),
+            table_text(t, other, "to"), overhead_print_value_text(t, other, "high_ghz", 3, text[2]),
+            overhead_print_value_text(t, other, "low_ghz", 3, text[3]));
 }
 
 static bool missing_says(const struct table *t, const char *what)
@@ -253,38 +255,39 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
     else if (isinf(most))
         fputs("What going down costs has no limits (more --runs would help), or rows contradict each other", out);
     else if (up_told)
-        fprintf(out, "What going down costs is lost in the noise (at most %.1f us)", shown(most, 1));
+        fprintf(out, "What going down costs is lost in the noise (at most %.1f us)", overhead_print_shown(most, 1));
     else
-        fprintf(out, "No switch between the kernels costs more than %.1f us (upper 95 %% limit)", shown(most, 1));
+        fprintf(out, "No switch between the kernels costs more than %.1f us (upper 95 %% limit)",
+                overhead_print_shown(most, 1));
 }
 
-static void tell_down(FILE *out, const struct table *t, size_t least, size_t most)
+static void overhead_print_tell_down(FILE *out, const struct table *t, size_t least, size_t most)
 {
     char text[ESTIMATE_TEXT_MAX];
-    fprintf(out, "Going down costs %s us (%s - %s)", value_text(t, least, "down_us", 1, text),
+    fprintf(out, "Going down costs %s us (%s - %s)", overhead_print_value_text(t, least, "down_us", 1, text),
             table_text(t, least, "from"), table_text(t, least, "to"));
     if (least != most)
-        fprintf(out, " to %s us (%s - %s)", value_text(t, most, "down_us", 1, text), table_text(t, most, "from"),
-                table_text(t, most, "to"));
+        fprintf(out, " to %s us (%s - %s)", overhead_print_value_text(t, most, "down_us", 1, text),
+                table_text(t, most, "from"), table_text(t, most, "to"));
 }
 
-static void tell_up(FILE *out, const struct table *t, size_t least, size_t most)
+static void overhead_print_tell_up(FILE *out, const struct table *t, size_t least, size_t most)
 {
     char text[ESTIMATE_TEXT_MAX];
     if (most == t->n_rows) {
         fprintf(out, "; %s.\n", about_up(t));
         return;
     }
-    fprintf(out, "; coming back up %s us", value_text(t, least, "up_us", 1, text));
+    fprintf(out, "; coming back up %s us", overhead_print_value_text(t, least, "up_us", 1, text));
     if (least != most)
-        fprintf(out, " to %s us", value_text(t, most, "up_us", 1, text));
+        fprintf(out, " to %s us", overhead_print_value_text(t, most, "up_us", 1, text));
     fputs(".\n", out);
 }
 
 void overhead_findings(FILE *out, const struct table *t)
 {
-    size_t most = extreme(t, "down_us", 1), least = extreme(t, "down_us", -1);
-    size_t up_most = extreme(t, "up_us", 1), up_least = extreme(t, "up_us", -1);
+    size_t most = overhead_print_extreme(t, "down_us", 1), least = overhead_print_extreme(t, "down_us", -1);
+    size_t up_most = overhead_print_extreme(t, "up_us", 1), up_least = overhead_print_extreme(t, "up_us", -1);
     const char *why = support_no_levels(t);
     if (t->n_rows == 0)
         return;
@@ -295,9 +298,9 @@ void overhead_findings(FILE *out, const struct table *t)
     }
     tell_breakeven(out, t);
     if (costs)
-        tell_down(out, t, least, most);
+        overhead_print_tell_down(out, t, least, most);
     else
         tell_no_cost(out, t, up_most < t->n_rows);
-    tell_up(out, t, up_least, up_most);
+    overhead_print_tell_up(out, t, up_least, up_most);
     tell_contradiction(out, t);
 }

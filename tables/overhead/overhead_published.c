@@ -24,7 +24,7 @@ static struct overhead_published *entry(struct overhead_published *list, size_t 
     return p;
 }
 
-static void take(const json_t *figure, struct overhead_published *list, size_t max, size_t *n)
+static void overhead_published_take(const json_t *figure, struct overhead_published *list, size_t max, size_t *n)
 {
     const json_t *keys = json_object_get(figure, "keys");
     const char *from = json_string_value(json_object_get(keys, "from")),
@@ -37,8 +37,9 @@ static void take(const json_t *figure, struct overhead_published *list, size_t m
         struct overhead_published *p = entry(list, max, n, from, to, length, cores);
         if (!p)
             return;
-        *(strcmp(column, "down_us") == 0 ? &p->down_us : strcmp(column, "up_us") == 0 ? &p->up_us : &p->breakeven_us) =
-            value;
+        *(strcmp(column, "down_us") == 0 ? &p->down_us
+          : strcmp(column, "up_us") == 0 ? &p->up_us
+                                         : &p->breakeven_us) = value;
         to += length + (to[length] == ',');
     }
 }
@@ -49,8 +50,9 @@ size_t overhead_published_of(const struct table *t, struct overhead_published *o
     json_t *list = text ? json_loads(text, 0, NULL) : NULL;
     size_t i, n = 0;
     const json_t *figure;
-    json_array_foreach(list, i, figure) {
-        take(figure, out, max, &n);
+    json_array_foreach(list, i, figure)
+    {
+        overhead_published_take(figure, out, max, &n);
     }
     json_decref(list);
     return n;

@@ -44,9 +44,9 @@ static json_t *figure_object(const struct sku_figure *f)
     for (size_t i = 0; i < f->n_keys; i++) {
         const struct sku_key *k = &f->keys[i];
         json_object_set_new(keys, k->column,
-                            !k->is_number       ? json_string(k->text)
-                            : k->lo == k->hi    ? json_real(k->lo)
-                                                : json_pack("[f,f]", k->lo, k->hi));
+                            !k->is_number    ? json_string(k->text)
+                            : k->lo == k->hi ? json_real(k->lo)
+                                             : json_pack("[f,f]", k->lo, k->hi));
     }
     return json_pack("{s:o, s:s, s:f, s:b, s:s}", "keys", keys, "column", f->column, "value", 0.5 * (f->lo + f->hi),
                      "mean", (int)f->mean, "source", f->source);

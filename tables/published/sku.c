@@ -23,8 +23,7 @@ struct parser {
     size_t why_size;
 };
 
-__attribute__((format(printf, 2, 3)))
-static int wrong(struct parser *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int sku_wrong(struct parser *p, const char *format, ...)
 {
     int n = p->line ? snprintf(p->why, p->why_size, "%.160s:%u: ", p->file, p->line)
                     : snprintf(p->why, p->why_size, "%.160s: ", p->file); /* of the file as a whole */
@@ -40,7 +39,7 @@ static int wrong(struct parser *p, const char *format, ...)
     return -1;
 }
 
-static char *trimmed(char *text)
+static char *sku_trimmed(char *text)
 {
     while (isspace((unsigned char)*text))
         text++;
@@ -50,10 +49,10 @@ static char *trimmed(char *text)
     return text;
 }
 
-static int copy(struct parser *p, char *to, size_t size, const char *from, const char *what)
+static int sku_copy(struct parser *p, char *to, size_t size, const char *from, const char *what)
 {
     if (strlen(from) >= size)
-        return wrong(p, "%s is longer than %zu characters", what, size - 1);
+        return sku_wrong(p, "%s is longer than %zu characters", what, size - 1);
     memcpy(to, from, strlen(from) + 1);
     return 0;
 }
@@ -133,7 +132,7 @@ static double rounding_of(const char *text, const char *end, double value, bool 
 }
 
 /* NUMBER or NUMBER..NUMBER, the second not below the first. */
-static bool read_range(const char *text, bool about, struct sku_figure *f)
+static bool sku_read_range(const char *text, bool about, struct sku_figure *f)
 {
     const char *end;
     if (!one_number(text, &end, &f->lo))
@@ -165,35 +164,35 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
 {
     char *equals = strchr(word, '=');
     if (!equals || equals == word || !equals[1])
-        return wrong(p, "`%.60s` is not COLUMN=VALUE, what says which rows are meant", word);
+        return sku_wrong(p, "`%.60s` is not COLUMN=VALUE, what says which rows are meant", word);
     if (f->n_keys == SKU_KEYS_MAX)
-        return wrong(p, "more than %d columns say which rows are meant", SKU_KEYS_MAX);
+        return sku_wrong(p, "more than %d columns say which rows are meant", SKU_KEYS_MAX);
     *equals = '\0';
     if (!is_name(word))
-        return wrong(p, "`%.60s` is no name of a column", word);
+        return sku_wrong(p, "`%.60s` is no name of a column", word);
     for (size_t i = 0; i < f->n_keys; i++)
         if (strcmp(f->keys[i].column, word) == 0)
-            return wrong(p, "the column %.40s stands there twice", word);
+            return sku_wrong(p, "the column %.40s stands there twice", word);
     struct sku_key *k = &f->keys[f->n_keys];
     char *value = equals + 1;
     bool quoted = *value == '"';
     if (quoted) {
         char *closing = strchr(++value, '"');
         if (!closing || closing == value || closing[1])
-            return wrong(p, "%.40s=\"%.60s: a value with blanks stands between two \"", word, value);
+            return sku_wrong(p, "%.40s=\"%.60s: a value with blanks stands between two \"", word, value);
         *closing = '\0';
     }
-    if (copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
-        copy(p, k->text, sizeof k->text, value, "a value") != 0)
+    if (sku_copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
+        sku_copy(p, k->text, sizeof k->text, value, "a value") != 0)
         return -1;
     k->is_number = two_numbers(k->text, &k->lo, &k->hi);
     if (k->is_number && k->lo > k->hi)
-        return wrong(p, "`%.60s` ends before it begins", k->text);
+        return sku_wrong(p, "`%.60s` ends before it begins", k->text);
     size_t used = strlen(f->where);
     int n = snprintf(f->where + used, sizeof f->where - used, "%s%s=%s%s%s", used ? " " : "", k->column,
                      quoted ? "\"" : "", k->text, quoted ? "\"" : "");
     if (n < 0 || (size_t)n >= sizeof f->where - used)
-        return wrong(p, "what says which rows are meant is longer than %d characters", SKU_TEXT_MAX - 1);
+        return sku_wrong(p, "what says which rows are meant is longer than %d characters", SKU_TEXT_MAX - 1);
     f->n_keys++;
     return 0;
 }
@@ -211,7 +210,7 @@ static char *end_word(char *word)
 
 static int read_keys(struct parser *p, struct sku_figure *f, char *text)
 {
-    for (char *word = trimmed(text); *word; word = trimmed(text)) {
+    for (char *word = sku_trimmed(text); *word; word = sku_trimmed(text)) {
         text = end_word(word);
         if (add_key(p, f, word) != 0)
             return -1;
@@ -225,34 +224,35 @@ static int read_tolerance(struct parser *p, struct sku_figure *f, const char *te
     const char *end;
     double size = fmax(fabs(f->lo), fabs(f->hi));
     if (!f->published || !one_number(text, &end, &f->tolerance) || f->tolerance < 0 || (*end && strcmp(end, "%") != 0))
-        return wrong(p, "`~ %.60s` is no tolerance; 0.5 and 10%% are", text);
+        return sku_wrong(p, "`~ %.60s` is no tolerance; 0.5 and 10%% are", text);
     if (*end && size == 0)
-        return wrong(p, "`~ %.60s` of 0 is 0; without %% it is in the unit of the column", text);
+        return sku_wrong(p, "`~ %.60s` of 0 is 0; without %% it is in the unit of the column", text);
     if (*end)
         f->tolerance *= size / 100;
     if (size > 0 && f->tolerance >= size)
-        return wrong(p, "`~ %.60s`: even 0 would agree; a tolerance is smaller than its figure", text);
+        return sku_wrong(p, "`~ %.60s`: even 0 would agree; a tolerance is smaller than its figure", text);
     return 0;
 }
 
 /* [about] FIGURE [~ TOLERANCE], or - */
-static int read_value(struct parser *p, struct sku_figure *f, char *text)
+static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
 {
     static const char word[] = "about ";
     char *tilde = strchr(text, '~');
     if (tilde)
         *tilde = '\0';
-    text = trimmed(text);
+    text = sku_trimmed(text);
     bool about = strncmp(text, word, sizeof word - 1) == 0;
     if (about)
-        text = trimmed(text + sizeof word - 1);
+        text = sku_trimmed(text + sizeof word - 1);
     f->published = about || strcmp(text, "-") != 0;
     f->lo = f->hi = f->rounding = f->tolerance = NAN;
-    if (f->published && !read_range(text, about, f))
-        return wrong(p, "`%.60s` is neither a number nor a range as 650..680, nor - for what was not published", text);
+    if (f->published && !sku_read_range(text, about, f))
+        return sku_wrong(p, "`%.60s` is neither a number nor a range as 650..680, nor - for what was not published",
+                         text);
     if (about && tilde)
-        return wrong(p, "both `about` and `~`: the tolerance says how far about is, so leave one of them out");
-    return tilde ? read_tolerance(p, f, trimmed(tilde + 1)) : 0;
+        return sku_wrong(p, "both `about` and `~`: the tolerance says how far about is, so leave one of them out");
+    return tilde ? read_tolerance(p, f, sku_trimmed(tilde + 1)) : 0;
 }
 
 static bool same_figure(const struct sku_figure *a, const struct sku_figure *b)
@@ -266,10 +266,10 @@ static int keep_figure(struct parser *p, const struct sku_figure *f)
     struct sku *s = p->sku;
     for (size_t i = 0; i < s->n_figures; i++)
         if (same_figure(&s->figures[i], f))
-            return wrong(p, "the same figure stands in line %u", s->figures[i].line);
+            return sku_wrong(p, "the same figure stands in line %u", s->figures[i].line);
     struct sku_figure *bigger = realloc(s->figures, (s->n_figures + 1) * sizeof *bigger);
     if (!bigger)
-        return wrong(p, "out of memory");
+        return sku_wrong(p, "out of memory");
     s->figures = bigger;
     s->figures[s->n_figures++] = *f;
     return 0;
@@ -281,18 +281,18 @@ static int read_figure(struct parser *p, char *text, const char *source)
     struct sku_figure f = {.line = p->line};
     char *colon = strchr(text, ':'), *equals = colon ? strchr(colon, '=') : NULL;
     if (!equals)
-        return wrong(p, "not COLUMN=VALUE ... : COLUMN = FIGURE");
+        return sku_wrong(p, "not COLUMN=VALUE ... : COLUMN = FIGURE");
     *colon = *equals = '\0';
-    char *column = trimmed(colon + 1);
+    char *column = sku_trimmed(colon + 1);
     f.mean = strncmp(column, "mean ", 5) == 0;
     if (f.mean)
-        column = trimmed(column + 5);
+        column = sku_trimmed(column + 5);
     if (!is_name(column))
-        return wrong(p, "`%.60s` is no name of a column", column);
-    if (copy(p, f.table, sizeof f.table, p->section, "the section") != 0 ||
-        copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
-        copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
-        read_value(p, &f, equals + 1) != 0)
+        return sku_wrong(p, "`%.60s` is no name of a column", column);
+    if (sku_copy(p, f.table, sizeof f.table, p->section, "the section") != 0 ||
+        sku_copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
+        sku_copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
+        sku_read_value(p, &f, equals + 1) != 0)
         return -1;
     return keep_figure(p, &f);
 }
@@ -301,75 +301,74 @@ static int read_head(struct parser *p, char *text)
 {
     char *equals = strchr(text, '=');
     if (!equals)
-        return wrong(p, "not KEY = VALUE");
+        return sku_wrong(p, "not KEY = VALUE");
     *equals = '\0';
-    char *key = trimmed(text), *value = trimmed(equals + 1);
+    char *key = sku_trimmed(text), *value = sku_trimmed(equals + 1);
     char *to = strcmp(key, "name") == 0 ? p->sku->name : strcmp(key, "brand") == 0 ? p->sku->brand : NULL;
     if (!to)
-        return wrong(p, "`%.60s` is unknown here; [sku] has name and brand", key);
+        return sku_wrong(p, "`%.60s` is unknown here; [sku] has name and brand", key);
     if (*to)
-        return wrong(p, "%s is given twice", key);
+        return sku_wrong(p, "%s is given twice", key);
     if (!*value)
-        return wrong(p, "%s has no value", key);
-    return copy(p, to, SKU_TEXT_MAX, value, key);
+        return sku_wrong(p, "%s has no value", key);
+    return sku_copy(p, to, SKU_TEXT_MAX, value, key);
 }
 
-static int read_section(struct parser *p, char *text)
+static int sku_read_section(struct parser *p, char *text)
 {
     size_t n = strlen(text);
     bool known = strcmp(text, "[sku]") == 0;
     for (size_t i = 0; i < sizeof table_names / sizeof *table_names && !known; i++)
-        known = n == strlen(table_names[i]) + 2 && text[n - 1] == ']' &&
-                strncmp(text + 1, table_names[i], n - 2) == 0;
+        known = n == strlen(table_names[i]) + 2 && text[n - 1] == ']' && strncmp(text + 1, table_names[i], n - 2) == 0;
     if (!known)
-        return wrong(p, "`%.60s`: sections are [sku] and the names of tables", text);
+        return sku_wrong(p, "`%.60s`: sections are [sku] and the names of tables", text);
     text[n - 1] = '\0';
-    return copy(p, p->section, sizeof p->section, text + 1, "a section");
+    return sku_copy(p, p->section, sizeof p->section, text + 1, "a section");
 }
 
-static int read_line(struct parser *p, char *line)
+static int sku_read_line(struct parser *p, char *line)
 {
-    char *text = trimmed(line);
+    char *text = sku_trimmed(line);
     if (!*text || *text == '#')
         return 0;
     if (!p->format_seen) {
         p->format_seen = strcmp(text, "format = characterize-sku/1") == 0;
-        return p->format_seen ? 0 : wrong(p, "the first line that is no comment is not "
-                                             "`format = characterize-sku/1`");
+        return p->format_seen ? 0
+                              : sku_wrong(p, "the first line that is no comment is not `format = characterize-sku/1`");
     }
     if (*text == '[')
-        return read_section(p, text);
+        return sku_read_section(p, text);
     if (!*p->section)
-        return wrong(p, "stands before the first [section]");
+        return sku_wrong(p, "stands before the first [section]");
     char *hash = strchr(text, '#');
-    char *source = hash ? trimmed(hash + 1) : NULL;
+    char *source = hash ? sku_trimmed(hash + 1) : NULL;
     if (!source || !*source)
-        return wrong(p, "has no source: # and the document and where in it");
+        return sku_wrong(p, "has no source: # and the document and where in it");
     *hash = '\0';
     return strcmp(p->section, "sku") == 0 ? read_head(p, text) : read_figure(p, text, source);
 }
 
-static int read_lines(struct parser *p, const char *text, size_t length)
+static int sku_read_lines(struct parser *p, const char *text, size_t length)
 {
     char line[LINE_MAX_LENGTH];
     if (memchr(text, '\0', length))
-        return wrong(p, "not a text");
+        return sku_wrong(p, "not a text");
     for (const char *at = text, *end = text + length; at < end;) {
         size_t n = strcspn(at, "\n");
         p->line++;
         if (n >= sizeof line)
-            return wrong(p, "longer than %d characters", LINE_MAX_LENGTH - 1);
+            return sku_wrong(p, "longer than %d characters", LINE_MAX_LENGTH - 1);
         memcpy(line, at, n);
         line[n] = '\0';
-        if (read_line(p, line) != 0)
+        if (sku_read_line(p, line) != 0)
             return -1;
         at += n + (at + n < end);
     }
     if (!p->format_seen)
-        return wrong(p, "empty; it begins with `format = characterize-sku/1`");
+        return sku_wrong(p, "empty; it begins with `format = characterize-sku/1`");
     if (!p->sku->name[0] || !p->sku->brand[0])
-        return wrong(p, "[sku] lacks %s", p->sku->name[0] ? "brand" : "name");
-    return p->sku->n_figures ? 0 : wrong(p, "not a single figure");
+        return sku_wrong(p, "[sku] lacks %s", p->sku->name[0] ? "brand" : "name");
+    return p->sku->n_figures ? 0 : sku_wrong(p, "not a single figure");
 }
 
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, char *why, size_t why_size)
@@ -377,7 +376,7 @@ int sku_parse(const char *text, size_t length, const char *file, struct sku *out
     struct parser p = {.file = file, .sku = out, .why_size = why_size};
     p.why = why;
     memset(out, 0, sizeof *out);
-    int status = read_lines(&p, text, length);
+    int status = sku_read_lines(&p, text, length);
     if (status != 0)
         sku_free(out);
     return status;

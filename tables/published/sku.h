@@ -24,12 +24,12 @@ struct sku_figure {
     char where[SKU_TEXT_MAX]; /* the keys as written, one blank between them */
     struct sku_key keys[SKU_KEYS_MAX];
     size_t n_keys;
-    bool mean;                /* of all rows meant; otherwise each of them must agree */
+    bool mean; /* of all rows meant; otherwise each of them must agree */
     char column[SKU_NAME_MAX];
-    bool published;           /* false: looked for and not found in the source */
-    double lo, hi;            /* equal, unless a range was published */
-    double rounding;          /* in the column's unit: how far from the truth a figure may be that is printed so */
-    double tolerance;         /* in the column's unit: how far the source says that it may be; NaN: it does not say */
+    bool published;   /* false: looked for and not found in the source */
+    double lo, hi;    /* equal, unless a range was published */
+    double rounding;  /* in the column's unit: how far from the truth a figure may be that is printed so */
+    double tolerance; /* in the column's unit: how far the source says that it may be; NaN: it does not say */
     char source[SKU_SOURCE_MAX];
     unsigned line;
 };

@@ -15,7 +15,7 @@ static const struct data_kind skus = {"SKU", "skus", ".sku"};
 
 enum { WHY_SIZE = 400 };
 
-static const struct table_column *column_of(const struct table_kind *k, const char *name)
+static const struct table_column *sku_file_column_of(const struct table_kind *k, const char *name)
 {
     for (size_t i = 0; i < k->n_columns; i++)
         if (strcmp(k->columns[i].name, name) == 0)
@@ -64,7 +64,7 @@ static int check_kernels(const char *names, char *why, size_t size)
 
 static int check_key(const struct table_kind *k, const struct sku_key *key, char *why, size_t size)
 {
-    const struct table_column *c = column_of(k, key->column);
+    const struct table_column *c = sku_file_column_of(k, key->column);
     if (!c) {
         snprintf(why, size, "the table %s has no column %s; nearest is %s", k->name, key->column,
                  nearest_column(k, key->column));
@@ -87,7 +87,7 @@ static int check_figure(const struct sku_figure *f, char *why, size_t size)
     for (size_t i = 0; i < f->n_keys; i++)
         if (check_key(k, &f->keys[i], why, size) != 0)
             return -1;
-    const struct table_column *c = column_of(k, f->column);
+    const struct table_column *c = sku_file_column_of(k, f->column);
     const char *range = !c || !f->published ? NULL : table_value_refused(c, f->lo);
     range = range || !c || !f->published ? range : table_value_refused(c, f->hi);
     if (range) {

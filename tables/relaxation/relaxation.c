@@ -12,9 +12,9 @@ static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
-    {"what", "", TABLE_TEXT, true, 0}, /* wait, rearm, toggle */
-    {"by", "", TABLE_TEXT, true, 0},   /* what ran in the waiting time; how often it toggled */
-    {"mode", "", TABLE_WHOLE, true, 0}, /* of wait: 1 or 2 waits */
+    {"what", "", TABLE_TEXT, true, 0},       /* wait, rearm, toggle */
+    {"by", "", TABLE_TEXT, true, 0},         /* what ran in the waiting time; how often it toggled */
+    {"mode", "", TABLE_WHOLE, true, 0},      /* of wait: 1 or 2 waits */
     {"wait_us", "us", TABLE_REAL, false, 1}, /* after the last wide instruction; rearm: after `by` */
     {"wait_us_lo", "us", TABLE_REAL, false, 1},
     {"wait_us_hi", "us", TABLE_REAL, false, 1},
@@ -22,7 +22,7 @@ static const struct table_column columns[] = {
     {"share", "", TABLE_REAL, false, 3}, /* wait: of the mode; rearm: that began anew; toggle: in which it rose */
     {"share_lo", "", TABLE_REAL, false, 3},
     {"share_hi", "", TABLE_REAL, false, 3},
-    {"rearmed", "", TABLE_TEXT, false, 0}, /* yes, no, undecided */
+    {"rearmed", "", TABLE_TEXT, false, 0},    /* yes, no, undecided */
     {"duty_us", "us", TABLE_REAL, false, 1},  /* toggle: waiting time between two stretches of wide code */
     {"trend_us", "us", TABLE_REAL, false, 2}, /* toggle: by how much each wait is longer than the one before */
     {"trend_us_lo", "us", TABLE_REAL, false, 2},
@@ -38,18 +38,18 @@ static const struct table_column columns[] = {
     {"tau_us_lo", "us", TABLE_REAL, false, 1},
     {"tau_us_hi", "us", TABLE_REAL, false, 1},
     {"n", "", TABLE_WHOLE, false, 0},
-    {"others", "", TABLE_WHOLE, false, 0}, /* waits of neither mode, and those not over when the recording ended */
+    {"others", "", TABLE_WHOLE, false, 0},    /* waits of neither mode, and those not over when the recording ended */
     {"discarded", "", TABLE_WHOLE, false, 0}, /* interrupted */
-    {"kept", "", TABLE_WHOLE, false, 0}, /* interrupted and used: hardly any was not, and they agree */
+    {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
 
-static int out_of_memory(struct machine_error *err)
+static int relaxation_out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-static struct cell *add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to,
-                        unsigned cores, const char *by)
+static struct cell *relaxation_add(struct cells *out, unsigned kind, const struct payload *from,
+                                   const struct payload *to, unsigned cores, const char *by)
 {
     static const char *const name[] = {"wait", "rearm", "toggle"};
     struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", name[kind], from->name, to->name, cores, by);
@@ -69,12 +69,12 @@ static int add_rearm(const struct tables_context *x, struct cells *out, const st
         struct payload by = *from;
         char why[200];
         if (i < relaxation_n_rearming &&
-            (kernel_parse(relaxation_rearming[i], &by, why, sizeof why) ||
-             by.kernel->features & ~x->info.features || !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
+            (kernel_parse(relaxation_rearming[i], &by, why, sizeof why) || by.kernel->features & ~x->info.features ||
+             !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
             continue;
         if (x->options->brief && i != 0 && i != relaxation_n_rearming)
             continue;
-        struct cell *c = add(out, RELAXATION_REARM, from, to, cores, by.name);
+        struct cell *c = relaxation_add(out, RELAXATION_REARM, from, to, cores, by.name);
         if (!c)
             return -1;
         c->number[1] = (unsigned)i;
@@ -86,20 +86,20 @@ static int add_rearm(const struct tables_context *x, struct cells *out, const st
 static int add_pair(const struct tables_context *x, struct cells *out, const struct payload *from,
                     const struct payload *to, unsigned cores)
 {
-    struct cell *wait = add(out, RELAXATION_WAIT, from, to, cores, "nothing");
+    struct cell *wait = relaxation_add(out, RELAXATION_WAIT, from, to, cores, "nothing");
     if (!wait)
         return -1;
     wait->seconds = 0.6;
     if (add_rearm(x, out, from, to, cores))
         return -1;
-    struct cell *toggle = add(out, RELAXATION_TOGGLE, from, to, cores, "duty");
+    struct cell *toggle = relaxation_add(out, RELAXATION_TOGGLE, from, to, cores, "duty");
     if (!toggle)
         return -1;
     toggle->seconds = 0.5;
     return 0;
 }
 
-static void note_settings(const struct tables_options *o, struct table *t)
+static void relaxation_note_settings(const struct tables_options *o, struct table *t)
 {
     table_set_setting_number(t, "runs", (double)relaxation_runs(o, RELAXATION_WAIT));
     table_set_setting_number(t, "runs_rearm", (double)relaxation_runs(o, RELAXATION_REARM));
@@ -112,16 +112,18 @@ static void note_settings(const struct tables_options *o, struct table *t)
     table_set_setting_number(t, "toggle_us", RELAXATION_AGAIN_US);
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int relaxation_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                           struct machine_error *err)
 {
     static const char *const from[] = {"256fma", "512or", "512fma", "amx"}, *const brief[] = {"512or"};
     struct payload kernel[TABLES_KERNELS_MAX], to;
     unsigned cores[TABLES_CORES_MAX];
     char why[200];
-    note_settings(x->options, t);
+    relaxation_note_settings(x->options, t);
     if (relaxation_period(x->options) > PERIOD_MOST_US)
-        return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table", "waits are told with at most "
-                            "%g us between readings, not %g", PERIOD_MOST_US, x->options->period_us);
+        return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table",
+                            "waits are told with at most %g us between readings, not %g", PERIOD_MOST_US,
+                            x->options->period_us);
     size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 4, kernel, t);
     size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     bool fma = (x->info.features & KERNEL_NEEDS_FMA) != 0; /* what runs after the wide code; 64add where it cannot */
@@ -134,7 +136,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     for (size_t i = 0; i < n_cores; i++)
         for (size_t k = 0; k < n; k++)
             if (strcmp(kernel[k].name, to.name) != 0 && add_pair(x, out, &kernel[k], &to, cores[i]))
-                return out_of_memory(err);
+                return relaxation_out_of_memory(err);
     return MACHINE_OK;
 }
 
@@ -144,7 +146,7 @@ const struct table_kind table_relaxation = {
     .about = "time from the last wide instruction to the higher frequency, and what starts it anew",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
+    .plan = relaxation_plan,
     .measure = relaxation_measure,
     .print = relaxation_print,
     .findings = relaxation_findings,

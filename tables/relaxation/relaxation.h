@@ -19,8 +19,8 @@ extern const size_t relaxation_n_rearming;
 
 /* Windows, in us: how long the code runs that slows the core (a transition takes up to about 100 us, G 3.2.2), ... */
 #define RELAXATION_FROM_US 500.0
-#define RELAXATION_BURST_US 20.0  /* ... the code that may start the wait anew, ... */
-#define RELAXATION_AGAIN_US 150.0 /* ... the code that slows the core, when it toggles, ... */
+#define RELAXATION_BURST_US 20.0   /* ... the code that may start the wait anew, ... */
+#define RELAXATION_AGAIN_US 150.0  /* ... the code that slows the core, when it toggles, ... */
 #define RELAXATION_PILOT_US 5000.0 /* ... what is searched for a wait: twice the 2 ms of the Intel manual, and room */
 #define RELAXATION_PERIOD_US 2.0
 
@@ -29,7 +29,8 @@ extern const size_t relaxation_n_rearming;
 struct relaxation_step {
     struct estimate slow_ghz, plain_ghz;
 };
-/* tables/relaxation/relaxation_plain.c: measures both for a cell whose wait is about wait_us. MACHINE_OK, or *err, its status. */
+/* tables/relaxation/relaxation_plain.c: measures both for a cell whose wait is about wait_us. MACHINE_OK, or *err, its
+ * status. */
 int relaxation_compare(struct sequence *q, const struct tables_context *x, const struct cell *c, double wait_us,
                        struct relaxation_step *out, struct machine_error *err);
 /* Whether the first is lower, by the limits of both and by more than equal frequencies differ; else `why` says so. */

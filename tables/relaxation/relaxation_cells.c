@@ -16,27 +16,33 @@
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
 
-#define OBSERVED 2.3     /* waits: twice one, and room to see the frequency after it */
+#define OBSERVED 2.3 /* waits: twice one, and room to see the frequency after it */
 #define OBSERVED_LEAST_US 60.0
-#define BELOW 0.9        /* of the wait: duty periods of toggling ... */
-#define ABOVE 1.15       /* ... long enough for the halt and the rise to show */
+#define BELOW 0.9  /* of the wait: duty periods of toggling ... */
+#define ABOVE 1.15 /* ... long enough for the halt and the rise to show */
 #define ABOVE_LEAST_US 40.0
-#define ABOVE_TAUS 1.5   /* ... or a ramp, ... */
-#define ABOVE_SIGMAS 9.0 /* ... and for noise not to hide it: the five that a rise takes, and four */
-#define ABOVE_MOST 0.8   /* of the wait: less than another one */
-#define SHORTEST_US 40.0 /* of the waits that are measured: there must be samples before the rise */
+#define ABOVE_TAUS 1.5                    /* ... or a ramp, ... */
+#define ABOVE_SIGMAS 9.0                  /* ... and for noise not to hide it: the five that a rise takes, and four */
+#define ABOVE_MOST 0.8                    /* of the wait: less than another one */
+#define SHORTEST_US 40.0                  /* of the waits that are measured: there must be samples before the rise */
 #define ROOM_US (4 * RELAXATION_BURST_US) /* a shorter wait has no room for a burst in its middle */
-#define LATE_US 1.5      /* a switch of kernels so late was delayed by something */
-#define READ_US 0.05     /* a reading takes less */
+#define LATE_US 1.5                       /* a switch of kernels so late was delayed by something */
+#define READ_US 0.05                      /* a reading takes less */
 #define GRID_PERIODS 0.05 /* of a wait: its beginning and its end are looked for some twenty times a sample */
 #define REJECT 6.0
 #define AGREE 0.6
 #define NEARLY_ALL 0.9
-#define LEFT_MOST 2.0    /* of what a ramp usually leaves: when most of them leave more, they are no such ramp */
+#define LEFT_MOST 2.0     /* of what a ramp usually leaves: when most of them leave more, they are no such ramp */
 #define PILOT_WITHIN 0.15 /* of the wait, as modes of one and of two are told apart */
 #define REMEDY "stop other programs, or choose another CPU with --cpu"
-enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3, TOGGLES = 7, INVALID_MOST = 3,
-       REARM_MORE = 4 /* times the repetitions, where fewer do not decide */ };
+enum {
+    PILOTS = 8,
+    PILOT_TRIES = 3,
+    AGREE_LEAST = 3,
+    TOGGLES = 7,
+    INVALID_MOST = 3,
+    REARM_MORE = 4 /* times the repetitions, where fewer do not decide */
+};
 
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
 const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
@@ -45,12 +51,12 @@ struct rig {
     const struct tables_context *context;
     const struct cell *cell;
     struct table *rows;
-    unsigned cores;              /* active */
+    unsigned cores; /* active */
     struct sequence sequence;
     struct trace trace;
-    size_t n;                    /* repetitions in the trace */
-    struct trigger_span *span;   /* of each */
-    size_t invalid;               /* by what the machine itself could tell */
+    size_t n;                  /* repetitions in the trace */
+    struct trigger_span *span; /* of each */
+    size_t invalid;            /* by what the machine itself could tell */
     char invalid_why[120];
     struct relaxation_levels levels;
     struct relaxation_step step; /* by which the core is slower after the wide code than without it */
@@ -59,12 +65,12 @@ struct rig {
     bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
 
-static int out_of_memory(struct machine_error *err)
+static int relaxation_cells_out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-static int forget(struct rig *r)
+static int relaxation_cells_forget(struct rig *r)
 {
     trace_free(&r->trace);
     trace_init(&r->trace);
@@ -75,12 +81,12 @@ static int forget(struct rig *r)
 }
 
 /* So many repetitions that count; those of before are forgotten. */
-static int record(struct rig *r, const struct segment *segments, size_t n, size_t zero, size_t runs, double done,
-                  struct machine_error *err)
+static int relaxation_cells_record(struct rig *r, const struct segment *segments, size_t n, size_t zero, size_t runs,
+                                   double done, struct machine_error *err)
 {
     size_t tries = 0;
-    if (forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
-        return out_of_memory(err);
+    if (relaxation_cells_forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
+        return relaxation_cells_out_of_memory(err);
     for (; r->n < runs && tries < INVALID_MOST * runs + 3; tries++) {
         struct sequence_run run;
         int status = sequence_record(&r->sequence, segments, n, zero, &r->trace, &run, err);
@@ -149,23 +155,23 @@ static void name_row(const struct rig *r, const char *by)
     table_put_text(r->rows, "by", by);
 }
 
-static void put_estimate(const struct rig *r, const char *column, struct estimate e)
+static void relaxation_cells_put_estimate(const struct rig *r, const char *column, struct estimate e)
 {
     bool time = strcmp(column, "wait_us") == 0; /* which is never negative */
     table_put_limits(r->rows, column, e.value, time && e.lo < 0 ? 0 : e.lo, e.hi);
 }
 
-static void add_row(const struct rig *r, const char *by, size_t n, size_t discarded)
+static void relaxation_cells_add_row(const struct rig *r, const char *by, size_t n, size_t discarded)
 {
     table_add_row(r->rows);
     name_row(r, by);
     table_put_number(r->rows, "n", (double)n);
     table_put_number(r->rows, "discarded", (double)(discarded + r->invalid));
-    put_estimate(r, "slow_ghz", r->step.slow_ghz);
-    put_estimate(r, "plain_ghz", r->step.plain_ghz);
+    relaxation_cells_put_estimate(r, "slow_ghz", r->step.slow_ghz);
+    relaxation_cells_put_estimate(r, "plain_ghz", r->step.plain_ghz);
     table_put_number(r->rows, "fast_ghz", r->levels.fast);
     if (r->levels.ramp.tau_us.value > 0)
-        put_estimate(r, "tau_us", r->levels.ramp.tau_us);
+        relaxation_cells_put_estimate(r, "tau_us", r->levels.ramp.tau_us);
 }
 
 /* A wait: each is found on the grid of the samples, and what that is off by is alike in all repetitions. So is what the
@@ -177,8 +183,8 @@ static void put_wait(const struct rig *r, struct estimate e)
                      e.value + hypot(e.hi - e.value, ramp) + grid);
 }
 
-__attribute__((format(printf, 3, 4)))
-static void add_missing(const struct rig *r, const char *by, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void add_missing(const struct rig *r, const char *by, const char *format,
+                                                              ...)
 {
     char why[300];
     va_list arguments;
@@ -210,7 +216,7 @@ struct pilot {
 };
 
 /* Whether one repetition at least was left alone, so that a rise would have shown. */
-static int settled(const struct rig *r, bool *yes)
+static int relaxation_cells_settled(const struct rig *r, bool *yes)
 {
     struct rig pretended = *r;
     pretended.levels.fast = 2 * r->levels.slow;
@@ -223,8 +229,8 @@ static int settled(const struct rig *r, bool *yes)
 }
 
 /* Why the repetitions do not tell a wait; "" if they do. Returns whether more of them might. */
-static bool judge(const struct rig *r, const struct relaxation_rise *rise, const struct relaxation_waits *w, char *why,
-                  size_t size)
+static bool relaxation_cells_judge(const struct rig *r, const struct relaxation_rise *rise,
+                                   const struct relaxation_waits *w, char *why, size_t size)
 {
     size_t early = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -235,8 +241,9 @@ static bool judge(const struct rig *r, const struct relaxation_rise *rise, const
     if (short_wait || (agree(w) && w->mode[0].wait_us.value < SHORTEST_US))
         snprintf(why, size, "the frequency rises within %.0f us, too early to measure when", SHORTEST_US);
     else if (!agree(w))
-        snprintf(why, size, "the frequency rose in that share of n repetitions, but those that nothing interrupted do "
-                 "not agree when; " REMEDY);
+        snprintf(why, size,
+                 "the frequency rose in that share of n repetitions, but those that nothing interrupted do not agree "
+                 "when; " REMEDY);
     return why[0] && !short_wait;
 }
 
@@ -264,15 +271,15 @@ static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine
     struct relaxation_waits waits;
     bool alone;
     *p = (struct pilot){.found = false};
-    int status = record(r, segments, 2, 1, runs, 0, err);
+    int status = relaxation_cells_record(r, segments, 2, 1, runs, 0, err);
     if (status != MACHINE_OK)
         return status;
     const char *why = relaxation_levels(&r->trace, r->span, r->n, 0, RELAXATION_PILOT_US, &r->levels);
     p->n = r->n;
     p->rose = r->levels.rose;
     if (why) {
-        if (settled(r, &alone))
-            return out_of_memory(err);
+        if (relaxation_cells_settled(r, &alone))
+            return relaxation_cells_out_of_memory(err);
         p->flat = true;
         p->again = (!alone && !r->levels.slight) || r->levels.rose;
         snprintf(p->why, sizeof p->why, "%s", why);
@@ -282,14 +289,14 @@ static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine
     double *scratch = malloc((r->n + 1) * sizeof *scratch);
     bool bad = !rise || !scratch || relaxation_waits(rise, r->n, &waits);
     if (!bad) {
-        p->again = judge(r, rise, &waits, p->why, sizeof p->why) ||
+        p->again = relaxation_cells_judge(r, rise, &waits, p->why, sizeof p->why) ||
                    may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept; /* few agree by chance */
         r->noise = usual_noise(rise, r->n, scratch);
     }
     free(scratch);
     free(rise);
     if (bad)
-        return out_of_memory(err);
+        return relaxation_cells_out_of_memory(err);
     r->wait_us = waits.mode[0].wait_us.value;
     r->kept = waits.kept;
     p->found = !p->why[0];
@@ -297,7 +304,7 @@ static int look_once(struct rig *r, size_t runs, struct pilot *p, struct machine
 }
 
 /* Finds the levels and about how long the wait is. Long waits are often begun anew: then it takes more repetitions. */
-static int pilot(struct rig *r, struct pilot *p, struct machine_error *err)
+static int relaxation_cells_pilot(struct rig *r, struct pilot *p, struct machine_error *err)
 {
     int status = MACHINE_OK;
     p->again = true;
@@ -321,12 +328,12 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
         const struct relaxation_mode *m = &w->mode[k];
         if (!m->n)
             continue;
-        add_row(r, "nothing", m->n, w->kept ? 0 : w->interrupted);
+        relaxation_cells_add_row(r, "nothing", m->n, w->kept ? 0 : w->interrupted);
         if (w->kept)
             table_put_number(r->rows, "kept", (double)w->interrupted);
         table_put_number(r->rows, "mode", k + 1);
         put_wait(r, m->wait_us);
-        put_estimate(r, "share", m->share);
+        relaxation_cells_put_estimate(r, "share", m->share);
         table_put_number(r->rows, "sd_us", m->sd_us);
         table_put_number(r->rows, "others", (double)(w->others + w->never));
     }
@@ -334,10 +341,10 @@ static void wait_rows(const struct rig *r, const struct relaxation_waits *w)
     if (!interrupts)
         return;
     struct estimate share = threshold_share(w->rearmed, interrupts);
-    add_row(r, "interrupt", interrupts, 0);
+    relaxation_cells_add_row(r, "interrupt", interrupts, 0);
     table_put_text(r->rows, "what", "rearm");
     put_wait(r, w->after_interrupt_us);
-    put_estimate(r, "share", share);
+    relaxation_cells_put_estimate(r, "share", share);
     table_put_text(r->rows, "rearmed", relaxation_verdict(&share));
 }
 
@@ -346,21 +353,22 @@ static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
     double observe = observed(r);
     const struct segment segments[2] = {{r->cell->a, RELAXATION_FROM_US, false}, {r->cell->b, observe, true}};
     struct relaxation_waits waits;
-    int status = record(r, segments, 2, 1, runs, 0.1, err);
+    int status = relaxation_cells_record(r, segments, 2, 1, runs, 0.1, err);
     if (status != MACHINE_OK)
         return status;
     struct relaxation_rise *rise = rises_by_ramp(r, observe);
     bool bad = !rise || relaxation_waits(rise, r->n, &waits);
     free(rise);
     if (bad)
-        return out_of_memory(err);
+        return relaxation_cells_out_of_memory(err);
     if (!waits.mode[0].n)
         add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
     else if (!agree(&waits))
         add_missing(r, "nothing", "the frequency rises, but the repetitions do not agree when; " REMEDY);
     else if (!as_in_pilot(r, waits.mode[0].wait_us.value))
-        add_missing(r, "nothing", "the frequency rises after %.0f us here, but after %.0f us in the repetitions "
-                    "before; " REMEDY, waits.mode[0].wait_us.value, r->wait_us);
+        add_missing(r, "nothing",
+                    "the frequency rises after %.0f us here, but after %.0f us in the repetitions before; " REMEDY,
+                    waits.mode[0].wait_us.value, r->wait_us);
     else
         wait_rows(r, &waits);
     return MACHINE_OK;
@@ -408,9 +416,9 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
         add_missing(r, by, "the rise of none of %zu repetitions fits a wait that began anew, or one that did not",
                     r->n);
     } else {
-        add_row(r, by, yes + no, other);
+        relaxation_cells_add_row(r, by, yes + no, other);
         put_wait(r, robust_mean(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
-        put_estimate(r, "share", share);
+        relaxation_cells_put_estimate(r, "share", share);
         table_put_text(r->rows, "rearmed", verdict);
     }
     free(x);
@@ -436,10 +444,10 @@ static int measure_rearm(struct rig *r, const struct payload *by, size_t runs, s
     int status = MACHINE_OK;
     bool done = false;
     for (size_t more = 1; !done && more <= REARM_MORE && status == MACHINE_OK; more *= 2) {
-        status = record(r, segments, 4, 3, more * runs, 0.2, err);
+        status = relaxation_cells_record(r, segments, 4, 3, more * runs, 0.2, err);
         struct relaxation_rise *rise = status == MACHINE_OK ? rises(r, 0, observe) : NULL;
         if (status == MACHINE_OK && !rise)
-            status = out_of_memory(err);
+            status = relaxation_cells_out_of_memory(err);
         if (rise)
             done = rearm_row(r, rise, by->name, 2 * more > REARM_MORE);
         free(rise);
@@ -532,11 +540,11 @@ static void toggle_row(const struct rig *r, const struct toggles *t, double duty
         return;
     }
     struct estimate rose = threshold_share(t->rose, t->n), stayed = threshold_share(t->n - t->rose, t->n);
-    add_row(r, by, t->n, t->interrupted);
+    relaxation_cells_add_row(r, by, t->n, t->interrupted);
     table_put_number(r->rows, "duty_us", duty_us);
-    put_estimate(r, "share", rose);
+    relaxation_cells_put_estimate(r, "share", rose);
     put_wait(r, robust_mean(t->wait, t->rose, REJECT, 0.5, NULL));
-    put_estimate(r, "trend_us", robust_mean(t->slope, t->n_slopes, REJECT, 0.5, NULL));
+    relaxation_cells_put_estimate(r, "trend_us", robust_mean(t->slope, t->n_slopes, REJECT, 0.5, NULL));
     table_put_text(r->rows, "rearmed", relaxation_verdict(&stayed));
 }
 
@@ -550,10 +558,11 @@ static int measure_toggle(struct rig *r, double duty_us, size_t runs, struct mac
         if (k + 1 < TOGGLES)
             segments[n++] = (struct segment){r->cell->a, RELAXATION_AGAIN_US, true};
     }
-    int status = t.wait && t.slope ? record(r, segments, n, 1, runs, 0.3, err) : out_of_memory(err);
+    int status = t.wait && t.slope ? relaxation_cells_record(r, segments, n, 1, runs, 0.3, err)
+                                   : relaxation_cells_out_of_memory(err);
     for (size_t i = 0; i < r->n && status == MACHINE_OK; i++)
         if (look_at_run(r, i, duty_us, &t))
-            status = out_of_memory(err);
+            status = relaxation_cells_out_of_memory(err);
     if (status == MACHINE_OK)
         toggle_row(r, &t, duty_us);
     free(t.wait);
@@ -607,7 +616,7 @@ static int with_cores(struct rig *r, unsigned cores, const struct payload *by, s
                                 TOGGLES * (ABOVE * RELAXATION_PILOT_US + RELAXATION_AGAIN_US), err);
     if (status != MACHINE_OK)
         return status;
-    status = pilot(r, p, err);
+    status = relaxation_cells_pilot(r, p, err);
     if (status == MACHINE_OK && p->found)
         status = relaxation_compare(&r->sequence, r->context, r->cell, r->wait_us, &r->step, err);
     if (status == MACHINE_OK && p->found && !relaxation_is_slower(&r->step, p->why, sizeof p->why)) {
@@ -634,7 +643,7 @@ static void no_wait(const struct rig *r, const char *by, const struct pilot *p, 
  * Some processors are as fast with all cores active whatever they run, and lower their frequency only where few are:
  * where nobody chose the number of cores a single one is tried then.
  */
-static int measure_cell(struct rig *r, const struct payload *by, struct machine_error *err)
+static int relaxation_cells_measure_cell(struct rig *r, const struct payload *by, struct machine_error *err)
 {
     const unsigned cores = r->cell->active_cores;
     const char *of = r->cell->number[0] == RELAXATION_REARM ? by->name : "nothing";
@@ -652,10 +661,11 @@ static int measure_cell(struct rig *r, const struct payload *by, struct machine_
         no_wait(r, of, &one, "");
     r->cores = cores;
     r->levels = levels;
-    no_wait(r, of, &first, one.found                           ? "; with 1 active core there is one"
-                           : one.flat                          ? "; with 1 active core likewise"
-                           : first.flat && cores > 1 && chosen ? "; fewer active cores may show one (--active-cores 1)"
-                                                               : "");
+    no_wait(r, of, &first,
+            one.found                           ? "; with 1 active core there is one"
+            : one.flat                          ? "; with 1 active core likewise"
+            : first.flat && cores > 1 && chosen ? "; fewer active cores may show one (--active-cores 1)"
+                                                : "");
     return MACHINE_OK;
 }
 
@@ -667,7 +677,7 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
     if (rearming_kernel(c, &by))
         return machine_fail(err, MACHINE_FAILED, "", "cell %s has no kernel", c->id);
     trace_init(&r.trace);
-    int status = measure_cell(&r, &by, err);
+    int status = relaxation_cells_measure_cell(&r, &by, err);
     trace_free(&r.trace);
     free(r.span);
     return status;

@@ -12,39 +12,46 @@
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
 
-#define EDGE_US 100.0       /* of a window: shorter than any wait that was published (D, G: 650 us and more) */
-#define EARLY_US 20.0       /* of a window: the level before a wait that is shorter than that */
-#define SETTLE_US 5.0       /* the first samples of a recording run the sampling loop in */
-#define STEP_LEAST 0.01     /* relative: levels of real parts differ by 2.5 % and more */
-#define STEP_SEEN 0.003     /* relative: medians of a hundred samples tell so much, but not when it happened */
-#define RISE_PART 0.3       /* of the way from slow to fast: a level between, midway, counts */
-#define RISE_SIGMAS 3.0     /* ... unless noise takes samples farther than half of that */
+#define EDGE_US 100.0   /* of a window: shorter than any wait that was published (D, G: 650 us and more) */
+#define EARLY_US 20.0   /* of a window: the level before a wait that is shorter than that */
+#define SETTLE_US 5.0   /* the first samples of a recording run the sampling loop in */
+#define STEP_LEAST 0.01 /* relative: levels of real parts differ by 2.5 % and more */
+#define STEP_SEEN 0.003 /* relative: medians of a hundred samples tell so much, but not when it happened */
+#define RISE_PART 0.3   /* of the way from slow to fast: a level between, midway, counts */
+#define RISE_SIGMAS 3.0 /* ... unless noise takes samples farther than half of that */
 #define CLIP_SIGMAS 4.0
-#define SURE_SIGMAS 5.0     /* of the mean of the samples after a rise */
-#define LOST_LEAST_US 0.6   /* the shortest interrupts take about 1 us */
+#define SURE_SIGMAS 5.0   /* of the mean of the samples after a rise */
+#define LOST_LEAST_US 0.6 /* the shortest interrupts take about 1 us */
 #define LOST_SIGMAS 6.0
-#define COLD_PART 0.3       /* of that: a sample of code that has not yet got going */
+#define COLD_PART 0.3 /* of that: a sample of code that has not yet got going */
 #define HALT_LEAST_US 0.4
 #define UNCOVERED_US 20.0
-#define OWN_US 40.0         /* waits that are shorter are not measured */
+#define OWN_US 40.0 /* waits that are shorter are not measured */
 #define OWN_SIGMAS 5.0
-#define OWN_DIFFERS 0.002   /* relative: less does not matter */
-#define OWN_ABOVE 0.3       /* of the way from slow to fast */
-#define WITHIN 0.15         /* of a wait: modes of one and of two are far apart; hardly any wait scatters more ... */
-#define WITHIN_MOST 0.4     /* ... but for those that scatter more */
-#define HALFWAY 0.22        /* of a wait: a burst in its middle makes it end at multiples of a half */
-#define WINDOW 0.1          /* of a wait: what lies so close together is one mode */
-#define WIDTH_SIGMAS 6.0    /* of one wait: three of what two in a row scatter by, at most */
-#define WIDE_SIGMAS 4.0     /* the same of a wait that scatters so much that six reach beyond WITHIN */
+#define OWN_DIFFERS 0.002 /* relative: less does not matter */
+#define OWN_ABOVE 0.3     /* of the way from slow to fast */
+#define WITHIN 0.15       /* of a wait: modes of one and of two are far apart; hardly any wait scatters more ... */
+#define WITHIN_MOST 0.4   /* ... but for those that scatter more */
+#define HALFWAY 0.22      /* of a wait: a burst in its middle makes it end at multiples of a half */
+#define WINDOW 0.1        /* of a wait: what lies so close together is one mode */
+#define WIDTH_SIGMAS 6.0  /* of one wait: three of what two in a row scatter by, at most */
+#define WIDE_SIGMAS 4.0   /* the same of a wait that scatters so much that six reach beyond WITHIN */
 #define WIDTH_LEAST_US 4.0
-#define WIDTH_LEAST 0.01    /* of a wait */
-#define CHANCE_MOST 0.001   /* that waits begun anew at random times gather at twice the wait */
-#define FIRST_OVER 1.2      /* the first wait is over */
+#define WIDTH_LEAST 0.01  /* of a wait */
+#define CHANCE_MOST 0.001 /* that waits begun anew at random times gather at twice the wait */
+#define FIRST_OVER 1.2    /* the first wait is over */
 #define REJECT 6.0
-#define UNSURE 6.0          /* samples that a split may be off by where noise is as large as the step */
+#define UNSURE 6.0 /* samples that a split may be off by where noise is as large as the step */
 #define UNSURE_MOST 10.0
-enum { NEAR = 50, TWICE_LEAST = 3, ALONE_PART = 5 /* a fifth */, RARE = 10 /* one in so many */, OWN_LEAST = 8,
-       OWN_MOST = 100, PEAK_PART = 4 };
+enum {
+    NEAR = 50,
+    TWICE_LEAST = 3,
+    ALONE_PART = 5 /* a fifth */,
+    RARE = 10 /* one in so many */,
+    OWN_LEAST = 8,
+    OWN_MOST = 100,
+    PEAK_PART = 4
+};
 
 static double edge_median(const struct trace *t, const struct trigger_span *s, size_t n, double from, double to,
                           double *scratch)
@@ -59,8 +66,7 @@ static double edge_median(const struct trace *t, const struct trigger_span *s, s
 }
 
 /* Before a wait that is shorter than the wide window, the narrow one tells. */
-static double slow_level(const struct trace *t, const struct trigger_span *s, size_t n, double from_us,
-                         double *scratch)
+static double slow_level(const struct trace *t, const struct trigger_span *s, size_t n, double from_us, double *scratch)
 {
     double wide = edge_median(t, s, n, from_us + SETTLE_US, from_us + EDGE_US, scratch);
     double narrow = edge_median(t, s, n, from_us + SETTLE_US, from_us + EARLY_US, scratch);
@@ -220,7 +226,7 @@ static double median_rate(const struct relaxation_window *w, size_t first, size_
 
 /* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the
  * faster rate in it. */
-static double place(const struct relaxation_window *w, size_t k, double slow, size_t unsure)
+static double relaxation_fit_place(const struct relaxation_window *w, size_t k, double slow, size_t unsure)
 {
     double most = HALT_LEAST_US, at = NAN, fast = median_rate(w, k + 1, k + 1 + NEAR / 2);
     for (size_t j = k - 1 > unsure ? k - 1 - unsure : 0; j <= k + unsure && j < w->n; j++) {
@@ -310,7 +316,7 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
         out->left = left / levels->ramp.left;
         out->other_shape = out->left > RELAXATION_APART;
     } else if (rises)
-        out->at_us = place(&w, k, slow, (size_t)fmin(UNSURE_MOST, UNSURE * ratio * ratio));
+        out->at_us = relaxation_fit_place(&w, k, slow, (size_t)fmin(UNSURE_MOST, UNSURE * ratio * ratio));
     if (k > 0)
         find_interruptions(&w, rises ? k - 1 : k, median_rate(&w, 0, k), out);
     double covered = w.n ? w.end[w.n - 1] : 0;
@@ -325,7 +331,7 @@ int relaxation_find(const struct trace *t, struct trigger_span s, double from_us
 
 /* ---- many repetitions ---- */
 
-static bool near(double x, double wait, double times)
+static bool relaxation_fit_near(double x, double wait, double times)
 {
     return fabs(x - times * wait) < WITHIN * wait;
 }
@@ -358,8 +364,8 @@ static double shortest_wait(const double *x, size_t n)
 
 /* Values of one and of two waits, and how wide their modes are. */
 struct shape {
-    double once;         /* NaN: none */
-    double width[2];     /* on either side; 0: there is no such mode */
+    double once;     /* NaN: none */
+    double width[2]; /* on either side; 0: there is no such mode */
 };
 
 static bool belongs(const struct shape *s, int k, double x)
@@ -381,8 +387,7 @@ static bool gathers_at_twice(const double *x, size_t n, const struct shape *s, d
         here += at_twice;
         elsewhere += !at_twice && x[i] > from && x[i] < to;
     }
-    return here >= TWICE_LEAST &&
-           gsl_cdf_binomial_Q(here - 1, 2 * width / (to - from), here + elsewhere) < CHANCE_MOST;
+    return here >= TWICE_LEAST && gsl_cdf_binomial_Q(here - 1, 2 * width / (to - from), here + elsewhere) < CHANCE_MOST;
 }
 
 /* `scratch`: room for 2 n. */
@@ -391,7 +396,7 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     struct shape s = {.once = shortest_wait(x, n)};
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (near(x[i], s.once, 1))
+        if (relaxation_fit_near(x[i], s.once, 1))
             scratch[m++] = x[i];
     if (isnan(s.once) || !m)
         return s;
@@ -452,14 +457,14 @@ static void fill_interrupts(const struct relaxation_rise *r, size_t n, double on
         /* neither so early nor so late that the two answers would be alike */
         if (!(r[i].last_us > 2 * WITHIN * once && r[i].last_us < once * (1 - 2 * WITHIN)))
             continue;
-        if (near(after, once, 1) || near(after, once, 2))
+        if (relaxation_fit_near(after, once, 1) || relaxation_fit_near(after, once, 2))
             x[out->rearmed++] = after;
-        else if (near(r[i].at_us, once, 1) || near(r[i].at_us, once, 2))
+        else if (relaxation_fit_near(r[i].at_us, once, 1) || relaxation_fit_near(r[i].at_us, once, 2))
             out->not_rearmed++;
     }
     size_t single = 0;
     for (size_t i = 0; i < out->rearmed; i++)
-        if (near(x[i], once, 1))
+        if (relaxation_fit_near(x[i], once, 1))
             x[single++] = x[i];
     out->after_interrupt_us = robust_mean(x, single, REJECT, 0.5, NULL);
 }
@@ -495,7 +500,7 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
     }
     out->others = out->at_once + clean - m[0] - m[1];
     for (size_t i = 0; i < clean; i++)
-        out->close += near(x[i], shape.once, 1) || (m[1] && near(x[i], shape.once, 2));
+        out->close += relaxation_fit_near(x[i], shape.once, 1) || (m[1] && relaxation_fit_near(x[i], shape.once, 2));
     if (!isnan(shape.once)) {
         fill_shares(r, n, &shape, out);
         fill_interrupts(r, n, shape.once, y, out);

@@ -19,20 +19,20 @@
  * wait is over when that begins.
  */
 struct relaxation_ramp {
-    struct estimate tau_us;  /* value 0: at once, or after a halt */
-    double begin_half_us;    /* 95 %: by how much the beginnings in all repetitions may be off alike */
-    bool by_rate;            /* told by instructions in a time, which scatter by less than the frequencies read */
-    bool instant;            /* readings of the frequency are those at the end of a sample */
-    double gain;             /* fast / slow - 1 */
-    double noise;            /* relative standard deviation of one sample */
-    double left;             /* mean square that it leaves of a repetition, in squares of that */
+    struct estimate tau_us; /* value 0: at once, or after a halt */
+    double begin_half_us;   /* 95 %: by how much the beginnings in all repetitions may be off alike */
+    bool by_rate;           /* told by instructions in a time, which scatter by less than the frequencies read */
+    bool instant;           /* readings of the frequency are those at the end of a sample */
+    double gain;            /* fast / slow - 1 */
+    double noise;           /* relative standard deviation of one sample */
+    double left;            /* mean square that it leaves of a repetition, in squares of that */
 };
 
 /* The frequencies before and after, GHz. */
 struct relaxation_levels {
     double slow, fast;
-    size_t rose; /* repetitions that end above `slow` by more than 1 % */
-    bool slight; /* it does rise, but by less */
+    size_t rose;                 /* repetitions that end above `slow` by more than 1 % */
+    bool slight;                 /* it does rise, but by less */
     struct relaxation_ramp ramp; /* set by relaxation_ramp() */
 };
 /*
@@ -45,13 +45,13 @@ const char *relaxation_levels(const struct trace *t, const struct trigger_span *
 
 /* When one repetition left the low frequency. */
 struct relaxation_rise {
-    double at_us;          /* from the start of the window to the beginning of the halt, of the ramp, or to the rise
+    double at_us;             /* from the start of the window to the beginning of the halt, of the ramp, or to the rise
                               without either; NaN: it did not rise in the window */
-    size_t interruptions;  /* before that: time lost to something else */
+    size_t interruptions;     /* before that: time lost to something else */
     double first_us, last_us; /* when the first and the last of them began; NaN: none */
-    bool other_shape;      /* it rises, but not as the ramp does: when it began is not told */
-    double left;           /* mean square that the ramp leaves of it, in those that it usually leaves; NaN: no ramp */
-    double noise;          /* standard deviation of one sample's frequency, in steps from slow to fast */
+    bool other_shape;         /* it rises, but not as the ramp does: when it began is not told */
+    double left;  /* mean square that the ramp leaves of it, in those that it usually leaves; NaN: no ramp */
+    double noise; /* standard deviation of one sample's frequency, in steps from slow to fast */
 };
 /*
  * The place that splits the samples of the window best (least squares) into slow ones and faster ones; a rise by a
@@ -79,12 +79,12 @@ struct relaxation_mode {
 };
 struct relaxation_waits {
     struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare; n 0: there is none */
-    size_t others;      /* of neither length, or at once: something else changes the frequency */
-    size_t close;       /* within 15 % of one wait, or of two where there are such */
-    size_t at_once;     /* of these: within RELAXATION_AT_ONCE_US */
-    size_t interrupted; /* discarded, unless kept: something may have started the wait anew */
-    bool kept;          /* fewer than one in five were left alone: the interrupted ones are used, too */
-    size_t never;       /* did not rise in the window, uninterrupted */
+    size_t others;                  /* of neither length, or at once: something else changes the frequency */
+    size_t close;                   /* within 15 % of one wait, or of two where there are such */
+    size_t at_once;                 /* of these: within RELAXATION_AT_ONCE_US */
+    size_t interrupted;             /* discarded, unless kept: something may have started the wait anew */
+    bool kept;                      /* fewer than one in five were left alone: the interrupted ones are used, too */
+    size_t never;                   /* did not rise in the window, uninterrupted */
     /* of those whose last interruption lay in the middle of the wait: whether it began anew then */
     size_t rearmed, not_rearmed;
     struct estimate after_interrupt_us; /* from the interruption to the rise, of the rearmed */

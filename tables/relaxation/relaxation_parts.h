@@ -11,7 +11,7 @@ struct relaxation_window {
     double *begin, *end; /* us after the start of the window */
     double *rate;        /* payload instructions per ns */
     double *freq;
-    double *weight;      /* 1, or less of a short sample: at the switch of kernels it may be tiny */
+    double *weight; /* 1, or less of a short sample: at the switch of kernels it may be tiny */
     double *scratch;
 };
 /* Returns 0, or -1: out of memory. */

@@ -11,18 +11,18 @@
 #include "tables/trigger/trigger_fit.h"
 #include "tables/relaxation/relaxation.h"
 
-#define SETTLE_US 5.0  /* the first samples run the sampling loop in */
+#define SETTLE_US 5.0 /* the first samples run the sampling loop in */
 #define WINDOW_US 100.0
-#define EARLY 0.8      /* of the wait */
-#define BEFORE 2.2     /* waits, of which some last twice as long: what the repetition before has left is over */
+#define EARLY 0.8             /* of the wait */
+#define BEFORE 2.2            /* waits, of which some last twice as long: what the repetition before has left is over */
 #define BEFORE_MOST_US 9000.0 /* with the rest less than the 10 ms of the kernel helper */
-#define STEP_LEAST 0.0045 /* relative: FREQUENCY_SAME; less is no other level, however narrow the limits */
+#define STEP_LEAST 0.0045     /* relative: FREQUENCY_SAME; less is no other level, however narrow the limits */
 #define REJECT 5.0
 enum { PAIRS = 24, BRIEF_PAIRS = 12, TRIES = 4 };
 
 /* The frequency of plain code in a window behind `before`; NaN: something interrupted all tries. */
-static int one(struct sequence *q, const struct payload *before, double before_us, const struct payload *plain,
-               double window_us, double *ghz, struct machine_error *err)
+static int relaxation_plain_one(struct sequence *q, const struct payload *before, double before_us,
+                                const struct payload *plain, double window_us, double *ghz, struct machine_error *err)
 {
     const struct segment segments[2] = {{*before, before_us, false}, {*plain, window_us, true}};
     *ghz = NAN;
@@ -47,7 +47,7 @@ static int one(struct sequence *q, const struct payload *before, double before_u
 }
 
 /* What moves slowly is alike in neighbours: limits are those of blocks of them where these are wider. */
-static struct estimate mean_of(const double *ghz, size_t n)
+static struct estimate relaxation_plain_mean_of(const double *ghz, size_t n)
 {
     struct blocks b;
     struct estimate e = robust_mean(ghz, n, REJECT, 0, NULL);
@@ -65,8 +65,8 @@ int relaxation_compare(struct sequence *q, const struct tables_context *x, const
     for (size_t i = 0; i < pairs; i++) {
         for (size_t k = 0; k < 2; k++) { /* in turns, so that what drifts is in both */
             bool wide = (i + k) % 2 == 0;
-            int status = one(q, wide ? &c->a : &c->b, wide ? RELAXATION_FROM_US : before, &c->b, window,
-                             wide ? &slow[n] : &plain[n], err);
+            int status = relaxation_plain_one(q, wide ? &c->a : &c->b, wide ? RELAXATION_FROM_US : before, &c->b,
+                                              window, wide ? &slow[n] : &plain[n], err);
             if (status != MACHINE_OK)
                 return status;
         }
@@ -74,8 +74,8 @@ int relaxation_compare(struct sequence *q, const struct tables_context *x, const
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
         n += !isnan(slow[n]) && !isnan(plain[n]);
     }
-    out->slow_ghz = mean_of(slow, n);
-    out->plain_ghz = mean_of(plain, n);
+    out->slow_ghz = relaxation_plain_mean_of(slow, n);
+    out->plain_ghz = relaxation_plain_mean_of(plain, n);
     return MACHINE_OK;
 }
 
@@ -85,12 +85,14 @@ bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t siz
     if (estimates_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + STEP_LEAST))
         return true;
     if (!estimates_known(&s->plain_ghz) || !estimates_known(&s->slow_ghz)) {
-        snprintf(why, size, "the frequency before the rise could not be compared with that of the same code alone: "
-                 "something interrupted nearly all repetitions; stop other programs, or choose another CPU with --cpu");
+        snprintf(why, size,
+                 "the frequency before the rise could not be compared with that of the same code alone: something "
+                 "interrupted nearly all repetitions; stop other programs, or choose another CPU with --cpu");
         return false;
     }
-    snprintf(why, size, "the frequency before the rise, %s GHz, is not told from that of the same code alone, %s GHz, "
-             "so that the rise ends no wait", estimates_text(&s->slow_ghz, 3, slow),
-             estimates_text(&s->plain_ghz, 3, plain));
+    snprintf(why, size,
+             "the frequency before the rise, %s GHz, is not told from that of the same code alone, %s GHz, so that the "
+             "rise ends no wait",
+             estimates_text(&s->slow_ghz, 3, slow), estimates_text(&s->plain_ghz, 3, plain));
     return false;
 }

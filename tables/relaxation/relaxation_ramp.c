@@ -13,32 +13,40 @@
 #include "tables/relaxation/relaxation_parts.h"
 #include "analysis/stats/robust.h"
 
-#define SETTLE_US 5.0       /* the first samples run the sampling loop in */
-#define LOST_LEAST_US 0.6   /* in a sample: it tells no frequency by its instructions */
+#define SETTLE_US 5.0     /* the first samples run the sampling loop in */
+#define LOST_LEAST_US 0.6 /* in a sample: it tells no frequency by its instructions */
 #define HALT_LEAST_US 0.4
 #define CLIP_SIGMAS 4.0
-#define NOISE_LEAST 1e-5    /* relative: float has seven digits */
+#define NOISE_LEAST 1e-5     /* relative: float has seven digits */
 #define SHORTEST_PERIODS 0.2 /* a shorter time constant is a rise at once */
-#define CLEARLY 20.0        /* by which Schwarz's criterion must be better */
-#define AFTER_PERIODS 20.0  /* looked at after the rise at first; doubled until it is over */
+#define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
+#define AFTER_PERIODS 20.0   /* looked at after the rise at first; doubled until it is over */
 #define AFTER_TAUS 4.0
-#define BEGIN_TAUS 1.5      /* what lies so far behind tells the beginning */
+#define BEGIN_TAUS 1.5 /* what lies so far behind tells the beginning */
 #define GOLDEN 0.6180339887498949
-#define FINE_US 0.01        /* to which a beginning is sought */
-#define ENOUGH_US 0.3       /* noise moves it by so much: less than waits scatter by */
-#define EARLIER_TAUS 0.6    /* than the best split of a ramp into slow and fast, which is 0.15 behind its beginning */
+#define FINE_US 0.01     /* to which a beginning is sought */
+#define ENOUGH_US 0.3    /* noise moves it by so much: less than waits scatter by */
+#define EARLIER_TAUS 0.6 /* than the best split of a ramp into slow and fast, which is 0.15 behind its beginning */
 #define LATER_TAUS 0.3
 #define SCATTER_TAUS 0.1
 #define UNSURE 10.0
-#define SETTLED 0.1         /* of the limits of the beginning: turns go on until it moves by less */
-enum { BINS_PER_PERIOD = 8, BINS_MOST = 800, BEFORE = 50, REPETITIONS_LEAST = 3, FEW = 12, TURNS = 10, STEPS = 5,
-       GRID = 16 };
+#define SETTLED 0.1 /* of the limits of the beginning: turns go on until it moves by less */
+enum {
+    BINS_PER_PERIOD = 8,
+    BINS_MOST = 800,
+    BEFORE = 50,
+    REPETITIONS_LEAST = 3,
+    FEW = 12,
+    TURNS = 10,
+    STEPS = 5,
+    GRID = 16
+};
 
 /* A repetition that rises. */
 struct view {
     struct relaxation_window w;
     struct relaxation_rise *rise;
-    double at; /* its beginning */
+    double at;   /* its beginning */
     double left; /* mean square of what the ramp leaves behind its beginning; 0: not known yet */
     bool apart;  /* far more is left than in the others: it does something else */
 };
@@ -49,7 +57,7 @@ struct views {
     double period; /* the usual length of a sample, us */
 };
 
-static const double *channel(const struct relaxation_window *w, bool by_rate)
+static const double *relaxation_ramp_channel(const struct relaxation_window *w, bool by_rate)
 {
     return by_rate ? w->rate : w->freq;
 }
@@ -92,7 +100,7 @@ static double before(const struct relaxation_window *w, double us, bool by_rate)
         last++;
     for (size_t i = last > BEFORE ? last - BEFORE : 0; i < last; i++)
         if (w->begin[i] > SETTLE_US || last < BEFORE)
-            x[m++] = channel(w, by_rate)[i];
+            x[m++] = relaxation_ramp_channel(w, by_rate)[i];
     return robust_centre(x, m, scratch);
 }
 
@@ -108,7 +116,7 @@ static double scatter(const struct views *v, bool by_rate)
         size_t m = 0;
         for (size_t i = 0; i < w->n && w->end[i] < 0.9 * v->view[r].at; i++)
             if (w->begin[i] > SETTLE_US)
-                w->scratch[m++] = channel(w, by_rate)[i] / middle;
+                w->scratch[m++] = relaxation_ramp_channel(w, by_rate)[i] / middle;
         double hi = m ? robust_nth_smallest(w->scratch, m, m - 1 - m / 20) : NAN;
         sum += m ? 0.5 * (hi - robust_nth_smallest(w->scratch, m, m / 20)) / sigmas : 0;
     }
@@ -157,7 +165,7 @@ static void average(const struct views *v, const struct relaxation_ramp *ramp, d
                 relaxation_lost(w, i, slow_rate) > LOST_LEAST_US)
                 continue;
             size_t bin = (size_t)fmin((t + 0.5 * after) / width, bins - 1);
-            c->sum[bin] += channel(w, ramp->by_rate)[i] / slow;
+            c->sum[bin] += relaxation_ramp_channel(w, ramp->by_rate)[i] / slow;
             c->count[bin]++;
         }
     }
@@ -178,11 +186,12 @@ struct search {
     double slow, slow_rate;
 };
 
-static double misfit(const struct search *q, double begin)
+static double relaxation_ramp_misfit(const struct search *q, double begin)
 {
     const struct relaxation_window *w = q->w;
     const struct relaxation_ramp *ramp = q->ramp;
-    const double *value = channel(w, ramp->by_rate), tau = ramp->tau_us.value, most = pow(CLIP_SIGMAS, 2);
+    const double *value = relaxation_ramp_channel(w, ramp->by_rate), tau = ramp->tau_us.value,
+                 most = pow(CLIP_SIGMAS, 2);
     bool instant = ramp->instant && !ramp->by_rate;
     double sum = 0, n = 0, until = NAN, edge = NAN; /* the end of the sample before, and the integral to it */
     for (size_t i = q->first; i < q->last; i++) {
@@ -216,10 +225,10 @@ struct left {
 
 static double found(struct search *q, double begin, struct left *left)
 {
-    left->all = misfit(q, begin);
+    left->all = relaxation_ramp_misfit(q, begin);
     while (q->first < q->last && q->w->end[q->first] < begin)
         q->first++;
-    left->behind = misfit(q, begin);
+    left->behind = relaxation_ramp_misfit(q, begin);
     return begin;
 }
 
@@ -230,35 +239,35 @@ static double begin_near(const struct relaxation_window *w, double at, double ea
     double tau = ramp->tau_us.value, period = usual_period(w);
     double enough = period * pow(tau * ramp->noise / ramp->gain / ENOUGH_US, 2);
     double after = later + fmin(BEGIN_TAUS * tau, fmax(enough, BEFORE * period)), until = at - fmin(earlier, 0.3 * at);
-    struct search q = {.w = w, .ramp = ramp, .slow = before(w, until, ramp->by_rate),
-                       .slow_rate = before(w, until, true)};
+    struct search q = {
+        .w = w, .ramp = ramp, .slow = before(w, until, ramp->by_rate), .slow_rate = before(w, until, true)};
     while (q.first < w->n && (w->end[q.first] < at - earlier - BEFORE * period || w->begin[q.first] < SETTLE_US))
         q.first++;
     for (q.last = q.first; q.last < w->n && w->begin[q.last] < at + after;)
         q.last++;
     double best = INFINITY, middle = at, step = (earlier + later) / GRID;
     for (int i = 0; i <= GRID; i++) {
-        double m = misfit(&q, at - earlier + step * i);
+        double m = relaxation_ramp_misfit(&q, at - earlier + step * i);
         if (m < best) {
             best = m;
             middle = at - earlier + step * i;
         }
     }
     double a = middle - step, b = middle + step, x = b - GOLDEN * (b - a), y = a + GOLDEN * (b - a);
-    double fx = misfit(&q, x), fy = misfit(&q, y);
+    double fx = relaxation_ramp_misfit(&q, x), fy = relaxation_ramp_misfit(&q, y);
     while (b - a > FINE_US) {
         if (fx < fy) {
             b = y;
             y = x;
             fy = fx;
             x = b - GOLDEN * (b - a);
-            fx = misfit(&q, x);
+            fx = relaxation_ramp_misfit(&q, x);
         } else {
             a = x;
             x = y;
             fx = fy;
             y = a + GOLDEN * (b - a);
-            fy = misfit(&q, y);
+            fy = relaxation_ramp_misfit(&q, y);
         }
     }
     return found(&q, fmin(fx, fy) <= best ? 0.5 * (a + b) : middle, left);
@@ -326,8 +335,8 @@ static int turn(const struct views *v, double after, struct curve *c, double *sc
 {
     struct ramp_fit f;
     average(v, ramp, after, c);
-    int status = ramp_fit(c->t, c->y, c->n, ramp->instant && !ramp->by_rate ? 0 : v->period,
-                          c->n ? c->t[0] : 0, true, &f);
+    int status = ramp_fit(c->t, c->y, c->n, ramp->instant && !ramp->by_rate ? 0 : v->period, c->n ? c->t[0] : 0, true,
+                          &f);
     if (status || !(f.from.value > 0) || !(f.to.value > f.from.value) || !isfinite(f.begin.hi))
         return status < 0 ? -1 : 1;
     ramp->tau_us = f.tau;
@@ -350,7 +359,7 @@ static double room(const struct views *v, double *scratch)
 }
 
 /* Whether it describes the repetitions better than rises at once to the same frequency. */
-static bool describes_better(const struct views *v, const struct relaxation_ramp *ramp)
+static bool relaxation_ramp_describes_better(const struct views *v, const struct relaxation_ramp *ramp)
 {
     struct relaxation_ramp once = *ramp;
     double tau = ramp->tau_us.value, n = (double)v->n * (2 * BEFORE + fmin(BEGIN_TAUS * tau / v->period, BEFORE));
@@ -359,7 +368,8 @@ static bool describes_better(const struct views *v, const struct relaxation_ramp
 }
 
 /* As far as `most` us after the rises: how far is found out by a few repetitions. scratch: of v->n. */
-static int find(const struct views *v, struct curve *c, double most, double *scratch, struct relaxation_levels *levels)
+static int relaxation_ramp_find(const struct views *v, struct curve *c, double most, double *scratch,
+                                struct relaxation_levels *levels)
 {
     struct relaxation_ramp ramp = levels->ramp;
     struct views few = {v->n < FEW ? v->n : FEW, v->view, v->period};
@@ -376,7 +386,7 @@ static int find(const struct views *v, struct curve *c, double most, double *scr
         v->view[r].at = relaxation_ramp_begin(&v->view[r].w, v->view[r].at, &ramp, &v->view[r].left);
     for (int i = 0; i < TURNS && !status && (i < 2 || fabs(shift) > SETTLED * ramp.begin_half_us); i++)
         status = turn(v, after, c, scratch, &ramp, &shift);
-    if (status || ramp.tau_us.value < SHORTEST_PERIODS * v->period || !describes_better(v, &ramp))
+    if (status || ramp.tau_us.value < SHORTEST_PERIODS * v->period || !relaxation_ramp_describes_better(v, &ramp))
         return status < 0 ? -1 : 0;
     ramp.begin_half_us = hypot(ramp.begin_half_us, shift);
     levels->ramp = ramp;
@@ -403,7 +413,7 @@ int relaxation_ramp(const struct trace *t, const struct trigger_span *s, size_t 
         c.sum = c.y + BINS_MOST;
         c.count = c.sum + BINS_MOST;
         double *scratch = c.count + BINS_MOST;
-        status = find(&v, &c, room(&v, scratch), scratch, levels);
+        status = relaxation_ramp_find(&v, &c, room(&v, scratch), scratch, levels);
     }
     free(c.t);
     close_views(&v);

@@ -6,12 +6,12 @@
 
 #include "tables/relaxation/relaxation.h"
 
-static bool is(const struct table *t, size_t row, const char *what)
+static bool relaxation_text_is(const struct table *t, size_t row, const char *what)
 {
     return table_says(t, row, "what", what);
 }
 
-static bool any(const struct table *t, const char *what)
+static bool relaxation_text_any(const struct table *t, const char *what)
 {
     return table_find(t, "what", what) < t->n_rows;
 }
@@ -24,8 +24,8 @@ static void print_pair(FILE *out, const struct table *t, size_t row)
 }
 
 /* A value with its limits, in `width` columns; nothing where there is none. */
-static void print_limits(FILE *out, const struct table *t, size_t row, const char *column, int decimals, double scale,
-                         int width)
+static void relaxation_text_print_limits(FILE *out, const struct table *t, size_t row, const char *column, int decimals,
+                                         double scale, int width)
 {
     char lo[40], hi[40], text[80] = "";
     snprintf(lo, sizeof lo, "%.30s_lo", column);
@@ -45,30 +45,29 @@ static void print_waits(FILE *out, const struct table *t)
             "% of repetitions", "n");
     for (size_t i = 0; i < t->n_rows; i++) {
         double sd = table_number(t, i, "sd_us");
-        if (!is(t, i, "wait"))
+        if (!relaxation_text_is(t, i, "wait"))
             continue;
         print_pair(out, t, i);
         fprintf(out, "  %-5s", table_number(t, i, "mode") > 1 ? "two" : "one");
-        print_limits(out, t, i, "wait_us", 1, 1, 24);
+        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 24);
         if (isnan(sd))
             fprintf(out, "  %6s", "");
         else
             fprintf(out, "  %6.1f", sd);
-        print_limits(out, t, i, "share", 1, 100, 20);
+        relaxation_text_print_limits(out, t, i, "share", 1, 100, 20);
         fprintf(out, "  %4.0f\n", table_number(t, i, "n"));
     }
 }
 
 static void print_rearming(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-18s %5s  %-12s  %-12s  %-24s  %4s\n", "started anew?", "cores", "by", "", "us after that",
-            "n");
+    fprintf(out, "\n  %-18s %5s  %-12s  %-12s  %-24s  %4s\n", "started anew?", "cores", "by", "", "us after that", "n");
     for (size_t i = 0; i < t->n_rows; i++) {
-        if (!is(t, i, "rearm"))
+        if (!relaxation_text_is(t, i, "rearm"))
             continue;
         print_pair(out, t, i);
         fprintf(out, "  %-12s  %-12s", table_text(t, i, "by"), table_text(t, i, "rearmed"));
-        print_limits(out, t, i, "wait_us", 1, 1, 24);
+        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 24);
         fprintf(out, "  %4.0f\n", table_number(t, i, "n"));
     }
 }
@@ -78,13 +77,13 @@ static void print_toggling(FILE *out, const struct table *t)
     fprintf(out, "\n  %-18s %5s  %9s  %-20s  %-22s  %-18s\n", "toggling", "cores", "pause us", "% that speed up",
             "after us", "longer each time us");
     for (size_t i = 0; i < t->n_rows; i++) {
-        if (!is(t, i, "toggle"))
+        if (!relaxation_text_is(t, i, "toggle"))
             continue;
         print_pair(out, t, i);
         fprintf(out, "  %9.1f", table_number(t, i, "duty_us"));
-        print_limits(out, t, i, "share", 1, 100, 20);
-        print_limits(out, t, i, "wait_us", 1, 1, 22);
-        print_limits(out, t, i, "trend_us", 2, 1, 18);
+        relaxation_text_print_limits(out, t, i, "share", 1, 100, 20);
+        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 22);
+        relaxation_text_print_limits(out, t, i, "trend_us", 2, 1, 18);
         fputc('\n', out);
     }
 }
@@ -92,11 +91,11 @@ static void print_toggling(FILE *out, const struct table *t)
 void relaxation_print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, RELAXATION_TITLE);
-    if (any(t, "wait"))
+    if (relaxation_text_any(t, "wait"))
         print_waits(out, t);
-    if (any(t, "rearm"))
+    if (relaxation_text_any(t, "rearm"))
         print_rearming(out, t);
-    if (any(t, "toggle"))
+    if (relaxation_text_any(t, "toggle"))
         print_toggling(out, t);
     table_print_missing(out, colour, t);
 }
@@ -112,7 +111,7 @@ static const char *name_cores(const struct table *t, size_t row, char out[40])
     return out;
 }
 
-static bool same_pair(const struct table *t, size_t a, size_t b)
+static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
 {
     return table_says(t, a, "from", table_text(t, b, "from")) && table_says(t, a, "to", table_text(t, b, "to")) &&
            table_number(t, a, "active_cores") == table_number(t, b, "active_cores");
@@ -120,7 +119,7 @@ static bool same_pair(const struct table *t, size_t a, size_t b)
 
 static bool is_wait(const struct table *t, size_t row, int mode)
 {
-    return is(t, row, "wait") && (table_number(t, row, "mode") > 1) == (mode > 1);
+    return relaxation_text_is(t, row, "wait") && (table_number(t, row, "mode") > 1) == (mode > 1);
 }
 
 /* Whether the wait of the pair of a row is one to tell of. */
@@ -128,13 +127,13 @@ static bool wait_is_told(const struct table *t, size_t row)
 {
     size_t against;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 1) && same_pair(t, i, row))
+        if (is_wait(t, i, 1) && relaxation_text_same_pair(t, i, row))
             return estimates_wait_support(t, i, &against) == WAIT_TOLD;
     return false;
 }
 
-static const char *value_text(const struct table *t, size_t row, const char *column, double scale, int decimals,
-                              char out[ESTIMATE_TEXT_MAX])
+static const char *relaxation_text_value_text(const struct table *t, size_t row, const char *column, double scale,
+                                              int decimals, char out[ESTIMATE_TEXT_MAX])
 {
     struct estimate e = estimates_of_table(t, row, column);
     e = (struct estimate){scale * e.value, scale * e.lo, scale * e.hi};
@@ -146,31 +145,40 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
     char cores[40], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
     size_t against;
     fprintf(out, "fter %s a core speeds up again after %s us (%s)", table_text(t, row, "from"),
-            value_text(t, row, "wait_us", 1, 1, us), name_cores(t, row, cores));
+            relaxation_text_value_text(t, row, "wait_us", 1, 1, us), name_cores(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_wait(t, i, 2) && same_pair(t, i, row) && estimates_wait_support(t, i, &against) == WAIT_TOLD)
-            fprintf(out, ", in %s %% of the cases after %s us", value_text(t, i, "share", 100, 0, share),
-                    value_text(t, i, "wait_us", 1, 1, us));
+        if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
+            estimates_wait_support(t, i, &against) == WAIT_TOLD)
+            fprintf(out, ", in %s %% of the cases after %s us",
+                    relaxation_text_value_text(t, i, "share", 100, 0, share),
+                    relaxation_text_value_text(t, i, "wait_us", 1, 1, us));
 }
 
 /* Why a wait that was measured is not told. */
-static void tell_against(FILE *out, const struct table *t, size_t row, enum estimates_wait_support support, size_t against)
+static void tell_against(FILE *out, const struct table *t, size_t row, enum estimates_wait_support support,
+                         size_t against)
 {
     char cores[40], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
     const char *from = table_text(t, row, "from");
     name_cores(t, row, cores);
-    value_text(t, row, "wait_us", 1, 1, one);
+    relaxation_text_value_text(t, row, "wait_us", 1, 1, one);
     if (support == WAIT_CONTRADICTED)
-        fprintf(out, "Rows contradict each other, so that no wait is told: after %s (%s) %s us, but %s us by its row "
-                "%s %s.\n", from, cores, one, value_text(t, against, "wait_us", 1, 1, two),
-                table_text(t, against, "what"), table_text(t, against, "by"));
+        fprintf(
+            out,
+            "Rows contradict each other, so that no wait is told: after %s (%s) %s us, but %s us by its row %s %s.\n",
+            from, cores, one, relaxation_text_value_text(t, against, "wait_us", 1, 1, two),
+            table_text(t, against, "what"), table_text(t, against, "by"));
     else if (support == WAIT_NOT_SLOWER)
-        fprintf(out, "After %s (%s) no wait is told: before the rise the core runs at %s GHz, the same code alone at "
-                "%s GHz.\n", from, cores, value_text(t, row, "slow_ghz", 1, 3, one),
-                value_text(t, row, "plain_ghz", 1, 3, two));
+        fprintf(
+            out,
+            "After %s (%s) no wait is told: before the rise the core runs at %s GHz, the same code alone at %s GHz.\n",
+            from, cores, relaxation_text_value_text(t, row, "slow_ghz", 1, 3, one),
+            relaxation_text_value_text(t, row, "plain_ghz", 1, 3, two));
     else
-        fprintf(out, "After %s (%s) no wait is told: it, or the frequencies around it, have no limits; more --runs "
-                "would help.\n", from, cores);
+        fprintf(out,
+                "After %s (%s) no wait is told: it, or the frequencies around it, have no limits; more --runs would "
+                "help.\n",
+                from, cores);
 }
 
 static void waits_found(FILE *out, const struct table *t)
@@ -200,19 +208,20 @@ static void rearming_found(FILE *out, const struct table *t)
                                        "whether it is started anew is undecided for"};
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is(t, i, "rearm") && wait_is_told(t, i))
+        if (relaxation_text_is(t, i, "rearm") && wait_is_told(t, i))
             last = i;
     for (size_t v = 0; v < 3 && last != SIZE_MAX; v++) {
         size_t said = 0;
         char cores[40], share[ESTIMATE_TEXT_MAX];
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *by = table_text(t, i, "by");
-            if (!is(t, i, "rearm") || !table_says(t, i, "rearmed", verdicts[v]) || !same_pair(t, i, last))
+            if (!relaxation_text_is(t, i, "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
+                !relaxation_text_same_pair(t, i, last))
                 continue;
             if (!said++)
                 fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), name_cores(t, last, cores), says[v]);
             fprintf(out, "%s %s (%s %%)", said > 1 ? "," : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by,
-                    value_text(t, i, "share", 100, 0, share));
+                    relaxation_text_value_text(t, i, "share", 100, 0, share));
         }
         if (said)
             fprintf(out, ".\n");
@@ -229,7 +238,7 @@ static void toggling_found(FILE *out, const struct table *t)
     double most = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
         struct estimate trend = estimates_of_table(t, i, "trend_us");
-        if (!is(t, i, "toggle") || !estimates_known(&trend) || !wait_is_told(t, i))
+        if (!relaxation_text_is(t, i, "toggle") || !estimates_known(&trend) || !wait_is_told(t, i))
             continue;
         double bound = fmax(TREND_US, TREND * table_number(t, i, "wait_us"));
         rows++;
@@ -243,15 +252,17 @@ static void toggling_found(FILE *out, const struct table *t)
     else if (rows && unchanged == rows)
         fprintf(out, "Frequent toggling does not change the wait: by at most %.1f us from one to the next.\n", most);
     else if (rows)
-        fprintf(out, "Whether frequent toggling changes the wait is undecided in %zu of %zu cases: by up to %.1f us "
-                "from one to the next.\n", rows - unchanged, rows, most);
+        fprintf(out,
+                "Whether frequent toggling changes the wait is undecided in %zu of %zu cases: by up to %.1f us from "
+                "one to the next.\n",
+                rows - unchanged, rows, most);
 }
 
 void relaxation_findings(FILE *out, const struct table *t)
 {
     const char *why = support_no_levels(t);
     if (why) {
-        if (any(t, "wait"))
+        if (relaxation_text_any(t, "wait"))
             fprintf(out, "No wait is told: %s.\n", why);
         return;
     }

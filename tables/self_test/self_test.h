@@ -16,11 +16,11 @@
 enum self_test_verdict { SELF_TEST_PASS, SELF_TEST_FAIL, SELF_TEST_CANNOT };
 
 struct self_test_line {
-    char name[24];                /* "instructions" */
+    char name[24]; /* "instructions" */
     enum self_test_verdict verdict;
-    double value, lo, hi;         /* NAN: none; lo or hi NAN: no bound on that side */
-    const char *unit;             /* of the three; static text */
-    char text[300];               /* the figures, for a person */
+    double value, lo, hi;          /* NAN: none; lo or hi NAN: no bound on that side */
+    const char *unit;              /* of the three; static text */
+    char text[300];                /* the figures, for a person */
     char reason[500], remedy[200]; /* SELF_TEST_FAIL: what may be wrong; SELF_TEST_CANNOT: why, and what would help */
 };
 enum { SELF_TEST_LINES_MAX = 32 };

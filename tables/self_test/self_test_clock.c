@@ -141,7 +141,7 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
 /* What came between the samples of all repetitions. */
 struct lost {
     double us, observed_us;
-    size_t interrupts, n; /* repetitions */
+    size_t interrupts, n;                                             /* repetitions */
     double share[SELF_TEST_STRETCHES_MAX * SELF_TEST_RECORDINGS_MAX]; /* of each */
 };
 
@@ -187,8 +187,8 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     }
     double seconds = lost.observed_us * 1e-6, share = lost.us / lost.observed_us;
     double slowed = self_test_slowed_share(r, SELF_TEST_SHORT); /* interrupts that come all the time slow long ones */
-    snprintf(interrupts->text, sizeof interrupts->text, "%zu in %.1f ms: %.0f a second", lost.interrupts,
-             seconds * 1e3, (double)lost.interrupts / seconds);
+    snprintf(interrupts->text, sizeof interrupts->text, "%zu in %.1f ms: %.0f a second", lost.interrupts, seconds * 1e3,
+             (double)lost.interrupts / seconds);
     self_test_bound_alone(interrupts, slowed, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
                           "a device or the hypervisor interrupts this CPU all the time: choose another with --cpu");
     double median = robust_median(lost.share, lost.n);
@@ -196,8 +196,8 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
              100 * median);
     size_t told = strlen(time->text);
     if (slowed >= SLOWED_TOLD)
-        snprintf(time->text + told, sizeof time->text - told, "; for another %.0f %% a thread next door, or a lower "
-                 "frequency, slowed the code", 100 * slowed);
+        snprintf(time->text + told, sizeof time->text - told,
+                 "; for another %.0f %% a thread next door, or a lower frequency, slowed the code", 100 * slowed);
     self_test_bound_alone(time, slowed, median, NAN, LOST_MOST,
                           "something else runs on this CPU: choose another with --cpu");
 }

@@ -228,8 +228,9 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
     }
     double step = out->line[0].verdict == SELF_TEST_CANNOT ? 0 : out->line[0].value * 1e-9 * r->tsc_hz;
     double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = robust_median(ratios, n);
-    snprintf(l->text, sizeof l->text, "%.4f cycles for each add of a long chain: the median of %zu rounds; %.3f GHz, "
-             "%.0f ticks a reading", value, n, all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
+    snprintf(l->text, sizeof l->text,
+             "%.4f cycles for each add of a long chain: the median of %zu rounds; %.3f GHz, %.0f ticks a reading",
+             value, n, all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
     self_test_bound_alone(l, self_test_slowed_most(r), value, 1 - off, 1 + off,
                           "the frequency by the short chains of readings is not that of the core");
 }
@@ -267,7 +268,8 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
         for (size_t i = 0; i < s->n_counters; i++)
             code = s->counters[i].id == COUNTER_EVENT ? s->counters[i].event : code;
         bool instructions = code == SELF_TEST_EVENT_INSTRUCTIONS;
-        double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1, value = robust_median(ratio, kept);
+        double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1,
+               value = robust_median(ratio, kept);
         snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f for each add", event_code_select(code),
                  event_code_umask(code), instructions ? "instructions" : "cycles at level 0", value);
         self_test_bound(l, value, expected * (1 - EVENT_UNDER), expected * (1 + EVENT_OVER),

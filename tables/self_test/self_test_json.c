@@ -6,15 +6,21 @@
 #include "util/plain_text.h"
 #include "tables/self_test/self_test_names.h"
 
-const char *const self_test_counter_names[COUNTER_IDS] = {
-    [COUNTER_CYCLES] = "cycles", [COUNTER_REF_CYCLES] = "ref_cycles", [COUNTER_INSTRUCTIONS] = "instructions",
-    [COUNTER_CHAIN_TICKS] = "chain_ticks", [COUNTER_CHAIN_CYCLES] = "chain_cycles",
-    [COUNTER_READ_TICKS] = "read_ticks", [COUNTER_LVL0] = "lvl0",
-    [COUNTER_LVL1] = "lvl1", [COUNTER_LVL2] = "lvl2", [COUNTER_THROTTLE] = "throttle", [COUNTER_EVENT] = "event"};
+const char *const self_test_counter_names[COUNTER_IDS] = {[COUNTER_CYCLES] = "cycles",
+                                                          [COUNTER_REF_CYCLES] = "ref_cycles",
+                                                          [COUNTER_INSTRUCTIONS] = "instructions",
+                                                          [COUNTER_CHAIN_TICKS] = "chain_ticks",
+                                                          [COUNTER_CHAIN_CYCLES] = "chain_cycles",
+                                                          [COUNTER_READ_TICKS] = "read_ticks",
+                                                          [COUNTER_LVL0] = "lvl0",
+                                                          [COUNTER_LVL1] = "lvl1",
+                                                          [COUNTER_LVL2] = "lvl2",
+                                                          [COUNTER_THROTTLE] = "throttle",
+                                                          [COUNTER_EVENT] = "event"};
 const char *const self_test_kind_names[SELF_TEST_KINDS] = {"short", "long", "steady", "switch", "event"};
 
 /* A new string, or null for "". */
-static json_t *text(const char *from)
+static json_t *self_test_json_text(const char *from)
 {
     char plain[1200];
     if (from[0] == '\0')
@@ -23,7 +29,7 @@ static json_t *text(const char *from)
     return json_string(plain);
 }
 
-static json_t *number(double value)
+static json_t *self_test_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
@@ -31,8 +37,10 @@ static json_t *number(double value)
 static json_t *line_json(const struct self_test_line *l)
 {
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", l->name, "verdict",
-                     self_test_word(l->verdict), "value", number(l->value), "unit", l->unit, "lo", number(l->lo), "hi",
-                     number(l->hi), "text", text(l->text), "reason", text(l->reason), "remedy", text(l->remedy));
+                     self_test_word(l->verdict), "value", self_test_json_number(l->value), "unit", l->unit, "lo",
+                     self_test_json_number(l->lo), "hi", self_test_json_number(l->hi), "text",
+                     self_test_json_text(l->text), "reason", self_test_json_text(l->reason), "remedy",
+                     self_test_json_text(l->remedy));
 }
 
 static json_t *lines_array(const struct self_test_lines *l)
@@ -49,10 +57,11 @@ static json_t *lines_array(const struct self_test_lines *l)
 static json_t *machine_json(const struct self_test_readings *r)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:o}", "name",
-                     text(r->machine), "cpu", text(r->cpu), "source", text(r->source), "notes", text(r->notes),
-                     "modelled", r->modelled, "intel", r->intel, "family", (int)r->family, "model", (int)r->model,
-                     "cores", (int)r->cores, "cpu_number", r->cpu_number, "features", (int)r->features, "tsc_hz",
-                     r->tsc_hz, "tsc_error", r->tsc_error, "tsc_origin", text(r->tsc_origin));
+                     self_test_json_text(r->machine), "cpu", self_test_json_text(r->cpu), "source",
+                     self_test_json_text(r->source), "notes", self_test_json_text(r->notes), "modelled", r->modelled,
+                     "intel", r->intel, "family", (int)r->family, "model", (int)r->model, "cores", (int)r->cores,
+                     "cpu_number", r->cpu_number, "features", (int)r->features, "tsc_hz", r->tsc_hz, "tsc_error",
+                     r->tsc_error, "tsc_origin", self_test_json_text(r->tsc_origin));
 }
 
 json_t *self_test_lines_json(const struct self_test_readings *r, const struct self_test_lines *l,
@@ -106,10 +115,10 @@ static json_t *stretch_json(const struct self_test_stretch *s)
     for (size_t i = 0; i < s->n; i++)
         failed |= json_array_append_new(recordings, recording_json(&s->recordings[i], 2 + s->n_counters));
     json_t *out = json_pack("{s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "kind",
-                            self_test_kind_names[s->kind], "kernel", s->kernel, "from", text(s->from), "block",
-                            (int)s->block, "period_us", s->period_us, "counters", counters, "event", event, "disturbed",
-                            (int)s->disturbed, "why", text(s->why), "remedy", text(s->remedy), "recordings",
-                            recordings);
+                            self_test_kind_names[s->kind], "kernel", s->kernel, "from", self_test_json_text(s->from),
+                            "block", (int)s->block, "period_us", s->period_us, "counters", counters, "event", event,
+                            "disturbed", (int)s->disturbed, "why", self_test_json_text(s->why), "remedy",
+                            self_test_json_text(s->remedy), "recordings", recordings);
     if (failed != 0) {
         json_decref(out);
         return NULL;
@@ -121,9 +130,10 @@ static json_t *lacks_json(const struct self_test_readings *r)
 {
     json_t *out = json_object();
     for (int id = 0; id < COUNTER_IDS; id++)
-        if (r->lacks[id][0] && json_object_set_new(out, self_test_counter_names[id],
-                                                   json_pack("{s:o, s:o}", "why", text(r->lacks[id]), "remedy",
-                                                             text(r->lacks_remedy[id]))) != 0) {
+        if (r->lacks[id][0] &&
+            json_object_set_new(out, self_test_counter_names[id],
+                                json_pack("{s:o, s:o}", "why", self_test_json_text(r->lacks[id]), "remedy",
+                                          self_test_json_text(r->lacks_remedy[id]))) != 0) {
             json_decref(out);
             return NULL;
         }
@@ -135,8 +145,8 @@ static json_t *volts_json(const struct self_test_readings *r)
     json_t *values = json_array();
     for (size_t i = 0; i < r->n_volts; i++)
         json_array_append_new(values, json_sprintf("0x%llx", (unsigned long long)r->volts[i]));
-    return json_pack("{s:o, s:o, s:o}", "register_198", values, "why", text(r->volts_why), "remedy",
-                     text(r->volts_remedy));
+    return json_pack("{s:o, s:o, s:o}", "register_198", values, "why", self_test_json_text(r->volts_why), "remedy",
+                     self_test_json_text(r->volts_remedy));
 }
 
 static json_t *energy_json(const struct self_test_readings *r)
@@ -145,8 +155,8 @@ static json_t *energy_json(const struct self_test_readings *r)
     for (size_t i = 0; i < r->n_energy; i++)
         json_array_append_new(values, json_pack("{s:f, s:f}", "joules", r->energy[i].joules, "seconds",
                                                 r->energy[i].seconds - r->energy[0].seconds));
-    return json_pack("{s:o, s:o, s:o, s:o}", "readings", values, "source", text(r->energy_source), "why",
-                     text(r->energy_why), "remedy", text(r->energy_remedy));
+    return json_pack("{s:o, s:o, s:o, s:o}", "readings", values, "source", self_test_json_text(r->energy_source), "why",
+                     self_test_json_text(r->energy_why), "remedy", self_test_json_text(r->energy_remedy));
 }
 
 json_t *self_test_readings_json(const struct self_test_readings *r)

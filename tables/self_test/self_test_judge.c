@@ -44,8 +44,9 @@ void self_test_bound_alone(struct self_test_line *l, double slowed, double value
     self_test_bound(l, value, lo, hi, reason);
     if (l->verdict == SELF_TEST_PASS || slowed < SLOWED_MOST)
         return;
-    snprintf(why, sizeof why, "in %.0f %% of the time another thread on this core, or a lower frequency, slowed the "
-             "code, and %.150s", 100 * slowed, l->text);
+    snprintf(why, sizeof why,
+             "in %.0f %% of the time another thread on this core, or a lower frequency, slowed the code, and %.150s",
+             100 * slowed, l->text);
     self_test_cannot(l, why, "stop what runs on the other hyper-thread, or choose another core with --cpu");
 }
 
@@ -118,7 +119,7 @@ double self_test_usual_rate(const struct self_test_sample *s, size_t n)
 static void mark_slowed(struct self_test_sample *s, size_t n)
 {
     double least = SLOWED_RATE * rate_quantile(s, n, ALONE_QUANTILE);
-    for (size_t i = 0, end; i < n; i = end > i ? end : i + 1) {
+    for (size_t i = 0, end; i<n; i = end> i ? end : i + 1) {
         for (end = i; end < n && s[end].recording == s[i].recording && s[end].payload < least * s[end].ticks; end++)
             ;
         for (size_t k = i; k < end && end - i >= SLOWED_IN_A_ROW; k++)

@@ -44,9 +44,10 @@ static bool cycles_are_right(const struct self_test_lines *l)
     return false;
 }
 
-static void collect(const struct self_test_readings *r, bool of_cycles, struct shares *out)
+static void self_test_levels_collect(const struct self_test_readings *r, bool of_cycles, struct shares *out)
 {
-    *out = (struct shares){.all = of_cycles ? NEARLY_ALL : TICKS_ALL, .any = of_cycles ? HARDLY_ANY : TICKS_ANY,
+    *out = (struct shares){.all = of_cycles ? NEARLY_ALL : TICKS_ALL,
+                           .any = of_cycles ? HARDLY_ANY : TICKS_ANY,
                            .most = of_cycles ? MORE_THAN_ALL : TICKS_MOST};
     for (size_t i = 0; i < r->n_stretches && out->n < KERNELS_MAX; i++) {
         const struct self_test_stretch *s = &r->stretch[i];
@@ -60,7 +61,7 @@ static void collect(const struct self_test_readings *r, bool of_cycles, struct s
 }
 
 /* The kernels in which a level's counter counts most and least; false: it was not counted in any. */
-static bool extremes(const struct shares *s, int level, size_t *most, size_t *least)
+static bool self_test_levels_extremes(const struct shares *s, int level, size_t *most, size_t *least)
 {
     bool any = false;
     for (size_t k = 0; k < s->n; k++) {
@@ -74,20 +75,21 @@ static bool extremes(const struct shares *s, int level, size_t *most, size_t *le
     return any;
 }
 
-static bool moves(const struct shares *s, int level)
+static bool self_test_levels_moves(const struct shares *s, int level)
 {
     size_t most = 0, least = 0;
-    return extremes(s, level, &most, &least) && s->share[most][level] >= s->all && s->share[least][level] <= s->any;
+    return self_test_levels_extremes(s, level, &most, &least) && s->share[most][level] >= s->all &&
+           s->share[least][level] <= s->any;
 }
 
 static bool silent(const struct shares *s, int level)
 {
     size_t most = 0, least = 0;
-    return extremes(s, level, &most, &least) && s->share[most][level] <= s->any;
+    return self_test_levels_extremes(s, level, &most, &least) && s->share[most][level] <= s->any;
 }
 
 /* A kernel whose cycles are counted at no level; NULL: there is none. */
-static const char *uncounted(const struct shares *s)
+static const char *self_test_levels_uncounted(const struct shares *s)
 {
     for (size_t k = 0; k < s->n; k++) {
         bool none = true; /* false also where one of them was not counted */
@@ -108,15 +110,16 @@ static bool to_blame(const struct shares *s, int level)
     for (int below = 0; below < level; below++)
         if (silent(s, below))
             return false;
-    return uncounted(s) != NULL;
+    return self_test_levels_uncounted(s) != NULL;
 }
 
 /* Whether every kernel's cycles are counted at level 0 and none at another. */
 static bool one_level_alone(const struct shares *s)
 {
     size_t most = 0, least = 0;
-    return extremes(s, 0, &most, &least) && s->share[least][0] >= s->all && s->share[most][0] <= s->most &&
-           (!extremes(s, 1, &most, &least) || silent(s, 1)) && (!extremes(s, 2, &most, &least) || silent(s, 2));
+    return self_test_levels_extremes(s, 0, &most, &least) && s->share[least][0] >= s->all &&
+           s->share[most][0] <= s->most && (!self_test_levels_extremes(s, 1, &most, &least) || silent(s, 1)) &&
+           (!self_test_levels_extremes(s, 2, &most, &least) || silent(s, 2));
 }
 
 static void judge_level(const struct self_test_readings *r, const struct shares *s, int level, bool of_cycles,
@@ -131,7 +134,7 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
         self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
         return;
     }
-    if (!extremes(s, level, &most, &least)) {
+    if (!self_test_levels_extremes(s, level, &most, &least)) {
         self_test_no_stretch(l, r, SELF_TEST_STEADY);
         return;
     }
@@ -139,7 +142,8 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
     snprintf(l->text, sizeof l->text, "%.1f %% of the %s with %s, %.1f %% with %s", 100 * s->share[most][level],
              of_cycles ? "cycles" : "ticks", s->kernel[most], 100 * s->share[least][level], s->kernel[least]);
     if (level == 0 && one_level_alone(s)) {
-        self_test_cannot(l, "it counts all cycles of every kernel: either none that runs here asks for another license "
+        self_test_cannot(l,
+                         "it counts all cycles of every kernel: either none that runs here asks for another license "
                          "level, or it counts nothing but cycles",
                          "--table frequency tells whether wide code runs slower");
     } else if (silent(s, level) && !to_blame(s, level)) {
@@ -147,13 +151,15 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
                          "nothing: parts with fewer levels, or without AVX-512, never use it");
     } else if (silent(s, level)) {
         char why[200];
-        snprintf(why, sizeof why, "it never counts, and the cycles of %s are counted at no level", uncounted(s));
+        snprintf(why, sizeof why, "it never counts, and the cycles of %s are counted at no level",
+                 self_test_levels_uncounted(s));
         self_test_bound(l, s->share[most][level], s->all, s->most, why);
-    } else if (moves(s, level) && scalar == (level == 0)) {
+    } else if (self_test_levels_moves(s, level) && scalar == (level == 0)) {
         self_test_bound(l, s->share[most][level], s->all, s->most, "it counts more cycles than there are");
     } else {
-        self_test_bound(l, NAN, s->all, s->most, level == 0 ? "scalar code alone must count at level 0, wide code not"
-                                                            : "wide code alone must count at this level");
+        self_test_bound(l, NAN, s->all, s->most,
+                        level == 0 ? "scalar code alone must count at level 0, wide code not"
+                                   : "wide code alone must count at this level");
     }
 }
 
@@ -170,9 +176,9 @@ enum { SWITCH_US_MOST = 1024, ALL_BUT_ONE_OF = 6 };
 
 /* What the wide kernel did after the switch. */
 struct throttling {
-    double slow_us;    /* ran slowly in nearly all repetitions at the same time: what else runs on the core does not */
-    double late_us;    /* of it in the last quarter: that is not the switch's doing */
-    double throttled;  /* cycles of throttling counted: the median of the repetitions */
+    double slow_us;   /* ran slowly in nearly all repetitions at the same time: what else runs on the core does not */
+    double late_us;   /* of it in the last quarter: that is not the switch's doing */
+    double throttled; /* cycles of throttling counted: the median of the repetitions */
 };
 
 /* Adds one repetition: which microseconds of it were slow. Returns when its last quarter begins, us. */
@@ -216,7 +222,7 @@ static struct throttling after_switch(const struct self_test_readings *r, const 
     return t;
 }
 
-static void judge_throttle(const struct self_test_readings *r, struct self_test_lines *out)
+static void self_test_levels_judge_throttle(const struct self_test_readings *r, struct self_test_lines *out)
 {
     struct self_test_line *l = self_test_add(out, "throttle", "cycles");
     const struct self_test_stretch *s = self_test_find(r, SELF_TEST_SWITCH, NULL);
@@ -231,8 +237,9 @@ static void judge_throttle(const struct self_test_readings *r, struct self_test_
         return;
     }
     const struct throttling t = after_switch(r, s);
-    snprintf(l->text, sizeof l->text, "%.0f cycles after %s to %s, which ran slowly for %.1f us; %.2f %% of the ticks "
-             "in scalar code", t.throttled, s->from, s->kernel, t.slow_us, 100 * idle);
+    snprintf(l->text, sizeof l->text,
+             "%.0f cycles after %s to %s, which ran slowly for %.1f us; %.2f %% of the ticks in scalar code",
+             t.throttled, s->from, s->kernel, t.slow_us, 100 * idle);
     if (idle > SCALAR_THROTTLED)
         self_test_bound(l, NAN, NAN, NAN, "it counts in scalar code, which is never throttled");
     else if (t.slow_us < SLOW_LEAST_US && t.throttled <= 0)
@@ -250,8 +257,8 @@ void self_test_judge_levels(const struct self_test_readings *r, struct self_test
 {
     struct shares s;
     bool of_cycles = cycles_are_right(out);
-    collect(r, of_cycles, &s);
+    self_test_levels_collect(r, of_cycles, &s);
     for (int level = 0; level < LEVELS; level++)
         judge_level(r, &s, level, of_cycles, out);
-    judge_throttle(r, out);
+    self_test_levels_judge_throttle(r, out);
 }

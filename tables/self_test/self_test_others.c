@@ -37,8 +37,8 @@ static double our_ghz(const struct self_test_readings *r)
     double cycles = quotient(r, COUNTER_CYCLES, 0);
     if (!isnan(cycles) || !s)
         return cycles * r->tsc_hz * 1e-9;
-    return quotient(r, COUNTER_CHAIN_CYCLES, self_test_column(s, COUNTER_CHAIN_TICKS)) / CHAIN_CYCLE_UNIT *
-           r->tsc_hz * 1e-9;
+    return quotient(r, COUNTER_CHAIN_CYCLES, self_test_column(s, COUNTER_CHAIN_TICKS)) / CHAIN_CYCLE_UNIT * r->tsc_hz *
+           1e-9;
 }
 
 /* Adds to a line's text what is told of a frequency; fails it where the two are too far apart. */
@@ -75,7 +75,7 @@ static void judge_turbostat(const struct self_test_readings *r, const struct sec
 }
 
 /* The voltage moves; all else is the same in both or wrong. */
-static bool differs(uint32_t reg, uint64_t ours, uint64_t theirs)
+static bool self_test_others_differs(uint32_t reg, uint64_t ours, uint64_t theirs)
 {
     double a, b;
     const char *why;
@@ -92,7 +92,7 @@ static void judge_registers(const struct second_opinion *o, struct self_test_lin
         if (!o->registers[i].both)
             continue;
         n++;
-        different += differs(o->registers[i].reg, o->registers[i].ours, o->registers[i].theirs);
+        different += self_test_others_differs(o->registers[i].reg, o->registers[i].ours, o->registers[i].theirs);
         snprintf(l->text + used, sizeof l->text - used, "%s%XH: %llx here, %llx there", used > 0 ? "; " : "",
                  o->registers[i].reg, (unsigned long long)o->registers[i].ours,
                  (unsigned long long)o->registers[i].theirs);
@@ -103,8 +103,10 @@ static void judge_registers(const struct second_opinion *o, struct self_test_lin
 void self_test_judge_others(const struct self_test_readings *r, const struct second_opinion *o, size_t n,
                             struct self_test_lines *out)
 {
-    static const char *const units[OPINIONS] = {[OPINION_PERF] = "ratio", [OPINION_LIKWID] = "ratio",
-                                                [OPINION_TURBOSTAT] = "ratio", [OPINION_RDMSR] = "differences"};
+    static const char *const units[OPINIONS] = {[OPINION_PERF] = "ratio",
+                                                [OPINION_LIKWID] = "ratio",
+                                                [OPINION_TURBOSTAT] = "ratio",
+                                                [OPINION_RDMSR] = "differences"};
     out->n = 0;
     for (size_t i = 0; i < n && i < OPINIONS; i++) {
         struct self_test_line *l = self_test_add(out, o[i].program, units[i]);

@@ -24,8 +24,7 @@ struct reader {
     bool failed;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void wrong(struct reader *in, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void self_test_read_wrong(struct reader *in, const char *format, ...)
 {
     va_list args;
     if (in->failed)
@@ -40,7 +39,7 @@ static const json_t *object(struct reader *in, const json_t *from, const char *k
 {
     const json_t *value = json_object_get(from, key);
     if (!json_is_object(value))
-        wrong(in, "%s is no object", key);
+        self_test_read_wrong(in, "%s is no object", key);
     return value;
 }
 
@@ -49,40 +48,40 @@ static size_t array(struct reader *in, const json_t *from, const char *key, size
 {
     *out = json_object_get(from, key);
     if (!json_is_array(*out) || json_array_size(*out) > most) {
-        wrong(in, "%s is no list of at most %zu", key, most);
+        self_test_read_wrong(in, "%s is no list of at most %zu", key, most);
         return 0;
     }
     return json_array_size(*out);
 }
 
 /* A string or null. */
-static void text(struct reader *in, const json_t *from, const char *key, char *out, size_t size)
+static void self_test_read_text(struct reader *in, const json_t *from, const char *key, char *out, size_t size)
 {
     const json_t *value = json_object_get(from, key);
     out[0] = '\0';
     if (json_is_string(value))
         plain_text(json_string_value(value), out, size);
     else if (!json_is_null(value))
-        wrong(in, "%s is neither text nor null", key);
+        self_test_read_wrong(in, "%s is neither text nor null", key);
 }
 
-static double number(struct reader *in, const json_t *from, const char *key, double lo, double hi)
+static double self_test_read_number(struct reader *in, const json_t *from, const char *key, double lo, double hi)
 {
     const json_t *value = json_object_get(from, key);
     double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= lo && number <= hi)) {
-        wrong(in, "%s is no number from %g to %g", key, lo, hi);
+        self_test_read_wrong(in, "%s is no number from %g to %g", key, lo, hi);
         return lo;
     }
     return number;
 }
 
-static unsigned whole(struct reader *in, const json_t *from, const char *key, unsigned most)
+static unsigned self_test_read_whole(struct reader *in, const json_t *from, const char *key, unsigned most)
 {
     const json_t *value = json_object_get(from, key);
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || number > (json_int_t)most) {
-        wrong(in, "%s is no whole number up to %u", key, most);
+        self_test_read_wrong(in, "%s is no whole number up to %u", key, most);
         return 0;
     }
     return (unsigned)number;
@@ -92,7 +91,7 @@ static bool flag(struct reader *in, const json_t *from, const char *key)
 {
     const json_t *value = json_object_get(from, key);
     if (!json_is_boolean(value))
-        wrong(in, "%s is neither true nor false", key);
+        self_test_read_wrong(in, "%s is neither true nor false", key);
     return json_is_true(value);
 }
 
@@ -102,26 +101,26 @@ static int name_of(struct reader *in, const char *what, const json_t *value, con
     for (int i = 0; i < n; i++)
         if (json_is_string(value) && strcmp(json_string_value(value), names[i]) == 0)
             return i;
-    wrong(in, "%s: not a name that is known", what);
+    self_test_read_wrong(in, "%s: not a name that is known", what);
     return 0;
 }
 
 static void read_machine(struct reader *in, const json_t *from, struct self_test_readings *out)
 {
-    text(in, from, "name", out->machine, sizeof out->machine);
-    text(in, from, "cpu", out->cpu, sizeof out->cpu);
-    text(in, from, "source", out->source, sizeof out->source);
-    text(in, from, "notes", out->notes, sizeof out->notes);
-    text(in, from, "tsc_origin", out->tsc_origin, sizeof out->tsc_origin);
+    self_test_read_text(in, from, "name", out->machine, sizeof out->machine);
+    self_test_read_text(in, from, "cpu", out->cpu, sizeof out->cpu);
+    self_test_read_text(in, from, "source", out->source, sizeof out->source);
+    self_test_read_text(in, from, "notes", out->notes, sizeof out->notes);
+    self_test_read_text(in, from, "tsc_origin", out->tsc_origin, sizeof out->tsc_origin);
     out->modelled = flag(in, from, "modelled");
     out->intel = flag(in, from, "intel");
-    out->family = whole(in, from, "family", 0xffff);
-    out->model = whole(in, from, "model", 0xffff);
-    out->cores = whole(in, from, "cores", 100000);
-    out->cpu_number = (int)number(in, from, "cpu_number", -1, 100000);
-    out->features = whole(in, from, "features", 0x7fffffff);
-    out->tsc_hz = number(in, from, "tsc_hz", TSC_HZ_LEAST, TSC_HZ_MOST);
-    out->tsc_error = number(in, from, "tsc_error", 0, 1);
+    out->family = self_test_read_whole(in, from, "family", 0xffff);
+    out->model = self_test_read_whole(in, from, "model", 0xffff);
+    out->cores = self_test_read_whole(in, from, "cores", 100000);
+    out->cpu_number = (int)self_test_read_number(in, from, "cpu_number", -1, 100000);
+    out->features = self_test_read_whole(in, from, "features", 0x7fffffff);
+    out->tsc_hz = self_test_read_number(in, from, "tsc_hz", TSC_HZ_LEAST, TSC_HZ_MOST);
+    out->tsc_error = self_test_read_number(in, from, "tsc_error", 0, 1);
 }
 
 static void read_lacks(struct reader *in, const json_t *from, struct self_test_readings *out)
@@ -130,10 +129,10 @@ static void read_lacks(struct reader *in, const json_t *from, struct self_test_r
         const json_t *lack = json_object_get(from, self_test_counter_names[id]);
         if (!lack)
             continue;
-        text(in, lack, "why", out->lacks[id], sizeof out->lacks[id]);
-        text(in, lack, "remedy", out->lacks_remedy[id], sizeof out->lacks_remedy[id]);
+        self_test_read_text(in, lack, "why", out->lacks[id], sizeof out->lacks[id]);
+        self_test_read_text(in, lack, "remedy", out->lacks_remedy[id], sizeof out->lacks_remedy[id]);
         if (!out->lacks[id][0])
-            wrong(in, "lacks: %s without a reason", self_test_counter_names[id]);
+            self_test_read_wrong(in, "lacks: %s without a reason", self_test_counter_names[id]);
     }
 }
 
@@ -147,9 +146,10 @@ static void read_steps(struct reader *in, const json_t *steps, struct self_test_
         bool missing = column >= 2 && json_is_null(step);
         json_int_t value = json_integer_value(step);
         if (!missing && !json_is_integer(step))
-            wrong(in, "steps: number %zu of column %zu is no whole number", i, column);
+            self_test_read_wrong(in, "steps: number %zu of column %zu is no whole number", i, column);
         else if (known && (value > STEP_MOST || value < -STEP_MOST))
-            wrong(in, "steps: number %zu of column %zu is not within %lld of 0", i, column, (long long)STEP_MOST);
+            self_test_read_wrong(in, "steps: number %zu of column %zu is not within %lld of 0", i, column,
+                                 (long long)STEP_MOST);
         known = known || !missing;
         word += (uint64_t)value;
         rec->words[i * stride + column] = missing ? COUNTER_MISSING : word;
@@ -162,20 +162,20 @@ static void read_recording(struct reader *in, const json_t *from, struct self_te
     size_t stride = 2 + s->n_counters, n = array(in, from, "steps", stride, &columns);
     size_t readings = json_array_size(json_array_get(columns, 0));
     if (n != stride || readings < 8 || readings > READINGS_MAX)
-        wrong(in, "steps: not %zu columns of 8 to %d", stride, READINGS_MAX);
+        self_test_read_wrong(in, "steps: not %zu columns of 8 to %d", stride, READINGS_MAX);
     for (size_t c = 0; c < n && !in->failed; c++)
         if (!json_is_array(json_array_get(columns, c)) || json_array_size(json_array_get(columns, c)) != readings)
-            wrong(in, "steps: columns of different lengths");
+            self_test_read_wrong(in, "steps: columns of different lengths");
     if (in->failed)
         return;
     struct self_test_recording *rec = self_test_append(s, readings, stride);
     if (!rec) {
-        wrong(in, "out of memory");
+        self_test_read_wrong(in, "out of memory");
         return;
     }
     for (size_t c = 0; c < stride; c++)
         read_steps(in, json_array_get(columns, c), rec, stride, c);
-    rec->zero = whole(in, from, "zero", (unsigned)readings - 1);
+    rec->zero = self_test_read_whole(in, from, "zero", (unsigned)readings - 1);
 }
 
 static void read_stretch(struct reader *in, const json_t *from, struct self_test_stretch *s)
@@ -185,22 +185,22 @@ static void read_stretch(struct reader *in, const json_t *from, struct self_test
     char why[300];
     s->kind = (enum self_test_kind)name_of(in, "kind", json_object_get(from, "kind"), self_test_kind_names,
                                            SELF_TEST_KINDS);
-    text(in, from, "kernel", s->kernel, sizeof s->kernel);
-    text(in, from, "from", s->from, sizeof s->from);
+    self_test_read_text(in, from, "kernel", s->kernel, sizeof s->kernel);
+    self_test_read_text(in, from, "from", s->from, sizeof s->from);
     if (!in->failed && (kernel_parse(s->kernel, &kernel, why, sizeof why) != 0 ||
                         (s->from[0] && kernel_parse(s->from, &kernel, why, sizeof why) != 0)))
-        wrong(in, "kernel: %.200s", why);
-    s->block = whole(in, from, "block", BLOCK_MAX);
-    s->period_us = number(in, from, "period_us", 0.05, 1e6);
-    s->disturbed = whole(in, from, "disturbed", 100000);
-    text(in, from, "why", s->why, sizeof s->why);
-    text(in, from, "remedy", s->remedy, sizeof s->remedy);
+        self_test_read_wrong(in, "kernel: %.200s", why);
+    s->block = self_test_read_whole(in, from, "block", BLOCK_MAX);
+    s->period_us = self_test_read_number(in, from, "period_us", 0.05, 1e6);
+    s->disturbed = self_test_read_whole(in, from, "disturbed", 100000);
+    self_test_read_text(in, from, "why", s->why, sizeof s->why);
+    self_test_read_text(in, from, "remedy", s->remedy, sizeof s->remedy);
     size_t n = array(in, from, "counters", MACHINE_COUNTERS_MAX, &counters);
     for (size_t i = 0; i < n; i++) {
         s->counters[i].id = (enum counter_id)name_of(in, "counters", json_array_get(counters, i),
                                                      self_test_counter_names, COUNTER_IDS);
         if (s->counters[i].id == COUNTER_EVENT)
-            s->counters[i].event = whole(in, from, "event", 0x7fffffff);
+            s->counters[i].event = self_test_read_whole(in, from, "event", 0x7fffffff);
     }
     s->n_counters = n;
     n = array(in, from, "recordings", SELF_TEST_RECORDINGS_MAX, &recordings);
@@ -208,7 +208,7 @@ static void read_stretch(struct reader *in, const json_t *from, struct self_test
         read_recording(in, json_array_get(recordings, i), s);
 }
 
-static void read_volts(struct reader *in, const json_t *from, struct self_test_readings *out)
+static void self_test_read_volts(struct reader *in, const json_t *from, struct self_test_readings *out)
 {
     const json_t *values;
     size_t n = array(in, from, "register_198", SELF_TEST_VALUES_MAX, &values);
@@ -217,24 +217,24 @@ static void read_volts(struct reader *in, const json_t *from, struct self_test_r
         char *end = NULL;
         out->volts[out->n_volts++] = value ? strtoull(value, &end, 16) : 0;
         if (!value || strncmp(value, "0x", 2) != 0 || strlen(value) > 18 || end == value + 2 || *end != '\0')
-            wrong(in, "register_198: not a list of texts as 0x2000");
+            self_test_read_wrong(in, "register_198: not a list of texts as 0x2000");
     }
-    text(in, from, "why", out->volts_why, sizeof out->volts_why);
-    text(in, from, "remedy", out->volts_remedy, sizeof out->volts_remedy);
+    self_test_read_text(in, from, "why", out->volts_why, sizeof out->volts_why);
+    self_test_read_text(in, from, "remedy", out->volts_remedy, sizeof out->volts_remedy);
 }
 
-static void read_energy(struct reader *in, const json_t *from, struct self_test_readings *out)
+static void self_test_read_energy(struct reader *in, const json_t *from, struct self_test_readings *out)
 {
     const json_t *values;
     size_t n = array(in, from, "readings", SELF_TEST_VALUES_MAX, &values);
     for (size_t i = 0; i < n; i++) {
         const json_t *value = json_array_get(values, i);
-        out->energy[out->n_energy++] = (struct energy_reading){number(in, value, "joules", -1e12, 1e12),
-                                                               number(in, value, "seconds", -1e9, 1e9)};
+        out->energy[out->n_energy++] = (struct energy_reading){self_test_read_number(in, value, "joules", -1e12, 1e12),
+                                                               self_test_read_number(in, value, "seconds", -1e9, 1e9)};
     }
-    text(in, from, "source", out->energy_source, sizeof out->energy_source);
-    text(in, from, "why", out->energy_why, sizeof out->energy_why);
-    text(in, from, "remedy", out->energy_remedy, sizeof out->energy_remedy);
+    self_test_read_text(in, from, "source", out->energy_source, sizeof out->energy_source);
+    self_test_read_text(in, from, "why", out->energy_why, sizeof out->energy_why);
+    self_test_read_text(in, from, "remedy", out->energy_remedy, sizeof out->energy_remedy);
 }
 
 int self_test_readings_read(const json_t *from, struct self_test_readings *out, char *why, size_t size)
@@ -244,7 +244,7 @@ int self_test_readings_read(const json_t *from, struct self_test_readings *out, 
     const char *format = json_string_value(json_object_get(from, "format"));
     memset(out, 0, sizeof *out);
     if (!format || strcmp(format, "characterize-readings/1") != 0)
-        wrong(&in, "format is not characterize-readings/1");
+        self_test_read_wrong(&in, "format is not characterize-readings/1");
     if (!in.failed)
         read_machine(&in, object(&in, from, "machine"), out);
     if (!in.failed)
@@ -253,9 +253,9 @@ int self_test_readings_read(const json_t *from, struct self_test_readings *out, 
     for (size_t i = 0; i < n && !in.failed; i++)
         read_stretch(&in, json_array_get(stretches, i), &out->stretch[out->n_stretches++]);
     if (!in.failed)
-        read_volts(&in, object(&in, from, "voltage"), out);
+        self_test_read_volts(&in, object(&in, from, "voltage"), out);
     if (!in.failed)
-        read_energy(&in, object(&in, from, "energy"), out);
+        self_test_read_energy(&in, object(&in, from, "energy"), out);
     if (in.failed)
         self_test_free(out);
     return in.failed ? -1 : 0;

@@ -25,7 +25,7 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
 #define OBSERVE_MOST_US 4900.0
 #define LONGER 4.0
-#define HELD_ROOM_US 500.0     /* of a repetition of probes/held.h besides its long stretches */
+#define HELD_ROOM_US 500.0 /* of a repetition of probes/held.h besides its long stretches */
 
 struct attempt {
     const struct guard *guard;
@@ -34,7 +34,7 @@ struct attempt {
     bool stopped;
 };
 
-static int on_progress(void *data, unsigned done, unsigned wanted)
+static int guarded_on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct attempt *a = data;
     const struct guard *g = a->guard;
@@ -55,8 +55,8 @@ static int run_first_half(const struct sequence *q, const struct payload *p, dou
 }
 
 /* Repetitions of one kernel, behind another where that is dirty; what could be seen of it is added to *seen. */
-static int see(struct sequence *q, struct attempt *a, const struct payload *p, const struct payload *before,
-               double sampled_us, struct steady_seen *seen, struct machine_error *err)
+static int guarded_see(struct sequence *q, struct attempt *a, const struct payload *p, const struct payload *before,
+                       double sampled_us, struct steady_seen *seen, struct machine_error *err)
 {
     double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
     size_t skip = before->dirty ? 0 : 1;
@@ -73,7 +73,7 @@ static int see(struct sequence *q, struct attempt *a, const struct payload *p, c
             break;
         status = sequence_record(q, segments + skip, 3 - skip, 2 - skip, &t, &run, err);
         kept += !status && !run.invalid[0];
-        on_progress(a, 0, 0);
+        guarded_on_progress(a, 0, 0);
     }
     if (!status && settling_steady_seen_add(seen, &t))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -84,18 +84,23 @@ static int see(struct sequence *q, struct attempt *a, const struct payload *p, c
 static int see_both(struct attempt *a, const struct transition_setup *s, struct machine_error *err)
 {
     struct sequence q;
-    struct machine_setup m = {.cpu = s->cpu, .active_cores = s->active_cores, .corunner = s->corunner,
-                              .cpus = s->cpus, .n_cpus = s->n_cpus, .siblings = s->siblings,
-                              .period_us = s->period_us, .seed = s->seed};
+    struct machine_setup m = {.cpu = s->cpu,
+                              .active_cores = s->active_cores,
+                              .corunner = s->corunner,
+                              .cpus = s->cpus,
+                              .n_cpus = s->n_cpus,
+                              .siblings = s->siblings,
+                              .period_us = s->period_us,
+                              .seed = s->seed};
     bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
     double sampled_us = fmax(chains ? CHAIN_SAMPLED_US : STEADY_SAMPLED_US, 4 * s->period_us);
     int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
     if (status)
         return status;
     q.repetition = a->number++ * 2 * STEADY_TRIES; /* no two the same in a model */
-    status = see(&q, a, &s->to, &s->from, sampled_us, &a->to, err);
+    status = guarded_see(&q, a, &s->to, &s->from, sampled_us, &a->to, err);
     if (!status)
-        status = see(&q, a, &s->from, &s->from, sampled_us, &a->from, err);
+        status = guarded_see(&q, a, &s->from, &s->from, sampled_us, &a->from, err);
     sequence_end(&q);
     return status;
 }
@@ -125,11 +130,11 @@ static int nothing_left(const struct switches_seen *seen, const char *why, int l
 }
 
 /* Records it once. *late: repetitions that did not begin as they should. */
-static int record(struct attempt *a, struct switches_seen *seen, int *late, struct machine_error *err)
+static int guarded_record(struct attempt *a, struct switches_seen *seen, int *late, struct machine_error *err)
 {
     char why[300];
     *late = 0;
-    int status = transition_run(a->guard->machine, &seen->setup, on_progress, a, &seen->result, err);
+    int status = transition_run(a->guard->machine, &seen->setup, guarded_on_progress, a, &seen->result, err);
     if (status)
         return status;
     if (a->stopped)
@@ -152,9 +157,9 @@ static int tell_unsettled(struct switches_seen *seen, const struct settling *end
                  seen->setup.observe_us, end->why);
     else
         snprintf(seen->unsettled, sizeof seen->unsettled,
-                 "in %d of %u repetitions the core was not back at its own frequency when the switch came, after "
-                 "%.0f us of the first kernel; repeat it with a longer --warmup", late, seen->setup.runs,
-                 seen->setup.warmup_us);
+                 "in %d of %u repetitions the core was not back at its own frequency when the switch came, after %.0f "
+                 "us of the first kernel; repeat it with a longer --warmup",
+                 late, seen->setup.runs, seen->setup.warmup_us);
     return phases_warn_first(&seen->phases, seen->unsettled);
 }
 
@@ -167,7 +172,7 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
     struct held_course course;
     if (!(until_us > 0))
         return MACHINE_OK;
-    int status = held_record(a->guard->machine, s, fmax(settle_us, 0), until_us, on_progress, a, &course, err);
+    int status = held_record(a->guard->machine, s, fmax(settle_us, 0), until_us, guarded_on_progress, a, &course, err);
     if (status)
         return status;
     if (a->stopped)
@@ -179,8 +184,8 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
 }
 
 /* What stands of it, and into the trace what was asked of it for that. */
-static int conclude(struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
-                    int late, struct machine_error *err)
+static int guarded_conclude(struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
+                            int late, struct machine_error *err)
 {
     bool waits = a->guard->fall_only;
     bool bad = phases_confirm(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
@@ -209,7 +214,8 @@ static bool try_longer(const struct attempt *a, struct transition_setup *s, bool
 
 /* Whether the recording is settled; where it seems not to be, the kernels are seen once more: it may be that the
  * machine has changed its mind. */
-static int judge(struct attempt *a, const struct switches_seen *seen, struct settling *out, struct machine_error *err)
+static int guarded_judge(struct attempt *a, const struct switches_seen *seen, struct settling *out,
+                         struct machine_error *err)
 {
     for (unsigned look = 0; look < 2; look++) {
         int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
@@ -239,7 +245,7 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
     out->setup = *s;
     status = see_both(&a, &out->setup, err);
     for (unsigned k = 1; !status; k++) {
-        status = a.stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : record(&a, out, &late, err);
+        status = a.stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : guarded_record(&a, out, &late, err);
         bool none_left = status == MACHINE_CANNOT && late > 0;
         if (none_left && k < ATTEMPTS && try_longer(&a, &out->setup, true, true)) {
             status = see_both(&a, &out->setup, err);
@@ -247,7 +253,7 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
         }
         if (status)
             break;
-        status = judge(&a, out, &end, err);
+        status = guarded_judge(&a, out, &end, err);
         bool too_late = 2 * (unsigned)late > out->setup.runs;
         if (!status && k < ATTEMPTS && try_longer(&a, &out->setup, too_late, end.settled)) {
             if (too_late)
@@ -256,7 +262,7 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
             continue;
         }
         if (!status)
-            status = conclude(&a, out, &end, !end.settled || too_late, late, err);
+            status = guarded_conclude(&a, out, &end, !end.settled || too_late, late, err);
         if (status)
             switches_free(out);
         break;

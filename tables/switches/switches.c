@@ -45,7 +45,7 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
     return s;
 }
 
-static int on_progress(void *data, unsigned done, unsigned wanted)
+static int switches_on_progress(void *data, unsigned done, unsigned wanted)
 {
     return tables_stop(data, wanted ? (double)done / wanted : 0);
 }
@@ -54,9 +54,12 @@ int switches_measure(const struct tables_context *x, const char *table, const st
                      const struct switches_wish *w, struct switches_seen *out, struct machine_error *err)
 {
     struct tables_context own = *x;
-    const struct guard g = {.machine = x->machine, .warmup_given = x->options->warmup_us > 0,
-                            .observe_given = x->options->observe_us > 0, .fall_only = w->fall_only,
-                            .progress = on_progress, .data = &own};
+    const struct guard g = {.machine = x->machine,
+                            .warmup_given = x->options->warmup_us > 0,
+                            .observe_given = x->options->observe_us > 0,
+                            .fall_only = w->fall_only,
+                            .progress = switches_on_progress,
+                            .data = &own};
     struct transition_setup s = switches_setup(x, table, c, w);
     return guarded_switch(&g, &s, out, err);
 }
@@ -71,8 +74,9 @@ int switches_add(const struct tables_context *x, struct cells *out, const struct
     c->b = *b;
     c->active_cores = cores;
     struct transition_setup s = switches_setup(x, "", c, w);
-    double readings = !w->volts ? 0 : w->volt_readings ? w->volt_readings
-                                                       : fmin(2000, 2 * (s.before_us + s.observe_us) / s.period_us);
+    double readings = !w->volts          ? 0
+                      : w->volt_readings ? w->volt_readings
+                                         : fmin(2000, 2 * (s.before_us + s.observe_us) / s.period_us);
     c->seconds = SECONDS_OF_CELL + (s.runs + readings) * (s.warmup_us + s.before_us + s.observe_us) * 1e-6;
     return 0;
 }

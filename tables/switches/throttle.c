@@ -20,7 +20,9 @@ enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
 
 #define LIMITS(name, unit, decimals)                                                                                   \
     {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
-        {name "_hi", unit, TABLE_REAL, false, decimals}
+    {                                                                                                                  \
+        name "_hi", unit, TABLE_REAL, false, decimals                                                                  \
+    }
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -38,7 +40,7 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish wish(const struct tables_context *x)
+static struct switches_wish throttle_wish(const struct tables_context *x)
 {
     return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS, .fall_only = true};
 }
@@ -63,7 +65,7 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     static const char *const chained[] = {"256or-chain", "512or-chain"};
     const unsigned *n = x->options->brief ? spacings_brief : spacings;
     size_t count = x->options->brief ? sizeof spacings_brief / sizeof *n : sizeof spacings / sizeof *n;
-    struct switches_wish w = wish(x);
+    struct switches_wish w = throttle_wish(x);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < count; i++) {
             struct payload from, to;
@@ -81,7 +83,7 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
 }
 
 /* One, two and all, if none are named: with few active cores the first phase of some processors is longer. */
-static size_t core_counts(const struct tables_context *x, unsigned *out)
+static size_t throttle_core_counts(const struct tables_context *x, unsigned *out)
 {
     size_t n = tables_active_cores(x, false, out, TABLES_CORES_MAX);
     if (x->options->n_active || n < 3)
@@ -90,14 +92,14 @@ static size_t core_counts(const struct tables_context *x, unsigned *out)
     return x->options->brief ? 1 : 3;
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int throttle_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
-    struct switches_wish w = wish(x);
+    struct switches_wish w = throttle_wish(x);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     n = switches_each_once(kernels, n);
-    size_t n_cores = core_counts(x, cores);
+    size_t n_cores = throttle_core_counts(x, cores);
     switches_note(x, &w, t);
     if (switches_add_all(x, out, kernels, n, cores, n_cores, &w) ||
         (n_cores && add_distances(x, out, cores[n_cores - 1])))
@@ -144,8 +146,10 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
     if (hidden > 0) {
         char note[400];
         const char *warning = s->phases.n_warnings ? s->phases.warnings[0] : "";
-        snprintf(note, sizeof note, "may have begun up to %.1f us earlier, as the upper limit has it: until then the "
-                 "switch itself (cold code) slowed the kernel, too%s%.250s", hidden, warning[0] ? "; " : "", warning);
+        snprintf(note, sizeof note,
+                 "may have begun up to %.1f us earlier, as the upper limit has it: until then the switch itself (cold "
+                 "code) slowed the kernel, too%s%.250s",
+                 hidden, warning[0] ? "; " : "", warning);
         table_put_text(rows, "note", note);
     }
     table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
@@ -186,7 +190,8 @@ static const struct phase *blurred(const struct switches_seen *s)
     return NULL;
 }
 
-static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
+static int throttle_put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                             struct machine_error *err)
 {
     (void)err;
     unsigned number = 0;
@@ -209,10 +214,11 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
     return MACHINE_OK;
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int throttle_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                            struct machine_error *err)
 {
-    struct switches_wish w = wish(x);
-    return switches_measure_rows(x, table_throttle.name, c, &w, put_rows, rows, err);
+    struct switches_wish w = throttle_wish(x);
+    return switches_measure_rows(x, table_throttle.name, c, &w, throttle_put_rows, rows, err);
 }
 
 /* ---- distances ---- */
@@ -233,8 +239,8 @@ static bool same_series(const struct table *t, size_t a, size_t b)
     return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;
 }
 
-static void explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
-                    size_t size)
+static void throttle_explain(const struct throttle_reach *r, size_t seen, size_t undecided, double farthest, char *out,
+                             size_t size)
 {
     if (seen == 0 && undecided)
         snprintf(out, size, "%zu of the distances are undecided, at the others no throttling was found", undecided);
@@ -325,12 +331,12 @@ static int conclude_series(struct table *t, size_t first)
         }
     bool found = throttle_reach_find(p, n, &reach) == 0;
     free(p);
-    explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
+    throttle_explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
     put_reach(t, first, found ? &reach : NULL, undecided, note);
     return 0;
 }
 
-static int conclude(struct table *t)
+static int throttle_conclude(struct table *t)
 {
     size_t measured = t->n_rows;
     for (size_t row = 0; row < measured; row++) {
@@ -349,9 +355,9 @@ const struct table_kind table_throttle = {
     .about = "throttled phases of each pair of kernels, few cores against all; reach on scalar code",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
-    .conclude = conclude,
+    .plan = throttle_plan,
+    .measure = throttle_measure,
+    .conclude = throttle_conclude,
     .print = throttle_print,
     .findings = throttle_findings,
 };

@@ -47,7 +47,7 @@ static double distance_of(const struct fit *f, size_t step)
 
 /* The best distance between the neighbours of a step, by golden sections (Kiefer 1953): the sum has kinks at the
  * spacings, so that no parabola will do. */
-static double refine(const struct fit *f, size_t step)
+static double throttle_distance_refine(const struct fit *f, size_t step)
 {
     double golden = (sqrt(5) - 1) / 2, slope;
     double lo = distance_of(f, step ? step - 1 : 0), hi = distance_of(f, step < STEPS ? step + 1 : STEPS);
@@ -61,7 +61,7 @@ static double refine(const struct fit *f, size_t step)
     return (lo + hi) / 2;
 }
 
-static void find_limits(const struct fit *f, size_t best, struct throttle_reach *out)
+static void throttle_distance_find_limits(const struct fit *f, size_t best, struct throttle_reach *out)
 {
     double slope, least = squares_at(f, distance_of(f, best), &slope);
     double bound = least * (1 + gsl_cdf_fdist_Pinv(0.95, 1, (double)f->n - 2) / ((double)f->n - 2));
@@ -108,7 +108,7 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
             best = step;
         }
     }
-    double distance = refine(&f, best);
+    double distance = throttle_distance_refine(&f, best);
     squares_at(&f, distance, &slope);
     *out = (struct throttle_reach){.distance = {distance, NAN, NAN}, .ratio = 1 / (1 + slope), .n = f.n};
     double least_rate = INFINITY, most_rate = 0;
@@ -124,7 +124,7 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
     else if (best == 0)
         bounds_only(&f, false, f.first, out);
     else
-        find_limits(&f, best, out);
+        throttle_distance_find_limits(&f, best, out);
     /* no point lies surely within the reach: it, and the ratio within it, cannot be told apart */
     if (best > 0 && out->distance.lo <= f.first)
         bounds_only(&f, false, out->distance.hi, out);

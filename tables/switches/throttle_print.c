@@ -21,7 +21,7 @@ static bool is_part(const struct table *t, size_t row, const char *part)
     return text && strcmp(text, part) == 0;
 }
 
-static bool same_pair(const struct table *t, size_t a, size_t b)
+static bool throttle_print_same_pair(const struct table *t, size_t a, size_t b)
 {
     const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
     const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
@@ -55,7 +55,7 @@ static void phases_text(const struct table *t, size_t pair, unsigned cores, char
     for (size_t row = 0; row < t->n_rows; row++) {
         char ratio[16];
         size_t used = strlen(out);
-        if (!same_pair(t, pair, row) || switches_cores(t, row) != cores)
+        if (!throttle_print_same_pair(t, pair, row) || switches_cores(t, row) != cores)
             continue;
         if (is_undecided(t, row)) {
             snprintf(out, size, "?");
@@ -77,7 +77,7 @@ static void phases_text(const struct table *t, size_t pair, unsigned cores, char
 static bool first_of_pair(const struct table *t, size_t row)
 {
     for (size_t before = 0; before < row; before++)
-        if (same_pair(t, before, row))
+        if (throttle_print_same_pair(t, before, row))
             return false;
     return is_part(t, row, "phase");
 }
@@ -85,7 +85,7 @@ static bool first_of_pair(const struct table *t, size_t row)
 static bool pair_throttles(const struct table *t, size_t pair)
 {
     for (size_t row = pair; row < t->n_rows; row++)
-        if (same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
+        if (throttle_print_same_pair(t, pair, row) && table_number(t, row, "phase") > 0)
             return true;
     return false;
 }
@@ -94,7 +94,7 @@ static bool pair_throttles(const struct table *t, size_t pair)
 static size_t pair_undecided(const struct table *t, size_t pair)
 {
     size_t row = pair;
-    while (row < t->n_rows && !(same_pair(t, pair, row) && is_undecided(t, row)))
+    while (row < t->n_rows && !(throttle_print_same_pair(t, pair, row) && is_undecided(t, row)))
         row++;
     return row;
 }
@@ -210,8 +210,8 @@ static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 
 /* Pairs whose first throttled phases run at about one part of the rate. */
 struct alike {
-    size_t *row, n; /* their rows at the number of active cores by which they are compared */
-    double ratio;   /* the median */
+    size_t *row, n;     /* their rows at the number of active cores by which they are compared */
+    double ratio;       /* the median */
     struct estimate us; /* the median, and the outermost of their limits */
 };
 
@@ -245,7 +245,7 @@ static bool same_ratio(double a, double b)
 }
 
 /* Moves the rows like the first one to the front of the list; returns how many there are. */
-static size_t gather(const struct table *t, size_t *row, size_t n)
+static size_t throttle_print_gather(const struct table *t, size_t *row, size_t n)
 {
     double ratio = table_number(t, row[0], "ipc_ratio"), us = table_number(t, row[0], "duration_us");
     size_t k = 1;
@@ -264,7 +264,7 @@ static size_t find_alike(const struct table *t, size_t *row, size_t n, struct al
 {
     size_t groups = 0;
     for (size_t begin = 0; begin < n;) {
-        struct alike a = {.row = row + begin, .n = gather(t, row + begin, n - begin)};
+        struct alike a = {.row = row + begin, .n = throttle_print_gather(t, row + begin, n - begin)};
         a.ratio = median_of_column(t, a.row, a.n, "ipc_ratio");
         a.us = duration_of(t, a.row, a.n);
         begin += a.n;
@@ -284,7 +284,7 @@ static struct estimate duration_with(const struct table *t, const struct alike *
     struct estimate us = {NAN, NAN, NAN};
     for (size_t i = 0; row && i < a->n; i++)
         for (size_t k = 0; k < t->n_rows; k++)
-            if (same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
+            if (throttle_print_same_pair(t, a->row[i], k) && is_first_at(t, k, cores) &&
                 same_ratio(table_number(t, k, "ipc_ratio"), a->ratio)) {
                 row[n++] = k;
                 break;

@@ -23,7 +23,7 @@ struct entry {
     struct estimate from_ghz, to_ghz, wait_us;
 };
 
-static enum switch_kind kind_of(const struct table *t, size_t row)
+static enum switch_kind transition_findings_kind_of(const struct table *t, size_t row)
 {
     enum switch_kind k = 0;
     while (k < SWITCH_KINDS && !table_says(t, row, "kind", transition_switch_kind_name(k)))
@@ -47,7 +47,7 @@ static void read_entry(const struct table *t, size_t row, const char **names, si
     char unused[200];
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
     from = from ? from : "";
-    e->kind = kind_of(t, row);
+    e->kind = transition_findings_kind_of(t, row);
     e->cores = switches_cores(t, row);
     e->width = kernel_parse(from, &p, unused, sizeof unused) == 0 ? p.kernel->width : 0;
     e->dirty = strstr(from, "-dirty") != NULL;
@@ -71,7 +71,7 @@ static void vote(struct votes *v, bool agrees, size_t row)
     v->contra += !agrees;
 }
 
-static bool lost(const struct votes *v, size_t *against)
+static bool transition_findings_lost(const struct votes *v, size_t *against)
 {
     if (!v->contra || v->contra < v->pro)
         return false;
@@ -130,8 +130,10 @@ static enum transition_support support_of(const struct table *t, const struct en
             return TRANSITION_NO_LEVELS;
         if (!estimates_above(from, to) && !estimates_above(to, from))
             return TRANSITION_NO_LIMITS;
-        return lost(&before, against) || (!e[row].dirty && lost(&after, against)) ? TRANSITION_CONTRADICTED
-                                                                                 : TRANSITION_TOLD;
+        return transition_findings_lost(&before, against) ||
+                       (!e[row].dirty && transition_findings_lost(&after, against))
+                   ? TRANSITION_CONTRADICTED
+                   : TRANSITION_TOLD;
     }
     if (e[row].kind != SWITCH_THROTTLE_ONLY && e[row].kind != SWITCH_HALT_ONLY)
         return TRANSITION_TOLD;
@@ -139,10 +141,11 @@ static enum transition_support support_of(const struct table *t, const struct en
     struct votes v = votes_on_throttling(e, t->n_rows, row);
     if (!estimates_known(&latency) || !(latency.lo > 0))
         return TRANSITION_NO_LIMITS;
-    return lost(&v, against) ? TRANSITION_CONTRADICTED : TRANSITION_TOLD;
+    return transition_findings_lost(&v, against) ? TRANSITION_CONTRADICTED : TRANSITION_TOLD;
 }
 
-static void judge(const struct table *t, const struct entry *e, size_t row, bool levels, struct transition_verdict *v)
+static void transition_findings_judge(const struct table *t, const struct entry *e, size_t row, bool levels,
+                                      struct transition_verdict *v)
 {
     v->against = t->n_rows;
     v->support = v->wait = support_of(t, e, row, levels, &v->against);
@@ -152,7 +155,7 @@ static void judge(const struct table *t, const struct entry *e, size_t row, bool
     if (!estimates_known(&e[row].wait_us) || !(e[row].wait_us.lo > 0) ||
         !estimates_above(&e[row].to_ghz, &e[row].from_ghz))
         v->wait = TRANSITION_NO_LIMITS;
-    else if (lost(&on_wait, &v->against))
+    else if (transition_findings_lost(&on_wait, &v->against))
         v->wait = TRANSITION_CONTRADICTED;
 }
 
@@ -166,7 +169,7 @@ struct transition_verdict *transition_verdicts(const struct table *t)
     for (size_t row = 0; room && row < t->n_rows; row++)
         read_entry(t, row, names, &n_names, &e[row]);
     for (size_t row = 0; room && row < t->n_rows; row++)
-        judge(t, e, row, levels, &v[row]);
+        transition_findings_judge(t, e, row, levels, &v[row]);
     free(e);
     free(names);
     if (room)
@@ -189,7 +192,8 @@ const char *transition_cost_text(const struct table *t, size_t row, const struct
 /* ---- in words ---- */
 
 /* The row of the largest value of a column among those that may be told, with (or without) a wait; n_rows: none. */
-static size_t largest(const struct table *t, const struct transition_verdict *v, const char *column, bool wait)
+static size_t transition_findings_largest(const struct table *t, const struct transition_verdict *v, const char *column,
+                                          bool wait)
 {
     size_t best = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -203,8 +207,8 @@ static size_t largest(const struct table *t, const struct transition_verdict *v,
     return best;
 }
 
-static const char *value_text(const struct table *t, size_t row, const char *column, int decimals,
-                              char out[ESTIMATE_TEXT_MAX])
+static const char *transition_findings_value_text(const struct table *t, size_t row, const char *column, int decimals,
+                                                  char out[ESTIMATE_TEXT_MAX])
 {
     struct estimate e = estimates_of_table(t, row, column);
     return estimates_text(&e, decimals, out);
@@ -219,37 +223,38 @@ static void tell_cores(FILE *out, const struct table *t, size_t row)
 static void tell_frequencies(FILE *out, const struct table *t, size_t row)
 {
     char before[ESTIMATE_TEXT_MAX], after[ESTIMATE_TEXT_MAX];
-    fprintf(out, ", %s to %s GHz", value_text(t, row, "from_ghz", 3, before), value_text(t, row, "to_ghz", 3, after));
+    fprintf(out, ", %s to %s GHz", transition_findings_value_text(t, row, "from_ghz", 3, before),
+            transition_findings_value_text(t, row, "to_ghz", 3, after));
 }
 
-static void tell_down(FILE *out, const struct table *t, const struct transition_verdict *v)
+static void transition_findings_tell_down(FILE *out, const struct table *t, const struct transition_verdict *v)
 {
     char latency[ESTIMATE_TEXT_MAX], cost[TRANSITION_COST_MAX];
-    size_t row = largest(t, v, "latency_us", false);
+    size_t row = transition_findings_largest(t, v, "latency_us", false);
     if (row == t->n_rows)
         return;
     const char *phases = table_text(t, row, "phases");
     fprintf(out, "Longest transition: %s to %s, %s us", table_text(t, row, "from"), table_text(t, row, "to"),
-            value_text(t, row, "latency_us", 1, latency));
+            transition_findings_value_text(t, row, "latency_us", 1, latency));
     tell_cores(out, t, row);
     if (phases)
         fprintf(out, " (%s)", phases);
-    if (kind_of(t, row) == SWITCH_FREQUENCY)
+    if (transition_findings_kind_of(t, row) == SWITCH_FREQUENCY)
         tell_frequencies(out, t, row);
     if (transition_cost_text(t, row, &v[row], cost)[0])
         fprintf(out, "; it costs %s", cost);
     fprintf(out, ".\n");
 }
 
-static void tell_up(FILE *out, const struct table *t, const struct transition_verdict *v)
+static void transition_findings_tell_up(FILE *out, const struct table *t, const struct transition_verdict *v)
 {
     char wait[ESTIMATE_TEXT_MAX], latency[ESTIMATE_TEXT_MAX];
-    size_t row = largest(t, v, "wait_us", true);
+    size_t row = transition_findings_largest(t, v, "wait_us", true);
     if (row == t->n_rows)
         return;
     struct estimate then = estimates_of_table(t, row, "latency_us");
     fprintf(out, "Back up: %s to %s waits %s us at the lower frequency", table_text(t, row, "from"),
-            table_text(t, row, "to"), value_text(t, row, "wait_us", 1, wait));
+            table_text(t, row, "to"), transition_findings_value_text(t, row, "wait_us", 1, wait));
     if (estimates_known(&then) && then.lo > 0)
         fprintf(out, ", then takes %s us", estimates_text(&then, 1, latency));
     tell_cores(out, t, row);
@@ -262,7 +267,7 @@ static void tell_row(FILE *out, const struct table *t, size_t row)
     char text[ESTIMATE_TEXT_MAX];
     fprintf(out, "%s to %s (%s", table_text(t, row, "from"), table_text(t, row, "to"), table_text(t, row, "kind"));
     if (table_number(t, row, "wait_us_lo") > 0)
-        fprintf(out, ", waits %s us", value_text(t, row, "wait_us", 1, text));
+        fprintf(out, ", waits %s us", transition_findings_value_text(t, row, "wait_us", 1, text));
     if (isfinite(table_number(t, row, "from_ghz")) || isfinite(table_number(t, row, "to_ghz")))
         tell_frequencies(out, t, row);
     fprintf(out, ")");
@@ -292,7 +297,7 @@ static void tell_counts(FILE *out, const struct table *t, const struct transitio
 {
     size_t changes = 0, stopped = 0, others = 0, none = 0, undecided = 0, unsupported = 0, first = t->n_rows;
     for (size_t row = t->n_rows; row-- > 0;) {
-        enum switch_kind kind = kind_of(t, row);
+        enum switch_kind kind = transition_findings_kind_of(t, row);
         bool told = v[row].support == TRANSITION_TOLD;
         changes += told && kind == SWITCH_FREQUENCY;
         stopped += told && (kind == SWITCH_THROTTLE_ONLY || kind == SWITCH_HALT_ONLY);
@@ -302,8 +307,10 @@ static void tell_counts(FILE *out, const struct table *t, const struct transitio
         none += kind == SWITCH_NONE;
         first = kind == SWITCH_NONE ? row : first;
     }
-    fprintf(out, "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, in "
-            "%zu nothing was found", t->n_rows, changes, stopped, none);
+    fprintf(out,
+            "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, in %zu "
+            "nothing was found",
+            t->n_rows, changes, stopped, none);
     if (others)
         fprintf(out, ", in %zu only the voltage or the license level changes", others);
     if (undecided)
@@ -331,8 +338,8 @@ void transition_findings(FILE *out, const struct table *t)
     struct transition_verdict *v = t->n_rows ? transition_verdicts(t) : NULL;
     if (!v)
         return;
-    tell_down(out, t, v);
-    tell_up(out, t, v);
+    transition_findings_tell_down(out, t, v);
+    transition_findings_tell_up(out, t, v);
     tell_contradictions(out, t, v);
     if (support_no_levels(t) && any_withheld(t, v))
         fprintf(out, "No change of the frequency, wait or cost is told: %s.\n", support_no_levels(t));

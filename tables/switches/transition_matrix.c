@@ -21,12 +21,12 @@ struct matrix {
     const char *name[KERNELS];
     size_t row[KERNELS][KERNELS]; /* [from][to] */
     size_t n_groups;
-    size_t group[KERNELS];        /* of each kernel */
-    size_t first[KERNELS];        /* kernel of each group, and how many it has */
+    size_t group[KERNELS]; /* of each kernel */
+    size_t first[KERNELS]; /* kernel of each group, and how many it has */
     size_t size[KERNELS];
 };
 
-static size_t kernel_number(struct matrix *m, const char *name)
+static size_t transition_matrix_kernel_number(struct matrix *m, const char *name)
 {
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->name[i], name) == 0)
@@ -49,7 +49,7 @@ static void fill(struct matrix *m, const struct table *t, const struct transitio
         const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
         if (!from || !to || table_number(t, row, "active_cores") != (double)cores)
             continue;
-        size_t a = kernel_number(m, from), b = kernel_number(m, to);
+        size_t a = transition_matrix_kernel_number(m, from), b = transition_matrix_kernel_number(m, to);
         if (a < KERNELS && b < KERNELS)
             m->row[a][b] = row;
     }
@@ -57,7 +57,7 @@ static void fill(struct matrix *m, const struct table *t, const struct transitio
 
 /* ---- which kernels behave alike ---- */
 
-static bool near(double a, double b, double relative, double absolute)
+static bool transition_matrix_near(double a, double b, double relative, double absolute)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
@@ -70,26 +70,28 @@ static bool is_kind(const struct matrix *m, size_t row, enum switch_kind k)
     return kind && strcmp(kind, transition_switch_kind_name(k)) == 0;
 }
 
-static bool same_cell(const struct matrix *m, size_t a, size_t b)
+static bool transition_matrix_same_cell(const struct matrix *m, size_t a, size_t b)
 {
     const struct table *t = m->table;
     if (a == NO_ROW || b == NO_ROW)
         return a == b;
     const char *kind_a = table_text(t, a, "kind"), *kind_b = table_text(t, b, "kind");
     return kind_a && kind_b && strcmp(kind_a, kind_b) == 0 &&
-           near(table_number(t, a, "halts"), table_number(t, b, "halts"), 0, 0) &&
-           near(table_number(t, a, "latency_us"), table_number(t, b, "latency_us"), SAME_LATENCY, SAME_LATENCY_US) &&
-           near(table_number(t, a, "from_ghz"), table_number(t, b, "from_ghz"), SAME_GHZ, 0) &&
-           near(table_number(t, a, "to_ghz"), table_number(t, b, "to_ghz"), SAME_GHZ, 0);
+           transition_matrix_near(table_number(t, a, "halts"), table_number(t, b, "halts"), 0, 0) &&
+           transition_matrix_near(table_number(t, a, "latency_us"), table_number(t, b, "latency_us"), SAME_LATENCY,
+                                  SAME_LATENCY_US) &&
+           transition_matrix_near(table_number(t, a, "from_ghz"), table_number(t, b, "from_ghz"), SAME_GHZ, 0) &&
+           transition_matrix_near(table_number(t, a, "to_ghz"), table_number(t, b, "to_ghz"), SAME_GHZ, 0);
 }
 
-static bool alike(const struct matrix *m, size_t a, size_t b)
+static bool transition_matrix_alike(const struct matrix *m, size_t a, size_t b)
 {
     if (!is_kind(m, m->row[a][b], SWITCH_NONE) || !is_kind(m, m->row[b][a], SWITCH_NONE))
         return false;
     for (size_t k = 0; k < m->n; k++)
-        if (k != a && k != b && (!same_cell(m, m->row[a][k], m->row[b][k]) ||
-                                 !same_cell(m, m->row[k][a], m->row[k][b])))
+        if (k != a && k != b &&
+            (!transition_matrix_same_cell(m, m->row[a][k], m->row[b][k]) ||
+             !transition_matrix_same_cell(m, m->row[k][a], m->row[k][b])))
             return false;
     return true;
 }
@@ -98,7 +100,7 @@ static void find_groups(struct matrix *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         size_t g = 0;
-        while (g < m->n_groups && !alike(m, m->first[g], i))
+        while (g < m->n_groups && !transition_matrix_alike(m, m->first[g], i))
             g++;
         if (g == m->n_groups)
             m->first[m->n_groups++] = i;
@@ -128,7 +130,7 @@ static size_t row_between(const struct matrix *m, size_t from, size_t to)
     return NO_ROW;
 }
 
-static void field(const struct matrix *m, size_t row, char *out, size_t size)
+static void transition_matrix_field(const struct matrix *m, size_t row, char *out, size_t size)
 {
     double latency = row == NO_ROW ? NAN : table_number(m->table, row, "latency_us");
     const char *mark = "";
@@ -170,7 +172,7 @@ static void print_columns(FILE *out, const struct matrix *m, size_t begin, size_
         group_label(m, from, text, sizeof text);
         fprintf(out, "\n%-*s", width, text);
         for (size_t to = begin; to < end; to++) {
-            field(m, row_between(m, from, to), text, sizeof text);
+            transition_matrix_field(m, row_between(m, from, to), text, sizeof text);
             fprintf(out, " %*s", width, text);
         }
     }
@@ -196,7 +198,7 @@ static void print_groups(FILE *out, const struct matrix *m)
     }
 }
 
-static void print_phases(FILE *out, const struct matrix *m)
+static void transition_matrix_print_phases(FILE *out, const struct matrix *m)
 {
     size_t listed = 0;
     for (size_t from = 0; from < m->n_groups; from++)
@@ -221,7 +223,7 @@ static void print_phases(FILE *out, const struct matrix *m)
         }
 }
 
-static void print_counts(FILE *out, const struct matrix *m)
+static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
 {
     size_t count[SWITCH_KINDS] = {0}, n = 0, none = NO_ROW;
     double least = INFINITY, most = 0;
@@ -288,8 +290,8 @@ void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsi
         print_columns(out, m, begin, end, (int)width);
     }
     print_groups(out, m);
-    print_counts(out, m);
-    print_phases(out, m);
+    transition_matrix_print_counts(out, m);
+    transition_matrix_print_phases(out, m);
     free(m);
     free(v);
 }

@@ -12,7 +12,7 @@
 #include "analysis/stats/robust.h"
 
 enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
-#define NO_TIME_US 0.05 /* told as 0.0 us: no phase */
+#define NO_TIME_US 0.05  /* told as 0.0 us: no phase */
 #define LICENSE_STEP 0.5 /* of the cycles, from one license level to another */
 /* The first instruction of the second kernel is time 0, and a sample holds it: what begins earlier than the usual
  * period before it cannot have been caused by it. */
@@ -22,7 +22,7 @@ enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no m
  * finding is the same. */
 #define BORNE_OUT 0.4
 /* Relative, alike in all repetitions: a phase holds a whole number of blocks, and each reading takes a part of it. */
-#define CHAIN_SLOWED 0.05 /* relative */
+#define CHAIN_SLOWED 0.05       /* relative */
 #define CHAIN_SLOWED_ALONE 0.25 /* ... where nothing shows another frequency: a quarter of the chain at half the rate */
 #define RATIO_KNOWN 0.0005
 
@@ -30,8 +30,8 @@ static const struct estimate unknown = {NAN, NAN, NAN};
 
 const char *transition_switch_kind_name(enum switch_kind k)
 {
-    static const char *const names[SWITCH_KINDS] = {"none", "frequency", "throttle only", "halt only", "voltage only",
-                                                    "licence only", "undecided"};
+    static const char *const names[SWITCH_KINDS] = {"none",         "frequency",    "throttle only", "halt only",
+                                                    "voltage only", "licence only", "undecided"};
     return k < SWITCH_KINDS ? names[k] : "undecided";
 }
 
@@ -52,13 +52,13 @@ void transition_ratio_text(double ratio, char *out, size_t size)
         snprintf(out, size, "%.2f", ratio);
 }
 
-static double half_of(const struct estimate *e)
+static double transition_summary_half_of(const struct estimate *e)
 {
     double half = 0.5 * (e->hi - e->lo);
     return isfinite(half) ? half : 0;
 }
 
-static struct estimate around(double value, double half)
+static struct estimate transition_summary_around(double value, double half)
 {
     return (struct estimate){value, value - half, value + half};
 }
@@ -225,9 +225,10 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
     bool other = instant && (slow->level < 0 || slow->level != full->level);
     double faster = other ? full->freq_ghz.value / slow->freq_ghz.value : 1; /* of a cycle, not of a ns */
     double of_faster = other ? hypot(full->freq_half_ghz / full->freq_ghz.value,
-                                     slow->freq_half_ghz / slow->freq_ghz.value) : 0;
+                                     slow->freq_half_ghz / slow->freq_ghz.value)
+                             : 0;
     e.value *= faster;
-    double half = hypot(half_of(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
+    double half = hypot(transition_summary_half_of(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
     /* a thread next door is in all means of the long phase, and in few of the short one, which are taken for wild */
     if (phases->disturbed && isfinite(slow->ipc_ratio))
         e.value = slow->ipc_ratio;
@@ -267,14 +268,14 @@ static struct estimate span_latency(const struct phases *p)
     const struct transition *first = &p->transitions[begin], *last = &p->transitions[p->n_transitions - 1];
     double end = last->at_us + last->latency_us.value, us = end - first->at_us, square = 0;
     for (size_t i = begin; i < p->n_transitions; i++)
-        square += pow(half_of(&p->transitions[i].latency_us), 2);
+        square += pow(transition_summary_half_of(&p->transitions[i].latency_us), 2);
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *between = &p->phases[i];
         bool inside = between->start_us >= first->at_us && between->start_us < last->at_us;
         if (inside && between->kind == PHASE_SLOW)
             us -= between->duration_us.value;
         else if (inside && between->kind == PHASE_STEADY)
-            square += pow(half_of(&between->duration_us), 2);
+            square += pow(transition_summary_half_of(&between->duration_us), 2);
     }
     double half = sqrt(square);
     us = fmax(us, 0);
@@ -287,16 +288,16 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
     for (size_t i = first; i < p->n_phases; i++)
         if (p->phases[i].kind == PHASE_SLOW) {
             sum += p->phases[i].duration_us.value;
-            square += pow(half_of(&p->phases[i].duration_us), 2);
+            square += pow(transition_summary_half_of(&p->phases[i].duration_us), 2);
         }
-    struct estimate e = sum > 0 ? around(sum, sqrt(square)) : unknown;
+    struct estimate e = sum > 0 ? transition_summary_around(sum, sqrt(square)) : unknown;
     e.lo = e.lo < 0 ? 0 : e.lo; /* no time is negative */
     return e;
 }
 
 static double relative_half(const struct estimate *e)
 {
-    return half_of(e) / e->value;
+    return transition_summary_half_of(e) / e->value;
 }
 
 static struct estimate sum_overhead(const struct trace *t, const struct phases *p, size_t first)
@@ -318,11 +319,11 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         }
         work += us * rate;
         sum += us * (1 - rate);
-        square += pow((1 - rate) * half_of(&ph->duration_us), 2);
+        square += pow((1 - rate) * transition_summary_half_of(&ph->duration_us), 2);
     }
     /* the final frequency is one and the same in all terms */
     square += pow(work * last->freq_half_ghz / final->value, 2);
-    return isnan(sum) ? unknown : around(sum, sqrt(square));
+    return isnan(sum) ? unknown : transition_summary_around(sum, sqrt(square));
 }
 
 /* ---- what it is ---- */
@@ -344,7 +345,7 @@ static bool other_license(const struct phase *a, const struct phase *b)
     return false;
 }
 
-static enum switch_kind kind_of(const struct phases *p, size_t first)
+static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
 {
     bool throttled = false, halted = false, license = false, open = false;
     if (first == 0 || first >= p->n_phases || !transitions_is_base(&p->phases[p->n_phases - 1]) ||
@@ -395,7 +396,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     size_t first = transition_first_phase_after_switch(p);
     memset(out, 0, sizeof *out);
     out->latency_us = out->wait_us = out->overhead_us = out->from_ghz = out->to_ghz = unknown;
-    out->kind = kind_of(p, first);
+    out->kind = transition_summary_kind_of(p, first);
     out->n = agreeing(p);
     describe_limits(p, out);
     if (across_switch(p))

@@ -12,7 +12,9 @@ enum { RUNS = 50, RUNS_BRIEF = 12 };
 
 #define LIMITS(name, unit, decimals)                                                                                   \
     {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
-        {name "_hi", unit, TABLE_REAL, false, decimals}
+    {                                                                                                                  \
+        name "_hi", unit, TABLE_REAL, false, decimals                                                                  \
+    }
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -33,17 +35,18 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish wish(const struct tables_context *x)
+static struct switches_wish transitions_table_wish(const struct tables_context *x)
 {
     return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS};
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int transitions_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                                  struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
     const char *names[TABLES_KERNELS_MAX];
-    struct switches_wish w = wish(x);
+    struct switches_wish w = transitions_table_wish(x);
     size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
@@ -58,17 +61,18 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
                             "transitions need two kernels; of those named only %s can run here", kernels[0].name);
     switches_note(x, &w, t);
     table_set_setting(t, "voltage", "not read for this table; see the table voltage");
-    return switches_add_all(x, out, kernels, n, cores, n_cores, &w) ? machine_fail(err, MACHINE_FAILED, "",
-                                                                                   "out of memory")
-                                                                    : MACHINE_OK;
+    return switches_add_all(x, out, kernels, n, cores, n_cores, &w)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
 }
 
-static void put(struct table *rows, const char *column, const struct estimate *e)
+static void transitions_table_put(struct table *rows, const char *column, const struct estimate *e)
 {
     table_put_limits(rows, column, e->value, e->lo, e->hi);
 }
 
-static int put_row(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
+static int transitions_table_put_row(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                                     struct machine_error *err)
 {
     (void)err;
     struct transition_summary sum;
@@ -78,11 +82,11 @@ static int put_row(struct table *rows, const struct cell *c, const struct switch
     table_add_row(rows);
     switches_put_keys(rows, c, s);
     table_put_text(rows, "kind", transition_switch_kind_name(sum.kind));
-    put(rows, "latency_us", &sum.latency_us);
-    put(rows, "wait_us", &sum.wait_us);
-    put(rows, "overhead_us", &sum.overhead_us);
-    put(rows, "from_ghz", &sum.from_ghz);
-    put(rows, "to_ghz", &sum.to_ghz);
+    transitions_table_put(rows, "latency_us", &sum.latency_us);
+    transitions_table_put(rows, "wait_us", &sum.wait_us);
+    transitions_table_put(rows, "overhead_us", &sum.overhead_us);
+    transitions_table_put(rows, "from_ghz", &sum.from_ghz);
+    transitions_table_put(rows, "to_ghz", &sum.to_ghz);
     if (sum.kind != SWITCH_UNDECIDED)
         table_put_number(rows, "halts", sum.halts);
     table_put_number(rows, "n", (double)sum.n);
@@ -95,15 +99,16 @@ static int put_row(struct table *rows, const struct cell *c, const struct switch
     return MACHINE_OK;
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int transitions_table_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                                     struct machine_error *err)
 {
-    struct switches_wish w = wish(x);
-    return switches_measure_rows(x, table_transitions.name, c, &w, put_row, rows, err);
+    struct switches_wish w = transitions_table_wish(x);
+    return switches_measure_rows(x, table_transitions.name, c, &w, transitions_table_put_row, rows, err);
 }
 
 /* ---- for a person ---- */
 
-static void print(FILE *out, bool colour, const struct table *t)
+static void transitions_table_print(FILE *out, bool colour, const struct table *t)
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
@@ -119,8 +124,8 @@ const struct table_kind table_transitions = {
     .about = "all ordered pairs of kernels: phases, latency, overhead, halts, frequencies",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
-    .print = print,
+    .plan = transitions_table_plan,
+    .measure = transitions_table_measure,
+    .print = transitions_table_print,
     .findings = transition_findings,
 };

@@ -23,7 +23,7 @@ static int in_time(const void *a, const void *b)
     return (x->volts > y->volts) - (x->volts < y->volts);
 }
 
-static size_t gather(const struct trace *t, struct reading *out)
+static size_t volt_points_gather(const struct trace *t, struct reading *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n && t->channel[TRACE_VOLTS]; i++)
@@ -113,7 +113,8 @@ int volt_points_find(const struct trace *t, const struct phases *p, double bin_u
     *n = 0;
     if (!r)
         return -1;
-    size_t m = gather(t, r), width = m < VOLT_NEIGHBOURS ? m : VOLT_NEIGHBOURS, first = 0, next = 0, kept = 0;
+    size_t m = volt_points_gather(t, r), width = m < VOLT_NEIGHBOURS ? m : VOLT_NEIGHBOURS, first = 0, next = 0,
+           kept = 0;
     if (readings)
         *readings = m;
     size_t bins = m ? bins_of(r, m, &bin_us) : 0;

@@ -26,9 +26,10 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish wish(const struct tables_context *x)
+static struct switches_wish voltage_wish(const struct tables_context *x)
 {
-    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS, .volts = true,
+    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS,
+                                  .volts = true,
                                   .volt_readings = x->options->brief ? READINGS_BRIEF : 0};
 }
 
@@ -39,7 +40,7 @@ static const char *const pairs[][2] = {
 };
 static const char *const pairs_brief[][2] = {{"128fma", "512fma"}, {"128fma", "256fma"}};
 
-static bool runs_here(const struct payload *kernels, size_t n, const char *name, struct payload *out)
+static bool voltage_runs_here(const struct payload *kernels, size_t n, const char *name, struct payload *out)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(kernels[i].name, name) == 0) {
@@ -53,14 +54,14 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
 {
     static const char *const names[] = {"128fma", "256or", "256fma", "512or", "512fma"};
     struct payload kernels[TABLES_KERNELS_MAX], a, b;
-    struct switches_wish w = wish(x);
+    struct switches_wish w = voltage_wish(x);
     size_t n = switches_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
     if (x->options->n_kernels)
         return switches_add_all(x, out, kernels, n, &cores, 1, &w);
     const char *const(*list)[2] = x->options->brief ? pairs_brief : pairs;
     size_t n_pairs = x->options->brief ? sizeof pairs_brief / sizeof *pairs_brief : sizeof pairs / sizeof *pairs;
     for (size_t i = 0; i < n_pairs; i++)
-        if (runs_here(kernels, n, list[i][0], &a) && runs_here(kernels, n, list[i][1], &b) &&
+        if (voltage_runs_here(kernels, n, list[i][0], &a) && voltage_runs_here(kernels, n, list[i][1], &b) &&
             switches_add(x, out, &a, &b, cores, &w))
             return -1;
     return 0;
@@ -68,7 +69,7 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
 
 /* Two and all, if none are named: a rise of the voltage was published for two active cores only (dissertation on
  * Skylake-SP, section 3.2.2). */
-static size_t core_counts(const struct tables_context *x, unsigned *out)
+static size_t voltage_core_counts(const struct tables_context *x, unsigned *out)
 {
     size_t n = tables_active_cores(x, false, out, TABLES_CORES_MAX);
     if (x->options->n_active || !n)
@@ -79,20 +80,22 @@ static size_t core_counts(const struct tables_context *x, unsigned *out)
     return all > FEW_CORES && !x->options->brief ? 2 : 1;
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int voltage_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     unsigned cores[TABLES_CORES_MAX];
-    struct switches_wish w = wish(x);
+    struct switches_wish w = voltage_wish(x);
     struct table unused;
     switches_note(x, &w, t);
     if (!x->machine->ops->read_register) {
         char why[400];
-        snprintf(why, sizeof why, "machine %.80s reads no registers; to do: use one that does: msr or perf as root "
-                 "with the module msr loaded (modprobe msr), helper, or model:NAME", x->info.name);
+        snprintf(why, sizeof why,
+                 "machine %.80s reads no registers; to do: use one that does: msr or perf as root with the module msr "
+                 "loaded (modprobe msr), helper, or model:NAME",
+                 x->info.name);
         table_add_missing(t, why);
         return MACHINE_OK;
     }
-    size_t n = core_counts(x, cores);
+    size_t n = voltage_core_counts(x, cores);
     for (size_t i = 0; i < n; i++) {
         table_init(&unused, t->name, columns, sizeof columns / sizeof columns[0]);
         int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is told once */
@@ -103,7 +106,8 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     return MACHINE_OK;
 }
 
-static int put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s, struct machine_error *err)
+static int voltage_put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                            struct machine_error *err)
 {
     struct volt_point *v;
     size_t n, readings;
@@ -111,8 +115,8 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (!n) {
         free(v);
-        return machine_fail(err, MACHINE_CANNOT, "", "%s", s->result.volts_missing[0] ? s->result.volts_missing
-                                                                                      : "no voltage could be read");
+        return machine_fail(err, MACHINE_CANNOT, "", "%s",
+                            s->result.volts_missing[0] ? s->result.volts_missing : "no voltage could be read");
     }
     for (size_t i = 0; i < n; i++) {
         table_add_row(rows);
@@ -128,15 +132,16 @@ static int put_rows(struct table *rows, const struct cell *c, const struct switc
     return MACHINE_OK;
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int voltage_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                           struct machine_error *err)
 {
-    struct switches_wish w = wish(x);
-    return switches_measure_rows(x, table_voltage.name, c, &w, put_rows, rows, err);
+    struct switches_wish w = voltage_wish(x);
+    return switches_measure_rows(x, table_voltage.name, c, &w, voltage_put_rows, rows, err);
 }
 
 /* ---- for a person ---- */
 
-static bool same_cell(const struct table *t, size_t a, size_t b)
+static bool voltage_same_cell(const struct table *t, size_t a, size_t b)
 {
     const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
     const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
@@ -182,21 +187,21 @@ static void print_cell(FILE *out, const struct table *t, size_t first, size_t en
     switches_print_wrapped(out, text, column, 4);
 }
 
-static void print(FILE *out, bool colour, const struct table *t)
+static void voltage_print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, table_voltage.title);
     for (size_t row = 0, end; row < t->n_rows; row = end) {
-        for (end = row; end < t->n_rows && same_cell(t, row, end); end++)
+        for (end = row; end < t->n_rows && voltage_same_cell(t, row, end); end++)
             ;
         end = end > row ? end : row + 1;
-        if (same_cell(t, row, row))
+        if (voltage_same_cell(t, row, row))
             print_cell(out, t, row, end);
     }
     table_print_missing(out, colour, t);
 }
 
 /* The row with the highest or lowest voltage at full or throttled rate, of those with limits. */
-static size_t extreme(const struct table *t, double sign)
+static size_t voltage_extreme(const struct table *t, double sign)
 {
     size_t best = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -208,9 +213,9 @@ static size_t extreme(const struct table *t, double sign)
     return best;
 }
 
-static void findings(FILE *out, const struct table *t)
+static void voltage_findings(FILE *out, const struct table *t)
 {
-    size_t highest = extreme(t, 1), lowest = extreme(t, -1);
+    size_t highest = voltage_extreme(t, 1), lowest = voltage_extreme(t, -1);
     if (highest == t->n_rows)
         return;
     char low[ESTIMATE_TEXT_MAX], high[ESTIMATE_TEXT_MAX];
@@ -227,8 +232,8 @@ const struct table_kind table_voltage = {
     .about = "core voltage against time through transitions, one reading a repetition",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
-    .print = print,
-    .findings = findings,
+    .plan = voltage_plan,
+    .measure = voltage_measure,
+    .print = voltage_print,
+    .findings = voltage_findings,
 };

@@ -34,7 +34,7 @@ void chart_free(struct chart *c)
 }
 
 /* Room for one more element in *list; false: out of memory. */
-static bool grow(struct chart *c, void **list, size_t n, size_t *capacity, size_t size)
+static bool chart_grow(struct chart *c, void **list, size_t n, size_t *capacity, size_t size)
 {
     if (n < *capacity)
         return true;
@@ -66,7 +66,7 @@ struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const 
         if (strcmp(p->series[i].name, name) == 0)
             return &p->series[i];
     void *list = p->series;
-    if (!grow(c, &list, p->n_series, &p->series_capacity, sizeof *p->series))
+    if (!chart_grow(c, &list, p->n_series, &p->series_capacity, sizeof *p->series))
         return NULL;
     p->series = list;
     int number = (int)p->n_series;
@@ -81,7 +81,7 @@ void chart_add_point(struct chart *c, struct chart_series *s, double x, double y
     if (!s || !isfinite(x) || !isfinite(y))
         return;
     void *list = s->points;
-    if (!grow(c, &list, s->n, &s->capacity, sizeof *s->points))
+    if (!chart_grow(c, &list, s->n, &s->capacity, sizeof *s->points))
         return;
     s->points = list;
     s->points[s->n++] = (struct chart_point){x, y, lo, hi};
@@ -98,7 +98,7 @@ size_t chart_find_name(const struct chart_names *names, const char *name)
 void chart_add_name(struct chart *c, struct chart_names *names, const char *name)
 {
     void *list = names->name;
-    if (!grow(c, &list, names->n, &names->capacity, sizeof *names->name))
+    if (!chart_grow(c, &list, names->n, &names->capacity, sizeof *names->name))
         return;
     names->name = list;
     names->name[names->n] = strdup(name);
@@ -119,7 +119,7 @@ size_t chart_name(struct chart *c, struct chart_names *names, const char *name)
 void chart_add_bar(struct chart *c, struct chart_panel *p, struct chart_bar bar, const char *value_text)
 {
     void *list = p->bars;
-    if (!isfinite(bar.to) || !grow(c, &list, p->n_bars, &p->bars_capacity, sizeof *p->bars))
+    if (!isfinite(bar.to) || !chart_grow(c, &list, p->n_bars, &p->bars_capacity, sizeof *p->bars))
         return;
     p->bars = list;
     snprintf(bar.text, sizeof bar.text, "%s", value_text);
@@ -146,7 +146,7 @@ void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, 
         if (strcmp(p->legend[i].name, name) == 0)
             return;
     void *list = p->legend;
-    if (!grow(c, &list, p->n_legend, &p->legend_capacity, sizeof *p->legend))
+    if (!chart_grow(c, &list, p->n_legend, &p->legend_capacity, sizeof *p->legend))
         return;
     p->legend = list;
     p->legend[p->n_legend] = (struct chart_legend){.colour = colour, .mark = -1};

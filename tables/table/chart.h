@@ -22,8 +22,8 @@ struct chart_point {
 
 struct chart_series {
     char name[CHART_NAME_MAX];
-    int colour;              /* 0..: of the series' colours, -1: muted */
-    int mark;                /* number of the point's shape, -1: no points */
+    int colour; /* 0..: of the series' colours, -1: muted */
+    int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
     size_t n, capacity;
     struct chart_point *points;
@@ -32,11 +32,11 @@ struct chart_series {
 /* A horizontal bar (or point) of a category. */
 struct chart_bar {
     size_t category;
-    int lane, lanes;         /* several bars of one category beside each other */
+    int lane, lanes; /* several bars of one category beside each other */
     double from, to, lo, hi;
     int colour;
-    bool dot;                /* a point at `to` instead of a bar */
-    bool inside;             /* the text stands in the bar, for another one may begin where it ends */
+    bool dot;    /* a point at `to` instead of a bar */
+    bool inside; /* the text stands in the bar, for another one may begin where it ends */
     char text[CHART_TEXT_MAX];
 };
 
@@ -44,7 +44,7 @@ enum cell_state { CELL_ABSENT, CELL_VALUE, CELL_PLAIN };
 
 struct chart_cell {
     enum cell_state state;
-    double value;            /* decides the colour of CELL_VALUE */
+    double value; /* decides the colour of CELL_VALUE */
     char text[CHART_TEXT_MAX];
 };
 
@@ -55,16 +55,16 @@ struct chart_names {
 
 struct chart_legend {
     char name[CHART_NAME_MAX];
-    int colour, mark;        /* mark -1: a box */
+    int colour, mark; /* mark -1: a box */
 };
 
 struct chart_panel {
     enum chart_kind kind;
     char title[CHART_NAME_MAX];
     char x_label[80], y_label[80];
-    char note[300];          /* a line below the panel */
+    char note[300];                        /* a line below the panel */
     bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
-    bool apart;              /* series stand a few pixels beside each other, so that equal ones are seen */
+    bool apart; /* series stand a few pixels beside each other, so that equal ones are seen */
     size_t n_series, series_capacity;
     struct chart_series *series;
     struct chart_names categories; /* rows of bars and cells, from the top */
@@ -72,8 +72,8 @@ struct chart_panel {
     struct chart_names columns;    /* of cells */
     size_t n_bars, bars_capacity;
     struct chart_bar *bars;
-    struct chart_cell *cells;      /* categories x columns */
-    double scale_lo, scale_hi;     /* of the cells' colours; found from the values where both are 0 */
+    struct chart_cell *cells;  /* categories x columns */
+    double scale_lo, scale_hi; /* of the cells' colours; found from the values where both are 0 */
     bool log_scale;
     char scale_label[60];
     size_t n_legend, legend_capacity;
@@ -84,10 +84,10 @@ struct chart {
     char title[CHART_NAME_MAX];
     char subtitle[300];
     bool modelled;
-    bool two_columns;        /* panels stand in two columns, row by row */
+    bool two_columns; /* panels stand in two columns, row by row */
     size_t n_panels;
     struct chart_panel panels[CHART_PANELS_MAX];
-    bool failed;             /* out of memory */
+    bool failed; /* out of memory */
 };
 
 void chart_free(struct chart *c);

@@ -6,8 +6,7 @@
 #include "tables/table/tables.h"
 
 /* One of each width and weight that license analysts tell apart, and the tiles of AMX. */
-const char *const tables_usual_kernels[] = {"64add",  "128or", "128fma", "256or", "256fma",
-                                            "512or", "512fma", "amx"};
+const char *const tables_usual_kernels[] = {"64add", "128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
 const size_t tables_n_usual_kernels = sizeof tables_usual_kernels / sizeof tables_usual_kernels[0];
 
 size_t tables_every_kernel(const char **out, size_t max)
@@ -34,8 +33,8 @@ static void kernel_missing(struct table *t, const char *name, const char *why)
 }
 
 /* Takes a kernel if the machine can run it, else notes why not. */
-static size_t take(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
-                   struct table *t)
+static size_t choice_take(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
+                          struct table *t)
 {
     char names[100], why[300];
     unsigned lacking = p->kernel->features & ~x->info.features;
@@ -56,19 +55,19 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
 {
     size_t n = 0;
     for (size_t i = 0; i < x->options->n_kernels; i++)
-        n = take(x, &x->options->kernels[i], out, n, t);
+        n = choice_take(x, &x->options->kernels[i], out, n, t);
     for (size_t i = 0; i < n_names && !x->options->n_kernels; i++) {
         struct payload p;
         char why[300];
         if (kernel_parse(names[i], &p, why, sizeof why))
             kernel_missing(t, names[i], why);
         else
-            n = take(x, &p, out, n, t);
+            n = choice_take(x, &p, out, n, t);
     }
     return n;
 }
 
-static int ascending(const void *a, const void *b)
+static int choice_ascending(const void *a, const void *b)
 {
     unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
     return (x > y) - (x < y);
@@ -88,7 +87,7 @@ size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsi
             out[n++] = c;
         out[n++] = cores;
     }
-    qsort(out, n, sizeof *out, ascending);
+    qsort(out, n, sizeof *out, choice_ascending);
     for (size_t i = 0; i < n; i++)
         if (out[i] <= cores && (kept == 0 || out[i] != out[kept - 1]))
             out[kept++] = out[i];

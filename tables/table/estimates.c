@@ -43,7 +43,7 @@ bool estimates_frequencies_agree(const struct estimate *a, const struct estimate
 }
 
 /* Without a minus before what is 0 as it is shown. */
-static double shown(double value, int decimals)
+static double estimates_shown(double value, int decimals)
 {
     return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
 }
@@ -51,10 +51,10 @@ static double shown(double value, int decimals)
 const char *estimates_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX])
 {
     if (estimates_known(e))
-        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f [%.*f, %.*f]", decimals, shown(e->value, decimals), decimals,
-                 shown(e->lo, decimals), decimals, shown(e->hi, decimals));
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f [%.*f, %.*f]", decimals, estimates_shown(e->value, decimals), decimals,
+                 estimates_shown(e->lo, decimals), decimals, estimates_shown(e->hi, decimals));
     else if (isfinite(e->value))
-        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f", decimals, shown(e->value, decimals));
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f", decimals, estimates_shown(e->value, decimals));
     else
         snprintf(out, ESTIMATE_TEXT_MAX, "-");
     return out;
@@ -137,7 +137,7 @@ static bool same_text(const struct table *t, size_t a, size_t b, const char *col
     return (!x && !y) || (x && y && strcmp(x, y) == 0);
 }
 
-static bool same_pair(const struct table *t, size_t a, size_t b)
+static bool estimates_same_pair(const struct table *t, size_t a, size_t b)
 {
     double x = table_number(t, a, "active_cores"), y = table_number(t, b, "active_cores");
     return same_text(t, a, b, "from") && same_text(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
@@ -147,7 +147,7 @@ static bool same_pair(const struct table *t, size_t a, size_t b)
 static bool is_longest_pause(const struct table *t, size_t row)
 {
     for (size_t i = 0; i < t->n_rows; i++)
-        if (same_pair(t, row, i) && table_says(t, i, "what", "toggle") &&
+        if (estimates_same_pair(t, row, i) && table_says(t, i, "what", "toggle") &&
             table_number(t, i, "duty_us") > table_number(t, row, "duty_us"))
             return false;
     return true;
@@ -158,9 +158,8 @@ static bool tells_wait(const struct table *t, size_t row, double wait_us)
 {
     if (table_says(t, row, "what", "rearm")) /* an interrupt takes time itself, which no row has */
         return table_says(t, row, "rearmed", "yes") && !table_says(t, row, "by", "interrupt");
-    return table_says(t, row, "what", "toggle") &&
-           (table_number(t, row, "duty_us") >= wait_us || table_number(t, row, "share_lo") > 0.5 ||
-            is_longest_pause(t, row));
+    return table_says(t, row, "what", "toggle") && (table_number(t, row, "duty_us") >= wait_us ||
+                                                    table_number(t, row, "share_lo") > 0.5 || is_longest_pause(t, row));
 }
 
 static bool is_contradicted(const struct table *t, size_t row, const struct estimate *wait, size_t *against)
@@ -171,7 +170,7 @@ static bool is_contradicted(const struct table *t, size_t row, const struct esti
     struct estimate twice = {2 * once.value, 2 * once.lo, 2 * once.hi};
     for (size_t i = 0; i < t->n_rows; i++) {
         struct estimate other = estimates_of_table(t, i, "wait_us");
-        if (i == row || !same_pair(t, row, i) || !estimates_known(&other) || !tells_wait(t, i, once.value) ||
+        if (i == row || !estimates_same_pair(t, row, i) || !estimates_known(&other) || !tells_wait(t, i, once.value) ||
             estimates_agree(&other, &once, slack) || estimates_agree(&other, &twice, 2 * slack))
             continue;
         *against = i;

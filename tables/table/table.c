@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(struct table *t, const char *text)
+static char *table_copy(struct table *t, const char *text)
 {
     char *c = text ? strdup(text) : NULL;
     if (text && !c)
@@ -21,7 +21,7 @@ bool table_is_code(const struct table_column *c)
 void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n)
 {
     memset(t, 0, sizeof *t);
-    t->name = copy(t, name);
+    t->name = table_copy(t, name);
     if (n > TABLE_COLUMNS_MAX) {
         t->failed = true;
         return;
@@ -29,8 +29,8 @@ void table_init(struct table *t, const char *name, const struct table_column *co
     t->n_columns = n;
     for (size_t i = 0; i < n; i++) {
         t->columns[i] = columns[i];
-        t->columns[i].name = copy(t, columns[i].name);
-        t->columns[i].unit = copy(t, columns[i].unit);
+        t->columns[i].name = table_copy(t, columns[i].name);
+        t->columns[i].unit = table_copy(t, columns[i].unit);
     }
 }
 
@@ -71,7 +71,7 @@ void table_free(struct table *t)
 
 /* ---- columns ---- */
 
-static int column_of(const struct table *t, const char *name)
+static int table_column_of(const struct table *t, const char *name)
 {
     for (size_t i = 0; i < t->n_columns; i++)
         if (t->columns[i].name && strcmp(t->columns[i].name, name) == 0)
@@ -81,7 +81,7 @@ static int column_of(const struct table *t, const char *name)
 
 bool table_has(const struct table *t, const char *column)
 {
-    return column_of(t, column) >= 0;
+    return table_column_of(t, column) >= 0;
 }
 
 /* ---- rows ---- */
@@ -121,7 +121,7 @@ void table_add_missing(struct table *t, const char *why)
         return;
     }
     absent(values, t->n_columns);
-    t->missing[t->n_missing++] = (struct table_missing){values, copy(t, why)};
+    t->missing[t->n_missing++] = (struct table_missing){values, table_copy(t, why)};
     t->last_is_missing = true;
 }
 
@@ -138,9 +138,9 @@ static struct table_value *last_values(struct table *t)
 }
 
 /* The field of a column of this type; NULL and t->failed when there is none. */
-static struct table_value *field(struct table *t, struct table_value *values, const char *column, bool text)
+static struct table_value *table_field(struct table *t, struct table_value *values, const char *column, bool text)
 {
-    int c = column_of(t, column);
+    int c = table_column_of(t, column);
     if (c < 0 || !values || (t->columns[c].type == TABLE_TEXT) != text) {
         t->failed = true;
         return NULL;
@@ -150,18 +150,18 @@ static struct table_value *field(struct table *t, struct table_value *values, co
 
 static void set_number(struct table *t, struct table_value *values, const char *column, double value)
 {
-    struct table_value *v = field(t, values, column, false);
+    struct table_value *v = table_field(t, values, column, false);
     if (v)
         v->number = isfinite(value) ? value : NAN;
 }
 
 static void set_text(struct table *t, struct table_value *values, const char *column, const char *text)
 {
-    struct table_value *v = field(t, values, column, true);
+    struct table_value *v = table_field(t, values, column, true);
     if (!v)
         return;
     char *old = v->text;
-    v->text = copy(t, text);
+    v->text = table_copy(t, text);
     free(old);
 }
 
@@ -197,13 +197,13 @@ void table_set_text(struct table *t, size_t row, const char *column, const char 
 
 static double number_in(const struct table *t, const struct table_value *values, const char *column)
 {
-    int c = column_of(t, column);
+    int c = table_column_of(t, column);
     return c < 0 || !values ? NAN : values[c].number;
 }
 
 static const char *text_in(const struct table *t, const struct table_value *values, const char *column)
 {
-    int c = column_of(t, column);
+    int c = table_column_of(t, column);
     return c < 0 || !values ? NULL : values[c].text;
 }
 
@@ -245,7 +245,7 @@ const char *table_missing_text(const struct table *t, size_t entry, const char *
 
 static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, const char *key, const char *value)
 {
-    char *mine = copy(t, value);
+    char *mine = table_copy(t, value);
     for (size_t i = 0; i < *n; i++)
         if (strcmp((*pairs)[i].key, key) == 0) {
             free((*pairs)[i].value);
@@ -253,7 +253,7 @@ static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, cons
             return;
         }
     struct table_pair *bigger = realloc(*pairs, (*n + 1) * sizeof *bigger);
-    char *name = copy(t, key);
+    char *name = table_copy(t, key);
     if (bigger)
         *pairs = bigger;
     if (!bigger || !name || !mine) {
@@ -321,7 +321,7 @@ bool table_modelled(const struct table *t)
 static void append_values(struct table *t, struct table_value *to, const struct table_value *from)
 {
     for (size_t i = 0; i < t->n_columns; i++)
-        to[i] = (struct table_value){copy(t, from[i].text), from[i].number};
+        to[i] = (struct table_value){table_copy(t, from[i].text), from[i].number};
 }
 
 void table_append(struct table *t, const struct table *from)

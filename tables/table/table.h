@@ -23,16 +23,17 @@ struct table_column {
     const char *name; /* as in CSV and JSON: freq_ghz, freq_ghz_lo, ... */
     const char *unit; /* "GHz", "us"; "" = none */
     enum table_type type;
-    bool key;         /* says what was measured; key columns are never absent */
-    int decimals;     /* of a TABLE_REAL on the screen */
+    bool key;     /* says what was measured; key columns are never absent */
+    int decimals; /* of a TABLE_REAL on the screen */
 };
 
 /* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
 bool table_is_code(const struct table_column *c);
 
 /*
- * tables/table/table_ranges.c: NULL where a column may hold this number (NaN, absent, always), else what it may hold, for a
- * person: by its name and unit. Limits (NAME_lo, NAME_hi) may lie outside of NAME's range by as much as it is wide.
+ * tables/table/table_ranges.c: NULL where a column may hold this number (NaN, absent, always), else what it may hold,
+ * for a person: by its name and unit. Limits (NAME_lo, NAME_hi) may lie outside of NAME's range by as much as it is
+ * wide.
  */
 const char *table_value_refused(const struct table_column *c, double value);
 
@@ -57,17 +58,17 @@ struct table {
     size_t n_columns;
     struct table_column columns[TABLE_COLUMNS_MAX]; /* names and units owned by the table */
     size_t n_rows, rows_capacity;
-    struct table_value *values;  /* row after row */
+    struct table_value *values; /* row after row */
     size_t n_missing;
     struct table_missing *missing;
     size_t n_meta;
-    struct table_pair *meta;     /* cpu, machine, source, modelled, date, version, ... in the order they were set */
+    struct table_pair *meta; /* cpu, machine, source, modelled, date, version, ... in the order they were set */
     size_t n_settings;
     struct table_pair *settings; /* runs, period_us, seed, ... */
     size_t n_details;
-    struct table_pair *details;  /* key: what it is about; value: JSON text (a phases file, a distribution) */
-    bool last_is_missing;        /* the put functions fill the last missing entry, not the last row */
-    bool failed;                 /* out of memory once, or a column that does not exist: nothing of it may be used */
+    struct table_pair *details; /* key: what it is about; value: JSON text (a phases file, a distribution) */
+    bool last_is_missing;       /* the put functions fill the last missing entry, not the last row */
+    bool failed;                /* out of memory once, or a column that does not exist: nothing of it may be used */
 };
 
 /* An empty table with these columns. table_failed() tells whether memory sufficed. */

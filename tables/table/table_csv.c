@@ -6,7 +6,7 @@
 #include "util/plain_text.h"
 #include "tables/table/table.h"
 
-static void write_text(FILE *out, const char *text)
+static void table_csv_write_text(FILE *out, const char *text)
 {
     if (strpbrk(text, ",\"\n\r") == NULL) {
         fputs(text, out);
@@ -33,7 +33,7 @@ static void write_comment(FILE *out, const char *key, const char *value)
 static void write_value(FILE *out, const struct table_column *c, const struct table_value *v)
 {
     if (c->type == TABLE_TEXT && v->text)
-        write_text(out, v->text);
+        table_csv_write_text(out, v->text);
     else if (c->type == TABLE_WHOLE && isfinite(v->number))
         fprintf(out, "%.0f", v->number);
     else if (c->type == TABLE_REAL && isfinite(v->number))

@@ -15,8 +15,8 @@ enum { VALUE_DIGITS = 9, DUMP_DIGITS = 15 };
 static const char *const type_names[] = {[TABLE_TEXT] = "text", [TABLE_WHOLE] = "integer", [TABLE_REAL] = "real"};
 
 /* Keys of the head that are not metadata. */
-static const char *const own_keys[] = {"format", "table",   "columns",  "units",   "types",
-                                       "keys",   "rows",    "missing",  "settings", "details", "decimals"};
+static const char *const own_keys[] = {"format", "table",   "columns",  "units",   "types",   "keys",
+                                       "rows",   "missing", "settings", "details", "decimals"};
 
 /* ---- writing ---- */
 
@@ -83,31 +83,31 @@ static json_t *missing_object(const struct table *t, const struct table_missing 
     return NULL;
 }
 
-static int print(FILE *out, json_t *value)
+static int table_json_print(FILE *out, json_t *value)
 {
     int status = value ? json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DUMP_DIGITS)) : -1;
     json_decref(value);
     return status;
 }
 
-static int print_member(FILE *out, const char *key, json_t *value)
+static int table_json_print_member(FILE *out, const char *key, json_t *value)
 {
     fprintf(out, ",\n  \"%s\": ", key);
-    return print(out, value);
+    return table_json_print(out, value);
 }
 
-static int print_head(FILE *out, const struct table *t)
+static int table_json_print_head(FILE *out, const struct table *t)
 {
     fputs("{\n  \"format\": \"characterize-table/1\"", out);
-    int bad = print_member(out, "table", text_value(t->name));
+    int bad = table_json_print_member(out, "table", text_value(t->name));
     for (size_t i = 0; i < t->n_meta; i++) {
         bool modelled = strcmp(t->meta[i].key, "modelled") == 0;
         json_t *value = modelled ? json_boolean(strcmp(t->meta[i].value, "yes") == 0) : text_value(t->meta[i].value);
         json_t *key = json_string(t->meta[i].key);
         fputs(",\n  ", out);
-        bad |= print(out, key);
+        bad |= table_json_print(out, key);
         fputs(": ", out);
-        bad |= print(out, value);
+        bad |= table_json_print(out, value);
     }
     json_t *names = json_array(), *units = json_array(), *types = json_array(), *keys = json_array(),
            *decimals = json_array();
@@ -119,13 +119,13 @@ static int print_head(FILE *out, const struct table *t)
         if (t->columns[i].key)
             bad |= json_array_append_new(keys, json_string(t->columns[i].name));
     }
-    bad |= print_member(out, "columns", names) | print_member(out, "units", units) |
-           print_member(out, "types", types) | print_member(out, "decimals", decimals) |
-           print_member(out, "keys", keys);
+    bad |= table_json_print_member(out, "columns", names) | table_json_print_member(out, "units", units) |
+           table_json_print_member(out, "types", types) | table_json_print_member(out, "decimals", decimals) |
+           table_json_print_member(out, "keys", keys);
     return bad;
 }
 
-static int print_rows(FILE *out, const struct table *t)
+static int table_json_print_rows(FILE *out, const struct table *t)
 {
     int bad = 0;
     fputs(",\n  \"rows\": [", out);
@@ -134,7 +134,7 @@ static int print_rows(FILE *out, const struct table *t)
         for (size_t i = 0; i < t->n_columns; i++)
             bad |= json_array_append_new(values, field_value(&t->columns[i], &t->values[row * t->n_columns + i]));
         fputs(row ? ",\n    " : "\n    ", out);
-        bad |= print(out, values);
+        bad |= table_json_print(out, values);
     }
     fputs(t->n_rows ? "\n  ]" : "]", out);
     return bad;
@@ -146,7 +146,7 @@ static int print_missing(FILE *out, const struct table *t)
     fputs(",\n  \"missing\": [", out);
     for (size_t i = 0; i < t->n_missing; i++) {
         fputs(i ? ",\n    " : "\n    ", out);
-        bad |= print(out, missing_object(t, &t->missing[i]));
+        bad |= table_json_print(out, missing_object(t, &t->missing[i]));
     }
     fputs(t->n_missing ? "\n  ]" : "]", out);
     return bad;
@@ -159,10 +159,10 @@ char *table_to_json(const struct table *t)
     FILE *out = t->failed ? NULL : open_memstream(&json, &size);
     if (!out)
         return NULL;
-    int bad = print_head(out, t) | print_rows(out, t) | print_missing(out, t) |
-              print_member(out, "settings", pairs_object(t->settings, t->n_settings));
+    int bad = table_json_print_head(out, t) | table_json_print_rows(out, t) | print_missing(out, t) |
+              table_json_print_member(out, "settings", pairs_object(t->settings, t->n_settings));
     if (t->n_details)
-        bad |= print_member(out, "details", details_object(t));
+        bad |= table_json_print_member(out, "details", details_object(t));
     fputs("\n}\n", out);
     bad |= ferror(out);
     if (fclose(out) != 0 || bad) {
@@ -182,8 +182,7 @@ struct reader {
     size_t size;
 };
 
-__attribute__((format(printf, 2, 3)))
-static int refuse(const struct reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int table_json_refuse(const struct reader *r, const char *format, ...)
 {
     char text[300];
     va_list arguments;
@@ -210,13 +209,11 @@ static int type_of(const char *name)
     return -1;
 }
 
-static bool listed(const json_t *array, const char *name)
+static bool table_json_listed(const json_t *array, const char *name)
 {
     size_t i;
     const json_t *v;
-    json_array_foreach(array, i, v)
-        if (json_is_string(v) && strcmp(json_string_value(v), name) == 0)
-            return true;
+    json_array_foreach(array, i, v) if (json_is_string(v) && strcmp(json_string_value(v), name) == 0) return true;
     return false;
 }
 
@@ -227,20 +224,22 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
                  *types = json_object_get(root, "types"), *decimals = json_object_get(root, "decimals");
     size_t n = json_array_size(names);
     if (n == 0 || n > TABLE_COLUMNS_MAX)
-        return refuse(r, "\"columns\" holds %zu names; 1 to %d would work", n, TABLE_COLUMNS_MAX);
+        return table_json_refuse(r, "\"columns\" holds %zu names; 1 to %d would work", n, TABLE_COLUMNS_MAX);
     if (json_array_size(units) != n || json_array_size(types) != n)
-        return refuse(r, "\"columns\", \"units\" and \"types\" are not of one length");
+        return table_json_refuse(r, "\"columns\", \"units\" and \"types\" are not of one length");
     for (size_t i = 0; i < n; i++) {
         const char *name = json_string_value(json_array_get(names, i)),
                    *unit = json_string_value(json_array_get(units, i));
         int type = type_of(json_string_value(json_array_get(types, i)));
         json_int_t shown = json_integer_value(json_array_get(decimals, i));
         if (!name || !unit || type < 0)
-            return refuse(r, "column %zu has no name, no unit or no known type", i + 1);
+            return table_json_refuse(r, "column %zu has no name, no unit or no known type", i + 1);
         if (shown < 0 || shown > DECIMALS_MAX)
-            return refuse(r, "column %zu: \"decimals\" are 0 to %d", i + 1, DECIMALS_MAX);
-        columns[i] = (struct table_column){.name = name, .unit = unit, .type = (enum table_type)type,
-                                           .key = listed(json_object_get(root, "keys"), name),
+            return table_json_refuse(r, "column %zu: \"decimals\" are 0 to %d", i + 1, DECIMALS_MAX);
+        columns[i] = (struct table_column){.name = name,
+                                           .unit = unit,
+                                           .type = (enum table_type)type,
+                                           .key = table_json_listed(json_object_get(root, "keys"), name),
                                            .decimals = (int)shown};
     }
     table_init(t, table, columns, n);
@@ -248,21 +247,21 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
 }
 
 /* One field into the last row or entry, of which `where` and `i` tell. */
-static int read_field(const struct reader *r, struct table *t, const struct table_column *c, const json_t *v,
-                      const char *where, size_t i)
+static int table_json_read_field(const struct reader *r, struct table *t, const struct table_column *c, const json_t *v,
+                                 const char *where, size_t i)
 {
     if (json_is_null(v))
         return 0;
     if (c->type == TABLE_TEXT ? !json_is_string(v) : !json_is_number(v))
-        return refuse(r, "%s %zu: %.60s is not of type %s", where, i + 1, c->name, type_names[c->type]);
+        return table_json_refuse(r, "%s %zu: %.60s is not of type %s", where, i + 1, c->name, type_names[c->type]);
     if (c->type == TABLE_TEXT) {
         table_put_text(t, c->name, json_string_value(v));
         return 0;
     }
     const char *range = table_value_refused(c, json_number_value(v));
     if (range)
-        return refuse(r, "%s %zu: %.60s '%.9g' is outside its range, %s", where, i + 1, c->name, json_number_value(v),
-                      range);
+        return table_json_refuse(r, "%s %zu: %.60s '%.9g' is outside its range, %s", where, i + 1, c->name,
+                                 json_number_value(v), range);
     table_put_number(t, c->name, json_number_value(v));
     return 0;
 }
@@ -272,13 +271,14 @@ static int read_rows(const struct reader *r, const json_t *root, struct table *t
     size_t i;
     const json_t *row, *rows = json_object_get(root, "rows");
     if (!json_is_array(rows))
-        return refuse(r, "no \"rows\"");
-    json_array_foreach(rows, i, row) {
+        return table_json_refuse(r, "no \"rows\"");
+    json_array_foreach(rows, i, row)
+    {
         if (json_array_size(row) != t->n_columns)
-            return refuse(r, "row %zu has %zu fields, not %zu", i + 1, json_array_size(row), t->n_columns);
+            return table_json_refuse(r, "row %zu has %zu fields, not %zu", i + 1, json_array_size(row), t->n_columns);
         table_add_row(t);
         for (size_t c = 0; c < t->n_columns; c++)
-            if (read_field(r, t, &t->columns[c], json_array_get(row, c), "row", i))
+            if (table_json_read_field(r, t, &t->columns[c], json_array_get(row, c), "row", i))
                 return -1;
     }
     return 0;
@@ -289,16 +289,17 @@ static int read_missing(const struct reader *r, const json_t *root, struct table
     size_t i;
     const json_t *entry;
     if (!json_is_array(json_object_get(root, "missing")))
-        return refuse(r, "no \"missing\"");
-    json_array_foreach(json_object_get(root, "missing"), i, entry) {
+        return table_json_refuse(r, "no \"missing\"");
+    json_array_foreach(json_object_get(root, "missing"), i, entry)
+    {
         const char *why = json_string_value(json_object_get(entry, "why"));
         const json_t *row = json_object_get(entry, "row");
         if (!why)
-            return refuse(r, "missing entry %zu has no \"why\"", i + 1);
+            return table_json_refuse(r, "missing entry %zu has no \"why\"", i + 1);
         table_add_missing(t, why);
         for (size_t c = 0; c < t->n_columns; c++) {
             const json_t *v = json_object_get(row, t->columns[c].name);
-            if (v && read_field(r, t, &t->columns[c], v, "missing entry", i))
+            if (v && table_json_read_field(r, t, &t->columns[c], v, "missing entry", i))
                 return -1;
         }
     }
@@ -311,8 +312,9 @@ static int read_pairs(const struct reader *r, json_t *root, struct table *t)
     json_t *v;
     const json_t *modelled = json_object_get(root, "modelled");
     if (modelled && !json_is_boolean(modelled))
-        return refuse(r, "\"modelled\" is neither true nor false");
-    json_object_foreach(root, key, v) {
+        return table_json_refuse(r, "\"modelled\" is neither true nor false");
+    json_object_foreach(root, key, v)
+    {
         if (own_key(key))
             continue;
         if (json_is_boolean(v))
@@ -320,10 +322,10 @@ static int read_pairs(const struct reader *r, json_t *root, struct table *t)
         else if (json_is_string(v))
             table_set_meta(t, key, json_string_value(v));
     }
-    json_object_foreach(json_object_get(root, "settings"), key, v)
-        if (json_is_string(v))
-            table_set_setting(t, key, json_string_value(v));
-    json_object_foreach(json_object_get(root, "details"), key, v) {
+    json_object_foreach(json_object_get(root, "settings"), key, v) if (json_is_string(v))
+        table_set_setting(t, key, json_string_value(v));
+    json_object_foreach(json_object_get(root, "details"), key, v)
+    {
         char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DUMP_DIGITS));
         table_set_detail(t, key, text);
         if (!text)
@@ -347,14 +349,14 @@ int table_from_json(const char *text, size_t length, const char *name, struct ta
                *table = json_string_value(json_object_get(root, "table"));
     int bad = 0;
     if (!format || strcmp(format, "characterize-table/1") != 0)
-        bad = refuse(&r, "\"format\" is not \"characterize-table/1\"");
+        bad = table_json_refuse(&r, "\"format\" is not \"characterize-table/1\"");
     else if (!table)
-        bad = refuse(&r, "no \"table\"");
+        bad = table_json_refuse(&r, "no \"table\"");
     bad = bad || read_columns(&r, root, table, t) || read_rows(&r, root, t) || read_missing(&r, root, t);
     bad = bad || read_pairs(&r, root, t);
     json_decref(root);
     if (!bad && t->failed)
-        bad = refuse(&r, "out of memory");
+        bad = table_json_refuse(&r, "out of memory");
     if (bad)
         table_free(t);
     return bad ? -1 : 0;

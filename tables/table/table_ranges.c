@@ -15,7 +15,13 @@ struct named_range {
     struct trace_range range;
 };
 
-#define DURATION(name) {name, "us", {0, 1e12, false, "0 to 1e12 us"}}
+#define DURATION(name)                                                                                                 \
+    {                                                                                                                  \
+        name, "us",                                                                                                    \
+        {                                                                                                              \
+            0, 1e12, false, "0 to 1e12 us"                                                                             \
+        }                                                                                                              \
+    }
 
 /* Costs, trends, windows and powers are differences, and may be below 0; durations are not. */
 static const struct named_range ranges[] = {
@@ -54,7 +60,7 @@ static bool limit_of(const char *name, size_t *length)
 }
 
 /* The names of columns carry their units; what a file says of the unit may be anything. */
-static const char *unit_of(const struct table_column *c, size_t length)
+static const char *table_ranges_unit_of(const struct table_column *c, size_t length)
 {
     static const char *const ends[][2] = {{"_ghz", "GHz"}, {"_us", "us"}, {"volts", "V"}, {"watts", "W"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -65,9 +71,9 @@ static const char *unit_of(const struct table_column *c, size_t length)
     return strncmp(c->name, "nj_", 3) == 0 ? "nJ" : c->unit;
 }
 
-static const struct trace_range *range_of(const struct table_column *c, size_t length)
+static const struct trace_range *table_ranges_range_of(const struct table_column *c, size_t length)
 {
-    const char *unit = unit_of(c, length);
+    const char *unit = table_ranges_unit_of(c, length);
     if (strcmp(unit, "GHz") == 0)
         return trace_channel_range(TRACE_FREQ);
     if (strcmp(unit, "V") == 0)
@@ -88,7 +94,7 @@ const char *table_value_refused(const struct table_column *c, double value)
 {
     size_t length;
     bool limit = limit_of(c->name, &length);
-    const struct trace_range *r = range_of(c, length);
+    const struct trace_range *r = table_ranges_range_of(c, length);
     if (c->type == TABLE_TEXT || isnan(value))
         return NULL;
     if (c->type == TABLE_WHOLE && !(value >= 0 && value <= WHOLE_MAX && value == floor(value)))

@@ -32,7 +32,7 @@ void table_print_head(FILE *out, bool colour, const struct table *t, const char 
 }
 
 /* Whether column c is a limit that is printed beside its value. */
-static bool is_limit(const struct table *t, size_t c)
+static bool table_text_is_limit(const struct table *t, size_t c)
 {
     char base[80];
     const char *name = t->columns[c].name;
@@ -98,12 +98,12 @@ static int width_of(const struct table *t, size_t c)
     return (int)width;
 }
 
-static void print_rows(FILE *out, bool colour, const struct table *t)
+static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
 {
     int width[TABLE_COLUMNS_MAX];
     char field[FIELD_MAX];
     for (size_t c = 0; c < t->n_columns; c++) /* a column that says nothing takes no room */
-        width[c] = is_limit(t, c) || all_absent(t, c) ? 0 : width_of(t, c);
+        width[c] = table_text_is_limit(t, c) || all_absent(t, c) ? 0 : width_of(t, c);
     fputs(colour ? bold : "", out);
     for (size_t c = 0; c < t->n_columns; c++)
         if (width[c])
@@ -201,6 +201,6 @@ void table_print(FILE *out, bool colour, const struct table *t, const char *titl
 {
     table_print_head(out, colour, t, title);
     if (t->n_rows)
-        print_rows(out, colour, t);
+        table_text_print_rows(out, colour, t);
     table_print_missing(out, colour, t);
 }

@@ -24,28 +24,28 @@ enum { TABLES_KERNELS_MAX = 64, TABLES_CORES_MAX = 1024, TABLES_CELL_ID_MAX = 12
 
 /* What the command line says; 0, NULL or NaN = the table's own default. */
 struct tables_options {
-    int cpu;                          /* logical CPU to measure on, -1: the machine's choice */
-    size_t n_cpus;                    /* --cpus: the order in which CPUs become active */
+    int cpu;       /* logical CPU to measure on, -1: the machine's choice */
+    size_t n_cpus; /* --cpus: the order in which CPUs become active */
     int cpus[TABLES_CORES_MAX];
-    size_t n_kernels;                 /* --kernels */
+    size_t n_kernels; /* --kernels */
     struct payload kernels[TABLES_KERNELS_MAX];
-    size_t n_active;                  /* --active-cores, a list; 0 in it = all */
+    size_t n_active; /* --active-cores, a list; 0 in it = all */
     unsigned active[TABLES_CORES_MAX];
-    bool corunner_same;              /* the other cores run what the measured one runs */
-    struct payload corunner;         /* kernel NULL: 64add */
-    bool siblings;                    /* hyper-thread siblings of active cores are kept busy too */
+    bool corunner_same;      /* the other cores run what the measured one runs */
+    struct payload corunner; /* kernel NULL: 64add */
+    bool siblings;           /* hyper-thread siblings of active cores are kept busy too */
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     uint64_t seed;
-    double fixed_ghz;                 /* --fixed-frequency, which is in force already; 0: automatic */
-    uint32_t event;                   /* umask: the event select code, 0 = 28H */
-    bool brief;                       /* --brief: fewer cells and repetitions, for tests and a first look */
-    const char *data_dir;             /* NULL: the built-in default */
+    double fixed_ghz;     /* --fixed-frequency, which is in force already; 0: automatic */
+    uint32_t event;       /* umask: the event select code, 0 = 28H */
+    bool brief;           /* --brief: fewer cells and repetitions, for tests and a first look */
+    const char *data_dir; /* NULL: the built-in default */
 };
 
 struct tables_context {
     struct machine *machine;
-    struct machine_info info;         /* of the machine before it was prepared */
+    struct machine_info info; /* of the machine before it was prepared */
     const struct tables_options *options;
     /* Asked now and then while a cell is measured, with the part of it that is done (0..1). Non-zero: stop; measure()
      * then returns MACHINE_FAILED and the cell is not kept. May be NULL. */
@@ -54,26 +54,25 @@ struct tables_context {
 };
 
 struct cell {
-    char id[TABLES_CELL_ID_MAX];      /* unique in its table; also part of a file name */
-    struct payload a, b;              /* kernel NULL: none */
+    char id[TABLES_CELL_ID_MAX]; /* unique in its table; also part of a file name */
+    struct payload a, b;         /* kernel NULL: none */
     unsigned active_cores;
-    int cpu;                          /* -1: the machine's choice */
-    unsigned number[4];               /* the table's own */
-    double seconds;                   /* how long it is expected to take on silicon */
+    int cpu;            /* -1: the machine's choice */
+    unsigned number[4]; /* the table's own */
+    double seconds;     /* how long it is expected to take on silicon */
 };
 struct cells {
     size_t n, capacity;
     struct cell *cell;
 };
 /* A new cell, zeroed, cpu -1, with this id (made harmless for file names); NULL: out of memory or the id is there. */
-__attribute__((format(printf, 2, 3)))
-struct cell *cells_add(struct cells *c, const char *id, ...);
+__attribute__((format(printf, 2, 3))) struct cell *cells_add(struct cells *c, const char *id, ...);
 void cells_free(struct cells *c);
 
 struct table_kind {
-    const char *name;                 /* "frequency" */
-    const char *title;                /* "Frequency by license level and active cores" */
-    const char *about;                /* one line for --list tables */
+    const char *name;  /* "frequency" */
+    const char *title; /* "Frequency by license level and active cores" */
+    const char *about; /* one line for --list tables */
     const struct table_column *columns;
     size_t n_columns;
     /*
@@ -86,8 +85,7 @@ struct table_kind {
      * Measures one cell and appends its rows (and missing entries, and details) to `rows`. MACHINE_CANNOT is no
      * failure of the table: the caller notes the cell as missing with the error's text (tables_cell_missing).
      */
-    int (*measure)(const struct tables_context *x, const struct cell *c, struct table *rows,
-                   struct machine_error *err);
+    int (*measure)(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err);
     /* Fills what needs all rows. Pure; NULL: nothing. Returns 0, or -1: out of memory. */
     int (*conclude)(struct table *t);
     /* The table for a person, at most 100 columns wide; NULL: table_print. */

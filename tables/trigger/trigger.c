@@ -42,7 +42,7 @@ static const struct table_column columns[] = {
     {"ipc_ratio", "", TABLE_REAL, false, 3}, /* of code on dirty registers, against the same on clean ones */
     {"ipc_ratio_lo", "", TABLE_REAL, false, 3},
     {"ipc_ratio_hi", "", TABLE_REAL, false, 3},
-    {"longest_us", "us", TABLE_REAL, false, 0}, /* the longest burst that was tried */
+    {"longest_us", "us", TABLE_REAL, false, 0},     /* the longest burst that was tried */
     {"window_from_us", "us", TABLE_REAL, false, 0}, /* what was looked at, after the burst; < 0: before its end */
     {"window_to_us", "us", TABLE_REAL, false, 0},
     {"warmup_us", "us", TABLE_REAL, false, 0},
@@ -55,17 +55,17 @@ static const struct table_column columns[] = {
 enum { COUNT, DENSITY, MIXTURE, DIRTY };
 #define ASKS_LOWER "lower frequency" /* as trigger_bench_asks says where no counter tells the level ... */
 #define ASKS_THROTTLE "throttle only"
-#define ASKS_UNDECIDED "undecided"   /* ... or whether there is another one */
+#define ASKS_UNDECIDED "undecided" /* ... or whether there is another one */
 
-static int out_of_memory(struct machine_error *err)
+static int trigger_out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 /* ---- cells ---- */
 
-static int add(struct cells *out, unsigned kind, const struct payload *a, const struct payload *b, unsigned cores,
-               double seconds)
+static int trigger_add(struct cells *out, unsigned kind, const struct payload *a, const struct payload *b,
+                       unsigned cores, double seconds)
 {
     static const char *const name[] = {"count", "density", "mixture", "dirty"};
     struct cell *c = b ? cells_add(out, "%s_%s_%s_%u", name[kind], a->name, b->name, cores)
@@ -81,7 +81,7 @@ static int add(struct cells *out, unsigned kind, const struct payload *a, const 
     return 0;
 }
 
-static bool parse(const char *name, struct payload *out)
+static bool trigger_parse(const char *name, struct payload *out)
 {
     char why[200];
     return kernel_parse(name, out, why, sizeof why) == 0;
@@ -93,11 +93,11 @@ static int add_dirty(const struct tables_context *x, struct cells *out, const st
     struct payload dirty, code;
     char name[KERNEL_NAME_MAX + 8];
     snprintf(name, sizeof name, "%s-dirty", p->kernel->name);
-    if (p->density != 1 || !parse(name, &dirty))
+    if (p->density != 1 || !trigger_parse(name, &dirty))
         return 0;
     for (size_t i = 0; i < (x->options->brief ? 1 : 2); i++)
-        if (parse(plain[i], &code) && !(code.kernel->features & ~x->info.features) &&
-            add(out, DIRTY, &dirty, &code, cores, 0.4))
+        if (trigger_parse(plain[i], &code) && !(code.kernel->features & ~x->info.features) &&
+            trigger_add(out, DIRTY, &dirty, &code, cores, 0.4))
             return -1;
     return 0;
 }
@@ -110,28 +110,28 @@ static int add_mixtures(const struct tables_context *x, struct cells *out, const
     if (x->options->n_kernels) {
         for (size_t i = 0; i < n; i++)
             for (size_t j = i + 1; j < n; j++)
-                if (strcmp(k[i].name, k[j].name) != 0 && add(out, MIXTURE, &k[i], &k[j], cores, 0.3))
+                if (strcmp(k[i].name, k[j].name) != 0 && trigger_add(out, MIXTURE, &k[i], &k[j], cores, 0.3))
                     return -1;
         return 0;
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct payload a, b;
-        if (parse(known[i][0], &a) && parse(known[i][1], &b) &&
-            !((a.kernel->features | b.kernel->features) & ~x->info.features) && add(out, MIXTURE, &a, &b, cores, 0.3))
+        if (trigger_parse(known[i][0], &a) && trigger_parse(known[i][1], &b) &&
+            !((a.kernel->features | b.kernel->features) & ~x->info.features) &&
+            trigger_add(out, MIXTURE, &a, &b, cores, 0.3))
             return -1;
     }
     return 0;
 }
 
-static int add_all(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n,
-                   unsigned cores)
+static int add_all(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n, unsigned cores)
 {
     for (size_t i = 0; i < n; i++)
-        if (!k[i].dirty && add(out, COUNT, &k[i], NULL, cores, k[i].kernel->width > 128 ? 1.5 : 0.2))
+        if (!k[i].dirty && trigger_add(out, COUNT, &k[i], NULL, cores, k[i].kernel->width > 128 ? 1.5 : 0.2))
             return -1;
     for (size_t i = 0; i < n; i++)
         if (!k[i].dirty && k[i].density == 1 && k[i].kernel->has_density &&
-            add(out, DENSITY, &k[i], NULL, cores, k[i].kernel->width > 128 ? 0.6 : 0.2))
+            trigger_add(out, DENSITY, &k[i], NULL, cores, k[i].kernel->width > 128 ? 0.6 : 0.2))
             return -1;
     if (add_mixtures(x, out, k, n, cores))
         return -1;
@@ -141,7 +141,7 @@ static int add_all(const struct tables_context *x, struct cells *out, const stru
     return 0;
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int trigger_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     static const char *const brief[] = {"256fma", "512or", "512fma"}; /* all kinds that may ask for a level */
     struct payload kernel[TABLES_KERNELS_MAX];
@@ -155,12 +155,14 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     }
     for (size_t i = 0; i < n_cores; i++)
         if (add_all(x, out, kernel, n, cores[i]))
-            return out_of_memory(err);
-    table_set_setting(t, "warmup", "plain code before each burst, at least as long as levels are kept: warmup_us of "
-                                   "each row; --warmup makes it longer");
-    table_set_setting(t, "window", "what a burst asks for is looked at from window_from_us to window_to_us after it "
-                                   "(below 0: in it), when transitions are over and levels are still kept, as a pilot "
-                                   "of each kernel showed; --observe does not move it");
+            return trigger_out_of_memory(err);
+    table_set_setting(t, "warmup",
+                      "plain code before each burst, at least as long as levels are kept: warmup_us of each row; "
+                      "--warmup makes it longer");
+    table_set_setting(
+        t, "window",
+        "what a burst asks for is looked at from window_from_us to window_to_us after it (below 0: in it), when "
+        "transitions are over and levels are still kept, as a pilot of each kernel showed; --observe does not move it");
     if (x->options->runs)
         table_set_setting_number(t, "runs", x->options->runs);
     return MACHINE_OK;
@@ -192,8 +194,8 @@ static int measure_at(const struct tables_context *x, const struct cell *c, stru
  * By default all cores are active. Frequencies of levels that are equal there can differ with one active core; where
  * nothing else tells levels it is tried with one, too.
  */
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                   struct machine_error *err)
+static int trigger_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                           struct machine_error *err)
 {
     struct trigger_wish wish = {false, false};
     int status = measure_at(x, c, &wish, rows, err);
@@ -211,8 +213,8 @@ static int measure(const struct tables_context *x, const struct cell *c, struct 
 #define LEVELS_APART 0.025  /* relative: levels of real parts are at least so far apart, 100 MHz in 4 GHz */
 #define TOGETHER_SAME 0.003 /* relative: less is no lower frequency of what is throttled */
 #define LEAST_HALF 0.002
-#define HALF_SIGMAS 2.3     /* standard deviations in half of the 95 % limits of some ten repetitions */
-#define BY_CHANCE 0.1       /* that rows of one level are not taken for one */
+#define HALF_SIGMAS 2.3 /* standard deviations in half of the 95 % limits of some ten repetitions */
+#define BY_CHANCE 0.1   /* that rows of one level are not taken for one */
 enum { LEVELS_MAX = 6 };
 
 /* The frequencies below that of plain code at some number of cores: one in each mode, as log(GHz / plain). */
@@ -221,7 +223,7 @@ struct ranks {
     size_t n, firm;                     /* of the modes: those from `firm` on may be more levels than that */
 };
 
-static int descending(const void *a, const void *b)
+static int trigger_descending(const void *a, const void *b)
 {
     double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
     return (x < y) - (x > y);
@@ -272,7 +274,7 @@ static void rank_row(struct table *t, size_t row, const struct ranks *r)
     }
 }
 
-static bool is_lower(const struct table *t, size_t row, double cores)
+static bool trigger_is_lower(const struct table *t, size_t row, double cores)
 {
     return table_number(t, row, "active_cores") == cores && strcmp(table_text(t, row, "asks"), ASKS_LOWER) == 0 &&
            !isnan(table_number(t, row, "freq_ghz"));
@@ -281,7 +283,7 @@ static bool is_lower(const struct table *t, size_t row, double cores)
 /* A row of its own with a lower frequency: limits of density are told of rows that are there, too. */
 static bool tells_frequency(const struct table *t, size_t row, double cores)
 {
-    return is_lower(t, row, cores) && !table_says(t, row, "what", "density limit");
+    return trigger_is_lower(t, row, cores) && !table_says(t, row, "what", "density limit");
 }
 
 static bool same_question(const struct table *t, size_t a, size_t b)
@@ -295,11 +297,11 @@ static bool same_question(const struct table *t, size_t a, size_t b)
 static bool all_lower(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
-        bool here = !is_lower(t, i, table_number(t, i, "active_cores"));
+        bool here = !trigger_is_lower(t, i, table_number(t, i, "active_cores"));
         if (table_number(t, i, "active_cores") == cores && table_says(t, i, "asks", ASKS_UNDECIDED))
             return false;
         for (size_t k = 0; k < t->n_rows && !here; k++)
-            here = is_lower(t, k, cores) && same_question(t, k, i);
+            here = trigger_is_lower(t, k, cores) && same_question(t, k, i);
         if (!here)
             return false;
     }
@@ -313,7 +315,7 @@ static bool measured_kind(const struct table *t, unsigned width, enum kernel_wei
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
         bool alone = table_says(t, i, "what", "count") || table_says(t, i, "what", "density");
-        if (alone && table_number(t, i, "density") <= 1 && parse(table_text(t, i, "kernel"), &p) &&
+        if (alone && table_number(t, i, "density") <= 1 && trigger_parse(table_text(t, i, "kernel"), &p) &&
             p.kernel->width == width && p.kernel->weight == weight)
             return true;
     }
@@ -325,7 +327,7 @@ static bool all_kinds(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
-        if (is_lower(t, i, cores) && parse(table_text(t, i, "kernel"), &p) && p.kernel->width > 256 &&
+        if (trigger_is_lower(t, i, cores) && trigger_parse(table_text(t, i, "kernel"), &p) && p.kernel->width > 256 &&
             !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
             return false;
     }
@@ -334,7 +336,7 @@ static bool all_kinds(const struct table *t, double cores)
 
 /* Whether all rows of a mode are of one level: they scatter as their limits say, and no limit reaches as far as another
  * level is. */
-static bool one_level(const struct table *t, double cores, const struct ranks *r, size_t mode)
+static bool trigger_one_level(const struct table *t, double cores, const struct ranks *r, size_t mode)
 {
     double weights = 0, sum = 0, squares = 0, farthest = 0;
     size_t n = 0;
@@ -350,8 +352,8 @@ static bool one_level(const struct table *t, double cores, const struct ranks *r
         farthest = isnan(half) ? INFINITY : fmax(farthest, fabs(off) + half);
         n++;
     }
-    return n < 2 || (farthest < LEVELS_APART &&
-                     squares - sum * sum / weights < gsl_cdf_chisq_Qinv(BY_CHANCE, (double)n - 1));
+    return n < 2 ||
+           (farthest < LEVELS_APART && squares - sum * sum / weights < gsl_cdf_chisq_Qinv(BY_CHANCE, (double)n - 1));
 }
 
 /* The modes, and up to which of them rows that are taken for one level cannot be of two. */
@@ -367,9 +369,9 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
         }
     double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
-    qsort(r->mode, r->n, sizeof *r->mode, descending);
+    qsort(r->mode, r->n, sizeof *r->mode, trigger_descending);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
-    for (r->firm = 0; r->firm < all && one_level(t, cores, r, r->firm);)
+    for (r->firm = 0; r->firm < all && trigger_one_level(t, cores, r, r->firm);)
         r->firm++;
 }
 
@@ -442,7 +444,7 @@ static size_t rankable(const struct table *t, double *cores)
     return n;
 }
 
-static int conclude(struct table *t)
+static int trigger_conclude(struct table *t)
 {
     double *cores = malloc((t->n_rows + 1) * sizeof *cores);
     decide_together(t);
@@ -460,9 +462,9 @@ const struct table_kind table_trigger = {
     .about = "instructions and densities that ask for a level; mixtures; dirty upper halves",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
-    .conclude = conclude,
+    .plan = trigger_plan,
+    .measure = trigger_measure,
+    .conclude = trigger_conclude,
     .print = trigger_print,
     .findings = trigger_findings,
 };

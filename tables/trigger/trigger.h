@@ -27,19 +27,19 @@ struct bench {
     const struct tables_context *context;
     const struct cell *cell;
     struct sequence sequence;
-    struct trace trace;         /* of the repetitions that are kept */
+    struct trace trace; /* of the repetitions that are kept */
     struct payload plain;
     double period_us, warmup_us;
-    double from_us, to_us;      /* what is looked at, after the burst; before 0: of the burst itself */
-    double after_us;            /* of plain code after the burst */
-    double longest_us;          /* the longest burst so far */
-    bool check_rate;            /* that the plain code behind the burst runs at its full rate, which is ... */
-    double full_ipc;            /* ... the highest so far: it depends on the period, since readings take time */
-    double change;              /* of log frequency that tells that the level changed meanwhile; 0: not checked */
+    double from_us, to_us; /* what is looked at, after the burst; before 0: of the burst itself */
+    double after_us;       /* of plain code after the burst */
+    double longest_us;     /* the longest burst so far */
+    bool check_rate;       /* that the plain code behind the burst runs at its full rate, which is ... */
+    double full_ipc;       /* ... the highest so far: it depends on the period, since readings take time */
+    double change;         /* of log frequency that tells that the level changed meanwhile; 0: not checked */
     size_t n_seen;
-    struct bench_seen *seen;    /* BENCH_SEEN_MAX */
+    struct bench_seen *seen;     /* BENCH_SEEN_MAX */
     size_t discarded, unsettled; /* the second: those in which something changed while it was looked at */
-    char discarded_why[120];    /* of the last one */
+    char discarded_why[120];     /* of the last one */
 };
 
 /* What is run in one repetition. */
@@ -50,7 +50,7 @@ struct trigger_bench_burst {
 
 /* Names what is measured, and the plain code around it. Nothing is left to end. */
 int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
-               struct machine_error *err);
+                       struct machine_error *err);
 /*
  * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
  * from it. One answer for each of n bursts into out. Sets the warm-up, so that the plain code is back before the next
@@ -58,11 +58,11 @@ int trigger_bench_init(struct bench *b, const struct tables_context *x, const st
  * settle, or does not come back. tables/trigger/trigger_pilot.c
  */
 int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, double period_us,
-                struct trigger_pilot *out, struct machine_error *err);
+                        struct trigger_pilot *out, struct machine_error *err);
 /* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us, both
  * exact to exact_us. MACHINE_CANNOT: there is none. */
 int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
-                 struct machine_error *err);
+                         struct machine_error *err);
 
 /* Prepares the machine; bursts last up to longest_us, and from_us..to_us is looked at. On failure nothing is left to
  * end. */
@@ -75,7 +75,7 @@ void trigger_bench_end(struct bench *b);
  * changed while it was looked at.
  */
 int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
-              struct machine_error *err);
+                      struct machine_error *err);
 /* The same with one burst. */
 int trigger_bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err);
 /* Discards all that was seen: it does not agree, and is measured again. 0, or -1: out of memory. */
@@ -98,7 +98,8 @@ struct trigger_row {
     struct estimate freq, plain;
     size_t n;
 };
-void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r);
+void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g,
+                       const struct trigger_row *r);
 /* log(freq / plain) with the limits of both. */
 struct estimate trigger_lower(const struct estimate *freq, const struct estimate *plain);
 /* The period of the samples: what was asked for, or this. */
@@ -112,11 +113,11 @@ void trigger_bench_key(const struct bench *b, struct table *rows, const char *wh
  */
 const char *trigger_bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
 /* What the repetitions did not agree on, as missing. */
-void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
-                    const char *of);
+void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density,
+                            const char *with, const char *of);
 /* What could not be measured, for `why`, and what would help; `with`: NULL = none. */
-void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
-                   const char *why);
+void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density,
+                           const char *with, const char *why);
 
 /*
  * The four kinds of cells. only_lower: nothing is measured where the pilot shows no lower frequency; *told is set where

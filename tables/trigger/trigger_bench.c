@@ -12,16 +12,16 @@
 
 #define MOMENT_US 0.5
 enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
-#define FULL 0.9     /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
-#define REJECT 5.0   /* scaled MADs: a frequency farther from the median is wild */
+#define FULL 0.9   /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
+#define REJECT 5.0 /* scaled MADs: a frequency farther from the median is wild */
 
-static int out_of_memory(struct machine_error *err)
+static int trigger_bench_out_of_memory(struct machine_error *err)
 {
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
-               struct machine_error *err)
+                       struct machine_error *err)
 {
     char why[200];
     memset(b, 0, sizeof *b);
@@ -43,7 +43,7 @@ int trigger_bench_begin(struct bench *b, double longest_us, double period_us, st
     b->after_us = fmax(b->to_us, 2 * b->period_us);
     b->seen = malloc(BENCH_SEEN_MAX * sizeof *b->seen);
     if (!b->seen)
-        return out_of_memory(err);
+        return trigger_bench_out_of_memory(err);
     struct machine_setup setup = tables_setup(b->context, "trigger", b->cell);
     setup.period_us = b->period_us;
     int status = sequence_begin(&b->sequence, b->context->machine, &setup, longest_us + b->after_us, err);
@@ -51,7 +51,7 @@ int trigger_bench_begin(struct bench *b, double longest_us, double period_us, st
     if (status == MACHINE_OK && sequence_trace(&b->sequence, &b->trace)) {
         sequence_end(&b->sequence);
         trace_free(&b->trace);
-        status = out_of_memory(err);
+        status = trigger_bench_out_of_memory(err);
     }
     if (status != MACHINE_OK)
         free(b->seen);
@@ -66,8 +66,8 @@ void trigger_bench_end(struct bench *b)
 }
 
 /* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
-static const char *unsettled(const struct bench *b, const struct trace *t, struct trigger_span s,
-                             const struct trigger_sight *all)
+static const char *trigger_bench_unsettled(const struct bench *b, const struct trace *t, struct trigger_span s,
+                                           const struct trigger_sight *all)
 {
     struct trigger_sight early, late;
     double middle = 0.5 * (b->from_us + b->to_us), end = b->to_us - b->period_us;
@@ -82,8 +82,8 @@ static const char *unsettled(const struct bench *b, const struct trace *t, struc
 }
 
 /* What a repetition showed, from its samples. */
-static const char *look(struct bench *b, const struct trace *t, const struct sequence_run *run,
-                        const struct payload *p, struct bench_seen *out)
+static const char *trigger_bench_look(struct bench *b, const struct trace *t, const struct sequence_run *run,
+                                      const struct payload *p, struct bench_seen *out)
 {
     struct trigger_sight end;
     out->span = trigger_span(t, run->run);
@@ -94,34 +94,34 @@ static const char *look(struct bench *b, const struct trace *t, const struct seq
     if (why)
         return why;
     b->full_ipc = fmax(b->full_ipc, out->sight.ipc);
-    why = unsettled(b, t, out->span, &out->sight);
+    why = trigger_bench_unsettled(b, t, out->span, &out->sight);
     b->unsettled += why != NULL;
     return why;
 }
 
-static int attempt(struct bench *b, const struct segment *all, size_t n, size_t zero, bool keep,
-                   struct bench_seen *out, const char **why, struct machine_error *err)
+static int attempt(struct bench *b, const struct segment *all, size_t n, size_t zero, bool keep, struct bench_seen *out,
+                   const char **why, struct machine_error *err)
 {
     struct trace own, *t = keep ? &b->trace : &own;
     struct sequence_run run;
     trace_init(&own);
     if (!keep && sequence_trace(&b->sequence, &own)) {
         trace_free(&own);
-        return out_of_memory(err);
+        return trigger_bench_out_of_memory(err);
     }
     int status = sequence_record(&b->sequence, all, n, zero, t, &run, err);
     if (status == MACHINE_OK && run.invalid[0]) {
         snprintf(b->discarded_why, sizeof b->discarded_why, "%s", run.invalid);
         *why = b->discarded_why;
     } else if (status == MACHINE_OK) {
-        *why = look(b, t, &run, &all[1].payload, out);
+        *why = trigger_bench_look(b, t, &run, &all[1].payload, out);
     }
     trace_free(&own);
     return status;
 }
 
 int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
-              struct machine_error *err)
+                      struct machine_error *err)
 {
     struct segment all[SEQUENCE_SEGMENTS_MAX];
     size_t m = 0;
@@ -251,7 +251,8 @@ void trigger_bench_key(const struct bench *b, struct table *rows, const char *wh
         table_put_text(rows, "with", with ? with : "-");
 }
 
-void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g, const struct trigger_row *r)
+void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g,
+                       const struct trigger_row *r)
 {
     table_add_row(rows);
     trigger_bench_key(b, rows, r->what, r->density, r->with);
@@ -277,8 +278,8 @@ void trigger_bench_row(const struct bench *b, struct table *rows, const struct t
     table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
-                   const char *why)
+void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density,
+                           const char *with, const char *why)
 {
     table_add_missing(rows, why);
     trigger_bench_key(b, rows, what, density, with);
@@ -286,12 +287,13 @@ void trigger_bench_missing(const struct bench *b, struct table *rows, const char
         table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with,
-                    const char *of)
+void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density,
+                            const char *with, const char *of)
 {
     char why[420];
-    snprintf(why, sizeof why, "the repetitions of %.60s do not agree on a frequency: fewer than four in five are "
-             "alike%s%.100s; stop other programs, or choose another CPU with --cpu", of,
-             b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
+    snprintf(why, sizeof why,
+             "the repetitions of %.60s do not agree on a frequency: fewer than four in five are alike%s%.100s; stop "
+             "other programs, or choose another CPU with --cpu",
+             of, b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
     trigger_bench_missing(b, rows, what, density, with, why);
 }

@@ -15,12 +15,12 @@
  * the pilot tells; twice that, since counts vary. */
 #define LONG_US 200.0
 #define LONGER 2.0
-#define SHORT_US 0.01      /* what a machine can do at least */
+#define SHORT_US 0.01 /* what a machine can do at least */
 #define PERIOD_US 0.5
-#define ROUGH 1.05         /* ratio of long to short at which the bisection has found the place */
-#define SHARP 0.004        /* relative: what the count of a sharp threshold is narrowed down to */
-#define LEAST_AROUND 0.02  /* relative: the bursts of the fit lie at least so far to either side */
-#define AROUND_SIGMA 1.2   /* where trials tell most of a median and a spread together */
+#define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
+#define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
+#define LEAST_AROUND 0.02 /* relative: the bursts of the fit lie at least so far to either side */
+#define AROUND_SIGMA 1.2  /* where trials tell most of a median and a spread together */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 
 struct search {
@@ -61,7 +61,7 @@ static int try_range(struct search *s, double lo_us, double hi_us, unsigned n, s
     return MACHINE_OK;
 }
 
-static int bisect(struct search *s, double *lo_us, double *hi_us, struct machine_error *err)
+static int trigger_count_bisect(struct search *s, double *lo_us, double *hi_us, struct machine_error *err)
 {
     while (*hi_us > ROUGH * *lo_us) {
         double middle = *hi_us > 2 * *lo_us ? sqrt(*lo_us * *hi_us) : 0.5 * (*lo_us + *hi_us);
@@ -99,7 +99,8 @@ static double us_for(const struct search *s, double count)
 static int narrow(struct search *s, struct threshold *t, struct machine_error *err)
 {
     for (int i = 0; i < NARROW_STEPS && t->smallest_yes - t->largest_no > SHARP * t->smallest_yes &&
-                    t->smallest_yes > t->largest_no; i++) {
+                    t->smallest_yes > t->largest_no;
+         i++) {
         bool yes = false;
         int status = try_burst(s, us_for(s, 0.5 * (t->smallest_yes + t->largest_no)), &yes, err);
         if (status != MACHINE_OK)
@@ -118,7 +119,7 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
     return MACHINE_OK;
 }
 
-static int by_size(const void *a, const void *b)
+static int trigger_count_by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -134,7 +135,7 @@ static double radius_around(const struct search *s, double us)
     for (size_t i = 0; i < s->n; i++)
         if (!s->trial[i].yes)
             distance[n++] = fabs(s->us[i] - us);
-    qsort(distance, n, sizeof *distance, by_size);
+    qsort(distance, n, sizeof *distance, trigger_count_by_size);
     return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
 }
 
@@ -186,8 +187,8 @@ static int fit_varying(const struct search *s, struct threshold *over_us, struct
     double value = undisturbed_count(s, us->value), there = count_on_line(s, us->value, reach, us->value);
     t->at = (struct estimate){value, value + count_on_line(s, us->value, reach, us->lo) - there,
                               value + count_on_line(s, us->value, reach, us->hi) - there};
-    t->sigma = 0.5 * (undisturbed_count(s, us->value + over_us->sigma) -
-                      undisturbed_count(s, us->value - over_us->sigma));
+    t->sigma = 0.5 *
+               (undisturbed_count(s, us->value + over_us->sigma) - undisturbed_count(s, us->value - over_us->sigma));
     return MACHINE_OK;
 }
 
@@ -204,7 +205,7 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
     if (trials > BENCH_SEEN_MAX / 2)
         trials = BENCH_SEEN_MAX / 2;
     s->n = 0;
-    int status = bisect(s, &lo_us, &hi_us, err);
+    int status = trigger_count_bisect(s, &lo_us, &hi_us, err);
     if (status == MACHINE_OK)
         status = try_range(s, 0.4 * lo_us, 1.7 * hi_us, SURVEY, err);
     if (status != MACHINE_OK)
@@ -289,8 +290,8 @@ static struct estimate at_most(const struct search *s)
 
 /* What throttles is asked for by fewer instructions than a level, or it is the level that throttles. `first`: of the
  * lowest level; NULL: none is asked for. */
-static void throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
-                         const struct estimate *instructions, const struct estimate *first)
+static void trigger_count_throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
+                                       const struct estimate *instructions, const struct estimate *first)
 {
     if (!first || instructions->hi < first->lo)
         count_row(s, rows, &r, *instructions, 0, REFERENCES);
@@ -303,7 +304,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
     const struct trigger_row plain = r;
     int status = MACHINE_OK;
     if (throttle && from >= to)
-        throttle_row(s, rows, plain, throttle, NULL);
+        trigger_count_throttle_row(s, rows, plain, throttle, NULL);
     if (from > r.plain_grade) {
         r.grade = from;
         r.freq = trigger_bench_freq(s->b, SHORT, REFERENCES, KINDS);
@@ -315,7 +316,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
             continue; /* a level that was only passed over */
         status = find_count(s, &t, err);
         if (throttle && status == MACHINE_OK)
-            throttle_row(s, rows, plain, throttle, isnan(t.at.value) ? NULL : &t.at);
+            trigger_count_throttle_row(s, rows, plain, throttle, isnan(t.at.value) ? NULL : &t.at);
         throttle = NULL;
         r.grade = s->grade;
         r.freq = s->grade == to ? trigger_bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
@@ -337,26 +338,32 @@ static bool as_steady(const struct search *s, const struct trigger_pilot *p)
 
 static int count_rows(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
 {
-    int plain = trigger_bench_agreed(s->b, PLAIN, REFERENCES, KINDS), at_long = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS),
+    int plain = trigger_bench_agreed(s->b, PLAIN, REFERENCES, KINDS),
+        at_long = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS),
         at_short = trigger_bench_agreed(s->b, SHORT, REFERENCES, KINDS);
     struct trigger_throttle throttle;
     if (plain < 0 || at_long < 0 || at_short < 0) {
         trigger_bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
-                       plain < 0 ? s->b->plain.name : s->kernel->name);
+                               plain < 0 ? s->b->plain.name : s->kernel->name);
         return MACHINE_OK;
     }
     if (!as_steady(s, p)) {
         char why[300];
-        snprintf(why, sizeof why, "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s "
-                 "runs on for %.0f us: bursts do not show what it asks for; the rows of density do", s->long_us,
-                 trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name, BENCH_PILOT_US);
+        snprintf(why, sizeof why,
+                 "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s runs on for %.0f "
+                 "us: bursts do not show what it asks for; the rows of density do",
+                 s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name,
+                 BENCH_PILOT_US);
         trigger_bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
         return MACHINE_OK;
     }
     if (trigger_bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    struct trigger_row r = {.grade = plain, .plain_grade = plain, .throttled = throttle.throttled,
-                            .below = throttle.below, .lasts_us = throttle.lasts_us,
+    struct trigger_row r = {.grade = plain,
+                            .plain_grade = plain,
+                            .throttled = throttle.throttled,
+                            .below = throttle.below,
+                            .lasts_us = throttle.lasts_us,
                             .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
     /* what the shortest burst asks for already hides what throttling alone would take */
@@ -366,12 +373,14 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
 }
 
 /* The pilot, and the windows that follow from it. */
-static int prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
+static int trigger_count_prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
 {
     const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
-    int status = trigger_bench_pilot(s->b, &(struct trigger_bench_burst){&burst, 1}, 1, trigger_bench_period(s->b, PERIOD_US), p, err);
+    int status = trigger_bench_pilot(s->b, &(struct trigger_bench_burst){&burst, 1}, 1,
+                                     trigger_bench_period(s->b, PERIOD_US), p, err);
     s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
-    return status == MACHINE_OK ? trigger_bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err) : status;
+    return status == MACHINE_OK ? trigger_bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err)
+                                : status;
 }
 
 static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
@@ -398,7 +407,7 @@ int trigger_count(const struct tables_context *x, const struct cell *c, struct t
     s->b = &b;
     s->kernel = &c->a;
     if (status == MACHINE_OK)
-        status = prepare(s, &p, err);
+        status = trigger_count_prepare(s, &p, err);
     if (status == MACHINE_OK && trigger_goes_on(wish, &p, 1))
         status = search_count(s, &p, rows, err);
     free(s);

@@ -9,7 +9,7 @@
 
 #define FAR_US 50.0
 #define BIN_MOST_US 70.0
-#define BINS_LEAST 40 /* in a burst */
+#define BINS_LEAST 40       /* in a burst */
 #define SAME_FREQUENCY 0.01 /* relative, as in trigger.c */
 #define MOST_FREQUENCY 0.02 /* levels differ by 2.5 % at least */
 #define SIGMAS 4.0          /* of the scatter of a steady frequency: farther is another one */
@@ -28,7 +28,7 @@ bool trigger_same_level(const struct trigger_sight *a, const struct trigger_sigh
 }
 
 /* a has a higher license level than b, or a lower frequency. */
-static bool is_lower(const struct trigger_sight *a, const struct trigger_sight *b)
+static bool trigger_course_is_lower(const struct trigger_sight *a, const struct trigger_sight *b)
 {
     if (trigger_same_level(a, b))
         return false;
@@ -112,8 +112,7 @@ static int find_tolerance(struct bins *b)
 }
 
 /* Bins of the burst, so long that the frequency is told well in them, as far as that is possible. */
-static int burst_bins(const struct trace *t, struct trigger_span s, double begin_us, double *bin_us,
-                      struct bins *out)
+static int burst_bins(const struct trace *t, struct trigger_span s, double begin_us, double *bin_us, struct bins *out)
 {
     for (;; *bin_us *= 2) {
         if (make_bins(t, s, begin_us, 0, *bin_us, out))
@@ -132,7 +131,7 @@ static int burst_bins(const struct trace *t, struct trigger_span s, double begin
     return 0;
 }
 
-static bool alike(const struct bins *b, size_t i, const struct trigger_sight *as)
+static bool trigger_course_alike(const struct bins *b, size_t i, const struct trigger_sight *as)
 {
     return same_within(&b->sight[i], as, b->tolerance) && b->sight[i].ipc >= FULL * as->ipc;
 }
@@ -146,7 +145,7 @@ static size_t last_unlike(const struct bins *b, const struct trigger_sight *end)
             found = found == i && i ? i + 1 : found;
             continue;
         }
-        row = alike(b, i, end) ? 0 : row + 1;
+        row = trigger_course_alike(b, i, end) ? 0 : row + 1;
         /* what begins with the burst is no accident even if it is short */
         if (row >= 2 || (row == 1 && i == 0))
             found = i + 1;
@@ -160,20 +159,21 @@ static struct trigger_sight lowest_of(const struct bins *b, const struct trigger
     struct trigger_sight lowest = *plain;
     for (size_t i = 0; i + 1 < b->n; i++)
         if (!empty(b, i) && !empty(b, i + 1) && trigger_same_level(&b->sight[i], &b->sight[i + 1]) &&
-            is_lower(&b->sight[i], &lowest))
+            trigger_course_is_lower(&b->sight[i], &lowest))
             lowest = b->sight[i];
     return lowest;
 }
 
-static void follow(const struct bins *b, const struct trigger_sight *plain, double bin_us, struct trigger_course *out)
+static void trigger_course_follow(const struct bins *b, const struct trigger_sight *plain, double bin_us,
+                                  struct trigger_course *out)
 {
     struct trigger_sight lowest = lowest_of(b, plain);
     size_t row = 0, from = b->n, to = b->n;
-    bool lower = is_lower(&lowest, plain);
+    bool lower = trigger_course_is_lower(&lowest, plain);
     lowest.ipc = plain->ipc;
     for (size_t i = 0; i < b->n && from == b->n; i++)
-        if (!empty(b, i) && alike(b, i, &lowest) &&
-            (i + 1 == b->n || empty(b, i + 1) || alike(b, i + 1, &lowest)))
+        if (!empty(b, i) && trigger_course_alike(b, i, &lowest) &&
+            (i + 1 == b->n || empty(b, i + 1) || trigger_course_alike(b, i + 1, &lowest)))
             from = i;
     for (size_t i = from; i < b->n && to == b->n; i++) {
         row = empty(b, i) ? row : same_within(&b->sight[i], &lowest, b->tolerance) ? 0 : row + 1;
@@ -202,8 +202,8 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
     after.tolerance = burst.tolerance;
     out->bin_us = bin_us;
     out->settled_us = (double)last_unlike(&burst, &out->steady) * bin_us;
-    follow(&after, plain, bin_us, out);
-    if (isnan(out->back_us) && is_lower(&out->steady, plain))
+    trigger_course_follow(&after, plain, bin_us, out);
+    if (isnan(out->back_us) && trigger_course_is_lower(&out->steady, plain))
         out->back_us = 0; /* too soon to be seen */
     free(burst.sight);
     free(after.sight);
@@ -211,7 +211,7 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
 }
 
 /* The largest of those that are not far from the median: what is was disturbed by something else. */
-static double largest(double *x, size_t n)
+static double trigger_course_largest(double *x, size_t n)
 {
     double most = 2 * robust_median(x, n) + FAR_US, found = 0;
     for (size_t i = 0; i < n; i++)
@@ -231,7 +231,7 @@ static double smallest(double *x, size_t n)
 }
 
 /* Until when the plain code behind the burst stays slower, of those in which it is. */
-static void put_back(struct trigger_pilot *out, double *back, size_t m)
+static void trigger_course_put_back(struct trigger_pilot *out, double *back, size_t m)
 {
     if (!m)
         return;
@@ -265,9 +265,9 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigge
     }
     out->steady = (struct trigger_sight){robust_median(freq, n), robust_median(ipc, n), robust_median(level, n), 0};
     out->counted = !isnan(out->steady.level) && !isnan(plain->level);
-    out->settled_us = largest(settled, n);
-    out->after_us = largest(after, n);
+    out->settled_us = trigger_course_largest(settled, n);
+    out->after_us = trigger_course_largest(after, n);
     out->lower = 2 * m > n;
     out->stays = out->lower && 2 * stays > m; /* of those that were lower at all */
-    put_back(out, back, m);
+    trigger_course_put_back(out, back, m);
 }

@@ -11,10 +11,10 @@
 /* One repetition. Times in microseconds, exact to about a bin. */
 struct trigger_course {
     struct trigger_sight steady; /* the burst in its last quarter */
-    double bin_us;     /* the bins that were used */
-    double settled_us; /* from its first instruction until it runs as in that quarter; 0: at once */
-    double after_us;   /* after its last instruction, until plain code runs at full rate on the lowest level there */
-    double back_us;    /* ... until it leaves this level; INFINITY: not within the recording; NaN: it is the one that
+    double bin_us;               /* the bins that were used */
+    double settled_us;           /* from its first instruction until it runs as in that quarter; 0: at once */
+    double after_us; /* after its last instruction, until plain code runs at full rate on the lowest level there */
+    double back_us;  /* ... until it leaves this level; INFINITY: not within the recording; NaN: it is the one that
                         * plain code has anyway */
 };
 
@@ -30,11 +30,11 @@ const char *trigger_course(const struct trace *t, struct trigger_span s, double 
 /* What n repetitions of the same burst tell together. */
 struct trigger_pilot {
     struct trigger_sight plain, steady; /* medians */
-    bool counted;       /* levels are counted */
-    bool lower;         /* the burst or what follows it has a lower level or frequency than plain code */
-    bool stays;         /* in most repetitions in which it was lower the plain code was not back at the end */
-    double bin_us;      /* the longest */
-    double settled_us, after_us;                 /* the longest of those that are not far from the median */
+    bool counted;                       /* levels are counted */
+    bool lower;                  /* the burst or what follows it has a lower level or frequency than plain code */
+    bool stays;                  /* in most repetitions in which it was lower the plain code was not back at the end */
+    double bin_us;               /* the longest */
+    double settled_us, after_us; /* the longest of those that are not far from the median */
     /* the shortest, likewise, the median, and the longest; INFINITY, 0, 0: not lower */
     double back_us, back_usual_us, back_most_us;
 };

@@ -16,8 +16,8 @@
  * cycle and 2.5 GHz, after 50 us of throttling.
  */
 #define BURST_US 600.0
-#define SETTLED 3.0        /* the burst against the time that the densest takes to settle */
-#define SLOW_US 200.0      /* where it takes longer than this, instructions may be counted: sparse code takes longer */
+#define SETTLED 3.0   /* the burst against the time that the densest takes to settle */
+#define SLOW_US 200.0 /* where it takes longer than this, instructions may be counted: sparse code takes longer */
 #define BURST_MOST_US 4000.0 /* with the warm-up less than the 10 ms of the kernel helper */
 #define PERIOD_US 3.0 /* a reading takes 20 ns and more, which the rate loses; throttling of 9 us (D) must show */
 #define REJECT 5.0
@@ -29,8 +29,8 @@ struct probe {
     size_t first; /* of b->seen: `repeats` bursts, each with one of plain code behind it */
     bool throttled;
     double below, lasts_us; /* throttling that would have been found */
-    int grade, demand; /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
-    struct estimate rate; /* counted instructions per core cycle at full rate */
+    int grade, demand;      /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
+    struct estimate rate;   /* counted instructions per core cycle at full rate */
 };
 
 struct density {
@@ -42,7 +42,7 @@ struct density {
     struct probe probe[PROBES_MAX];
 };
 
-static int judge(struct density *d, struct probe *p)
+static int trigger_density_judge(struct density *d, struct probe *p)
 {
     double rate[64];
     struct trigger_throttle throttle;
@@ -71,7 +71,7 @@ static int judge_all(struct density *d)
     return 0;
 }
 
-static struct probe *find(struct density *d, unsigned density)
+static struct probe *trigger_density_find(struct density *d, unsigned density)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->probe[i].density == density)
@@ -101,7 +101,7 @@ static int take_bursts(struct density *d, const struct payload *p, struct machin
     return MACHINE_OK;
 }
 
-static int measure_once(struct density *d, const struct payload *p, struct machine_error *err)
+static int trigger_density_measure_once(struct density *d, const struct payload *p, struct machine_error *err)
 {
     struct probe *new = &d->probe[d->n];
     *new = (struct probe){.density = p->density, .first = d->b->n_seen};
@@ -109,20 +109,21 @@ static int measure_once(struct density *d, const struct payload *p, struct machi
     if (status != MACHINE_OK)
         return status;
     d->n++;
-    int bad = judge(d, new);
+    int bad = trigger_density_judge(d, new);
     trace_free(&d->b->trace); /* only what is being judged is kept */
     trace_init(&d->b->trace);
     return bad || sequence_trace(&d->b->sequence, &d->b->trace) || judge_all(d)
-               ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
 }
 
 /* Again where the repetitions do not agree; those of before are discarded then. */
-static int measure(struct density *d, unsigned density, struct machine_error *err)
+static int trigger_density_measure(struct density *d, unsigned density, struct machine_error *err)
 {
     struct payload p;
     char name[KERNEL_NAME_MAX + 16], why[200];
     int status = MACHINE_OK;
-    if (find(d, density) || d->n == PROBES_MAX)
+    if (trigger_density_find(d, density) || d->n == PROBES_MAX)
         return MACHINE_OK;
     snprintf(name, sizeof name, density > 1 ? "%s@1/%u" : "%s", d->b->cell->a.kernel->name, density);
     if (kernel_parse(name, &p, why, sizeof why))
@@ -136,20 +137,21 @@ static int measure(struct density *d, unsigned density, struct machine_error *er
             snprintf(d->b->discarded_why, sizeof d->b->discarded_why, "the frequency changed from time to time");
             d->b->n_seen = d->probe[d->n].first;
         }
-        status = measure_once(d, &p, err);
+        status = trigger_density_measure_once(d, &p, err);
     }
     return status;
 }
 
 /* The largest N at which `demand` is reached, between one that does and one that does not. */
-static int bisect(struct density *d, int demand, unsigned dense, unsigned sparse, struct machine_error *err)
+static int trigger_density_bisect(struct density *d, int demand, unsigned dense, unsigned sparse,
+                                  struct machine_error *err)
 {
     while (sparse - dense > 1) {
         unsigned middle = (dense + sparse) / 2;
-        int status = measure(d, middle, err);
+        int status = trigger_density_measure(d, middle, err);
         if (status != MACHINE_OK)
             return status;
-        const struct probe *p = find(d, middle);
+        const struct probe *p = trigger_density_find(d, middle);
         if (!p || p->demand < 0)
             return MACHINE_OK; /* listed as missing */
         *(p->demand >= demand ? &dense : &sparse) = middle;
@@ -165,14 +167,19 @@ static int by_density(const void *a, const void *b)
 
 static struct trigger_row row_of(const struct density *d, const struct probe *p, const char *what)
 {
-    return (struct trigger_row){.what = what, .density = p->density, .grade = p->grade,
+    return (struct trigger_row){.what = what,
+                                .density = p->density,
+                                .grade = p->grade,
                                 .plain_grade = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2),
-                                .throttled = p->throttled, .below = p->below, .lasts_us = p->lasts_us,
+                                .throttled = p->throttled,
+                                .below = p->below,
+                                .lasts_us = p->lasts_us,
                                 .freq = trigger_bench_freq(d->b, p->first, d->repeats, 2),
-                                .plain = trigger_bench_freq(d->b, p->first + 1, d->repeats, 2), .n = d->repeats};
+                                .plain = trigger_bench_freq(d->b, p->first + 1, d->repeats, 2),
+                                .n = d->repeats};
 }
 
-static void write_rows(struct density *d, struct table *rows)
+static void trigger_density_write_rows(struct density *d, struct table *rows)
 {
     qsort(d->probe, d->n, sizeof *d->probe, by_density);
     for (size_t i = 0; i < d->n; i++) {
@@ -205,14 +212,15 @@ static void write_limits(struct density *d, struct table *rows)
 
 static int search(struct density *d, struct machine_error *err)
 {
-    int status = measure(d, 1, err);
+    int status = trigger_density_measure(d, 1, err);
     if (status == MACHINE_OK)
-        status = measure(d, RARE, err);
+        status = trigger_density_measure(d, RARE, err);
     if (status != MACHINE_OK)
         return status;
-    for (int demand = find(d, RARE)->demand + 1; demand <= find(d, 1)->demand && status == MACHINE_OK; demand++) {
+    for (int demand = trigger_density_find(d, RARE)->demand + 1;
+         demand <= trigger_density_find(d, 1)->demand && status == MACHINE_OK; demand++) {
         unsigned dense = 1, sparse = RARE;
-        if (find(d, RARE)->demand < 0)
+        if (trigger_density_find(d, RARE)->demand < 0)
             break;
         for (size_t i = 0; i < d->n; i++) { /* what earlier bisections have shown */
             const struct probe *p = &d->probe[i];
@@ -222,7 +230,7 @@ static int search(struct density *d, struct machine_error *err)
                 sparse = p->density;
         }
         if (dense < sparse)
-            status = bisect(d, demand, dense, sparse, err);
+            status = trigger_density_bisect(d, demand, dense, sparse, err);
     }
     return status;
 }
@@ -236,15 +244,15 @@ static int search_density(struct density *d, struct table *rows, struct machine_
         return status;
     status = search(d, err);
     if (status == MACHINE_OK) {
-        write_rows(d, rows);
+        trigger_density_write_rows(d, rows);
         write_limits(d, rows);
     }
     trigger_bench_end(d->b);
     return status;
 }
 
-int trigger_density(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,
-                    struct table *rows, struct machine_error *err)
+int trigger_density(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
+                    struct machine_error *err)
 {
     struct bench b;
     struct trigger_pilot p;
@@ -254,7 +262,8 @@ int trigger_density(const struct tables_context *x, const struct cell *c, struct
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     int status = trigger_bench_init(&b, x, c, "64add", err);
     if (status == MACHINE_OK)
-        status = trigger_bench_pilot(&b, &(struct trigger_bench_burst){&burst, 1}, 1, trigger_bench_period(&b, PERIOD_US), &p, err);
+        status = trigger_bench_pilot(&b, &(struct trigger_bench_burst){&burst, 1}, 1,
+                                     trigger_bench_period(&b, PERIOD_US), &p, err);
     d->b = &b;
     d->repeats = x->options->brief ? BRIEF_REPEATS : REPEATS;
     d->settled_us = status == MACHINE_OK ? p.settled_us : 0;

@@ -10,9 +10,9 @@
 #define INTERRUPTED_US 60.0 /* halts of frequency changes take about 10 us (G 5.2.2), waits 650 us and more (D) */
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
-#define THROTTLED 0.95      /* of the full rate, where noise allows it ... */
+#define THROTTLED 0.95 /* of the full rate, where noise allows it ... */
 #define THROTTLED_LEAST 0.7
-#define THROTTLED_SIGMAS 5  /* ... of a sample's median over the repetitions */
+#define THROTTLED_SIGMAS 5 /* ... of a sample's median over the repetitions */
 #define THROTTLED_US 4.0
 
 struct trigger_span trigger_span(const struct trace *t, uint32_t run)
@@ -87,7 +87,7 @@ static bool all_counted(const struct trigger_sight *s, size_t n)
     return n > 0;
 }
 
-static int descending(const void *a, const void *b)
+static int trigger_fit_descending(const void *a, const void *b)
 {
     double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
     return (x < y) - (x > y);
@@ -102,7 +102,7 @@ static int grade_by_frequency(struct trigger_sight *s, size_t n, struct trigger_
     for (size_t i = 0; i < n; i++)
         x[i] = log(s[i].freq);
     out->n = robust_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
-    qsort(mode, out->n, sizeof *mode, descending);
+    qsort(mode, out->n, sizeof *mode, trigger_fit_descending);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 1; k < out->n; k++)
             if (fabs(x[i] - mode[k].mean) < fabs(x[i] - mode[s[i].grade].mean))

@@ -62,12 +62,12 @@ int trigger_agreed(const struct trigger_sight *s, size_t n);
 /* A burst that is throttled at first. */
 struct trigger_throttle {
     bool throttled;
-    double ratio;        /* lowest rate against the full one, of medians over the repetitions; 1: not throttled */
-    double onset_us;     /* from the burst's first instruction; NaN: not throttled */
-    double full_ipc;     /* payload instructions per cycle at the end of the burst */
+    double ratio;    /* lowest rate against the full one, of medians over the repetitions; 1: not throttled */
+    double onset_us; /* from the burst's first instruction; NaN: not throttled */
+    double full_ipc; /* payload instructions per cycle at the end of the burst */
     struct estimate instructions; /* of the payload until then: at least; at most, with the first slow sample */
-    double below;        /* what would have been found: a rate below this part of the full one; NaN: not known ... */
-    double lasts_us;     /* ... that lasts so long */
+    double below;    /* what would have been found: a rate below this part of the full one; NaN: not known ... */
+    double lasts_us; /* ... that lasts so long */
 };
 /*
  * Looks at bursts that begin at begin_us[i] (of span i) and end at time 0, `n` repetitions: throttled where the median

@@ -23,7 +23,8 @@ static unsigned repeats_of(const struct tables_context *x)
     return x->options->brief ? BRIEF_REPEATS : REPEATS;
 }
 
-static int interrupted(const struct tables_context *x, unsigned done, unsigned n, struct machine_error *err)
+static int trigger_others_interrupted(const struct tables_context *x, unsigned done, unsigned n,
+                                      struct machine_error *err)
 {
     return tables_stop(x, (double)done / n) ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
@@ -48,7 +49,7 @@ static int mixture_round(struct bench *b, struct machine_error *err)
 }
 
 /* Whether all kinds of repetitions agree, each with its own; else all is forgotten. -1: out of memory. */
-static int settled(struct bench *b, size_t n, size_t kinds)
+static int trigger_others_settled(struct bench *b, size_t n, size_t kinds)
 {
     struct trigger_grades grades;
     if (trigger_bench_grade(b, &grades))
@@ -70,11 +71,11 @@ static int rounds(struct bench *b, unsigned n, size_t kinds, int (*round)(struct
         for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
             status = round(b, err);
             if (status == MACHINE_OK)
-                status = interrupted(b->context, i, n, err);
+                status = trigger_others_interrupted(b->context, i, n, err);
         }
         if (status != MACHINE_OK)
             return status;
-        done = settled(b, n, kinds);
+        done = trigger_others_settled(b, n, kinds);
         if (done < 0)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         if (done)
@@ -90,7 +91,8 @@ static int mixture_row(struct bench *b, size_t n, struct table *rows, struct mac
     int level[MIXTURE_KINDS];
     static const char *const alone[MIXTURE_KINDS] = {NULL, "level_kernel", "level_with", NULL};
     /* the rate of the mixture changes from part to part: whether it is throttled its parts tell */
-    if (trigger_bench_grade(b, &grades) || trigger_bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
+    if (trigger_bench_grade(b, &grades) ||
+        trigger_bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
         trigger_bench_throttled(b, MIXTURE_B, n, MIXTURE_KINDS, &throttle[MIXTURE_B]))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     for (size_t k = 0; k < MIXTURE_KINDS; k++) {
@@ -98,17 +100,23 @@ static int mixture_row(struct bench *b, size_t n, struct table *rows, struct mac
         if (level[k] >= 0)
             continue;
         trigger_bench_disagree(b, rows, "mixture", 1, b->cell->b.name,
-                       k == MIXTURE_BOTH ? "the mixture" : k == MIXTURE_PLAIN ? b->plain.name
-                       : k == MIXTURE_A ? b->cell->a.name : b->cell->b.name);
+                               k == MIXTURE_BOTH    ? "the mixture"
+                               : k == MIXTURE_PLAIN ? b->plain.name
+                               : k == MIXTURE_A     ? b->cell->a.name
+                                                    : b->cell->b.name);
         return MACHINE_OK;
     }
-    struct trigger_row r = {.what = "mixture", .with = b->cell->b.name, .density = 1, .grade = level[MIXTURE_BOTH],
+    struct trigger_row r = {.what = "mixture",
+                            .with = b->cell->b.name,
+                            .density = 1,
+                            .grade = level[MIXTURE_BOTH],
                             .plain_grade = level[MIXTURE_PLAIN],
                             .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
                             .below = fmin(throttle[MIXTURE_A].below, throttle[MIXTURE_B].below),
                             .lasts_us = fmax(throttle[MIXTURE_A].lasts_us, throttle[MIXTURE_B].lasts_us),
                             .freq = trigger_bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
-                            .plain = trigger_bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS), .n = n};
+                            .plain = trigger_bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS),
+                            .n = n};
     trigger_bench_row(b, rows, &grades, &r);
     for (size_t k = MIXTURE_A; k <= MIXTURE_B; k++) {
         static const char *const freq[MIXTURE_KINDS] = {NULL, "freq_kernel_ghz", "freq_with_ghz", NULL};
@@ -137,8 +145,8 @@ static int mixture_pilot(struct bench *b, struct trigger_pilot *p, struct machin
     return trigger_bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), PERIOD_US, err);
 }
 
-int trigger_mixture(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,
-                    struct table *rows, struct machine_error *err)
+int trigger_mixture(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
+                    struct machine_error *err)
 {
     struct bench b;
     struct trigger_pilot p[3];
@@ -175,16 +183,21 @@ static int dirty_row(struct bench *b, size_t n, struct table *rows, struct machi
     struct trigger_grades grades;
     if (trigger_bench_grade(b, &grades))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int plain = trigger_bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS), clean = trigger_bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
+    int plain = trigger_bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS),
+        clean = trigger_bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
         dirty = trigger_bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
     if (plain < 0 || clean < 0 || dirty < 0) {
         trigger_bench_disagree(b, rows, "dirty", 1, b->plain.name, plain < 0 ? b->plain.name : "the code after it");
         return MACHINE_OK;
     }
-    struct trigger_row r = {.what = "dirty", .with = b->plain.name, .density = 1, .grade = dirty,
+    struct trigger_row r = {.what = "dirty",
+                            .with = b->plain.name,
+                            .density = 1,
+                            .grade = dirty,
                             .plain_grade = clean > plain ? clean : plain,
                             .freq = trigger_bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
-                            .plain = trigger_bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS), .n = n};
+                            .plain = trigger_bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS),
+                            .n = n};
     struct estimate ratio = slowdown(b, n);
     trigger_bench_row(b, rows, &grades, &r);
     table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
@@ -218,7 +231,8 @@ static int dirty_pilot(struct bench *b, struct trigger_pilot *p, struct machine_
     struct segment burst = {.duration_us = BENCH_PILOT_US, .sampled = true};
     int status = clean_kernel(b->cell, &burst.payload, err);
     if (status == MACHINE_OK)
-        status = trigger_bench_pilot(b, &(struct trigger_bench_burst){&burst, 1}, 1, trigger_bench_period(b, DIRTY_PERIOD_US), p, err);
+        status = trigger_bench_pilot(b, &(struct trigger_bench_burst){&burst, 1}, 1,
+                                     trigger_bench_period(b, DIRTY_PERIOD_US), p, err);
     if (status != MACHINE_OK)
         return status;
     b->from_us = fmax(DIRTY_FROM_US, DIRTY_WAITS * fmax(p->back_usual_us, 0.5 * p->back_most_us));

@@ -19,7 +19,7 @@
 static const double after_all_us[] = {2000, 12000}, before_us[] = {3000, 12000};
 #define STEADY 0.75 /* of the burst: what is not settled until then is not steady in its last quarter */
 #define PLAIN_US 400.0
-#define MARGIN_US 10.0  /* more than a bin */
+#define MARGIN_US 10.0 /* more than a bin */
 /* Where the window lies when nothing speaks against it: transitions take up to about 100 us (G 3.2.2), licenses last
  * 650 us and more (D). */
 #define USUAL_FROM_US 150.0
@@ -35,8 +35,8 @@ struct pilot {
     unsigned runs;
 };
 
-static int record(struct pilot *p, const struct trigger_bench_burst *burst, double after_us, struct trace *t,
-                  struct sequence_run *run, struct machine_error *err)
+static int trigger_pilot_record(struct pilot *p, const struct trigger_bench_burst *burst, double after_us,
+                                struct trace *t, struct sequence_run *run, struct machine_error *err)
 {
     struct segment all[SEQUENCE_SEGMENTS_MAX];
     size_t m = 0;
@@ -51,15 +51,16 @@ static int record(struct pilot *p, const struct trigger_bench_burst *burst, doub
 }
 
 /* One burst until it tells something. `plain` NULL: it is plain code itself. */
-static int one(struct pilot *p, const struct trigger_bench_burst *burst, const struct trigger_sight *plain,
-               double after_us, struct trigger_course *out, struct machine_error *err)
+static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *burst,
+                             const struct trigger_sight *plain, double after_us, struct trigger_course *out,
+                             struct machine_error *err)
 {
     const char *why = "";
     char invalid[120] = "";
     for (int tries = 0; tries < TRIES; tries++) {
         struct trace t;
         struct sequence_run run = {.run = 0};
-        int status = record(p, burst, after_us, &t, &run, err);
+        int status = trigger_pilot_record(p, burst, after_us, &t, &run, err);
         if (status == MACHINE_OK && run.invalid[0]) {
             snprintf(invalid, sizeof invalid, "%s", run.invalid);
             why = invalid;
@@ -95,7 +96,7 @@ static int several(struct pilot *p, const struct trigger_bench_burst *burst, con
     unsigned runs = plain ? p->runs : BRIEF_RUNS;
     for (unsigned i = 0; i < runs; i++) {
         bool lower = i == 0 || !isnan(course[0].back_us);
-        int status = one(p, burst, plain, plain && lower ? p->after_us : SHORT_AFTER_US, &course[i], err);
+        int status = trigger_pilot_one(p, burst, plain, plain && lower ? p->after_us : SHORT_AFTER_US, &course[i], err);
         if (status != MACHINE_OK)
             return status;
         trigger_pilot(course, i + 1, plain ? plain : &course[0].steady, out);
@@ -128,7 +129,7 @@ static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, 
 }
 
 /* What b's repetitions need so that none carries over into the next one, and what is checked in them. */
-static void prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
+static void trigger_pilot_prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
 {
     b->warmup_us = fmax(b->context->options->warmup_us, WARMUP_US);
     b->check_rate = true;
@@ -144,7 +145,8 @@ static void prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
 }
 
 /* The first of the bursts that do not settle, or n. */
-static size_t unsettled(const struct trigger_bench_burst *burst, size_t n, const struct trigger_pilot *p, double after)
+static size_t trigger_pilot_unsettled(const struct trigger_bench_burst *burst, size_t n, const struct trigger_pilot *p,
+                                      double after)
 {
     size_t i = 0;
     while (i < n && settles(&burst[i], &p[i], after))
@@ -167,33 +169,34 @@ static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, 
     return !stays ? MACHINE_OK
                   : machine_fail(err, MACHINE_CANNOT, "look at it with --transition and a longer --observe",
                                  "%.0f us after %.40s the core is not back at the frequency of %.40s, so nothing shows "
-                                 "what the next burst asks for", p->after_us, burst[0].segments[0].payload.name,
-                                 p->b->plain.name);
+                                 "what the next burst asks for",
+                                 p->after_us, burst[0].segments[0].payload.name, p->b->plain.name);
 }
 
 int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, double period_us,
-                struct trigger_pilot *out, struct machine_error *err)
+                        struct trigger_pilot *out, struct machine_error *err)
 {
-    struct pilot p = {.b = b, .period_us = fmax(period_us, PERIOD_US),
-                      .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
+    struct pilot p = {
+        .b = b, .period_us = fmax(period_us, PERIOD_US), .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
     size_t bad = 0;
     for (int attempt = 0; attempt == 0 || (attempt < BENCH_ATTEMPTS && bad < n); attempt++) {
         /* again where it does not settle: a neighbour on the same processor may have come or gone */
         int status = until_back(&p, burst, n, out, err);
         if (status != MACHINE_OK)
             return status;
-        bad = unsettled(burst, n, out, p.after_us);
+        bad = trigger_pilot_unsettled(burst, n, out, p.after_us);
     }
     if (bad < n)
-        return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                            "%.40s, or the code behind it, has not settled within %.0f us: there is no level that it "
-                            "asks for", burst[bad].segments[0].payload.name, STEADY * BENCH_PILOT_US);
-    prepare(b, out, n);
+        return machine_fail(
+            err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
+            "%.40s, or the code behind it, has not settled within %.0f us: there is no level that it asks for",
+            burst[bad].segments[0].payload.name, STEADY * BENCH_PILOT_US);
+    trigger_pilot_prepare(b, out, n);
     return MACHINE_OK;
 }
 
 int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
-                 struct machine_error *err)
+                         struct machine_error *err)
 {
     double period = trigger_bench_period(b, period_us), margin = fmax(MARGIN_US, exact_us);
     double from = settled_us + margin, to = back_us - margin;
@@ -205,9 +208,9 @@ int trigger_bench_window(struct bench *b, double settled_us, double back_us, dou
     if (to - from >= SAMPLES_LEAST)
         return machine_fail(err, MACHINE_CANNOT, "use a shorter --period",
                             "what a short burst asks for shows only from %.0f to %.0f us after it, which is too short "
-                            "for samples of %g us", from, to, period);
-    return machine_fail(err, MACHINE_CANNOT,
-                        "the rows of density say what it asks for when it runs on",
+                            "for samples of %g us",
+                            from, to, period);
+    return machine_fail(err, MACHINE_CANNOT, "the rows of density say what it asks for when it runs on",
                         "a transition takes %.0f us, and %.0f us after a burst the core leaves its level: there is no "
                         "time in between in which the level that a short burst asks for is there",
                         settled_us, back_us);

@@ -6,12 +6,12 @@
 #include "tables/table/estimates.h"
 #include "tables/trigger/trigger.h"
 
-static bool is(const struct table *t, size_t row, const char *what)
+static bool trigger_text_is(const struct table *t, size_t row, const char *what)
 {
     return table_says(t, row, "what", what);
 }
 
-static bool any(const struct table *t, const char *what)
+static bool trigger_text_any(const struct table *t, const char *what)
 {
     return table_find(t, "what", what) < t->n_rows;
 }
@@ -44,18 +44,18 @@ static double longest_burst(const struct table *t)
 {
     double us = INFINITY;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is(t, i, "count"))
+        if (trigger_text_is(t, i, "count"))
             us = fmin(us, table_number(t, i, "longest_us"));
     return us;
 }
 
-static void print_counts(FILE *out, const struct table *t)
+static void trigger_text_print_counts(FILE *out, const struct table *t)
 {
     fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "asks for", "instructions before that",
             "spread", "GHz", "n");
     for (size_t i = 0; i < t->n_rows; i++) {
         double spread = table_number(t, i, "spread");
-        if (!is(t, i, "count"))
+        if (!trigger_text_is(t, i, "count"))
             continue;
         fprintf(out, "  %-14s %5.0f  %-16s ", table_text(t, i, "kernel"), table_number(t, i, "active_cores"),
                 table_text(t, i, "asks"));
@@ -71,8 +71,9 @@ static void print_counts(FILE *out, const struct table *t)
         fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us with so many cores active\n",
                 longest_burst(t));
     if (table_find(t, "asks", "undecided") < t->n_rows)
-        fputs("  undecided: by its limits the frequency may be lower than that of plain code; levels are then not "
-              "told\n", out);
+        fputs(
+            "  undecided: by its limits the frequency may be lower than that of plain code; levels are then not told\n",
+            out);
 }
 
 static void print_densities(FILE *out, const struct table *t)
@@ -82,7 +83,7 @@ static void print_densities(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows; i++) {
         double rate = table_number(t, i, "rate_per_cycle"), lo = table_number(t, i, "rate_per_cycle_lo");
         char text[60] = "";
-        if (!is(t, i, "density limit"))
+        if (!trigger_text_is(t, i, "density limit"))
             continue;
         if (isnan(lo))
             snprintf(text, sizeof text, "%.4f suffice", rate);
@@ -108,7 +109,7 @@ static void print_mixtures(FILE *out, const struct table *t)
     fprintf(out, "\n  %-25s %5s  %-16s %9s %9s\n", "mixture", "cores", "asks for", "one alone", "the other");
     for (size_t i = 0; i < t->n_rows; i++) {
         char name[80];
-        if (!is(t, i, "mixture"))
+        if (!trigger_text_is(t, i, "mixture"))
             continue;
         snprintf(name, sizeof name, "%.30s, %.30s", table_text(t, i, "kernel"), table_text(t, i, "with"));
         fprintf(out, "  %-25s %5.0f  %-16s", name, table_number(t, i, "active_cores"), table_text(t, i, "asks"));
@@ -123,7 +124,7 @@ static void print_dirty(FILE *out, const struct table *t)
     fprintf(out, "\n  %-16s %-10s %5s  %-16s %8s  %s\n", "left dirty by", "code", "cores", "asks for", "GHz",
             "rate against the same on clean registers");
     for (size_t i = 0; i < t->n_rows; i++) {
-        if (!is(t, i, "dirty"))
+        if (!trigger_text_is(t, i, "dirty"))
             continue;
         fprintf(out, "  %-16s %-10s %5.0f  %-16s ", table_text(t, i, "kernel"), table_text(t, i, "with"),
                 table_number(t, i, "active_cores"), table_text(t, i, "asks"));
@@ -135,13 +136,13 @@ static void print_dirty(FILE *out, const struct table *t)
 void trigger_print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, TRIGGER_TITLE);
-    if (any(t, "count"))
-        print_counts(out, t);
-    if (any(t, "density limit"))
+    if (trigger_text_any(t, "count"))
+        trigger_text_print_counts(out, t);
+    if (trigger_text_any(t, "density limit"))
         print_densities(out, t);
-    if (any(t, "mixture"))
+    if (trigger_text_any(t, "mixture"))
         print_mixtures(out, t);
-    if (any(t, "dirty"))
+    if (trigger_text_any(t, "dirty"))
         print_dirty(out, t);
     table_print_missing(out, colour, t);
 }
@@ -181,20 +182,21 @@ static void nothing_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows; i++) {
         double cores = table_number(t, i, "active_cores"), longest = 0, lower = 0;
         size_t kernels = 0;
-        bool first = is(t, i, "count");
+        bool first = trigger_text_is(t, i, "count");
         for (size_t k = 0; k < i && first; k++)
-            first = !is(t, k, "count") || table_number(t, k, "active_cores") != cores;
+            first = !trigger_text_is(t, k, "count") || table_number(t, k, "active_cores") != cores;
         for (size_t k = 0; k < t->n_rows && first; k++)
-            if (is(t, k, "count") && table_number(t, k, "active_cores") == cores) {
+            if (trigger_text_is(t, k, "count") && table_number(t, k, "active_cores") == cores) {
                 kernels++; /* one row each where none asks for a level */
                 longest = fmax(longest, table_number(t, k, "longest_us"));
                 double least = table_number(t, k, "freq_ghz_lo") / table_number(t, k, "plain_ghz_hi");
                 lower = isnan(least) ? INFINITY : fmax(lower, 1 - least);
             }
         if (first && isfinite(lower))
-            fprintf(out, "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s: none lower by "
-                    "more than %.2g %% (95 %% limits).\n", on_cores(t, i, text, sizeof text), longest, kernels,
-                    kernels == 1 ? "" : "s", 100 * lower);
+            fprintf(out,
+                    "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
+                    "than %.2g %% (95 %% limits).\n",
+                    on_cores(t, i, text, sizeof text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
     }
 }
 
@@ -204,13 +206,12 @@ static void counts_found(FILE *out, const struct table *t)
     char text[40];
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
-        measured += is(t, i, "count") && table_says(t, i, "asks", "nothing");
-        if (!is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
+        measured += trigger_text_is(t, i, "count") && table_says(t, i, "asks", "nothing");
+        if (!trigger_text_is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
         fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
         if (lo > 1)
-            fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo,
-                    table_number(t, i, "count_hi"));
+            fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
             fprintf(out, "within its first %.0f instructions", count);
         fprintf(out, " %s", on_cores(t, i, text, sizeof text));
@@ -227,7 +228,7 @@ static void limits_found(FILE *out, const struct table *t)
     char text[40];
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
-        if (is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
+        if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
             fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) %s",
                     said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"),
                     table_number(t, i, "rate_per_cycle"), lo, on_cores(t, i, text, sizeof text));
@@ -243,11 +244,11 @@ static void others_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows && said < 4; i++) {
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
-        if (is(t, i, "mixture") && level > one && level > two)
+        if (trigger_text_is(t, i, "mixture") && level > one && level > two)
             fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, %s", said++ ? "; " : "",
                     table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"),
                     on_cores(t, i, text, sizeof text));
-        if (is(t, i, "dirty") && asks_level(t, i))
+        if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
             fprintf(out, "%s%s after %s runs at %s %s", said++ ? "; " : "", table_text(t, i, "with"),
                     table_text(t, i, "kernel"), table_text(t, i, "asks"), on_cores(t, i, text, sizeof text));
     }
@@ -270,10 +271,11 @@ static void tell_unsupported(FILE *out, const struct table *t)
         return;
     char freq[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
     struct estimate a = estimates_of_table(t, first, "freq_ghz"), b = estimates_of_table(t, first, "plain_ghz");
-    fprintf(out, "%zu row%s that %s for a lower frequency %s not told, for its limits and those of plain code overlap: "
-            "%s at %s GHz, plain code at %s GHz.\n", n, n == 1 ? "" : "s", n == 1 ? "asks" : "ask",
-            n == 1 ? "is" : "are", table_text(t, first, "kernel"), estimates_text(&a, 3, freq),
-            estimates_text(&b, 3, plain));
+    fprintf(out,
+            "%zu row%s that %s for a lower frequency %s not told, for its limits and those of plain code overlap: %s "
+            "at %s GHz, plain code at %s GHz.\n",
+            n, n == 1 ? "" : "s", n == 1 ? "asks" : "ask", n == 1 ? "is" : "are", table_text(t, first, "kernel"),
+            estimates_text(&a, 3, freq), estimates_text(&b, 3, plain));
 }
 
 void trigger_findings(FILE *out, const struct table *t)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_demand(const void *a, const void *b)
+static int meanings_by_demand(const void *a, const void *b)
 {
     const struct meaning_kind *x = a, *y = b;
     if (x->width != y->width)
@@ -27,7 +27,7 @@ bool meaning_add(struct meaning_input *r, unsigned width, bool heavy, double sha
     if (r->n_kinds == READINGS_KINDS_MAX)
         return false;
     r->kinds[r->n_kinds++] = (struct meaning_kind){width, heavy, share, share};
-    qsort(r->kinds, r->n_kinds, sizeof r->kinds[0], by_demand);
+    qsort(r->kinds, r->n_kinds, sizeof r->kinds[0], meanings_by_demand);
     return true;
 }
 
@@ -38,7 +38,7 @@ enum meaning_answer meaning_counts(const struct meaning_kind *k)
 
 /* ---- words ---- */
 
-static void append(char out[READINGS_TEXT_MAX], const char *separator, const char *text)
+static void meanings_append(char out[READINGS_TEXT_MAX], const char *separator, const char *text)
 {
     size_t used = strlen(out);
     snprintf(out + used, READINGS_TEXT_MAX - used, "%s%s", used ? separator : "", text);
@@ -74,14 +74,14 @@ static void name_one(const struct meaning_kind *k, char out[READINGS_TEXT_MAX])
     enum meaning_answer a = meaning_counts(k);
     name_kind(k, name);
     if (a == MEANING_YES)
-        append(out, ", ", name);
+        meanings_append(out, ", ", name);
     if (a != MEANING_PARTLY)
         return;
     if (k->hi - k->lo < 0.01)
         snprintf(text, sizeof text, "%s in part (%.2f)", name, (k->lo + k->hi) / 2);
     else
         snprintf(text, sizeof text, "%s in part (%.2f to %.2f)", name, k->lo, k->hi);
-    append(out, ", ", text);
+    meanings_append(out, ", ", text);
 }
 
 /* Widths that count whatever the weight, from the narrowest on, are told together. */
@@ -100,13 +100,13 @@ static void name_kinds(const struct meaning_input *r, char out[READINGS_TEXT_MAX
     }
     if (up_to) {
         name_width(up_to, "up to ", " bit", name);
-        append(out, ", ", name);
+        meanings_append(out, ", ", name);
     }
     while (i < r->n_kinds) {
         size_t end = same_width(r, i, &answer);
         if (answer == MEANING_YES && end > i + 1) {
             name_width(r->kinds[i].width, "", " bit", name);
-            append(out, ", ", name);
+            meanings_append(out, ", ", name);
             i = end;
         }
         for (; i < end; i++)
@@ -116,9 +116,9 @@ static void name_kinds(const struct meaning_input *r, char out[READINGS_TEXT_MAX
 
 /* ---- readings ---- */
 
-#define EDGES 0.03       /* shares: the samples at the edges of a phase ... */
-#define RELATIVE 0.25    /* ... and of a short phase, relative */
-#define COUNTED 0.01     /* shares above are no noise of the readings */
+#define EDGES 0.03    /* shares: the samples at the edges of a phase ... */
+#define RELATIVE 0.25 /* ... and of a short phase, relative */
+#define COUNTED 0.01  /* shares above are no noise of the readings */
 
 static double edges(const struct meaning_change *c)
 {
@@ -126,7 +126,7 @@ static double edges(const struct meaning_change *c)
 }
 
 /* More cycles are slow than are counted, and by more than something else than throttling may be slow. */
-static bool uncounted(const struct meaning_change *c)
+static bool meanings_uncounted(const struct meaning_change *c)
 {
     return c->slow - c->share - c->other > edges(c);
 }
@@ -139,7 +139,7 @@ static bool is_throttle(const struct meaning_input *r)
         const struct meaning_change *c = &r->changes[i];
         if (isnan(c->share) || isnan(c->slow) || isnan(c->other))
             continue;
-        if (c->share - c->slow > edges(c) || uncounted(c))
+        if (c->share - c->slow > edges(c) || meanings_uncounted(c))
             return false;
         seen = seen || c->share > EDGES || fmin(c->share, c->slow) > COUNTED;
     }
@@ -150,7 +150,7 @@ static bool is_throttle(const struct meaning_input *r)
 static bool throttled_uncounted(const struct meaning_input *r)
 {
     for (size_t i = 0; i < r->n_changes; i++)
-        if (uncounted(&r->changes[i]))
+        if (meanings_uncounted(&r->changes[i]))
             return true;
     return false;
 }
@@ -172,13 +172,13 @@ void meaning_text(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
         no += meaning_counts(&r->kinds[i]) == MEANING_NO;
     }
     if (yes == r->n_kinds && yes > 1)
-        append(out, "", "everything");
+        meanings_append(out, "", "everything");
     else if (no < r->n_kinds)
         name_kinds(r, out);
     else if (is_throttle(r))
-        append(out, "", "throttled");
+        meanings_append(out, "", "throttled");
     else
-        append(out, "", counts_at_changes(r, COUNTED) ? "changes" : "nothing");
+        meanings_append(out, "", counts_at_changes(r, COUNTED) ? "changes" : "nothing");
 }
 
 /* ---- documentation ---- */
@@ -210,7 +210,7 @@ const char *meaning_document_text(enum meaning_document d)
     return documents[d].text;
 }
 
-static bool documented(enum meaning_document d, const struct meaning_kind *k)
+static bool meanings_documented(enum meaning_document d, const struct meaning_kind *k)
 {
     switch (d) {
     case MEANING_LEVEL_0:
@@ -231,17 +231,19 @@ void meaning_disagreement(const struct meaning_input *r, enum meaning_document d
     for (size_t i = 0; i < r->n_kinds && d != MEANING_UNDOCUMENTED; i++) {
         const struct meaning_kind *k = &r->kinds[i];
         enum meaning_answer a = meaning_counts(k);
-        if (k->width > 512 || a == (documented(d, k) ? MEANING_YES : MEANING_NO))
+        if (k->width > 512 || a == (meanings_documented(d, k) ? MEANING_YES : MEANING_NO))
             continue; /* tiles are newer than the descriptions */
         name_kind(k, name);
-        snprintf(text, sizeof text, "%s is %s", name, a == MEANING_YES ? "counted"
-                                                      : a == MEANING_NO ? "not counted" : "counted in part");
-        append(out, "; ", text);
+        snprintf(text, sizeof text, "%s is %s", name,
+                 a == MEANING_YES  ? "counted"
+                 : a == MEANING_NO ? "not counted"
+                                   : "counted in part");
+        meanings_append(out, "; ", text);
     }
     if (d != MEANING_THROTTLED || out[0] || is_throttle(r))
         return;
     if (counts_at_changes(r, EDGES))
-        append(out, "", "other cycles than the throttled ones are counted");
+        meanings_append(out, "", "other cycles than the throttled ones are counted");
     else if (throttled_uncounted(r))
-        append(out, "", "no throttled cycles are counted");
+        meanings_append(out, "", "no throttled cycles are counted");
 }

@@ -14,15 +14,15 @@ enum { READINGS_KINDS_MAX = 12, READINGS_TEXT_MAX = 200 };
 
 /* A kind of code that was run. */
 struct meaning_kind {
-    unsigned width;  /* bits; 8192 = tiles */
+    unsigned width; /* bits; 8192 = tiles */
     bool heavy;
-    double lo, hi;   /* lowest and highest share of the cycles counted, among the kernels of this kind, when steady */
+    double lo, hi; /* lowest and highest share of the cycles counted, among the kernels of this kind, when steady */
 };
 /* A change of code. */
 struct meaning_change {
-    double share;    /* of the cycles around it that were counted */
-    double slow;     /* of them, those in which the code ran at a reduced rate; NaN = not known */
-    double other;    /* up to so much of `slow` may be something else than throttling; NaN = not known */
+    double share; /* of the cycles around it that were counted */
+    double slow;  /* of them, those in which the code ran at a reduced rate; NaN = not known */
+    double other; /* up to so much of `slow` may be something else than throttling; NaN = not known */
 };
 struct meaning_input {
     size_t n_kinds, n_changes;

@@ -8,11 +8,11 @@
 
 /* What of a sample's cycles counts, 0..1; NaN: not known. */
 struct rule {
-    size_t extra;    /* used where slow_ipc is NaN */
+    size_t extra; /* used where slow_ipc is NaN */
     double slow_ipc;
 };
 
-static double part_of(const struct trace *t, const struct rule *r, size_t i)
+static double shares_part_of(const struct trace *t, const struct rule *r, size_t i)
 {
     if (!isnan(r->slow_ipc))
         return t->channel[TRACE_IPC] ? (t->channel[TRACE_IPC][i] < r->slow_ipc) : NAN;
@@ -37,14 +37,15 @@ static double share_of_run(const struct trace *t, const struct rule *r, double f
         if (!(these > 0))
             continue; /* a halt from end to end, or nothing known: no cycles to speak of */
         cycles += these;
-        taken += these * part_of(t, r, i);
+        taken += these * shares_part_of(t, r, i);
     }
     *at = i;
     *all += cycles;
     return cycles > 0 ? taken / cycles : NAN;
 }
 
-static struct estimate share(const struct trace *t, const struct rule *r, double from_us, double to_us, size_t *runs)
+static struct estimate shares_share(const struct trace *t, const struct rule *r, double from_us, double to_us,
+                                    size_t *runs)
 {
     struct estimate none = {NAN, NAN, NAN};
     double *shares = t->channel[TRACE_FREQ] && t->n ? malloc(t->n * sizeof *shares) : NULL;
@@ -72,7 +73,7 @@ static struct estimate share(const struct trace *t, const struct rule *r, double
 struct estimate shares_counted(const struct trace *t, size_t extra, double from_us, double to_us, size_t *runs)
 {
     struct rule r = {extra, NAN};
-    return share(t, &r, from_us, to_us, runs);
+    return shares_share(t, &r, from_us, to_us, runs);
 }
 
 struct estimate shares_slow(const struct trace *t, double full_ipc, double part, double from_us, double to_us,
@@ -83,7 +84,7 @@ struct estimate shares_slow(const struct trace *t, double full_ipc, double part,
         *runs = 0;
         return (struct estimate){NAN, NAN, NAN};
     }
-    return share(t, &r, from_us, to_us, runs);
+    return shares_share(t, &r, from_us, to_us, runs);
 }
 
 double shares_ipc(const struct trace *t, double from_us, double to_us)

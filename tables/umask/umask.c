@@ -21,23 +21,22 @@ enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
 static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
 
 static const struct table_column columns[] = {
-    {"event", "", TABLE_WHOLE, true, 0},        {"umask", "", TABLE_WHOLE, true, 0},
-    {"kernel", "", TABLE_TEXT, true, 0},        {"when", "", TABLE_TEXT, true, 0},
-    {"share", "1", TABLE_REAL, false, 3},       {"share_lo", "1", TABLE_REAL, false, 3},
-    {"share_hi", "1", TABLE_REAL, false, 3},    {"n", "", TABLE_WHOLE, false, 0},
-    {"slow_share", "1", TABLE_REAL, false, 3},  {"slow_other", "1", TABLE_REAL, false, 3},
-    {"bits_sum", "1", TABLE_REAL, false, 3},
-    {"documented", "", TABLE_TEXT, false, 0},   {"reading", "", TABLE_TEXT, false, 0},
-    {"disagrees", "", TABLE_TEXT, false, 0},
+    {"event", "", TABLE_WHOLE, true, 0},       {"umask", "", TABLE_WHOLE, true, 0},
+    {"kernel", "", TABLE_TEXT, true, 0},       {"when", "", TABLE_TEXT, true, 0},
+    {"share", "1", TABLE_REAL, false, 3},      {"share_lo", "1", TABLE_REAL, false, 3},
+    {"share_hi", "1", TABLE_REAL, false, 3},   {"n", "", TABLE_WHOLE, false, 0},
+    {"slow_share", "1", TABLE_REAL, false, 3}, {"slow_other", "1", TABLE_REAL, false, 3},
+    {"bits_sum", "1", TABLE_REAL, false, 3},   {"documented", "", TABLE_TEXT, false, 0},
+    {"reading", "", TABLE_TEXT, false, 0},     {"disagrees", "", TABLE_TEXT, false, 0},
 };
 
 /* ---- which event, which umasks ---- */
 
 struct event {
     uint32_t select;
-    size_t n_named;                        /* umasks without cmask, edge and inversion that the CPU's table names */
+    size_t n_named; /* umasks without cmask, edge and inversion that the CPU's table names */
     struct machine_event named[NAMED_MAX];
-    char other[64];                        /* something else than licenses, by that table; "" */
+    char other[64]; /* something else than licenses, by that table; "" */
     size_t n_umasks;
     unsigned umasks[UMASKS_MAX];
 };
@@ -91,15 +90,17 @@ static bool may_measure(const struct tables_context *x, const struct event *e, c
                         size_t size)
 {
     if (e->other[0]) {
-        snprintf(why, size, "event %02XH of %.100s is %s, whose umasks are no licenses; --event 0x28 or another "
-                 "undocumented one can be measured", e->select, x->info.cpu, e->other);
+        snprintf(why, size,
+                 "event %02XH of %.100s is %s, whose umasks are no licenses; --event 0x28 or another undocumented one "
+                 "can be measured",
+                 e->select, x->info.cpu, e->other);
         return false;
     }
     if (e->n_named || x->options->event)
         return true;
-    snprintf(why, size, "what event %02XH counts on %.100s is not known: %.200s; --event 0x%02x measures it all the "
-             "same", e->select, x->info.cpu, no_table[0] ? no_table : "its table of events does not have it",
-             e->select);
+    snprintf(why, size,
+             "what event %02XH counts on %.100s is not known: %.200s; --event 0x%02x measures it all the same",
+             e->select, x->info.cpu, no_table[0] ? no_table : "its table of events does not have it", e->select);
     return false;
 }
 
@@ -145,7 +146,8 @@ static struct payload base_kernel(const struct tables_context *x)
     return p;
 }
 
-static struct umask_setup experiment(const struct tables_context *x, const struct cell *c, const struct payload *base)
+static struct umask_setup umask_umask_experiment(const struct tables_context *x, const struct cell *c,
+                                                 const struct payload *base)
 {
     const struct tables_options *o = x->options;
     struct umask_setup s;
@@ -160,7 +162,7 @@ static struct umask_setup experiment(const struct tables_context *x, const struc
     return s;
 }
 
-static void note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
+static void umask_umask_note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "warmup_us", s->warmup_us);
@@ -173,7 +175,8 @@ static void note_settings(const struct tables_context *x, const struct umask_set
         table_set_setting(t, "active_cores_note", "the first of --active-cores: licenses are each core's own");
 }
 
-static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+static int umask_umask_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                            struct machine_error *err)
 {
     struct event e;
     struct payload kernels[TABLES_KERNELS_MAX], base = base_kernel(x);
@@ -186,14 +189,14 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     struct cell one = {.cpu = -1, .active_cores = x->options->n_active ? x->options->active[0] : 1};
     one.a = base;
-    struct umask_setup s = experiment(x, &one, &base);
-    note_settings(x, &s, t);
+    struct umask_setup s = umask_umask_experiment(x, &one, &base);
+    umask_umask_note_settings(x, &s, t);
     for (size_t k = 0; k < n; k++)
         for (size_t first = 0; first < e.n_umasks; first += first < BITS ? TRANSITION_EVENTS_MAX : 1) {
             struct cell *c = cells_add(out, "%02x.%s.%02x", e.select, kernels[k].name, e.umasks[first]);
             if (!c)
-                return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once", "kernel %s twice, or out of "
-                                    "memory", kernels[k].name);
+                return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once",
+                                    "kernel %s twice, or out of memory", kernels[k].name);
             c->a = kernels[k];
             c->active_cores = one.active_cores;
             c->number[0] = (unsigned)first;
@@ -209,7 +212,7 @@ struct watch {
     double before, part; /* of the cell: done already; what this run is of it */
 };
 
-static int on_progress(void *data, unsigned done, unsigned wanted)
+static int umask_umask_on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct watch *w = data;
     return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
@@ -258,8 +261,8 @@ static double slow_other(const struct transition_result *seen, enum umask_when w
 }
 
 /* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
-static void write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
-                      const struct transition_result *seen, double full_ipc, struct table *rows)
+static void umask_umask_write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
+                                  const struct transition_result *seen, double full_ipc, struct table *rows)
 {
     char when[40], text[200];
     size_t runs, unused;
@@ -294,8 +297,8 @@ static void write_row(const struct event *e, const struct umask_setup *s, size_t
     table_put_text(rows, "documented", text);
 }
 
-static void write_rows(const struct event *e, const struct umask_setup *s, const struct transition_result *seen,
-                       struct table *rows)
+static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s,
+                                   const struct transition_result *seen, struct table *rows)
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
@@ -309,7 +312,7 @@ static void write_rows(const struct event *e, const struct umask_setup *s, const
     for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
         for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
             if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
-                write_row(e, s, i, w, seen, full[w], rows);
+                umask_umask_write_row(e, s, i, w, seen, full[w], rows);
 }
 
 static void note_discarded(const struct cell *c, const struct transition_result *seen, struct table *rows)
@@ -365,7 +368,7 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
         status = umask_run(w->x->machine, s, seen, err);
         if (status)
             break;
-        write_rows(e, s, seen, rows);
+        umask_umask_write_rows(e, s, seen, rows);
         note_discarded(c, seen, rows);
         for (int k = 0; k < UMASK_EXPERIMENTS; k++)
             transition_result_free(&seen[k]);
@@ -373,14 +376,15 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
     return status;
 }
 
-static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
+static int umask_umask_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                               struct machine_error *err)
 {
     struct event e;
     char why[700];
     struct payload base = base_kernel(x);
-    struct umask_setup s = experiment(x, c, &base);
+    struct umask_setup s = umask_umask_experiment(x, c, &base);
     struct watch w = {.x = x};
-    s.progress = on_progress;
+    s.progress = umask_umask_on_progress;
     s.data = &w;
     if (!find_event(x, &e, why, sizeof why))
         return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
@@ -404,7 +408,7 @@ static bool is_umask(const struct table *t, size_t row, double event, double uma
     return table_number(t, row, "event") == event && table_number(t, row, "umask") == umask;
 }
 
-static void collect(const struct table *t, double event, double umask, struct collected *c)
+static void umask_umask_collect(const struct table *t, double event, double umask, struct collected *c)
 {
     c->input.n_kinds = c->input.n_changes = 0;
     c->input.changes = c->changes;
@@ -416,8 +420,8 @@ static void collect(const struct table *t, double event, double umask, struct co
         if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
             continue;
         if (strcmp(when, "steady") != 0) {
-            c->changes[c->input.n_changes++] = (struct meaning_change){
-                share, table_number(t, i, "slow_share"), table_number(t, i, "slow_other")};
+            c->changes[c->input.n_changes++] = (struct meaning_change){share, table_number(t, i, "slow_share"),
+                                                                       table_number(t, i, "slow_other")};
             continue;
         }
         /* what is sparse, or waits for itself, may need less than its kind does */
@@ -449,7 +453,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     const char *base = table_setting(t, "base");
     const char *documented = table_text(t, row, "documented");
     double umask = table_number(t, row, "umask");
-    collect(t, table_number(t, row, "event"), umask, c);
+    umask_umask_collect(t, table_number(t, row, "event"), umask, c);
     if (!c->input.n_kinds)
         return;
     meaning_text(&c->input, reading);
@@ -462,7 +466,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
         table_set_text(t, row, "disagrees", disagrees);
 }
 
-static int conclude(struct table *t)
+static int umask_umask_conclude(struct table *t)
 {
     struct collected c = {.changes = malloc((t->n_rows ? t->n_rows : 1) * sizeof *c.changes)};
     if (!c.changes)
@@ -549,11 +553,13 @@ static void print_reading(FILE *out, const struct table *t, size_t row)
     if (disagrees)
         fprintf(out, "       disagrees with what is documented: %s\n", disagrees);
     if (!isnan(farthest))
-        fprintf(out, farthest <= 0.02 ? "       the sum of its bits (within %.3f)\n"
-                                      : "       not the sum of its bits (by up to %.3f)\n", farthest);
+        fprintf(out,
+                farthest <= 0.02 ? "       the sum of its bits (within %.3f)\n"
+                                 : "       not the sum of its bits (by up to %.3f)\n",
+                farthest);
 }
 
-static void print(FILE *out, bool colour, const struct table *t)
+static void umask_umask_print(FILE *out, bool colour, const struct table *t)
 {
     size_t umasks[UMASKS_MAX], whens[UMASK_WHENS + 1], n = firsts(t, "umask", umasks, UMASKS_MAX);
     table_print_head(out, colour, t, table_umask.title);
@@ -590,7 +596,7 @@ static bool kinds_ran(const struct table *t, size_t row)
     return ran[NARROW] && ran[LIGHT_256] && ran[HEAVY_256] && ran[LIGHT_512] && ran[HEAVY_512];
 }
 
-static void findings(FILE *out, const struct table *t)
+static void umask_umask_findings(FILE *out, const struct table *t)
 {
     size_t umasks[UMASKS_MAX], n = firsts(t, "umask", umasks, UMASKS_MAX), disagreeing = 0, told = 0, documented = 0;
     bool all_kinds = true;
@@ -601,8 +607,7 @@ static void findings(FILE *out, const struct table *t)
         if (document && document_of(document) != MEANING_UNDOCUMENTED) {
             documented++;
             /* where nothing was throttled for sure, it is not known what would be counted */
-            bool seen = document_of(document) != MEANING_THROTTLED ||
-                        table_says(t, umasks[u], "reading", "throttled");
+            bool seen = document_of(document) != MEANING_THROTTLED || table_says(t, umasks[u], "reading", "throttled");
             all_kinds = all_kinds && seen && kinds_ran(t, umasks[u]);
         }
         disagreeing += table_text(t, umasks[u], "disagrees") != NULL;
@@ -628,9 +633,9 @@ const struct table_kind table_umask = {
     .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .plan = plan,
-    .measure = measure,
-    .conclude = conclude,
-    .print = print,
-    .findings = findings,
+    .plan = umask_umask_plan,
+    .measure = umask_umask_measure,
+    .conclude = umask_umask_conclude,
+    .print = umask_umask_print,
+    .findings = umask_umask_findings,
 };

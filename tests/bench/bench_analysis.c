@@ -21,9 +21,9 @@
 #include "analysis/phases/phases.h"
 #include "trace/trace.h"
 
-#define AIM_SAMPLES_S 5e6  /* above this */
-#define AIM_BYTES 64.0     /* a sample, below this: trace and analysis together */
-#define AIM_GROWTH 1.1     /* exponent of the growth, below this: linear */
+#define AIM_SAMPLES_S 5e6 /* above this */
+#define AIM_BYTES 64.0    /* a sample, below this: trace and analysis together */
+#define AIM_GROWTH 1.1    /* exponent of the growth, below this: linear */
 
 enum { SIZES = 4, SMALLEST = 10000, REPETITION = 200 };
 

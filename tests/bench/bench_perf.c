@@ -20,8 +20,8 @@ static const double SHORT_US = 1, LONG_US = 3, FREQUENCY_AIM = 0.005;
 /* What hardly a part lacks: C0H is INST_RETIRED.ANY_P on Intel's cores (intel/perfmon, every list) and ex_ret_instr on
  * AMD's (Linux, tools/perf/pmu-events, amdzen*). */
 static const struct counter_spec specs[COUNTERS] = {
-    { COUNTER_CYCLES, 0 },      { COUNTER_REF_CYCLES, 0 },  { COUNTER_INSTRUCTIONS, 0 }, { COUNTER_EVENT, 0x00c0 },
-    { COUNTER_EVENT, 0x00c0 },  { COUNTER_EVENT, 0x00c0 },  { COUNTER_EVENT, 0x00c0 },
+    {COUNTER_CYCLES, 0},     {COUNTER_REF_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_EVENT, 0x00c0},
+    {COUNTER_EVENT, 0x00c0}, {COUNTER_EVENT, 0x00c0}, {COUNTER_EVENT, 0x00c0},
 };
 
 static int ascending(const void *a, const void *b)
@@ -40,17 +40,24 @@ static double median(double *v, size_t n)
 static int prepare(struct machine *m, double period_us, const struct counter_spec *c, size_t n,
                    struct machine_error *err)
 {
-    const struct machine_setup setup = { .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = c,
-                                         .n_counters = n, .max_samples = SAMPLED_US * 2 };
+    const struct machine_setup setup = {.cpu = -1,
+                                        .active_cores = 1,
+                                        .period_us = period_us,
+                                        .counters = c,
+                                        .n_counters = n,
+                                        .max_samples = SAMPLED_US * 2};
     return m->ops->prepare(m, &setup, err);
 }
 
 static int record(struct machine *m, const struct payload *p, unsigned i, struct recording *rec,
                   struct machine_error *err)
 {
-    const struct segment segments[2] = { { *p, WARMUP_US, false }, { *p, SAMPLED_US, true } };
-    const struct run_request request = { .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = i,
-                                         .phase = fmod(i * 0.6180339887498949, 1) };
+    const struct segment segments[2] = {{*p, WARMUP_US, false}, {*p, SAMPLED_US, true}};
+    const struct run_request request = {.segments = segments,
+                                        .n_segments = 2,
+                                        .zero_segment = 1,
+                                        .repetition = i,
+                                        .phase = fmod(i * 0.6180339887498949, 1)};
     return m->ops->run(m, &request, rec, err);
 }
 
@@ -60,7 +67,7 @@ struct means {
 };
 static struct means average(const struct recording *rec, double period_ticks)
 {
-    struct means m = { 0, 0, 0 };
+    struct means m = {0, 0, 0};
     double n = 0;
 
     for (size_t i = rec->zero_reading + 2; i + 1 < rec->n; i++) {
@@ -73,7 +80,7 @@ static struct means average(const struct recording *rec, double period_ticks)
             m.cycles += (double)(now[2] - before[2]);
         }
     }
-    return (struct means){ m.ticks / n, m.instructions / n, m.cycles / n };
+    return (struct means){m.ticks / n, m.instructions / n, m.cycles / n};
 }
 
 /* Means over the repetitions' medians at one period. */
@@ -94,8 +101,8 @@ static int measure(struct machine *m, const struct payload *p, double period_us,
         }
     }
     if (status == MACHINE_OK) {
-        *out = (struct means){ median(ticks, REPETITIONS), median(instructions, REPETITIONS),
-                               median(cycles, REPETITIONS) };
+        *out = (struct means){median(ticks, REPETITIONS), median(instructions, REPETITIONS),
+                              median(cycles, REPETITIONS)};
     }
     m->ops->finish(m);
     return status;
@@ -106,9 +113,8 @@ static int bench_cost(struct machine *m, const struct payload *p, size_t n, doub
     struct means fast, slow;
     int status = measure(m, p, SHORT_US, n, tsc_hz, &fast, err);
 
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = measure(m, p, LONG_US, n, tsc_hz, &slow, err);
-    }
     if (status != MACHINE_OK) {
         printf("%zu counters: %s\n", n, err->text);
         return MACHINE_OK; /* fewer may fit */
@@ -124,24 +130,22 @@ static int bench_cost(struct machine *m, const struct payload *p, size_t n, doub
 static int bench_frequency(struct machine *m, const char *name, const struct payload *p, double tsc_hz,
                            struct machine_error *err)
 {
-    static const struct counter_spec chain[2] = { { COUNTER_CHAIN_CYCLES, 0 }, { COUNTER_CHAIN_TICKS, 0 } };
+    static const struct counter_spec chain[2] = {{COUNTER_CHAIN_CYCLES, 0}, {COUNTER_CHAIN_TICKS, 0}};
     struct machine timing;
     double ratio[REPETITIONS], ghz[REPETITIONS];
     size_t n = 0;
     int status = machine_open_timing(&timing, err);
 
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     status = prepare(m, SHORT_US, specs, 1, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = prepare(&timing, SHORT_US, chain, 2, err);
-    }
     for (unsigned i = 0; i < REPETITIONS && status == MACHINE_OK; i++) {
         struct recording rec;
         double cycles = 0, ticks = 0;
         status = record(m, p, i, &rec, err);
-        struct means counted = status == MACHINE_OK ? average(&rec, SHORT_US * 1e-6 * tsc_hz) : (struct means){ 0 };
+        struct means counted = status == MACHINE_OK ? average(&rec, SHORT_US * 1e-6 * tsc_hz) : (struct means){0};
         status = status == MACHINE_OK ? record(&timing, p, i, &rec, err) : status;
         for (size_t k = 1; k < rec.n && status == MACHINE_OK; k++) {
             const uint64_t *now = rec.words + k * rec.stride, *before = now - rec.stride;
@@ -159,15 +163,15 @@ static int bench_frequency(struct machine *m, const char *name, const struct pay
     m->ops->finish(m);
     if (status == MACHINE_OK && n > 0) {
         double off = median(ratio, n);
-        printf("%s: %s %.4f GHz; timing differs by %+.3f %% (aim: within %g %%: %s)\n", p->name, name,
-               median(ghz, n), off * 100, FREQUENCY_AIM * 100, fabs(off) <= FREQUENCY_AIM ? "met" : "MISSED");
+        printf("%s: %s %.4f GHz; timing differs by %+.3f %% (aim: within %g %%: %s)\n", p->name, name, median(ghz, n),
+               off * 100, FREQUENCY_AIM * 100, fabs(off) <= FREQUENCY_AIM ? "met" : "MISSED");
     }
     return status;
 }
 
 static int bench(struct machine *m, struct machine_error *err)
 {
-    static const size_t numbers[] = { 1, 3, 5, COUNTERS };
+    static const size_t numbers[] = {1, 3, 5, COUNTERS};
     const char *remedy = NULL, *why = m->ops->lacks(m, COUNTER_EVENT, &remedy);
     struct machine_info info;
     struct payload p;
@@ -177,16 +181,13 @@ static int bench(struct machine *m, struct machine_error *err)
         printf("%s machine: cannot be measured here: %s; to do: %s\n", info.name, why, remedy != NULL ? remedy : "");
         return MACHINE_OK;
     }
-    if (kernel_parse("64add", &p, err->text, sizeof err->text) != 0) {
+    if (kernel_parse("64add", &p, err->text, sizeof err->text) != 0)
         return MACHINE_FAILED;
-    }
-    printf("%s machine, %s, TSC %.3f MHz; %d repetitions of %d us each\n%s%s%s", info.name, info.cpu,
-           info.tsc_hz / 1e6, REPETITIONS, SAMPLED_US, info.notes[0] ? "notes: " : "", info.notes,
-           info.notes[0] ? "\n" : "");
+    printf("%s machine, %s, TSC %.3f MHz; %d repetitions of %d us each\n%s%s%s", info.name, info.cpu, info.tsc_hz / 1e6,
+           REPETITIONS, SAMPLED_US, info.notes[0] ? "notes: " : "", info.notes, info.notes[0] ? "\n" : "");
     int status = MACHINE_OK;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == MACHINE_OK; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == MACHINE_OK; i++)
         status = bench_cost(m, &p, numbers[i], info.tsc_hz, err);
-    }
     return status == MACHINE_OK ? bench_frequency(m, info.name, &p, info.tsc_hz, err) : status;
 }
 
@@ -194,7 +195,7 @@ static int bench_named(const char *name, int (*open)(struct machine *out, struct
 {
     struct machine_choice c[CHOICES];
     struct machine m;
-    struct machine_error err = { 0 };
+    struct machine_error err = {0};
     size_t n = machine_choices(c, CHOICES);
 
     for (size_t i = 0; i < n; i++) {
@@ -208,9 +209,8 @@ static int bench_named(const char *name, int (*open)(struct machine *out, struct
         status = bench(&m, &err);
         m.ops->close(&m);
     }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         fprintf(stderr, "bench_perf: %s: %s%s%s\n", name, err.text, err.remedy[0] ? "; " : "", err.remedy);
-    }
     return status;
 }
 

@@ -27,11 +27,11 @@ enum { REPETITIONS = 100, ATTEMPTS = 300, SAMPLED_US = 500, WARMUP_US = 550, CHA
 #define FREQUENCY_AIM 0.003
 
 struct bench {
-    struct machine machine;     /* samples every PERIOD_US */
-    struct machine comparison;  /* every LONG_PERIOD_US */
+    struct machine machine;    /* samples every PERIOD_US */
+    struct machine comparison; /* every LONG_PERIOD_US */
     struct machine_info info;
     struct payload chain;
-    double *interval_us;        /* of uninterrupted samples, all repetitions of one kernel */
+    double *interval_us; /* of uninterrupted samples, all repetitions of one kernel */
     size_t n_intervals, samples, interrupted;
     double cost_aim, share_aim;
     double best_ratio;            /* of the mean times of long and short chains in a repetition */
@@ -48,9 +48,8 @@ static int ascending(const void *a, const void *b)
 /* Sorts. */
 static double quantile(double *v, size_t n, double q)
 {
-    if (n == 0) {
+    if (n == 0)
         return NAN;
-    }
     qsort(v, n, sizeof *v, ascending);
     return v[(size_t)(q * (double)(n - 1) + 0.5)];
 }
@@ -80,9 +79,8 @@ static double middle_mean(double *v, size_t n)
 
     qsort(v, n, sizeof *v, ascending);
     size_t first = n / 4, end = n - first;
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < end; i++)
         sum += v[i];
-    }
     return sum / (double)(end - first);
 }
 
@@ -105,7 +103,7 @@ static unsigned long long common_divisor(unsigned long long a, unsigned long lon
 static bool disturbed(const struct recording *rec, double *best_ratio)
 {
     static double ticks[2][2 * SAMPLED_US]; /* of short and long chains */
-    size_t n[2] = { 0, 0 };
+    size_t n[2] = {0, 0};
     unsigned long long step = 0;
     uint64_t shortest = UINT64_MAX;
 
@@ -155,15 +153,18 @@ static struct means average(const struct recording *rec, double period_us, doubl
             chain_cycles += (double)(now[3] - before[3]) / CHAIN_CYCLE_UNIT;
         }
     }
-    return (struct means){ instructions / n, ticks / n / tsc_hz * 1e9, chain_cycles / chain_ticks * tsc_hz * 1e-9 };
+    return (struct means){instructions / n, ticks / n / tsc_hz * 1e9, chain_cycles / chain_ticks * tsc_hz * 1e-9};
 }
 
 static int record(struct machine *m, const struct payload *p, unsigned i, struct recording *rec,
                   struct machine_error *err)
 {
-    const struct segment segments[2] = { { *p, WARMUP_US, false }, { *p, SAMPLED_US, true } };
-    const struct run_request request = { .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = i,
-                                         .phase = fmod(i * 0.6180339887498949, 1) };
+    const struct segment segments[2] = {{*p, WARMUP_US, false}, {*p, SAMPLED_US, true}};
+    const struct run_request request = {.segments = segments,
+                                        .n_segments = 2,
+                                        .zero_segment = 1,
+                                        .repetition = i,
+                                        .phase = fmod(i * 0.6180339887498949, 1)};
 
     return m->ops->run(m, &request, rec, err);
 }
@@ -176,22 +177,19 @@ static int one_repetition(struct bench *b, const struct payload *p, unsigned i, 
     double before = reference ? long_mean_ghz(b) : NAN;
     int status = record(&b->machine, p, b->attempts++, &rec, err);
 
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     bool bad = disturbed(&rec, &b->best_ratio);
     *kept = !bad || ATTEMPTS - b->attempts < REPETITIONS - i;
-    if (!*kept) {
+    if (!*kept)
         return MACHINE_OK;
-    }
     b->disturbed += bad;
     struct means fast = average(&rec, PERIOD_US, b->info.tsc_hz, b);
     b->reference_ghz[i] = reference ? (before + long_mean_ghz(b)) / 2 : NAN;
     b->error[i] = fast.ghz / b->reference_ghz[i] - 1;
     status = record(&b->comparison, p, i, &rec, err);
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         return status;
-    }
     struct means slow = average(&rec, LONG_PERIOD_US, b->info.tsc_hz, NULL);
     /* in core cycles: the frequency may have moved in between */
     double cycles_per_instruction = (slow.ns * slow.ghz - fast.ns * fast.ghz) / (slow.instructions - fast.instructions);
@@ -221,9 +219,8 @@ static void report(struct bench *b, const char *name, bool reference)
            verdict(fabs(p99 / PERIOD_US - 1) <= PERIOD_AIM));
     printf("%-8s interrupted %zu of %zu samples (%.2f %%); left out %u disturbed repetitions", "", b->interrupted,
            b->samples, 100.0 * (double)b->interrupted / (double)b->samples, b->attempts - REPETITIONS);
-    if (b->disturbed > 0) {
+    if (b->disturbed > 0)
         printf(", kept %u for want of others", b->disturbed);
-    }
     printf("\n");
     if (reference) {
         double error = quantile(b->error, REPETITIONS, 0.5);
@@ -232,8 +229,8 @@ static void report(struct bench *b, const char *name, bool reference)
         double low = quantile(b->reference_ghz, REPETITIONS, 0.05);
         double high = quantile(b->reference_ghz, REPETITIONS, 0.95);
         printf("%-8s frequency %+.3f %% from the long mean %s; a repetition spreads by %.2f %%; long mean %.4f GHz "
-               "(moved %.1f %%)\n", "", error * 100, verdict(fabs(error) <= FREQUENCY_AIM), spread * 100, ghz,
-               (high / low - 1) * 100);
+               "(moved %.1f %%)\n",
+               "", error * 100, verdict(fabs(error) <= FREQUENCY_AIM), spread * 100, ghz, (high / low - 1) * 100);
     }
 }
 
@@ -241,9 +238,8 @@ static int bench_kernel(struct bench *b, const char *name, bool reference, struc
 {
     struct payload p;
 
-    if (kernel_parse(name, &p, err->text, sizeof err->text) != 0) {
+    if (kernel_parse(name, &p, err->text, sizeof err->text) != 0)
         return MACHINE_BAD_INPUT;
-    }
     if ((p.kernel->features & ~b->info.features) != 0) {
         printf("%-8s not on this CPU\n", name);
         return MACHINE_OK;
@@ -253,9 +249,8 @@ static int bench_kernel(struct bench *b, const char *name, bool reference, struc
     for (unsigned i = 0; i < REPETITIONS;) {
         bool kept = false;
         int status = one_repetition(b, &p, i, reference, &kept, err);
-        if (status != MACHINE_OK) {
+        if (status != MACHINE_OK)
             return status;
-        }
         i += kept;
     }
     report(b, name, reference);
@@ -264,22 +259,24 @@ static int bench_kernel(struct bench *b, const char *name, bool reference, struc
 
 static int prepare(struct machine *m, double period_us, struct machine_error *err)
 {
-    static const struct counter_spec counters[2] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 } };
-    const struct machine_setup setup = { .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = counters,
-                                         .n_counters = 2, .max_samples = SAMPLED_US * 2 };
+    static const struct counter_spec counters[2] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
+    const struct machine_setup setup = {.cpu = -1,
+                                        .active_cores = 1,
+                                        .period_us = period_us,
+                                        .counters = counters,
+                                        .n_counters = 2,
+                                        .max_samples = SAMPLED_US * 2};
 
     return m->ops->prepare(m, &setup, err);
 }
 
 static int prepare_all(struct bench *b, struct machine_error *err)
 {
-    if (kernel_parse("chain", &b->chain, err->text, sizeof err->text) != 0) {
+    if (kernel_parse("chain", &b->chain, err->text, sizeof err->text) != 0)
         return MACHINE_FAILED;
-    }
     int status = prepare(&b->machine, PERIOD_US, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = prepare(&b->comparison, LONG_PERIOD_US, err);
-    }
     b->machine.ops->info(&b->machine, &b->info);
     bool coarse = b->info.tsc_step / b->info.tsc_hz >= 2e-9;
     b->cost_aim = coarse ? COARSE_COST_AIM_NS : COST_AIM_NS;
@@ -293,29 +290,29 @@ static int run_all(struct bench *b, struct machine_error *err)
     static const struct {
         const char *name;
         bool reference;
-    } kernels[] = { { "64add", true }, { "128fma", true }, { "256fma", false }, { "512fma", false } };
+    } kernels[] = {{"64add", true}, {"128fma", true}, {"256fma", false}, {"512fma", false}};
     int status = prepare_all(b, err);
 
     if (status == MACHINE_OK) {
         printf("timing machine, CPU %d of %s, %u active core, TSC %.3f MHz (%s)\n", b->info.cpu_number, b->info.cpu,
                b->info.active_cores, b->info.tsc_hz / 1e6, b->info.tsc_origin);
         printf("%s%s%s", b->info.notes[0] ? "notes: " : "", b->info.notes, b->info.notes[0] ? "\n" : "");
-        printf("%d repetitions of %d us at %g us; aims: sample < %g ns, payload >= %g %%, p99 of the period within "
-               "%g %% when nothing interrupts,\nfrequency within %g %% of the long mean (%d x 10 ms of dependent adds "
+        printf("%d repetitions of %d us at %g us; aims: sample < %g ns, payload >= %g %%, p99 of the period within %g "
+               "%% when nothing interrupts,\nfrequency within %g %% of the long mean (%d x 10 ms of dependent adds "
                "around the repetitions).\nDisturbed: the other hyper-thread of the core, perhaps of another guest, was "
-               "at work.\n\n", REPETITIONS, SAMPLED_US, PERIOD_US, b->cost_aim, b->share_aim * 100, PERIOD_AIM * 100,
+               "at work.\n\n",
+               REPETITIONS, SAMPLED_US, PERIOD_US, b->cost_aim, b->share_aim * 100, PERIOD_AIM * 100,
                FREQUENCY_AIM * 100, REPETITIONS);
     }
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == MACHINE_OK; i++) {
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == MACHINE_OK; i++)
         status = bench_kernel(b, kernels[i].name, kernels[i].reference, err);
-    }
     return status;
 }
 
 int main(void)
 {
     struct bench *b = calloc(1, sizeof *b);
-    struct machine_error err = { 0 };
+    struct machine_error err = {0};
     size_t room = (size_t)REPETITIONS * SAMPLED_US * 2;
 
     if (b == NULL || (b->interval_us = calloc(room, sizeof *b->interval_us)) == NULL) {
@@ -333,9 +330,8 @@ int main(void)
         }
         b->machine.ops->close(&b->machine);
     }
-    if (status != MACHINE_OK) {
+    if (status != MACHINE_OK)
         fprintf(stderr, "bench_sampling: %s%s%s\n", err.text, err.remedy[0] ? "; " : "", err.remedy);
-    }
     free(b->interval_us);
     free(b);
     return status != MACHINE_OK ? status : !all_met;

@@ -83,8 +83,8 @@ static pid_t load(int cpu)
 /* Pairs of kernels of at most 128 bits, and the same kernel twice. */
 static void bench_nulls(struct machine *m, const struct machine_info *info, int cpu, unsigned n, const char *how)
 {
-    static const char *const pairs[][2] = {{"64add", "128or"},    {"128fma", "128fma"}, {"128or", "128fma"},
-                                           {"64add", "64add"},    {"128fma", "128or"},  {"128or", "64add"}};
+    static const char *const pairs[][2] = {{"64add", "128or"}, {"128fma", "128fma"}, {"128or", "128fma"},
+                                           {"64add", "64add"}, {"128fma", "128or"},  {"128or", "64add"}};
     unsigned done = 0, wrong = 0, inside = 0, cannot = 0;
     double *off = calloc(n, sizeof *off);
     for (unsigned i = 0; i < n && off; i++) {
@@ -116,9 +116,10 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
     } else {
         printf("%-24s %u of %u with a transition, throttle, halt, ramp or slow phase %s\n", how, wrong, done,
                verdict(wrong <= FALSE_AIM * done));
-        printf("%-24s frequency %.2f %% from the long chains in the median %s, within their 10 to 90 %% in %u of %u "
-               "%s\n", "", 100 * off[done / 2], verdict(off[done / 2] <= FREQUENCY_AIM), inside, done,
-               verdict(inside >= INSIDE_AIM * done));
+        printf(
+            "%-24s frequency %.2f %% from the long chains in the median %s, within their 10 to 90 %% in %u of %u %s\n",
+            "", 100 * off[done / 2], verdict(off[done / 2] <= FREQUENCY_AIM), inside, done,
+            verdict(inside >= INSIDE_AIM * done));
     }
     if (cannot)
         printf("%-24s %u more were disturbed throughout\n", "", cannot);

@@ -23,12 +23,10 @@ static double expected(const struct table_kind *k, struct machine *m, const stru
     struct machine_error error;
     double sum = 0;
     *n = 0;
-    if (tables_plan(k, m, o, &cells, &error) != MACHINE_OK) {
+    if (tables_plan(k, m, o, &cells, &error) != MACHINE_OK)
         return 0;
-    }
-    for (size_t i = 0; i < cells.n; i++) {
+    for (size_t i = 0; i < cells.n; i++)
         sum += cells.cell[i].seconds;
-    }
     *n = cells.n;
     cells_free(&cells);
     return sum;
@@ -48,9 +46,8 @@ static void time_table(const struct table_kind *k, struct machine *m, const stru
     double took = seconds() - begin;
     *total += took;
     printf("  %-12s %5zu cells %6zu rows %8.2f s", k->name, cells, t.n_rows, took);
-    if (native > 0) {
+    if (native > 0)
         printf("   %6.2f of the %.1f s expected of silicon", took / native, native);
-    }
     putchar('\n');
     (void)fflush(stdout);
     table_free(&t);
@@ -73,9 +70,8 @@ static void time_all(const char *spec, bool brief)
     }
     tables_options_default(&options);
     options.brief = brief;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         time_table(kinds[i], &machine, &options, &total);
-    }
     printf("  %-12s %30s %8.2f s\n", "all", "", total);
     machine.ops->close(&machine);
 }

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     const char *word[3] = {"all", "1", "1000"}, *csv = NULL;
     bool tell = false;
     int words = 0, chosen = -1, bad = 0;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "-v"))
             tell = true;
         else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
@@ -105,7 +105,6 @@ int main(int argc, char **argv)
             word[words++] = argv[i];
         else
             return usage();
-    }
     for (int k = 0; k < NULL_KINDS; k++)
         if (!strcmp(word[0], null_kind_name((enum null_kind)k)))
             chosen = k;

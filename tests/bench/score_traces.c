@@ -17,7 +17,8 @@
 static int usage(void)
 {
     fputs("usage: score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]\n"
-          "       score_traces KIND SEED --csv FILE\nkinds:", stderr);
+          "       score_traces KIND SEED --csv FILE\nkinds:",
+          stderr);
     for (int k = 0; k < TRACES_KINDS; k++)
         fprintf(stderr, " %s", trace_kind_name((enum trace_kind)k));
     fputc('\n', stderr);
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
     const char *word[3] = {"all", "1", "100"}, *csv = NULL;
     FILE *details = NULL, *list = NULL;
     int words = 0, chosen = -1;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "-v"))
             details = stdout;
         else if (!strcmp(argv[i], "-l"))
@@ -78,7 +79,6 @@ int main(int argc, char **argv)
             word[words++] = argv[i];
         else
             return usage();
-    }
     for (int k = 0; k < TRACES_KINDS; k++)
         if (!strcmp(word[0], trace_kind_name((enum trace_kind)k)))
             chosen = k;

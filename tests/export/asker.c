@@ -24,8 +24,8 @@ int main(void)
             printf("%d\n", worth_going_up((unsigned)x[0], (unsigned)x[1], (unsigned)x[2], (int32_t)x[3]));
         } else if (what == 'd' || what == 'u') { /* from to cores */
             int32_t ns = -12345;
-            int known = (what == 'd' ? characterize_down_ns : characterize_up_ns)((unsigned)x[0],
-                         (unsigned)x[1], (unsigned)x[2], &ns);
+            int known = (what == 'd' ? characterize_down_ns : characterize_up_ns)((unsigned)x[0], (unsigned)x[1],
+                                                                                  (unsigned)x[2], &ns);
             printf("%d %ld\n", known, (long)ns);
         } else if (what == 'w') { /* from to mode */
             int32_t ns = -12345;

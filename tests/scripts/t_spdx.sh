@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Every file of the tree names its license: GPL-2.0-or-later what the Linux module is made of (kernels/, drivers/helper/kmod/),
-# GPL-3.0-or-later everything else.
+# Every file of the tree names its license: GPL-2.0-or-later what the Linux module is made of (kernels/,
+# drivers/helper/kmod/), GPL-3.0-or-later everything else.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -130,9 +130,14 @@ static int broken_energy(struct machine *m, struct energy_reading *out, const ch
     return status;
 }
 
-static const struct machine_ops broken_ops = {
-    .info = broken_info, .lacks = broken_lacks, .prepare = broken_prepare, .run = broken_run, .finish = broken_finish,
-    .close = broken_close, .read_register = broken_register, .read_energy = broken_energy};
+static const struct machine_ops broken_ops = {.info = broken_info,
+                                              .lacks = broken_lacks,
+                                              .prepare = broken_prepare,
+                                              .run = broken_run,
+                                              .finish = broken_finish,
+                                              .close = broken_close,
+                                              .read_register = broken_register,
+                                              .read_energy = broken_energy};
 
 void broken_open(struct broken *b, struct machine *out)
 {

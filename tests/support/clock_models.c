@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *const clock_event_name[CLOCK_EVENTS] = {"nothing", "throttle to 1/4 for 10 us", "halt of 5 us",
-                                                     "step of 3 %"};
+                                                    "step of 3 %"};
 
 void clock_model(struct model *m, enum clock_event e, double step_ns)
 {

@@ -22,11 +22,13 @@ void fake_helper_reset(void)
     free(buffer);
     buffer = NULL;
     fake_helper = (struct fake_helper){
-        .hello = { .version = CHARACTERIZE_VERSION,
-                   .features = kernel_cpu_features() & ~(unsigned)KERNEL_NEEDS_AMX_BF16,
-                   .can = CHARACTERIZE_CAN_PMU | CHARACTERIZE_CAN_APERF_MPERF | CHARACTERIZE_CAN_MWAIT,
-                   .kernels = (uint32_t)count, .counter_bits = 48, .registry = kernel_registry_hash(),
-                   .tsc_khz = 2000000 },
+        .hello = {.version = CHARACTERIZE_VERSION,
+                  .features = kernel_cpu_features() & ~(unsigned)KERNEL_NEEDS_AMX_BF16,
+                  .can = CHARACTERIZE_CAN_PMU | CHARACTERIZE_CAN_APERF_MPERF | CHARACTERIZE_CAN_MWAIT,
+                  .kernels = (uint32_t)count,
+                  .counter_bits = 48,
+                  .registry = kernel_registry_hash(),
+                  .tsc_khz = 2000000},
         .msr_value = UINT64_C(0x1f40) << 32,
         .register_value = UINT64_C(0x1e00) << 32,
     };
@@ -53,11 +55,9 @@ static int prepare(struct characterize_setup *s)
     fake_helper.prepared++;
     fake_helper.setup = *s;
     s->reason = fake_helper.prepare_reason;
-    if (fake_helper.prepare_errno != 0) {
+    if (fake_helper.prepare_errno != 0)
         return answer(fake_helper.prepare_errno);
-    }
-    s->stride = s->flags & CHARACTERIZE_CHAIN ? 3
-                : 2 + s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
+    s->stride = s->flags & CHARACTERIZE_CHAIN ? 3 : 2 + s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
     s->bytes = (uint64_t)(CHARACTERIZE_PROBE_ROOM + s->readings) * s->stride * sizeof *buffer;
     free(buffer);
     buffer = calloc(1, s->bytes);
@@ -73,8 +73,7 @@ static uint64_t stepped(uint64_t tsc)
 /* A wait and a chain, 2 ticks a cycle; two readings of the TSC add 30 cycles. */
 static void write_chain(uint64_t *out, uint64_t i, uint64_t ended, uint64_t blocks)
 {
-    static const unsigned adds[2][2] = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS },
-                                         { CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS } };
+    static const unsigned adds[2][2] = {{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, {CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS}};
     const struct characterize_setup *s = &fake_helper.setup;
     bool coarse = s->flags & CHARACTERIZE_COARSE;
     unsigned is_long = i % (coarse ? CHAIN_COARSE_TURNS : CHAIN_TURNS) == 0;
@@ -100,17 +99,15 @@ static void write_reading(uint64_t *out, uint64_t i, uint64_t blocks)
         uint64_t mask = c < s->n_counters ? (UINT64_C(1) << 48) - 1 : UINT64_MAX;
         out[2 + c] = ((UINT64_C(1) << 48) - 700 + (c + 1) * i * TICKS / 2) & mask;
     }
-    if (i == 3 && s->n_counters > 1) {
+    if (i == 3 && s->n_counters > 1)
         out[3] = UINT64_MAX; /* once not on its counter */
-    }
 }
 
 static bool on_hardware(unsigned counter)
 {
     unsigned raw = 0;
-    for (unsigned c = 0; c <= counter; c++) {
+    for (unsigned c = 0; c <= counter; c++)
         raw += fake_helper.setup.counter[c].source == CHARACTERIZE_RAW;
-    }
     return fake_helper.setup.counter[counter].source != CHARACTERIZE_RAW || fake_helper.programmable == 0 ||
            raw <= fake_helper.programmable;
 }
@@ -118,7 +115,7 @@ static bool on_hardware(unsigned counter)
 /* Reading i of a recording, which runs one kernel: the core at 5/4 of the TSC's rate. */
 static void write_licenses(uint64_t *out, uint64_t i, uint64_t blocks, const struct characterize_segment *segment)
 {
-    static const uint32_t level_events[3] = { 0x0728, 0x1828, 0x2028 };
+    static const uint32_t level_events[3] = {0x0728, 0x1828, 0x2028};
     const struct characterize_setup *s = &fake_helper.setup;
     size_t count;
     unsigned width = kernel_registry(&count)[segment->payload.kernel].width;
@@ -140,9 +137,8 @@ static void write_licenses(uint64_t *out, uint64_t i, uint64_t blocks, const str
 static uint32_t missing_counters(void)
 {
     uint32_t missing = 0;
-    for (unsigned c = 0; c < fake_helper.setup.n_counters; c++) {
+    for (unsigned c = 0; c < fake_helper.setup.n_counters; c++)
         missing |= (uint32_t)!on_hardware(c) << c;
-    }
     return missing;
 }
 
@@ -152,20 +148,18 @@ static int run(struct characterize_run *r)
     fake_helper.runs++;
     fake_helper.run = *r;
     r->reason = fake_helper.run_reason;
-    if (fake_helper.run_errno != 0) {
+    if (fake_helper.run_errno != 0)
         return answer(fake_helper.run_errno);
-    }
     for (uint32_t s = 0; s < r->n_segments; s++) {
         r->first[s] = r->n;
         uint64_t ticks = r->segment[s].ticks;
         uint64_t n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
         for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
             uint64_t *out = readings + r->n * fake_helper.setup.stride;
-            if (fake_helper.licenses) {
+            if (fake_helper.licenses)
                 write_licenses(out, r->n, (k + 1) * BLOCKS, &r->segment[s]);
-            } else {
+            else
                 write_reading(out, r->n, (k + 1) * BLOCKS);
-            }
         }
         r->last[s] = r->n;
         r->blocks[s] = n > 0 ? n * BLOCKS : 5;
@@ -187,9 +181,8 @@ static int run(struct characterize_run *r)
 
 static int fake_ioctl(int fd, unsigned long request, void *arg)
 {
-    if (fd != FD) {
+    if (fd != FD)
         return answer(EBADF);
-    }
     switch (request) {
     case CHARACTERIZE_IOC_HELLO:
         memcpy(arg, &fake_helper.hello, sizeof fake_helper.hello);
@@ -235,4 +228,4 @@ static void fake_close(int fd)
     fake_helper.closed += fd == FD;
 }
 
-const struct helper_io fake_helper_io = { fake_open, fake_ioctl, fake_map, fake_unmap, fake_close };
+const struct helper_io fake_helper_io = {fake_open, fake_ioctl, fake_map, fake_unmap, fake_close};

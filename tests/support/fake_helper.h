@@ -10,28 +10,28 @@
 #include "drivers/helper/helper_device.h"
 
 struct fake_helper {
-    int open_errno;             /* of opening it */
+    int open_errno; /* of opening it */
     int hello_errno;
     unsigned hello_reason;
     struct characterize_hello hello;
-    int try_errno;              /* of trying the cycle counter */
+    int try_errno; /* of trying the cycle counter */
     unsigned try_reason;
     int prepare_errno, run_errno;
     unsigned prepare_reason, run_reason;
     int map_fails;
-    unsigned nmis_in_first;     /* repetitions with an NMI in them, before those without */
-    uint64_t masked_ticks;      /* how long interrupts are masked in the next repetition */
+    unsigned nmis_in_first; /* repetitions with an NMI in them, before those without */
+    uint64_t masked_ticks;  /* how long interrupts are masked in the next repetition */
     unsigned cut;
     /* A core with licenses, where the readings are as far apart as was asked for and raw events count what those of a
      * Skylake-SP do: at which level it runs scalar code, 256 and 512 bits. */
     int licenses;
     unsigned level_of[3];
-    unsigned throttled;         /* cycles, where other than scalar code begins */
-    unsigned programmable;      /* hardware counters for raw events; 0 = enough */
-    uint64_t tsc_step;          /* readings of chains advance by so many ticks; 0: by one */
+    unsigned throttled;    /* cycles, where other than scalar code begins */
+    unsigned programmable; /* hardware counters for raw events; 0 = enough */
+    uint64_t tsc_step;     /* readings of chains advance by so many ticks; 0: by one */
     int msr_errno;
     uint64_t msr_value;
-    uint64_t register_value;    /* what a repetition reads at its end */
+    uint64_t register_value; /* what a repetition reads at its end */
 
     /* what it was asked */
     int opened, closed, prepared, finished, runs, mapped;

@@ -33,12 +33,11 @@ static void change_level(unsigned level)
 
 static uint64_t license_cycles(unsigned umask)
 {
-    static const unsigned masks[3] = { 0x07, 0x18, 0x20 };
+    static const unsigned masks[3] = {0x07, 0x18, 0x20};
     uint64_t sum = umask & 0x40 ? fake_pmu.throttled : 0;
     change_level(fake_pmu.level);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         sum += umask & masks[i] ? fake_pmu.level_cycles[i] : 0;
-    }
     return sum;
 }
 
@@ -72,19 +71,16 @@ uint64_t fake_pmu_rdpmc(uint32_t counter)
         /* what lies above the width is noise */
         value = ((count_of(&found->attr) - (uint64_t)found->page.offset) & mask) | (0xdeadbeef12345678ull & ~mask);
     }
-    if (fake_pmu.at_rdpmc != NULL) {
+    if (fake_pmu.at_rdpmc != NULL)
         fake_pmu.at_rdpmc(fake_pmu.calls);
-    }
     return value;
 }
 
 struct fake_event *fake_pmu_find(uint64_t config)
 {
-    for (int i = 0; i < FAKE_EVENTS; i++) {
-        if (fake_pmu.event[i].open && fake_pmu.event[i].attr.config == config) {
+    for (int i = 0; i < FAKE_EVENTS; i++)
+        if (fake_pmu.event[i].open && fake_pmu.event[i].attr.config == config)
             return &fake_pmu.event[i];
-        }
-    }
     return NULL;
 }
 
@@ -93,17 +89,14 @@ struct fake_event *fake_pmu_find(uint64_t config)
 /* RDPMC's number plus one, or 0: fixed events have counters of their own. */
 static uint32_t give_counter(const struct perf_event_attr *a)
 {
-    if (a->type == PERF_TYPE_HARDWARE) {
+    if (a->type == PERF_TYPE_HARDWARE)
         return (1u << 30 | (uint32_t)a->config) + 1;
-    }
     for (uint32_t n = 0; n < fake_pmu.programmable; n++) {
         bool taken = false;
-        for (int i = 0; i < FAKE_EVENTS; i++) {
+        for (int i = 0; i < FAKE_EVENTS; i++)
             taken = taken || (fake_pmu.event[i].open && fake_pmu.event[i].page.index == n + 1);
-        }
-        if (!taken) {
+        if (!taken)
             return n + 1;
-        }
     }
     return 0;
 }
@@ -114,11 +107,10 @@ static int fake_open(void *context, const struct perf_event_attr *attr, int cpu)
     int error = fake_pmu.refuse != NULL ? fake_pmu.refuse(attr) : 0;
     for (int i = 0; i < FAKE_EVENTS && error == 0; i++) {
         struct fake_event *e = &fake_pmu.event[i];
-        if (e->open) {
+        if (e->open)
             continue;
-        }
         uint32_t index = give_counter(attr);
-        *e = (struct fake_event){ .open = true, .cpu = cpu, .attr = *attr };
+        *e = (struct fake_event){.open = true, .cpu = cpu, .attr = *attr};
         e->page.lock = 2;
         e->page.index = index;
         e->page.offset = (int64_t)(1ull << (fake_pmu.width - 1)); /* as perf sets a counter: to its lowest number */
@@ -143,9 +135,8 @@ static struct perf_event_mmap_page *fake_map(void *context, int fd)
 static void fake_unmap(void *context, struct perf_event_mmap_page *page)
 {
     (void)context;
-    for (int i = 0; i < FAKE_EVENTS; i++) {
+    for (int i = 0; i < FAKE_EVENTS; i++)
         fake_pmu.event[i].mapped = fake_pmu.event[i].mapped && &fake_pmu.event[i].page != page;
-    }
 }
 
 static void fake_close(void *context, int fd)
@@ -180,9 +171,8 @@ void fake_pmu_reset(void)
     fake_pmu.programmable = 4;
     fake_pmu.width = 48;
     fake_pmu.rdpmc_allowed = true;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++)
         fake_pmu.level_of[i] = i;
-    }
     began = tsc_now();
 }
 
@@ -190,8 +180,8 @@ void fake_pmu_system(struct perf_system *out, struct cpu_leaves *leaves)
 {
     cpu_read_leaves(leaves); /* the TSC is that of this CPU */
     fake_pmu_identity(leaves, "GenuineIntel", 6, 0x55, 4);
-    leaves->structured.edx &= ~(1u << 24); /* no AMX: a Skylake-SP has none */
-    leaves->counters = (struct cpuid_regs){ .eax = 4 << 8 | 4 }; /* version 4, four general counters */
+    leaves->structured.edx &= ~(1u << 24);                     /* no AMX: a Skylake-SP has none */
+    leaves->counters = (struct cpuid_regs){.eax = 4 << 8 | 4}; /* version 4, four general counters */
     *out = (struct perf_system){
         .open = fake_open,
         .map = fake_map,

@@ -22,13 +22,13 @@ struct fake_event {
 };
 struct fake_pmu {
     /* what the test wants; fake_pmu_reset() gives a Skylake-SP that works */
-    unsigned programmable;   /* counters for other events than the fixed ones */
-    unsigned width;          /* of all counters, bits */
+    unsigned programmable; /* counters for other events than the fixed ones */
+    unsigned width;        /* of all counters, bits */
     bool rdpmc_allowed;
     bool map_fails;
     int (*refuse)(const struct perf_event_attr *attr); /* an error number below 0, or 0; may be NULL */
-    unsigned level_of[3];    /* license level of scalar code, 256 bits, 512 bits */
-    void (*at_rdpmc)(unsigned call); /* called in each RDPMC; may be NULL */
+    unsigned level_of[3];                              /* license level of scalar code, 256 bits, 512 bits */
+    void (*at_rdpmc)(unsigned call);                   /* called in each RDPMC; may be NULL */
 
     /* what it saw */
     struct fake_event event[FAKE_EVENTS];

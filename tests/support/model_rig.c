@@ -48,8 +48,12 @@ void rig_open(struct rig *r, const struct model *m, unsigned cores, double perio
     memset(r, 0, sizeof *r);
     r->tsc_hz = m->tsc_hz;
     r->warm_us = 1000;
-    r->setup = (struct machine_setup){.cpu = -1, .active_cores = cores, .period_us = period_us, .max_samples = 200000,
-                                      .seed = seed, .counters = r->counters};
+    r->setup = (struct machine_setup){.cpu = -1,
+                                      .active_cores = cores,
+                                      .period_us = period_us,
+                                      .max_samples = 200000,
+                                      .seed = seed,
+                                      .counters = r->counters};
     if (machine_open_parsed_model(m, "model:rig", &r->machine, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
@@ -61,7 +65,8 @@ void rig_open(struct rig *r, const struct model *m, unsigned cores, double perio
 
 struct recording rig_switch(struct rig *r, const char *from, const char *to, double observe_us, uint64_t repetition)
 {
-    struct segment segments[3] = {{rig_payload(from), r->warm_us - 50, false}, {rig_payload(from), 50, true},
+    struct segment segments[3] = {{rig_payload(from), r->warm_us - 50, false},
+                                  {rig_payload(from), 50, true},
                                   {rig_payload(to), observe_us, true}};
     struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = repetition};
     struct recording rec;

@@ -21,17 +21,7 @@ struct rig {
     double warm_us; /* of the first kernel before a switch; rig_open makes it 1 ms */
 };
 /* Words of a reading of the rig. */
-enum {
-    RIG_TSC,
-    RIG_PAYLOAD,
-    RIG_CYCLES,
-    RIG_REF,
-    RIG_INSTRUCTIONS,
-    RIG_LVL0,
-    RIG_LVL1,
-    RIG_LVL2,
-    RIG_THROTTLE
-};
+enum { RIG_TSC, RIG_PAYLOAD, RIG_CYCLES, RIG_REF, RIG_INSTRUCTIONS, RIG_LVL0, RIG_LVL1, RIG_LVL2, RIG_THROTTLE };
 void rig_open(struct rig *r, const struct model *m, unsigned cores, double period_us, uint64_t seed);
 /* The first kernel for warm_us, its last 50 us sampled, then `observe_us` of the second. */
 struct recording rig_switch(struct rig *r, const char *from, const char *to, double observe_us, uint64_t repetition);

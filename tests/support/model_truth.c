@@ -161,7 +161,9 @@ double model_truth_volts(const struct model_truth *t, double us)
 /* Counted instructions in the next `us`, in which nothing changes but for a ramp. */
 static double counted(const struct walk *w, double us, double factor)
 {
-    const struct model_phase p = {.start_us = w->t, .ghz = mean_ghz_of(w, w->held), .tau_us = w->ramp_tau,
+    const struct model_phase p = {.start_us = w->t,
+                                  .ghz = mean_ghz_of(w, w->held),
+                                  .tau_us = w->ramp_tau,
                                   .ghz_begin = ghz_at(w, w->t) * (1 - w->model->spread / 2)};
     return w->need.counted_ipc * factor * model_phase_cycles(&p, w->t, w->t + us);
 }
@@ -341,8 +343,13 @@ static void walk(struct walk *w)
 static void settle(struct walk *w, const struct payload *from, const struct model_need *need)
 {
     struct model_truth unused = {0};
-    struct walk before = {.model = w->model, .to = from, .need = *need, .cores = w->cores, .out = &unused,
-                          .first = need->first, .later = need->later,
+    struct walk before = {.model = w->model,
+                          .to = from,
+                          .need = *need,
+                          .cores = w->cores,
+                          .out = &unused,
+                          .first = need->first,
+                          .later = need->later,
                           .count_left = need->later > need->first ? need->count : 0};
     walk(&before);
     w->held = before.held;

@@ -18,11 +18,11 @@ struct quiet {
     double begin, end;
     size_t runs, volt_runs;
     bool switched;
-    double heavy_freq, heavy_ipc;    /* scale of Student's t, relative */
+    double heavy_freq, heavy_ipc; /* scale of Student's t, relative */
     double spread_period_us;
-    double drift;                    /* relative, from begin to end */
+    double drift; /* relative, from begin to end */
     bool drift_bent, drift_differs;
-    double ticks;                    /* of the TSC that the chain takes */
+    double ticks; /* of the TSC that the chain takes */
     bool instantaneous;
     double interrupted;
 };
@@ -201,10 +201,10 @@ static void tell(const struct quiet *q, struct null_about *about)
              "outliers %.2f %%, missing %.1f %%, interrupted %.0f %% (%s), drift %.2f %%%s, ticks %.1f%s",
              has[TRACE_FREQ] ? " freq" : "", has[TRACE_IPC] ? " ipc" : "", has[TRACE_LVL0] ? " shares" : "",
              q->volt_runs ? " volts" : "", q->runs, q->switched ? " switched at 0" : "", q->begin, q->end,
-             q->rec.period_us, sampler_name(q->rec.sampler), 100 * q->rec.jitter,
-             100 * q->rec.freq_noise, 100 * q->rec.ipc_noise, 100 * q->rec.outliers, 100 * q->rec.missing,
-             100 * q->interrupted, q->rec.kernel_mode ? "cycles go on" : "no cycles", 100 * q->drift,
-             q->drift_differs ? " differing" : "", q->ticks, q->instantaneous ? " instantaneous" : "");
+             q->rec.period_us, sampler_name(q->rec.sampler), 100 * q->rec.jitter, 100 * q->rec.freq_noise,
+             100 * q->rec.ipc_noise, 100 * q->rec.outliers, 100 * q->rec.missing, 100 * q->interrupted,
+             q->rec.kernel_mode ? "cycles go on" : "no cycles", 100 * q->drift, q->drift_differs ? " differing" : "",
+             q->ticks, q->instantaneous ? " instantaneous" : "");
 }
 
 int null_trace(enum null_kind kind, uint64_t seed, struct trace *t, struct null_about *about)

@@ -27,7 +27,7 @@ enum null_kind {
 };
 
 struct null_about {
-    bool switched;   /* from and to are known: time 0 is a boundary */
+    bool switched; /* from and to are known: time 0 is a boundary */
     size_t runs;
     char text[300];
 };

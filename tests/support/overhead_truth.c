@@ -33,8 +33,7 @@ static double lost(const struct model_truth *t)
     return us;
 }
 
-void overhead_truth(const struct model *m, const char *from, const char *to, unsigned cores,
-                    struct overhead_truth *out)
+void overhead_truth(const struct model *m, const char *from, const char *to, unsigned cores, struct overhead_truth *out)
 {
     struct payload a = rig_payload(from), b = rig_payload(to);
     struct model *scaled = malloc(sizeof *scaled);

@@ -8,7 +8,7 @@
 struct overhead_truth {
     double down_us, up_us; /* up: NaN where the frequency does not change */
     double high_ghz, low_ghz;
-    double breakeven_us;   /* NaN likewise */
+    double breakeven_us; /* NaN likewise */
 };
 
 /*

@@ -30,14 +30,13 @@ struct draft {
     char *out;
     size_t used;
     unsigned cores, n_levels, n_classes, level[CLASSES_MAX];
-    bool wide; /* has 512 bits */
-    bool wild; /* wherever the format allows, see wild_model() */
+    bool wide;             /* has 512 bits */
+    bool wild;             /* wherever the format allows, see wild_model() */
     unsigned needs[KINDS]; /* classes */
     double first_ratio, first_us;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void put(struct draft *d, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct draft *d, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -85,8 +84,8 @@ static void draw_levels(struct draft *d)
     put(d, "[levels]\nbase_ghz =");
     put_ghz(d, 1.6);
     for (unsigned g = 0; g < groups; g++) {
-        unsigned last = g + 1 == groups ? d->cores : (unsigned)rng_int(&d->rng, (int)first,
-                                                                       (int)(d->cores - (groups - 1 - g)));
+        unsigned last = g + 1 == groups ? d->cores
+                                        : (unsigned)rng_int(&d->rng, (int)first, (int)(d->cores - (groups - 1 - g)));
         put(d, "turbo_ghz.%u-%u =", first, last);
         put_ghz(d, top);
         top *= rng_range(&d->rng, 0.85, 0.96);
@@ -188,8 +187,9 @@ static void draw_transition(struct draft *d, unsigned from, unsigned to, bool va
     if (to - from > 1 && rng_chance(&d->rng, 0.5))
         put_grant(d, step++, from + 1);
     if (rng_chance(&d->rng, 0.5) && d->first_us > 0)
-        put_throttle(d, step++, d->wild ? rng_range(&d->rng, d->first_ratio, 0.95)
-                                        : rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65),
+        put_throttle(d, step++,
+                     d->wild ? rng_range(&d->rng, d->first_ratio, 0.95)
+                             : rng_range(&d->rng, fmax(0.3, 1.2 * d->first_ratio), 0.65),
                      rng_range(&d->rng, d->wild ? 1.5 : 5, 30), false);
     put_grant(d, step, to);
 }
@@ -243,8 +243,8 @@ static void draw_voltage(struct draft *d)
 
 static void draw_rates(struct draft *d)
 {
-    static const char *const kernels[] = {"64fma", "128fma", "256fma", "512fma", "64or", "128or", "256or", "512or",
-                                          "128add", "256add", "512add", "64mul", "128mul", "256mul", "512mul"};
+    static const char *const kernels[] = {"64fma",  "128fma", "256fma", "512fma", "64or",   "128or",  "256or", "512or",
+                                          "128add", "256add", "512add", "64mul",  "128mul", "256mul", "512mul"};
     put(d, "[ipc]\n");
     LINE(d, "issue_width = %d", rng_int(&d->rng, 4, 6));
     LINE(d, "loop_instructions = %d", 2);
@@ -259,8 +259,8 @@ static void draw_rates(struct draft *d)
 
 static void draw_power(struct draft *d)
 {
-    static const char *const kinds[] = {"64.light", "64.heavy", "128.light", "128.heavy", "256.light", "256.heavy",
-                                        "512.light", "512.heavy"};
+    static const char *const kinds[] = {"64.light",  "64.heavy",  "128.light", "128.heavy",
+                                        "256.light", "256.heavy", "512.light", "512.heavy"};
     double nj = rng_range(&d->rng, 0.05, 0.2);
     put(d, "[power]\n");
     LINE(d, "idle_watts = %.1f", rng_range(&d->rng, 5, 60));

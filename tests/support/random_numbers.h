@@ -21,8 +21,8 @@ double rng_range(struct rng *r, double lo, double hi); /* uniform */
 double rng_log(struct rng *r, double lo, double hi);   /* log-uniform, 0 < lo <= hi */
 int rng_int(struct rng *r, int lo, int hi);            /* lo..hi, both included */
 bool rng_chance(struct rng *r, double p);
-double rng_normal(struct rng *r);                      /* mean 0, variance 1 */
-double rng_student3(struct rng *r);                    /* Student's t with 3 degrees of freedom, not scaled */
+double rng_normal(struct rng *r);   /* mean 0, variance 1 */
+double rng_student3(struct rng *r); /* Student's t with 3 degrees of freedom, not scaled */
 
 /* How much of `n` alike cases a test is to run: all, or under the sanitizers (SANITIZED set) the first third, as these
  * look for mistakes in memory and arithmetic, which more of the same would not show. At least 1. */

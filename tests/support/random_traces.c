@@ -24,16 +24,16 @@ struct plan {
     struct step step[PLAN_MAX];
     size_t n;
     size_t runs, volt_runs;
-    double begin;         /* of the recording, us */
-    double jitter_us;     /* of durations, from repetition to repetition ... */
-    bool paced;           /* ... or of the times at which phases begin: something paces the core */
-    bool golden;          /* phases of the grid: golden ratio, else random */
-    bool switched;        /* from and to are known: time 0 is a boundary */
-    bool apart;           /* interruptions keep away from edges: too few repetitions to outvote them */
-    double interrupted;   /* share of the repetitions */
+    double begin;       /* of the recording, us */
+    double jitter_us;   /* of durations, from repetition to repetition ... */
+    bool paced;         /* ... or of the times at which phases begin: something paces the core */
+    bool golden;        /* phases of the grid: golden ratio, else random */
+    bool switched;      /* from and to are known: time 0 is a boundary */
+    bool apart;         /* interruptions keep away from edges: too few repetitions to outvote them */
+    double interrupted; /* share of the repetitions */
     bool volts_scattered, volts_sampled;
     double volts, volts_step, volts_at, volts_ramp, volts_noise;
-    size_t twice_of;      /* the step that `twice` of the repetitions wait for twice as long; PLAN_MAX = none */
+    size_t twice_of; /* the step that `twice` of the repetitions wait for twice as long; PLAN_MAX = none */
     size_t twice;
     double drawn[PLAN_MAX], drawn_twice;
     double moved[PLAN_MAX]; /* what split reads added to the durations, over all repetitions */
@@ -233,8 +233,8 @@ static void choose_columns(struct plan *p, enum trace_kind kind)
         p->volts_sampled = !p->volts_scattered;
     } else if (u < 0.2 && frequency_counts) {
         has[TRACE_IPC] = false;
-    } else if (u < 0.35 && (kind == TRACES_THROTTLE || kind == TRACES_FULL || kind == TRACES_STEP_DOWN ||
-                            kind == TRACES_NOTHING)) {
+    } else if (u < 0.35 &&
+               (kind == TRACES_THROTTLE || kind == TRACES_FULL || kind == TRACES_STEP_DOWN || kind == TRACES_NOTHING)) {
         has[TRACE_FREQ] = false;
     } else if (u > 0.7) {
         shares = rng_chance(&p->rng, 0.5);
@@ -592,8 +592,10 @@ static void tell(const struct plan *p, struct truth *truth)
              "%.1f %% volts %.2f mV, missing %.1f %%, outliers %.2f %%, split %.1f %%, interrupted %.0f %% (%s), "
              "durations +-%.2f us",
              has[TRACE_FREQ] ? " freq" : "", has[TRACE_IPC] ? " ipc" : "", has[TRACE_LVL0] ? " shares" : "",
-             p->volts_scattered ? " volts (scattered)" : p->volts_sampled ? " volts" : "", p->runs,
-             p->switched ? " switched at 0" : "", r->period_us, sampler_name(r->sampler),
+             p->volts_scattered ? " volts (scattered)"
+             : p->volts_sampled ? " volts"
+                                : "",
+             p->runs, p->switched ? " switched at 0" : "", r->period_us, sampler_name(r->sampler),
              p->golden ? " golden" : "", 100 * r->jitter, 100 * r->freq_noise, 100 * r->ipc_noise, 100 * r->share_noise,
              1000 * p->volts_noise, 100 * r->missing, 100 * r->outliers, 100 * r->split, 100 * p->interrupted,
              r->kernel_mode ? "cycles go on" : "no cycles", p->jitter_us);

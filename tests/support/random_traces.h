@@ -18,30 +18,30 @@
 #include "trace/trace.h"
 
 enum trace_kind {
-    TRACES_STEP_DOWN,  /* one step of the frequency, with or without a halt */
+    TRACES_STEP_DOWN, /* one step of the frequency, with or without a halt */
     TRACES_TWO_STEPS,
-    TRACES_THROTTLE,   /* throttling, nothing else */
+    TRACES_THROTTLE, /* throttling, nothing else */
     TRACES_NOTHING,
-    TRACES_BACK_UP,    /* slow for 100..700 us, halt, up */
-    TRACES_MANY,       /* one or a few long recordings with 3..20 transitions */
-    TRACES_VOLTS,      /* a step of the voltage, nothing else */
-    TRACES_SHARES,     /* steps of the license shares, nothing else */
-    TRACES_FULL,       /* throttle, halt, throttle, halt, low level */
-    TRACES_RELAX,      /* slow for 670 us or, in some repetitions, 1340 us */
+    TRACES_BACK_UP, /* slow for 100..700 us, halt, up */
+    TRACES_MANY,    /* one or a few long recordings with 3..20 transitions */
+    TRACES_VOLTS,   /* a step of the voltage, nothing else */
+    TRACES_SHARES,  /* steps of the license shares, nothing else */
+    TRACES_FULL,    /* throttle, halt, throttle, halt, low level */
+    TRACES_RELAX,   /* slow for 670 us or, in some repetitions, 1340 us */
     TRACES_KINDS
 };
 
 /* One phase as an analysis should report it. */
 struct true_phase {
     enum phase_kind kind;
-    double start_us;        /* mean over the repetitions that were generated (that wait once) */
-    double drawn_us;        /* the same of the duration */
-    double duration_us;     /* nominal: mean over all thinkable repetitions; of one recording alone: what was drawn */
-    double freq_ghz;        /* NaN = not recorded, or a halt */
-    double ipc_ratio;       /* of a throttle phase, else NaN */
-    double second_us;       /* the other mode, NaN = none */
-    double second_share;    /* how many of the repetitions generated show it */
-    bool optional;          /* need not be found: a halt of less than two periods, and what only it sets apart */
+    double start_us;     /* mean over the repetitions that were generated (that wait once) */
+    double drawn_us;     /* the same of the duration */
+    double duration_us;  /* nominal: mean over all thinkable repetitions; of one recording alone: what was drawn */
+    double freq_ghz;     /* NaN = not recorded, or a halt */
+    double ipc_ratio;    /* of a throttle phase, else NaN */
+    double second_us;    /* the other mode, NaN = none */
+    double second_share; /* how many of the repetitions generated show it */
+    bool optional;       /* need not be found: a halt of less than two periods, and what only it sets apart */
 };
 
 struct true_volts {
@@ -61,10 +61,10 @@ struct truth {
     size_t n_levels;
     double level_ghz[TRUE_PHASES_MAX]; /* distinct, highest first; none without a frequency column */
     struct true_volts volts;
-    size_t runs;         /* measured repetitions, without those of a voltage alone */
-    size_t interrupted;  /* of these */
+    size_t runs;        /* measured repetitions, without those of a voltage alone */
+    size_t interrupted; /* of these */
     double period_us;
-    char about[400];     /* what was drawn, for a person */
+    char about[400]; /* what was drawn, for a person */
 };
 
 /* "step-down", ...; NULL = no such kind. */

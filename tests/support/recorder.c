@@ -5,9 +5,9 @@
 
 #define AWAKE_MIN_US 0.002 /* from the end of a halt to a prompt reading */
 #define AWAKE_MAX_US 0.01
-#define READ_US 0.055     /* one reading takes so long (seen in recordings of a W-2104) */
-#define SHORTEST 0.1      /* periods: the loop does not read again sooner */
-#define WILD 0.3          /* an outlier is off by up to so much */
+#define READ_US 0.055 /* one reading takes so long (seen in recordings of a W-2104) */
+#define SHORTEST 0.1  /* periods: the loop does not read again sooner */
+#define WILD 0.3      /* an outlier is off by up to so much */
 
 struct counts {
     double cycles, instructions, share[4];

@@ -9,35 +9,69 @@ const char sample_nasty[] = "<script>alert(\"1\")</script>&amp;'`$(x)` \x1b[31m\
 
 #define LIMITS(name, unit, decimals)                                                                                   \
     {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
-        {name "_hi", unit, TABLE_REAL, false, decimals}
-#define TEXT_KEY(name) {name, "", TABLE_TEXT, true, 0}
-#define WHOLE_KEY(name) {name, "", TABLE_WHOLE, true, 0}
-#define WHOLE(name) {name, "", TABLE_WHOLE, false, 0}
-#define TEXT(name) {name, "", TABLE_TEXT, false, 0}
+    {                                                                                                                  \
+        name "_hi", unit, TABLE_REAL, false, decimals                                                                  \
+    }
+#define TEXT_KEY(name)                                                                                                 \
+    {                                                                                                                  \
+        name, "", TABLE_TEXT, true, 0                                                                                  \
+    }
+#define WHOLE_KEY(name)                                                                                                \
+    {                                                                                                                  \
+        name, "", TABLE_WHOLE, true, 0                                                                                 \
+    }
+#define WHOLE(name)                                                                                                    \
+    {                                                                                                                  \
+        name, "", TABLE_WHOLE, false, 0                                                                                \
+    }
+#define TEXT(name)                                                                                                     \
+    {                                                                                                                  \
+        name, "", TABLE_TEXT, false, 0                                                                                 \
+    }
 
-static const struct table_column frequency[] = {WHOLE_KEY("cpu"), TEXT_KEY("kernel"), WHOLE_KEY("active_cores"),
-                                                WHOLE("level"), LIMITS("freq_ghz", "GHz", 2),
-                                                {"turbo_limit_ghz", "GHz", TABLE_REAL, false, 2}, WHOLE("n")};
-static const struct table_column transitions[] = {
-    TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"), TEXT("kind"), LIMITS("latency_us", "us", 1),
-    LIMITS("wait_us", "us", 1), LIMITS("overhead_us", "us", 1), WHOLE("halts"), LIMITS("from_ghz", "GHz", 3),
-    LIMITS("to_ghz", "GHz", 3), WHOLE("n"), TEXT("phases"), TEXT("note")};
-static const struct table_column throttle[] = {
-    TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"), WHOLE_KEY("phase"), WHOLE("distance"),
-    LIMITS("duration_us", "us", 1), LIMITS("ipc_ratio", "", 3), WHOLE("n")};
+static const struct table_column frequency[] = {
+    WHOLE_KEY("cpu"), TEXT_KEY("kernel"),           WHOLE_KEY("active_cores"),
+    WHOLE("level"),   LIMITS("freq_ghz", "GHz", 2), {"turbo_limit_ghz", "GHz", TABLE_REAL, false, 2},
+    WHOLE("n")};
+static const struct table_column transitions[] = {TEXT_KEY("from"),
+                                                  TEXT_KEY("to"),
+                                                  WHOLE_KEY("active_cores"),
+                                                  TEXT("kind"),
+                                                  LIMITS("latency_us", "us", 1),
+                                                  LIMITS("wait_us", "us", 1),
+                                                  LIMITS("overhead_us", "us", 1),
+                                                  WHOLE("halts"),
+                                                  LIMITS("from_ghz", "GHz", 3),
+                                                  LIMITS("to_ghz", "GHz", 3),
+                                                  WHOLE("n"),
+                                                  TEXT("phases"),
+                                                  TEXT("note")};
+static const struct table_column throttle[] = {TEXT_KEY("from"),           TEXT_KEY("to"),
+                                               WHOLE_KEY("active_cores"),  WHOLE_KEY("phase"),
+                                               WHOLE("distance"),          LIMITS("duration_us", "us", 1),
+                                               LIMITS("ipc_ratio", "", 3), WHOLE("n")};
 static const struct table_column trigger[] = {TEXT_KEY("kernel"), WHOLE_KEY("density"), LIMITS("count", "", 0),
                                               WHOLE("level"), WHOLE("n")};
-static const struct table_column relaxation[] = {TEXT_KEY("from"), TEXT_KEY("to"), LIMITS("wait_us", "us", 1),
-                                                 WHOLE("mode"), LIMITS("share", "", 3), WHOLE("n")};
-static const struct table_column overhead[] = {
-    TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"), LIMITS("down_us", "us", 1), LIMITS("up_us", "us", 1),
-    LIMITS("breakeven_us", "us", 0), WHOLE("n"), TEXT("assumption")};
-static const struct table_column umask[] = {WHOLE_KEY("event"), WHOLE_KEY("umask"), TEXT_KEY("kernel"),
-                                            LIMITS("share", "", 3), TEXT("documented"), TEXT("reading"), WHOLE("n")};
-static const struct table_column energy[] = {TEXT_KEY("kernel"), {"freq_ghz", "GHz", TABLE_REAL, true, 2},
-                                             LIMITS("watts", "W", 2), LIMITS("nj_per_op", "nJ", 3), WHOLE("n")};
-static const struct table_column voltage[] = {TEXT_KEY("from"), TEXT_KEY("to"), {"time_us", "us", TABLE_REAL, true, 1},
-                                              LIMITS("volts", "V", 4), WHOLE("n")};
+static const struct table_column relaxation[] = {TEXT_KEY("from"), TEXT_KEY("to"),         LIMITS("wait_us", "us", 1),
+                                                 WHOLE("mode"),    LIMITS("share", "", 3), WHOLE("n")};
+static const struct table_column overhead[] = {TEXT_KEY("from"),
+                                               TEXT_KEY("to"),
+                                               WHOLE_KEY("active_cores"),
+                                               LIMITS("down_us", "us", 1),
+                                               LIMITS("up_us", "us", 1),
+                                               LIMITS("breakeven_us", "us", 0),
+                                               WHOLE("n"),
+                                               TEXT("assumption")};
+static const struct table_column umask[] = {
+    WHOLE_KEY("event"), WHOLE_KEY("umask"), TEXT_KEY("kernel"), LIMITS("share", "", 3),
+    TEXT("documented"), TEXT("reading"),    WHOLE("n")};
+static const struct table_column energy[] = {TEXT_KEY("kernel"),
+                                             {"freq_ghz", "GHz", TABLE_REAL, true, 2},
+                                             LIMITS("watts", "W", 2),
+                                             LIMITS("nj_per_op", "nJ", 3),
+                                             WHOLE("n")};
+static const struct table_column voltage[] = {
+    TEXT_KEY("from"), TEXT_KEY("to"), {"time_us", "us", TABLE_REAL, true, 1}, LIMITS("volts", "V", 4), WHOLE("n")};
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 static const struct {
@@ -45,10 +79,14 @@ static const struct {
     const struct table_column *columns;
     size_t n;
 } samples[] = {
-    {"frequency", frequency, COUNT(frequency)},    {"transitions", transitions, COUNT(transitions)},
-    {"throttle", throttle, COUNT(throttle)},       {"trigger", trigger, COUNT(trigger)},
-    {"relaxation", relaxation, COUNT(relaxation)}, {"overhead", overhead, COUNT(overhead)},
-    {"umask", umask, COUNT(umask)},                {"energy", energy, COUNT(energy)},
+    {"frequency", frequency, COUNT(frequency)},
+    {"transitions", transitions, COUNT(transitions)},
+    {"throttle", throttle, COUNT(throttle)},
+    {"trigger", trigger, COUNT(trigger)},
+    {"relaxation", relaxation, COUNT(relaxation)},
+    {"overhead", overhead, COUNT(overhead)},
+    {"umask", umask, COUNT(umask)},
+    {"energy", energy, COUNT(energy)},
     {"voltage", voltage, COUNT(voltage)},
 };
 
@@ -57,9 +95,26 @@ static const struct {
     const char *name;
     int level;
 } kernels[] = {
-    {"64add", 0},  {"128fma", 0}, {"256or", 0},  {"256fma", 1}, {"512or", 1},          {"512fma", 2},   {"64fma", 0},
-    {"64mul", 0},  {"128or", 0},  {"128add", 0}, {"128mul", 0}, {"256add", 0},         {"256mul", 1},   {"256perm", 0},
-    {"512add", 1}, {"512mul", 2}, {"512perm", 1}, {"amx", 2},   {"512fma@1/8-dirty", 1}, {"512or-dirty", 1},
+    {"64add", 0},
+    {"128fma", 0},
+    {"256or", 0},
+    {"256fma", 1},
+    {"512or", 1},
+    {"512fma", 2},
+    {"64fma", 0},
+    {"64mul", 0},
+    {"128or", 0},
+    {"128add", 0},
+    {"128mul", 0},
+    {"256add", 0},
+    {"256mul", 1},
+    {"256perm", 0},
+    {"512add", 1},
+    {"512mul", 2},
+    {"512perm", 1},
+    {"amx", 2},
+    {"512fma@1/8-dirty", 1},
+    {"512or-dirty", 1},
 };
 
 /* G table 3.1: by level and 1-2, 3-4, 5-8, 9-12, 13-16 active cores. */
@@ -189,8 +244,8 @@ static void fill_overhead(struct table *t, size_t n, unsigned cores)
 
 static void fill_umask(struct table *t, size_t n)
 {
-    static const char *const readings[] = {"nothing", "up to 128 bit", "light 256", "heavy 256", "light 512",
-                                           "heavy 512", "throttled", "nothing"};
+    static const char *const readings[] = {"nothing",   "up to 128 bit", "light 256", "heavy 256",
+                                           "light 512", "heavy 512",     "throttled", "nothing"};
     for (unsigned bit = 0; bit < 8; bit++)
         for (size_t k = 0; k < n; k++) {
             unsigned of_kernel = kernels[k].level == 2 ? 5 : kernels[k].level == 1 ? 3 + (k == 4) : 1 + (k == 2);
@@ -232,8 +287,8 @@ static void fill_voltage(struct table *t, size_t n)
 
 const char *const *sample_table_names(size_t *n)
 {
-    static const char *const names[] = {"frequency",  "transitions", "throttle", "trigger", "relaxation",
-                                        "overhead",   "umask",       "energy",   "voltage"};
+    static const char *const names[] = {"frequency", "transitions", "throttle", "trigger", "relaxation",
+                                        "overhead",  "umask",       "energy",   "voltage"};
     *n = COUNT(names);
     return names;
 }

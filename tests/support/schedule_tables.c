@@ -4,13 +4,27 @@
 #include <math.h>
 
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
-#define TEXT_KEY(name) {name, "", TABLE_TEXT, true, 0}
-#define TEXT(name) {name, "", TABLE_TEXT, false, 0}
-#define WHOLE_KEY(name) {name, "", TABLE_WHOLE, true, 0}
+#define TEXT_KEY(name)                                                                                                 \
+    {                                                                                                                  \
+        name, "", TABLE_TEXT, true, 0                                                                                  \
+    }
+#define TEXT(name)                                                                                                     \
+    {                                                                                                                  \
+        name, "", TABLE_TEXT, false, 0                                                                                 \
+    }
+#define WHOLE_KEY(name)                                                                                                \
+    {                                                                                                                  \
+        name, "", TABLE_WHOLE, true, 0                                                                                 \
+    }
 #define LIMITED(name, unit)                                                                                            \
     {name, unit, TABLE_REAL, false, 3}, {name "_lo", unit, TABLE_REAL, false, 3},                                      \
-    {name "_hi", unit, TABLE_REAL, false, 3}
-#define N {"n", "", TABLE_WHOLE, false, 0}
+    {                                                                                                                  \
+        name "_hi", unit, TABLE_REAL, false, 3                                                                         \
+    }
+#define N                                                                                                              \
+    {                                                                                                                  \
+        "n", "", TABLE_WHOLE, false, 0                                                                                 \
+    }
 
 const int gold_mhz[GOLD_LEVELS][GOLD_GROUPS] = {
     {3700, 3500, 3400, 3100, 2800}, {3600, 3400, 3100, 2600, 2400}, {3500, 3100, 2400, 2100, 1900}};
@@ -36,47 +50,57 @@ static void begin(struct table *t, const char *name, const struct table_column *
 
 void frequency_table(struct table *t)
 {
-    static const struct table_column columns[] = {WHOLE_KEY("cpu"), TEXT_KEY("kernel"), WHOLE_KEY("active_cores"),
-                                                  {"level", "", TABLE_WHOLE, false, 0}, LIMITED("freq_ghz", "GHz"), N};
+    static const struct table_column columns[] = {WHOLE_KEY("cpu"),           TEXT_KEY("kernel"),
+                                                  WHOLE_KEY("active_cores"),  {"level", "", TABLE_WHOLE, false, 0},
+                                                  LIMITED("freq_ghz", "GHz"), N};
     begin(t, "frequency", columns, LENGTH(columns));
 }
 
 void overhead_table(struct table *t)
 {
-    static const struct table_column columns[] = {TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"),
-                                                  LIMITED("down_us", "us"), LIMITED("up_us", "us"),
-                                                  LIMITED("breakeven_us", "us"), N};
+    static const struct table_column columns[] = {TEXT_KEY("from"),
+                                                  TEXT_KEY("to"),
+                                                  WHOLE_KEY("active_cores"),
+                                                  LIMITED("down_us", "us"),
+                                                  LIMITED("up_us", "us"),
+                                                  LIMITED("breakeven_us", "us"),
+                                                  N};
     begin(t, "overhead", columns, LENGTH(columns));
 }
 
 void relaxation_table(struct table *t)
 {
-    static const struct table_column columns[] = {TEXT_KEY("from"), TEXT_KEY("to"), TEXT_KEY("what"),
-                                                  {"mode", "", TABLE_WHOLE, false, 0}, LIMITED("wait_us", "us"),
-                                                  LIMITED("share", ""), N};
+    static const struct table_column columns[] = {TEXT_KEY("from"),
+                                                  TEXT_KEY("to"),
+                                                  TEXT_KEY("what"),
+                                                  {"mode", "", TABLE_WHOLE, false, 0},
+                                                  LIMITED("wait_us", "us"),
+                                                  LIMITED("share", ""),
+                                                  N};
     begin(t, "relaxation", columns, LENGTH(columns));
 }
 
 void trigger_table(struct table *t)
 {
-    static const struct table_column columns[] = {TEXT_KEY("kernel"), WHOLE_KEY("density"), LIMITED("count", ""),
-                                                  {"level", "", TABLE_WHOLE, false, 0}, N};
+    static const struct table_column columns[] = {
+        TEXT_KEY("kernel"), WHOLE_KEY("density"), LIMITED("count", ""), {"level", "", TABLE_WHOLE, false, 0}, N};
     begin(t, "trigger", columns, LENGTH(columns));
 }
 
 void throttle_table(struct table *t)
 {
-    static const struct table_column columns[] = {TEXT_KEY("from"), TEXT_KEY("to"), WHOLE_KEY("active_cores"),
-                                                  TEXT_KEY("part"), WHOLE_KEY("phase"), LIMITED("duration_us", "us"),
-                                                  LIMITED("ipc_ratio", ""), LIMITED("distance", ""), N};
+    static const struct table_column columns[] = {
+        TEXT_KEY("from"),         TEXT_KEY("to"),          WHOLE_KEY("active_cores"),
+        TEXT_KEY("part"),         WHOLE_KEY("phase"),      LIMITED("duration_us", "us"),
+        LIMITED("ipc_ratio", ""), LIMITED("distance", ""), N};
     begin(t, "throttle", columns, LENGTH(columns));
 }
 
 void umask_table(struct table *t)
 {
-    static const struct table_column columns[] = {WHOLE_KEY("event"), WHOLE_KEY("umask"), TEXT_KEY("kernel"),
-                                                  TEXT_KEY("when"), LIMITED("share", ""), TEXT("documented"),
-                                                  TEXT("reading"), TEXT("disagrees"), N};
+    static const struct table_column columns[] = {WHOLE_KEY("event"), WHOLE_KEY("umask"),   TEXT_KEY("kernel"),
+                                                  TEXT_KEY("when"),   LIMITED("share", ""), TEXT("documented"),
+                                                  TEXT("reading"),    TEXT("disagrees"),    N};
     begin(t, "umask", columns, LENGTH(columns));
 }
 

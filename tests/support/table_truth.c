@@ -19,8 +19,8 @@
 #include "tests/support/model_truth.h"
 
 static const double RELATIVE = 0.01, MICROSECONDS = 1;
-#define SHORT_US 4.0   /* a phase that is shorter than about four samples of 1 us is not told from what surrounds it */
-#define ALIKE 0.15     /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
+#define SHORT_US 4.0 /* a phase that is shorter than about four samples of 1 us is not told from what surrounds it */
+#define ALIKE 0.15   /* relative: neighbouring throttles that differ by less, or a rate within half of it from full */
 
 struct check {
     const struct model *model;
@@ -97,7 +97,9 @@ static void cell_between(struct check *c, size_t row, const char *column, double
     if (near && (within || !limited || !c->out->outside))
         return;
     snprintf(what, sizeof what, "is %.6g [%.6g, %.6g], not %.6g%s", is, lo, hi, least < is ? most : least,
-             near ? "" : within ? " (off)" : " (wrong)");
+             near     ? ""
+             : within ? " (off)"
+                      : " (wrong)");
     tell(c, row, column, what);
 }
 
@@ -191,8 +193,7 @@ static bool one_way(const struct check *c, const char *from, const char *to, uns
 /* ... of the pair of a row. */
 static bool row_is_one_way(const struct check *c, size_t row, const struct model_truth *usual)
 {
-    return resolved(usual) && one_way(c, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), usual,
-                                      true);
+    return resolved(usual) && one_way(c, text(c, row, "from"), text(c, row, "to"), cores_of(c, row), usual, true);
 }
 
 static bool disturbed(const struct model_phase *p)
@@ -259,8 +260,8 @@ static bool throttled_phase(const struct model *m, const struct model_truth *t, 
         *ratio = ratio_of(m, first);
         if (first->kind != MODEL_THROTTLED)
             continue;
-        for (const struct model_phase *p = first + 1; i + 1 < t->n && p->kind == MODEL_THROTTLED &&
-                                                      fabs(ratio_of(m, p) - *ratio) < 1e-9; p++, i++)
+        for (const struct model_phase *p = first + 1;
+             i + 1 < t->n && p->kind == MODEL_THROTTLED && fabs(ratio_of(m, p) - *ratio) < 1e-9; p++, i++)
             *us += p->duration_us;
         *cold_us = fmax(0, fmin(m->world.cold_us - first->start_us, *us));
         if (++seen == number)
@@ -562,12 +563,12 @@ static void check_energy(struct check *c, size_t row)
 
 /* ---- all of them ---- */
 
-static const struct table_kind *const kinds[] = {&table_frequency, &table_transitions, &table_throttle, &table_trigger,
-                                                 &table_relaxation, &table_overhead, &table_umask, &table_energy,
-                                                 &table_voltage};
+static const struct table_kind *const kinds[] = {&table_frequency, &table_transitions, &table_throttle,
+                                                 &table_trigger,   &table_relaxation,  &table_overhead,
+                                                 &table_umask,     &table_energy,      &table_voltage};
 static void (*const checks[])(struct check *c, size_t row) = {check_frequency, check_transitions, check_throttle,
-                                                              check_trigger, check_relaxation, check_overhead,
-                                                              check_umask, check_energy, check_voltage};
+                                                              check_trigger,   check_relaxation,  check_overhead,
+                                                              check_umask,     check_energy,      check_voltage};
 
 const struct table_kind *const *truth_tables(size_t *n)
 {

@@ -24,8 +24,8 @@ enum { COLUMN_SCORES_MAX = 64 };
 struct table_scores {
     size_t n, skipped; /* skipped: rows of phases below 4 us, or that depend on chance */
     struct column_score column[COLUMN_SCORES_MAX];
-    FILE *details;     /* NULL, or where what is off or wrong goes */
-    bool outside;      /* ... and what is outside its limits */
+    FILE *details; /* NULL, or where what is off or wrong goes */
+    bool outside;  /* ... and what is outside its limits */
 };
 
 /* The tables that have a truth, in the order of tables_all(); *n is set. */

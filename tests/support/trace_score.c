@@ -8,11 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-#define START_LEAST_US 1.5     /* a boundary found so near the true one is that one, ... */
+#define START_LEAST_US 1.5 /* a boundary found so near the true one is that one, ... */
 #define START_LEAST_PERIODS 1.5
-#define LEVEL_BOUND 0.002      /* relative */
+#define LEVEL_BOUND 0.002 /* relative */
 #define DURATION_BOUND_US 1.0
-#define WIDEST 6               /* mean half width over root mean square error; 1.96 for normal errors */
+#define WIDEST 6 /* mean half width over root mean square error; 1.96 for normal errors */
 
 static int add(struct numbers *n, double x)
 {
@@ -160,8 +160,7 @@ static int score_duration(struct score *s, const struct truth *t, size_t i, cons
                     f->duration_us.value - q->duration_us, 0.5 * (f->duration_us.hi - f->duration_us.lo), t->runs,
                     t->period_us, in ? "in" : "out");
     }
-    return add(&s->duration, error) || add(&s->duration_in_periods, error / t->period_us) ||
-           score_modes(s, t, i, f, v);
+    return add(&s->duration, error) || add(&s->duration_in_periods, error / t->period_us) || score_modes(s, t, i, f, v);
 }
 
 static int score_phase(struct score *s, const struct truth *t, size_t i, const struct phase *f, struct verdict *v)
@@ -174,8 +173,7 @@ static int score_phase(struct score *s, const struct truth *t, size_t i, const s
     if (i && t->kind != TRACES_VOLTS && !q->optional && !t->phase[i - 1].optional &&
         add(&s->start, fabs(f->start_us - q->start_us)))
         return -1;
-    if (q->kind == PHASE_THROTTLE && f->kind == PHASE_THROTTLE &&
-        add(&s->ratio, fabs(f->ipc_ratio / q->ipc_ratio - 1)))
+    if (q->kind == PHASE_THROTTLE && f->kind == PHASE_THROTTLE && add(&s->ratio, fabs(f->ipc_ratio / q->ipc_ratio - 1)))
         return -1;
     return 0;
 }
@@ -239,8 +237,8 @@ static void score_volts(struct score *s, const struct truth *t, const struct pha
         note(v, "; %zu steps of the voltage, not %d", p->n_volt_steps, (int)q->steps);
     else if (q->steps && (f->begin_us < q->at_us - wide || f->end_us > q->at_us + wide || f->begin_us > f->end_us ||
                           fabs(0.5 * (f->begin_us + f->end_us) - q->at_us) > ramp + q->tolerance_us))
-        note(v, "; voltage steps from %.1f to %.1f, not %.1f to %.1f (+-%.1f)", f->begin_us, f->end_us,
-             q->at_us - ramp, q->at_us + ramp, q->tolerance_us);
+        note(v, "; voltage steps from %.1f to %.1f, not %.1f to %.1f (+-%.1f)", f->begin_us, f->end_us, q->at_us - ramp,
+             q->at_us + ramp, q->tolerance_us);
     else if (q->steps && (fabs(f->from_v - q->from_v) > q->level_v || fabs(f->to_v - q->to_v) > q->level_v))
         note(v, "; voltage %.4f -> %.4f, not %.4f -> %.4f", f->from_v, f->to_v, q->from_v, q->to_v);
     s->wrong_volts += v->what[before] != '\0';
@@ -343,9 +341,10 @@ bool score_good(struct score *s, char *what, size_t size)
     wrong += s->wrong_levels + s->wrong_volts + s->wrong_modes;
     double median = quantile(&s->duration, 0.5), p95 = quantile(&s->duration, 0.95), level = quantile(&s->level, 1);
     if (wrong)
-        snprintf(what, size, "%zu missed, %zu invented, %zu of the wrong kind, %zu with wrong levels, %zu with wrong "
-                 "voltage, %zu with wrong modes, %zu refused", s->missed, s->invented, s->wrong_kind, s->wrong_levels,
-                 s->wrong_volts, s->wrong_modes, s->failed);
+        snprintf(what, size,
+                 "%zu missed, %zu invented, %zu of the wrong kind, %zu with wrong levels, %zu with wrong voltage, %zu "
+                 "with wrong modes, %zu refused",
+                 s->missed, s->invented, s->wrong_kind, s->wrong_levels, s->wrong_volts, s->wrong_modes, s->failed);
     else if (median > 0.3 || p95 > 1)
         snprintf(what, size, "errors of durations: median %.3f us, 95th percentile %.3f us", median, p95);
     else if (level > LEVEL_BOUND)
@@ -379,11 +378,25 @@ static void print_head_line(FILE *out, const char *const head[16])
 
 void print_score_head(FILE *out)
 {
-    static const char *const first[16] = {"", "", "", "", "", "wrong", " duration error, us", "in periods", "start, us",
-                                          "level error, %", "cover, %", "wrong", "wrong", "wrong", "runs, %", ""};
-    static const char *const second[16] = {"kind", "traces", "bad", "missed", "invent", "kind", " median p95     max",
-                                           "median p95", "median p95", "max    p99", "dur   level", "level", "volts",
-                                           "modes", "inter- left", "s"};
+    static const char *const first[16] = {"",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "wrong",
+                                          " duration error, us",
+                                          "in periods",
+                                          "start, us",
+                                          "level error, %",
+                                          "cover, %",
+                                          "wrong",
+                                          "wrong",
+                                          "wrong",
+                                          "runs, %",
+                                          ""};
+    static const char *const second[16] = {
+        "kind",       "traces",     "bad",         "missed", "invent", "kind",  " median p95     max", "median p95",
+        "median p95", "max    p99", "dur   level", "level",  "volts",  "modes", "inter- left",         "s"};
     print_head_line(out, first);
     print_head_line(out, second);
 }

@@ -19,18 +19,18 @@ struct numbers {
 struct score {
     size_t traces, bad, failed; /* failed: phases_find refused the trace */
     size_t missed, invented, wrong_kind, wrong_levels, wrong_volts, wrong_modes;
-    struct numbers duration;     /* |error|, us, of phases that lie within the recording; against what was drawn */
+    struct numbers duration; /* |error|, us, of phases that lie within the recording; against what was drawn */
     struct numbers duration_in_periods;
-    struct numbers half_width;   /* of the 95 % limits of these durations, us */
-    struct numbers limited;      /* |error|, us, against the nominal value, of those that have limits */
-    struct numbers start;        /* |error|, us, of the boundaries between phases */
-    struct numbers level;        /* |error|, relative */
-    struct numbers ratio;        /* |error|, relative, of IPC ratios */
+    struct numbers half_width;                   /* of the 95 % limits of these durations, us */
+    struct numbers limited;                      /* |error|, us, against the nominal value, of those that have limits */
+    struct numbers start;                        /* |error|, us, of the boundaries between phases */
+    struct numbers level;                        /* |error|, relative */
+    struct numbers ratio;                        /* |error|, relative, of IPC ratios */
     size_t durations_covered, durations_limited; /* 95 % limits that hold the nominal value; that were given */
     size_t levels_covered, levels_limited;
     size_t runs, interrupted, discarded; /* repetitions, without kind volts-only */
-    FILE *list;                  /* NULL, or where each duration goes that has limits, as CSV */
-    double seconds;              /* in phases_find */
+    FILE *list;                          /* NULL, or where each duration goes that has limits, as CSV */
+    double seconds;                      /* in phases_find */
 };
 
 /*

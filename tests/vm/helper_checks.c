@@ -27,10 +27,9 @@
 
 static int fd;
 static unsigned failures, measured; /* ..., the CPU on which repetitions run */
-static struct characterize_hello hello = { .version = CHARACTERIZE_VERSION };
+static struct characterize_hello hello = {.version = CHARACTERIZE_VERSION};
 
-__attribute__((format(printf, 2, 3)))
-static void check(bool good, const char *name, ...)
+__attribute__((format(printf, 2, 3))) static void check(bool good, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
@@ -48,7 +47,7 @@ static void expect(const char *name, unsigned long command, void *arg, int error
     int got = ioctl(fd, command, arg) == 0 ? 0 : errno;
     uint32_t said = ((uint32_t *)arg)[1];
     if (got == error && said == reason) {
-        struct characterize_reason_text t = { .version = CHARACTERIZE_VERSION, .reason = reason };
+        struct characterize_reason_text t = {.version = CHARACTERIZE_VERSION, .reason = reason};
         ioctl(fd, CHARACTERIZE_IOC_REASON, &t);
         check(t.text[0] != '\0', "%s%s%s", name, reason ? ": " : "", reason ? t.text : "");
     } else {
@@ -66,17 +65,15 @@ static int number_of(const char *name)
 {
     size_t count;
     const struct kernel *all = kernel_registry(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(all[i].name, name) == 0) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].name, name) == 0)
             return (int)i;
-        }
-    }
     return -1;
 }
 
 static struct characterize_payload payload(const char *name)
 {
-    return (struct characterize_payload){ .kernel = (uint16_t)number_of(name), .density = 1 };
+    return (struct characterize_payload){.kernel = (uint16_t)number_of(name), .density = 1};
 }
 
 static uint64_t us(double t)
@@ -86,16 +83,19 @@ static uint64_t us(double t)
 
 static struct characterize_setup chains(void)
 {
-    return (struct characterize_setup){ .version = CHARACTERIZE_VERSION, .cpu = measured, .flags = CHARACTERIZE_CHAIN,
-                                        .period = us(5), .readings = 4000 };
+    return (struct characterize_setup){.version = CHARACTERIZE_VERSION,
+                                       .cpu = measured,
+                                       .flags = CHARACTERIZE_CHAIN,
+                                       .period = us(5),
+                                       .readings = 4000};
 }
 
 static struct characterize_run switching(const char *from, const char *to)
 {
-    struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2, .offset = us(2) };
-    r.segment[0] = (struct characterize_segment){ .ticks = us(600), .payload = payload(from) };
-    r.segment[1] = (struct characterize_segment){ .ticks = us(100), .payload = payload(from), .sampled = 1 };
-    r.segment[2] = (struct characterize_segment){ .ticks = us(200), .payload = payload(to), .sampled = 1 };
+    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2, .offset = us(2)};
+    r.segment[0] = (struct characterize_segment){.ticks = us(600), .payload = payload(from)};
+    r.segment[1] = (struct characterize_segment){.ticks = us(100), .payload = payload(from), .sampled = 1};
+    r.segment[2] = (struct characterize_segment){.ticks = us(200), .payload = payload(to), .sampled = 1};
     return r;
 }
 
@@ -110,7 +110,7 @@ static void test_hello(void)
     check(hello.tsc_khz > 100000, "TSC at %llu kHz", (unsigned long long)hello.tsc_khz);
     check((hello.can & CHARACTERIZE_CAN_PMU) == 0, "no performance counters are promised where there are none");
     check((hello.can & CHARACTERIZE_CAN_MASK_TIMER) != 0, "the local APIC's timer can be masked");
-    struct characterize_hello old = { .version = CHARACTERIZE_VERSION + 1 };
+    struct characterize_hello old = {.version = CHARACTERIZE_VERSION + 1};
     expect("another version", CHARACTERIZE_IOC_HELLO, &old, EPROTO, CHARACTERIZE_REASON_VERSION);
     check(ioctl(fd, _IO('z', 0x7f)) != 0 && errno == ENOTTY, "an unknown ioctl: ENOTTY");
     check(open("/dev/characterize", O_RDWR) < 0 && errno == EBUSY, "a second user: EBUSY");
@@ -153,25 +153,24 @@ static void test_setup_refusals(void)
     s.n_counters = 1;
     s.counter[0].source = CHARACTERIZE_CYCLES;
     expect("a counter without PMU", CHARACTERIZE_IOC_PREPARE, &s, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
-    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 1u << 22 };
+    s.counter[0] = (struct characterize_counter){.source = CHARACTERIZE_RAW, .config = 1u << 22};
     expect("a raw event with its enable bit", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
-    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 0xc0, .reserved = 1 };
+    s.counter[0] = (struct characterize_counter){.source = CHARACTERIZE_RAW, .config = 0xc0, .reserved = 1};
     expect("a counter with something reserved", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
-    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 1ull << 36 };
+    s.counter[0] = (struct characterize_counter){.source = CHARACTERIZE_RAW, .config = 1ull << 36};
     expect("a raw event of 13 bits", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
-    s.counter[0] = (struct characterize_counter){ .source = CHARACTERIZE_RAW, .config = 1ull << 32 | 0xc7 };
-    if (is_amd()) {
+    s.counter[0] = (struct characterize_counter){.source = CHARACTERIZE_RAW, .config = 1ull << 32 | 0xc7};
+    if (is_amd())
         expect("AMD's event 1C7H", CHARACTERIZE_IOC_PREPARE, &s, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
-    } else {
+    else
         expect("an event select of 12 bits", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COUNTERS);
-    }
     s = chains();
     s.n_corunners = 1;
     s.corunner = payload("64add");
     s.corunner_cpu[0] = (uint16_t)measured;
     expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
-    struct characterize_try t = { .version = CHARACTERIZE_VERSION, .cpu = 0,
-                                  .counter = { .source = CHARACTERIZE_REF_CYCLES } };
+    struct characterize_try t = {
+        .version = CHARACTERIZE_VERSION, .cpu = 0, .counter = {.source = CHARACTERIZE_REF_CYCLES}};
     expect("trying a counter without PMU", CHARACTERIZE_IOC_TRY, &t, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);
 }
 
@@ -209,11 +208,9 @@ static void test_run_refusals(void)
 
 static bool in_order(const uint64_t *reading, size_t n, size_t stride)
 {
-    for (size_t i = 1; i < n; i++) {
-        if (reading[i * stride] <= reading[(i - 1) * stride]) {
+    for (size_t i = 1; i < n; i++)
+        if (reading[i * stride] <= reading[(i - 1) * stride])
             return false;
-        }
-    }
     return true;
 }
 
@@ -227,12 +224,11 @@ static void run_one(const char *from, const char *to, const uint64_t *map, const
     }
     const uint64_t *readings = map + CHARACTERIZE_PROBE_ROOM * s->stride;
     double masked_ms = (double)(r.end_tsc - r.begin_tsc) / (double)hello.tsc_khz;
-    bool good = r.n >= 3 && r.n <= s->readings && r.last[2] == r.n && r.first[2] > r.first[1] &&
-                r.zero_reading < r.n && r.zero_tsc == readings[r.zero_reading * s->stride] &&
-                in_order(readings, r.n, s->stride) && r.blocks[0] > 0 && r.blocks[2] > 0 &&
-                (r.masked & CHARACTERIZE_MASKED_CLI) != 0;
-    check(good, "%s -> %s: %u readings and %u before, blocks %llu, %llu, %llu, masked %u for %.2f ms, NMIs %u",
-          from, to, r.n, r.n_probe, (unsigned long long)r.blocks[0], (unsigned long long)r.blocks[1],
+    bool good = r.n >= 3 && r.n <= s->readings && r.last[2] == r.n && r.first[2] > r.first[1] && r.zero_reading < r.n &&
+                r.zero_tsc == readings[r.zero_reading * s->stride] && in_order(readings, r.n, s->stride) &&
+                r.blocks[0] > 0 && r.blocks[2] > 0 && (r.masked & CHARACTERIZE_MASKED_CLI) != 0;
+    check(good, "%s -> %s: %u readings and %u before, blocks %llu, %llu, %llu, masked %u for %.2f ms, NMIs %u", from,
+          to, r.n, r.n_probe, (unsigned long long)r.blocks[0], (unsigned long long)r.blocks[1],
           (unsigned long long)r.blocks[2], r.masked, masked_ms, r.nmis);
 }
 
@@ -248,17 +244,14 @@ static void test_runs(void)
           "a mapping beyond the buffer is refused");
     uint64_t *map = mmap(NULL, s.bytes, PROT_READ, MAP_SHARED, fd, 0);
     check(map != MAP_FAILED, "the buffer is mapped");
-    if (map == MAP_FAILED) {
+    if (map == MAP_FAILED)
         return;
-    }
     check(mprotect(map, s.bytes, PROT_READ | PROT_WRITE) != 0 && errno == EACCES, "and stays read-only: EACCES");
     size_t count;
     const struct kernel *all = kernel_registry(&count);
-    for (size_t i = 0; i < count; i++) {
-        if ((all[i].features & ~hello.features) == 0 && strcmp(all[i].name, "amx") != 0) {
+    for (size_t i = 0; i < count; i++)
+        if ((all[i].features & ~hello.features) == 0 && strcmp(all[i].name, "amx") != 0)
             run_one("64add", all[i].name, map, &s);
-        }
-    }
     struct characterize_setup bigger = s;
     bigger.readings += 5000;
     expect("a larger buffer while the old one is mapped", CHARACTERIZE_IOC_PREPARE, &bigger, EBUSY,
@@ -270,8 +263,8 @@ static void test_runs(void)
 /* Room for fewer readings than the time gives: that many are taken, and nothing is written behind them. */
 static void test_room(void)
 {
-    static const uint32_t rooms[] = { 1, 2, 20, 496 };
-    static const uint32_t kinds[] = { 0, CHARACTERIZE_CHAIN, CHARACTERIZE_CHAIN | CHARACTERIZE_COARSE };
+    static const uint32_t rooms[] = {1, 2, 20, 496};
+    static const uint32_t kinds[] = {0, CHARACTERIZE_CHAIN, CHARACTERIZE_CHAIN | CHARACTERIZE_COARSE};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms * 3; i++) {
         struct characterize_setup s = chains(), other = s;
         s.readings = rooms[i / 3];
@@ -280,7 +273,7 @@ static void test_room(void)
         other.readings = 5000; /* so that the next buffer is a fresh one */
         bool good = ioctl(fd, CHARACTERIZE_IOC_PREPARE, &other) == 0 && ioctl(fd, CHARACTERIZE_IOC_PREPARE, &s) == 0;
         const uint64_t *map = good ? mmap(NULL, s.bytes, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
-        struct characterize_run r = { 0 };
+        struct characterize_run r = {0};
         /* again where the emulator lost so much of the time that the readings fitted */
         for (unsigned tries = 0; map != MAP_FAILED && good && r.cut == 0 && tries < 20; tries++) {
             r = switching("64add", "64add");
@@ -288,16 +281,14 @@ static void test_room(void)
             good = ioctl(fd, CHARACTERIZE_IOC_RUN, &r) == 0;
         }
         size_t words = (CHARACTERIZE_PROBE_ROOM + (size_t)s.readings) * s.stride, written = 0;
-        for (size_t k = words; good && k < s.bytes / sizeof *map; k++) {
+        for (size_t k = words; good && k < s.bytes / sizeof *map; k++)
             written += map[k] != 0;
-        }
         check(good && written == 0 && r.n == s.readings && r.n_probe <= CHARACTERIZE_PROBE_ROOM &&
                   (r.cut & CHARACTERIZE_CUT_ROOM) != 0,
               "room for %u readings, flags %u: %u taken, cut %u, %zu words behind them", s.readings, s.flags, r.n,
               r.cut, written);
-        if (map != MAP_FAILED) {
+        if (map != MAP_FAILED)
             munmap((void *)(uintptr_t)map, s.bytes);
-        }
     }
 }
 
@@ -359,9 +350,8 @@ static void test_neighbours(void)
     s.flags |= CHARACTERIZE_PARK_SIBLING;
     /* the virtual CPUs share few real ones: the sibling may not get its turn in time, whatever was asked for */
     unsigned parked = 0, rounds = 0;
-    while (parked == 0 && rounds++ < 10) {
+    while (parked == 0 && rounds++ < 10)
         parked = run_twenty("with the sibling parked", &s);
-    }
     check(parked > 0, "the sibling was parked in %u of 20 repetitions", parked);
     s.flags &= ~(uint32_t)CHARACTERIZE_PARK_SIBLING;
     s.n_corunners = 2;
@@ -374,7 +364,7 @@ static void test_neighbours(void)
 
 static void test_registers(void)
 {
-    struct characterize_msr m = { .version = CHARACTERIZE_VERSION, .cpu = 0, .number = 0x1a0 };
+    struct characterize_msr m = {.version = CHARACTERIZE_VERSION, .cpu = 0, .number = 0x1a0};
     expect("register 1A0H", CHARACTERIZE_IOC_MSR, &m, EPERM, CHARACTERIZE_REASON_MSR_NOT_LISTED);
     m.cpu = 4096;
     m.number = 0x198;
@@ -387,23 +377,21 @@ static void test_registers(void)
     int msr = open("/dev/cpu/0/msr", O_RDONLY);
     bool same = msr >= 0 && (pread(msr, &value, 8, 0x198) == 8 ? error == 0 && value == m.value : error == EIO);
     check(same, "register 198H through the module msr: the same");
-    if (msr >= 0) {
+    if (msr >= 0)
         close(msr);
-    }
 }
 
 /* A repetition may have swallowed the tick of its CPU: then timers there would no longer run out. */
 static void test_timers(void)
 {
-    struct timespec begin, end, nap = { 0, 50000000 };
+    struct timespec begin, end, nap = {0, 50000000};
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(measured, &one);
     sched_setaffinity(0, sizeof one, &one);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++)
         nanosleep(&nap, NULL);
-    }
     clock_gettime(CLOCK_MONOTONIC, &end);
     double t = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
     check(t > 0.24 && t < 5, "timers run on: 5 * 50 ms took %.0f ms", t * 1000);

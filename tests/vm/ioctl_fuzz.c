@@ -24,8 +24,8 @@
 #include "drivers/native/pace.h"
 
 enum { COMMANDS = 10, ERRNOS = 256 };
-static const char *const command_names[COMMANDS] = { "hello",  "reason", "try",     "prepare", "run",
-                                                     "finish", "msr",    "garbage", "mmap", "repeat" };
+static const char *const command_names[COMMANDS] = {"hello",  "reason", "try",     "prepare", "run",
+                                                    "finish", "msr",    "garbage", "mmap",    "repeat"};
 
 struct fuzz {
     int fd;
@@ -38,7 +38,7 @@ struct fuzz {
     size_t mapped;
     unsigned long wrong;
     unsigned long answers[COMMANDS][ERRNOS];
-    uint64_t longest; /* ticks with interrupts masked */
+    uint64_t longest;              /* ticks with interrupts masked */
     unsigned long over, cut, full; /* repetitions: beyond the limit by 1 ms; cut by it; cut by a full buffer */
     unsigned percent;
 };
@@ -70,17 +70,15 @@ static uint64_t number(struct fuzz *f, uint64_t n)
 
 static void complain(struct fuzz *f, const char *what)
 {
-    if (f->wrong++ < 20) {
+    if (f->wrong++ < 20)
         printf("FAIL: ioctl_fuzz: %s\n", what);
-    }
 }
 
 static void scramble(struct fuzz *f, void *s, size_t size)
 {
     unsigned char *bytes = s;
-    for (unsigned k = 0; one_in(f, 30) && k < 4; k++) {
+    for (unsigned k = 0; one_in(f, 30) && k < 4; k++)
         bytes[below(f, size)] = (unsigned char)next(f);
-    }
 }
 
 static uint32_t version(struct fuzz *f)
@@ -92,14 +90,19 @@ static struct characterize_payload payload(struct fuzz *f)
 {
     /* few of them, since each new one takes 7 ms to get to know */
     uint16_t kernel = one_in(f, 10) ? (uint16_t)number(f, f->kernels + 3) : (uint16_t)(below(f, 3) * 2);
-    return (struct characterize_payload){ .kernel = kernel, .density = (uint16_t)(one_in(f, 10) ? number(f, 260) : 1),
-                                          .dirty = one_in(f, 20), .reserved = one_in(f, 200) };
+    return (struct characterize_payload){.kernel = kernel,
+                                         .density = (uint16_t)(one_in(f, 10) ? number(f, 260) : 1),
+                                         .dirty = one_in(f, 20),
+                                         .reserved = one_in(f, 200)};
 }
 
 static struct characterize_counter counter(struct fuzz *f)
 {
-    return (struct characterize_counter){ .source = (uint32_t)number(f, 6), .reserved = one_in(f, 20),
-                                          .config = one_in(f, 2) ? 0 : one_in(f, 2) ? (uint32_t)next(f) : next(f) };
+    return (struct characterize_counter){.source = (uint32_t)number(f, 6),
+                                         .reserved = one_in(f, 20),
+                                         .config = one_in(f, 2)   ? 0
+                                                   : one_in(f, 2) ? (uint32_t)next(f)
+                                                                  : next(f)};
 }
 
 /* Calls; every error must be one that the module gives. */
@@ -109,7 +112,15 @@ static int call(struct fuzz *f, unsigned which, unsigned long command, void *arg
     int error = ioctl(f->fd, command, arg) == 0 ? 0 : errno;
     f->answers[which][error < ERRNOS ? error : ERRNOS - 1]++;
     switch (error) {
-    case 0: case EINVAL: case EPERM: case EIO: case EBUSY: case EOPNOTSUPP: case EPROTO: case ENOTTY: case EFAULT:
+    case 0:
+    case EINVAL:
+    case EPERM:
+    case EIO:
+    case EBUSY:
+    case EOPNOTSUPP:
+    case EPROTO:
+    case ENOTTY:
+    case EFAULT:
     case ENODEV: /* the CPU went offline meanwhile */
         return error;
     default:
@@ -126,9 +137,8 @@ static void check_readings(struct fuzz *f, const struct characterize_run *r)
         complain(f, "more readings than there is room for");
         return;
     }
-    if (f->map == NULL || f->mapped != f->setup.bytes) {
+    if (f->map == NULL || f->mapped != f->setup.bytes)
         return;
-    }
     const uint64_t *reading = f->map + CHARACTERIZE_PROBE_ROOM * f->setup.stride;
     for (uint32_t i = 1; i < r->n; i++) {
         if (reading[i * f->setup.stride] <= reading[(i - 1) * f->setup.stride]) {
@@ -177,15 +187,13 @@ static void repeat_within_limit(struct fuzz *f, const struct characterize_run *r
     uint64_t most = f->tsc_khz * (CHARACTERIZE_MASKED_US_MAX / 1000 + 1), ticks = most, asked = 0;
     uint32_t readings = 0;
     int in_time = 0;
-    for (unsigned i = 0; i < request->n_segments; i++) {
+    for (unsigned i = 0; i < request->n_segments; i++)
         asked += request->segment[i].ticks;
-    }
     for (int i = 0; i < ATTEMPTS && ticks >= most; i++) {
         struct characterize_run r = *request;
         if (call(f, 9, CHARACTERIZE_IOC_RUN, &r) != 0) {
-            if (r.reason != CHARACTERIZE_REASON_CPU_NUMBER) { /* the CPU may have gone */
+            if (r.reason != CHARACTERIZE_REASON_CPU_NUMBER) /* the CPU may have gone */
                 complain(f, "a valid repetition was refused");
-            }
             return;
         }
         ticks = r.end_tsc - r.begin_tsc;
@@ -210,20 +218,21 @@ static void repeat_within_limit(struct fuzz *f, const struct characterize_run *r
 static void fuzz_whole(struct fuzz *f)
 {
     /* 0: what a steady clock needs; with 496 or 1008 chains the buffer ends with a page */
-    static const uint32_t rooms[] = { 0, 0, 1, 2, 496, 1008 };
+    static const uint32_t rooms[] = {0, 0, 1, 2, 496, 1008};
     const uint64_t us = f->tsc_khz / 1000;
-    struct characterize_setup s = { .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)below(f, 2),
-                                    .flags = one_in(f, 3) ? 0 : CHARACTERIZE_CHAIN, .readings = rooms[below(f, 6)] };
-    struct characterize_run r = { .version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2, .turn = 1 };
+    struct characterize_setup s = {.version = CHARACTERIZE_VERSION,
+                                   .cpu = (uint32_t)below(f, 2),
+                                   .flags = one_in(f, 3) ? 0 : CHARACTERIZE_CHAIN,
+                                   .readings = rooms[below(f, 6)]};
+    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2, .turn = 1};
     s.period = us / 4 + us * below(f, 1 + below(f, 20));
-    const struct characterize_payload p = { .kernel = (uint16_t)(2 * below(f, 3)), .density = 1 };
-    r.segment[0] = (struct characterize_segment){ .ticks = us * below(f, 2000), .payload = p };
-    r.segment[1] = (struct characterize_segment){ .ticks = us * below(f, 500), .payload = p, .sampled = 1 };
-    r.segment[2] = (struct characterize_segment){ .ticks = us * below(f, one_in(f, 4) ? 7400 : 500), .payload = p,
-                                                  .sampled = 1 };
-    if (s.readings == 0) {
+    const struct characterize_payload p = {.kernel = (uint16_t)(2 * below(f, 3)), .density = 1};
+    r.segment[0] = (struct characterize_segment){.ticks = us * below(f, 2000), .payload = p};
+    r.segment[1] = (struct characterize_segment){.ticks = us * below(f, 500), .payload = p, .sampled = 1};
+    r.segment[2] = (struct characterize_segment){
+        .ticks = us * below(f, one_in(f, 4) ? 7400 : 500), .payload = p, .sampled = 1};
+    if (s.readings == 0)
         s.readings = (uint32_t)(1 + r.segment[1].ticks / s.period + r.segment[2].ticks / s.period + 2 * PACE_EXTRA);
-    }
     if (f->map != NULL) {
         munmap((void *)(uintptr_t)f->map, f->mapped);
         f->map = NULL;
@@ -231,11 +240,9 @@ static void fuzz_whole(struct fuzz *f)
     /* another size in between, so that the buffer is a fresh one */
     f->setup = s;
     f->setup.readings += 5000;
-    f->prepared = call(f, 3, CHARACTERIZE_IOC_PREPARE, &f->setup) == 0 &&
-                  call(f, 3, CHARACTERIZE_IOC_PREPARE, &s) == 0;
-    if (!f->prepared) {
+    f->prepared = call(f, 3, CHARACTERIZE_IOC_PREPARE, &f->setup) == 0 && call(f, 3, CHARACTERIZE_IOC_PREPARE, &s) == 0;
+    if (!f->prepared)
         return; /* a CPU that is not there */
-    }
     f->setup = s;
     void *at = mmap(NULL, s.bytes, PROT_READ, MAP_SHARED, f->fd, 0);
     if (at == MAP_FAILED) {
@@ -249,7 +256,7 @@ static void fuzz_whole(struct fuzz *f)
 
 static void fuzz_setup(struct fuzz *f)
 {
-    struct characterize_setup s = { .version = version(f), .cpu = (uint32_t)number(f, 3) };
+    struct characterize_setup s = {.version = version(f), .cpu = (uint32_t)number(f, 3)};
     s.flags = (uint32_t)(one_in(f, 3)   ? number(f, 16)
                          : one_in(f, 2) ? CHARACTERIZE_CHAIN | CHARACTERIZE_COARSE
                                         : CHARACTERIZE_CHAIN);
@@ -259,23 +266,20 @@ static void fuzz_setup(struct fuzz *f)
     s.n_counters = one_in(f, 4) ? (uint32_t)number(f, 14) : 0;
     s.n_corunners = one_in(f, 10) ? (uint32_t)number(f, 4) : 0;
     s.corunner = payload(f);
-    for (unsigned i = 0; i < CHARACTERIZE_COUNTERS; i++) {
+    for (unsigned i = 0; i < CHARACTERIZE_COUNTERS; i++)
         s.counter[i] = counter(f);
-    }
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++)
         s.corunner_cpu[i] = (uint16_t)number(f, 4);
-    }
     scramble(f, &s, sizeof s);
     int error = call(f, 3, CHARACTERIZE_IOC_PREPARE, &s);
     f->prepared = error == 0;
-    if (error == 0) {
+    if (error == 0)
         f->setup = s;
-    }
 }
 
 static void fuzz_run(struct fuzz *f)
 {
-    struct characterize_run r = { .version = version(f) };
+    struct characterize_run r = {.version = version(f)};
     r.n_segments = (uint32_t)number(f, 5);
     r.zero = (uint32_t)number(f, 3);
     r.offset = number(f, f->prepared ? 2 * f->setup.period + 2 : 100);
@@ -283,14 +287,14 @@ static void fuzz_run(struct fuzz *f)
     r.last_register = one_in(f, 4) ? (uint32_t)number(f, 0x700) : 0;
     for (unsigned i = 0; i < CHARACTERIZE_SEGMENTS; i++) {
         uint64_t most = one_in(f, 20) ? f->tsc_khz * 11 : f->tsc_khz / 20;
-        r.segment[i] = (struct characterize_segment){ .ticks = number(f, most), .payload = payload(f),
-                                                      .sampled = i > 0 ? one_in(f, 3) || r.segment[i - 1].sampled
-                                                                       : one_in(f, 3) };
+        r.segment[i] = (struct characterize_segment){.ticks = number(f, most),
+                                                     .payload = payload(f),
+                                                     .sampled = i > 0 ? one_in(f, 3) || r.segment[i - 1].sampled
+                                                                      : one_in(f, 3)};
     }
     scramble(f, &r, sizeof r);
-    if (call(f, 4, CHARACTERIZE_IOC_RUN, &r) == 0) {
+    if (call(f, 4, CHARACTERIZE_IOC_RUN, &r) == 0)
         check_readings(f, &r);
-    }
 }
 
 static void fuzz_map(struct fuzz *f)
@@ -305,14 +309,12 @@ static void fuzz_map(struct fuzz *f)
     }
     void *at = mmap(NULL, size, protection, one_in(f, 4) ? MAP_PRIVATE : MAP_SHARED, f->fd, offset);
     f->answers[8][at == MAP_FAILED ? errno : 0]++;
-    if (at == MAP_FAILED) {
+    if (at == MAP_FAILED)
         return;
-    }
-    if (protection & (PROT_WRITE | PROT_EXEC)) {
+    if (protection & (PROT_WRITE | PROT_EXEC))
         complain(f, "a mapping for writing or executing was allowed");
-    } else if (mprotect(at, size, PROT_READ | PROT_WRITE) == 0) {
+    else if (mprotect(at, size, PROT_READ | PROT_WRITE) == 0)
         complain(f, "the mapping could be made writable");
-    }
     if (protection == PROT_READ && offset == 0) {
         f->map = at;
         f->mapped = size;
@@ -324,8 +326,8 @@ static void fuzz_map(struct fuzz *f)
 static void fuzz_garbage(struct fuzz *f)
 {
     static unsigned char block[20000];
-    unsigned long known[] = { CHARACTERIZE_IOC_HELLO, CHARACTERIZE_IOC_REASON, CHARACTERIZE_IOC_TRY,
-                              CHARACTERIZE_IOC_PREPARE, CHARACTERIZE_IOC_RUN, CHARACTERIZE_IOC_MSR };
+    unsigned long known[] = {CHARACTERIZE_IOC_HELLO,   CHARACTERIZE_IOC_REASON, CHARACTERIZE_IOC_TRY,
+                             CHARACTERIZE_IOC_PREPARE, CHARACTERIZE_IOC_RUN,    CHARACTERIZE_IOC_MSR};
     for (unsigned i = 0; i < sizeof block; i += 8) {
         uint64_t word = next(f);
         memcpy(block + i, &word, 8);
@@ -344,15 +346,14 @@ static void fuzz_once(struct fuzz *f)
     if (below(f, 100) < f->percent) {
         fuzz_whole(f);
     } else if (what < 14) {
-        struct characterize_hello h = { .version = version(f) };
+        struct characterize_hello h = {.version = version(f)};
         call(f, 0, CHARACTERIZE_IOC_HELLO, &h);
     } else if (what < 30) {
-        struct characterize_reason_text t = { .version = version(f), .reason = (uint32_t)number(f, 40) };
-        if (call(f, 1, CHARACTERIZE_IOC_REASON, &t) == 0 && memchr(t.text, 0, sizeof t.text) == NULL) {
+        struct characterize_reason_text t = {.version = version(f), .reason = (uint32_t)number(f, 40)};
+        if (call(f, 1, CHARACTERIZE_IOC_REASON, &t) == 0 && memchr(t.text, 0, sizeof t.text) == NULL)
             complain(f, "a text without an end");
-        }
     } else if (what < 42) {
-        struct characterize_try t = { .version = version(f), .cpu = (uint32_t)number(f, 3), .counter = counter(f) };
+        struct characterize_try t = {.version = version(f), .cpu = (uint32_t)number(f, 3), .counter = counter(f)};
         call(f, 2, CHARACTERIZE_IOC_TRY, &t);
     } else if (what < 50) {
         fuzz_setup(f);
@@ -362,8 +363,9 @@ static void fuzz_once(struct fuzz *f)
         call(f, 5, CHARACTERIZE_IOC_FINISH, NULL);
         f->prepared = false;
     } else if (what < 84) {
-        struct characterize_msr m = { .version = version(f), .cpu = (uint32_t)number(f, 3),
-                                      .number = (uint32_t)(one_in(f, 2) ? number(f, 0x700) : 0x198) };
+        struct characterize_msr m = {.version = version(f),
+                                     .cpu = (uint32_t)number(f, 3),
+                                     .number = (uint32_t)(one_in(f, 2) ? number(f, 0x700) : 0x198)};
         call(f, 6, CHARACTERIZE_IOC_MSR, &m);
     } else if (what < 94) {
         fuzz_garbage(f);
@@ -376,21 +378,19 @@ static void report(const struct fuzz *f, unsigned long count, double seconds)
 {
     for (unsigned c = 0; c < COMMANDS; c++) {
         printf("ioctl_fuzz: %-8s", command_names[c]);
-        for (unsigned e = 0; e < ERRNOS; e++) {
-            if (f->answers[c][e] != 0) {
+        for (unsigned e = 0; e < ERRNOS; e++)
+            if (f->answers[c][e] != 0)
                 printf("  %s: %lu", e == 0 ? "done" : strerrorname_np((int)e), f->answers[c][e]);
-            }
-        }
         printf("\n");
     }
     printf("ioctl_fuzz: %lu calls in %.1f s; interrupts masked for at most %.2f ms (%lu repetitions longer than 11 ms, "
-           "done again); %lu cut by the clock, %lu by a full buffer\n", count, seconds,
-           f->tsc_khz > 0 ? (double)f->longest / (double)f->tsc_khz : 0, f->over, f->cut, f->full);
+           "done again); %lu cut by the clock, %lu by a full buffer\n",
+           count, seconds, f->tsc_khz > 0 ? (double)f->longest / (double)f->tsc_khz : 0, f->over, f->cut, f->full);
 }
 
 int main(int argc, char **argv)
 {
-    struct fuzz f = { .fd = -1 };
+    struct fuzz f = {.fd = -1};
     if (argc < 4 || (f.fd = open(argv[1], O_RDWR | O_CLOEXEC)) < 0) {
         fprintf(stderr, "usage: ioctl_fuzz DEVICE SEED COUNT [PERCENT]; %s\n", strerror(errno));
         return 2;
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
     f.random = strtoull(argv[2], NULL, 0);
     unsigned long count = strtoul(argv[3], NULL, 0);
     f.percent = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 0) : 1;
-    struct characterize_hello hello = { .version = CHARACTERIZE_VERSION };
+    struct characterize_hello hello = {.version = CHARACTERIZE_VERSION};
     struct timespec begin, end;
     if (ioctl(f.fd, CHARACTERIZE_IOC_HELLO, &hello) != 0) {
         printf("FAIL: ioctl_fuzz: no hello: reason %u\n", hello.reason);
@@ -407,9 +407,8 @@ int main(int argc, char **argv)
     f.tsc_khz = hello.tsc_khz;
     f.kernels = hello.kernels;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (unsigned long i = 0; i < count; i++) {
+    for (unsigned long i = 0; i < count; i++)
         fuzz_once(&f);
-    }
     clock_gettime(CLOCK_MONOTONIC, &end);
     report(&f, count, (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
     /* left mapped and prepared: the module must clear up by itself */

@@ -134,7 +134,8 @@ make_module() {
         make -j"$(nproc)" -C "$tree/drivers/helper/kmod" KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
         return
     fi
-    in_builder "$tree" make -j"$(nproc)" -C /mnt/drivers/helper/kmod KERNEL="$kernel" KDIR="/usr/src/linux-headers-$kernel"
+    in_builder "$tree" make -j"$(nproc)" -C /mnt/drivers/helper/kmod KERNEL="$kernel" \
+        KDIR="/usr/src/linux-headers-$kernel"
 }
 
 build_programs() {

@@ -19,16 +19,22 @@
 /* A virtual machine with nothing: what most people have. */
 static struct choice_facts guest(void)
 {
-    return (struct choice_facts){ .guest = true, .helper_errno = ENOENT, .perf_errno = ENOENT, .perf_paranoid = 2,
-                                  .rdpmc_setting = -100, .nmi_watchdog = -1, .msr_cpu = 3, .msr_errno = ENOENT,
-                                  .timing_usable = true };
+    return (struct choice_facts){.guest = true,
+                                 .helper_errno = ENOENT,
+                                 .perf_errno = ENOENT,
+                                 .perf_paranoid = 2,
+                                 .rdpmc_setting = -100,
+                                 .nmi_watchdog = -1,
+                                 .msr_cpu = 3,
+                                 .msr_errno = ENOENT,
+                                 .timing_usable = true};
 }
 
 enum { HELPER, PERF, MSR, TIMING, ALL };
 
 static struct machine_choice choose(const struct choice_facts *f, size_t which)
 {
-    static const char *const names[ALL] = { "helper", "perf", "msr", "timing" };
+    static const char *const names[ALL] = {"helper", "perf", "msr", "timing"};
     struct machine_choice c[8];
     assert_int_equal(choices_from_facts(f, c, 8), ALL);
     for (size_t i = 0; i < ALL; i++) {
@@ -42,9 +48,8 @@ static struct machine_choice choose(const struct choice_facts *f, size_t which)
 static void says(const struct choice_facts *f, size_t which, const char *why, const char *remedy)
 {
     struct machine_choice c = choose(f, which);
-    if (strstr(c.why, why) == NULL || strstr(c.remedy, remedy) == NULL) {
+    if (strstr(c.why, why) == NULL || strstr(c.remedy, remedy) == NULL)
         fail_msg("%s: \"%s\" (%s) instead of \"%s\" (%s)", c.name, c.why, c.remedy, why, remedy);
-    }
 }
 
 static void test_perf_reasons(void **state)
@@ -112,14 +117,14 @@ static void test_perf_is_taken_before_timing(void **state)
     f.perf_rdpmc = f.perf_counter = f.perf_counts = true;
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "perf (performance counters): helper: no /dev/characterize: the kernel module "
-                              "characterize is not loaded; msr: no "
-                              "/dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_string_equal(line,
+                        "perf (performance counters): helper: no /dev/characterize: the kernel module characterize is "
+                        "not loaded; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
     f.msr_errno = 0; /* registers come along */
     n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "perf (performance counters and registers): helper: no /dev/characterize: the "
-                              "kernel module characterize is not loaded");
+    assert_string_equal(line, "perf (performance counters and registers): helper: no /dev/characterize: the kernel "
+                              "module characterize is not loaded");
 }
 
 static void test_msr_reasons(void **state)
@@ -238,9 +243,9 @@ static void test_what_auto_tells(void **state)
     char line[600], small[20];
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "timing (time stamps only): helper: no /dev/characterize: the kernel module "
-                              "characterize is not loaded; perf: no PMU in this virtual machine; msr: "
-                              "no /dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_string_equal(
+        line, "timing (time stamps only): helper: no /dev/characterize: the kernel module characterize is not loaded; "
+              "perf: no PMU in this virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
     assert_null(strchr(line, '\n'));
     choices_tell(c, n, small, sizeof small);
     assert_string_equal(small, "timing (time stamps");
@@ -323,9 +328,8 @@ static int open_named(const char *spec, char *told, size_t size, struct machine_
 {
     struct machine m;
     int status = machine_open(spec, NULL, &m, told, size, err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         m.ops->close(&m);
-    }
     return status;
 }
 
@@ -348,7 +352,7 @@ static void test_unknown_names_get_the_nearest(void **state)
 static void test_machines_that_do_not_work_here_are_refused_with_their_reason(void **state)
 {
     (void)state;
-    static const char *const names[] = { "perf", "msr", "helper" };
+    static const char *const names[] = {"perf", "msr", "helper"};
     struct machine_choice c[8];
     struct machine_error err;
     char told[8];
@@ -380,14 +384,12 @@ static void test_auto_takes_what_works_and_says_so(void **state)
     char told[600];
     const char *best = NULL;
     size_t n = machine_choices(c, 8);
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = n; i-- > 0;)
         best = c[i].usable ? c[i].name : best;
-    }
     assert_int_equal(open_named("auto", told, sizeof told, &err), best != NULL ? MACHINE_OK : MACHINE_CANNOT);
     best = best != NULL ? best : "nothing";
-    if (strstr(told, "could not be opened") == NULL) {
+    if (strstr(told, "could not be opened") == NULL)
         assert_int_equal(strncmp(told, best, strlen(best)), 0);
-    }
 }
 
 int main(void)

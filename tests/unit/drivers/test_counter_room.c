@@ -43,19 +43,18 @@ static const struct {
     int watchdog;
     const char *has, *lacks; /* of the remedy */
 } cases[] = {
-    { "1", 1, "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back)",
-      "stop other users" },
-    { "0", 0, "stop other users of the counters (perf)", "nmi_watchdog" },
-    { NULL, -1, "as root: sysctl kernel.nmi_watchdog=0)", "puts it back" },
-    { "on", -1, "as root: sysctl kernel.nmi_watchdog=0)", "puts it back" },
+    {"1", 1, "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back)",
+     "stop other users"},
+    {"0", 0, "stop other users of the counters (perf)", "nmi_watchdog"},
+    {NULL, -1, "as root: sysctl kernel.nmi_watchdog=0)", "puts it back"},
+    {"on", -1, "as root: sysctl kernel.nmi_watchdog=0)", "puts it back"},
 };
 
 static void expect(size_t i, const char *remedy)
 {
     if (remedy == NULL || strstr(remedy, cases[i].has) == NULL || strstr(remedy, cases[i].lacks) != NULL ||
-        strstr(remedy, "each --event comes before the license levels") == NULL) {
+        strstr(remedy, "each --event comes before the license levels") == NULL)
         fail_msg("watchdog %s: \"%s\"", cases[i].text != NULL ? cases[i].text : "-", remedy != NULL ? remedy : "");
-    }
 }
 
 static void test_the_watchdog(void **state)
@@ -101,14 +100,16 @@ struct rig {
     struct machine_error err;
 };
 
-static const struct counter_spec five[] = { { COUNTER_EVENT, 0x0128 }, { COUNTER_EVENT, 0x0228 },
-                                            { COUNTER_EVENT, 0x0428 }, { COUNTER_EVENT, 0x0828 },
-                                            { COUNTER_EVENT, 0x1028 } };
+static const struct counter_spec five[] = {{COUNTER_EVENT, 0x0128},
+                                           {COUNTER_EVENT, 0x0228},
+                                           {COUNTER_EVENT, 0x0428},
+                                           {COUNTER_EVENT, 0x0828},
+                                           {COUNTER_EVENT, 0x1028}};
 
 static struct machine_setup setup_of(const struct counter_spec *c, size_t n)
 {
-    return (struct machine_setup){ .cpu = -1, .active_cores = 1, .period_us = 2, .counters = c, .n_counters = n,
-                                   .max_samples = 200 };
+    return (struct machine_setup){
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = c, .n_counters = n, .max_samples = 200};
 }
 
 /* Hyper-threading leaves four counters; the watchdog has the fixed one of the cycles, which take one of the four: three
@@ -134,12 +135,13 @@ static void test_perf(void **state)
         /* events that are asked for */
         struct machine_setup s = setup_of(five, 5);
         assert_int_equal(r.m.ops->prepare(&r.m, &s, &r.err), MACHINE_CANNOT);
-        assert_non_null(strstr(r.err.text, "no hardware counter is free for event 0x28:0x08 (of 5 events; this logical "
-                               "CPU has 4 general counters)"));
+        assert_non_null(strstr(
+            r.err.text,
+            "no hardware counter is free for event 0x28:0x08 (of 5 events; this logical CPU has 4 general counters)"));
         expect(i, r.err.remedy);
         /* what the notes say where the license levels do without */
-        static const struct counter_spec mixed[] = { { COUNTER_CYCLES, 0 }, { COUNTER_LVL0, 0 }, { COUNTER_LVL1, 0 },
-                                                     { COUNTER_LVL2, 0 }, { COUNTER_EVENT, 0x4028 } };
+        static const struct counter_spec mixed[] = {
+            {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x4028}};
         s = setup_of(mixed, 5);
         assert_int_equal(r.m.ops->prepare(&r.m, &s, &r.err), MACHINE_OK);
         r.m.ops->info(&r.m, &info);
@@ -149,8 +151,8 @@ static void test_perf(void **state)
         /* no levels at all */
         fake_pmu.programmable = 2;
         assert_int_equal(perf_open_at(&r.system, &r.m, &r.err), MACHINE_OK);
-        assert_non_null(strstr(r.m.ops->lacks(&r.m, COUNTER_LVL0, &remedy), "no hardware counter is free for license "
-                               "level 2"));
+        assert_non_null(
+            strstr(r.m.ops->lacks(&r.m, COUNTER_LVL0, &remedy), "no hardware counter is free for license level 2"));
         expect(i, remedy);
         r.m.ops->close(&r.m);
         assert_int_equal(fake_pmu.opened, fake_pmu.closed);
@@ -174,13 +176,16 @@ static void test_helper(void **state)
         fake_pmu_system(&ignored, &leaves);
         fake_helper.licenses = 1;
         fake_helper.throttled = 20000;
-        for (unsigned k = 0; k < 3; k++) {
+        for (unsigned k = 0; k < 3; k++)
             fake_helper.level_of[k] = k;
-        }
         fake_helper.hello.features = ignored.license_features;
         fake_helper.programmable = 3;
-        const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .proc = proc,
-                                            .io = &fake_helper_io, .data_dir = "data", .leaves = &leaves };
+        const struct helper_place place = {.device = "/dev/made-up",
+                                           .sys = "/sys",
+                                           .proc = proc,
+                                           .io = &fake_helper_io,
+                                           .data_dir = "data",
+                                           .leaves = &leaves};
         assert_int_equal(helper_open_at(&place, &m, &err), MACHINE_OK);
         const char *why = m.ops->lacks(&m, COUNTER_THROTTLE, &remedy);
         assert_non_null(why);
@@ -188,11 +193,12 @@ static void test_helper(void **state)
         expect(i, remedy);
         struct machine_setup s = setup_of(five, 5);
         assert_int_equal(m.ops->prepare(&m, &s, &err), MACHINE_CANNOT);
-        assert_non_null(strstr(err.text, "no hardware counter is free for event 0x28:0x08 (of 5 events; this logical "
-                               "CPU has 4 general counters)"));
+        assert_non_null(strstr(
+            err.text,
+            "no hardware counter is free for event 0x28:0x08 (of 5 events; this logical CPU has 4 general counters)"));
         expect(i, err.remedy);
-        static const struct counter_spec mixed[] = { { COUNTER_CYCLES, 0 }, { COUNTER_LVL0, 0 }, { COUNTER_LVL1, 0 },
-                                                     { COUNTER_LVL2, 0 }, { COUNTER_EVENT, 0x4028 } };
+        static const struct counter_spec mixed[] = {
+            {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x4028}};
         s = setup_of(mixed, 5);
         assert_int_equal(m.ops->prepare(&m, &s, &err), MACHINE_OK);
         m.ops->info(&m, &info);
@@ -215,7 +221,7 @@ static void test_choices(void **state)
 {
     (void)state;
     for (int watchdog = -1; watchdog <= 1; watchdog++) {
-        const struct choice_facts f = { .perf_rdpmc = true, .rdpmc_setting = 1, .nmi_watchdog = watchdog };
+        const struct choice_facts f = {.perf_rdpmc = true, .rdpmc_setting = 1, .nmi_watchdog = watchdog};
         struct machine_choice c[8];
         size_t n = choices_from_facts(&f, c, 8);
         const struct machine_choice *perf = choices_find(c, n, "perf");

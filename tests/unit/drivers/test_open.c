@@ -22,8 +22,13 @@
 /* A system on which everything works but the helper. */
 static size_t choices(struct machine_choice c[4])
 {
-    struct choice_facts f = { .helper_errno = ENOENT, .rdpmc_setting = 1, .perf_rdpmc = true, .perf_counter = true,
-                              .perf_counts = true, .perf_paranoid = 2, .timing_usable = true };
+    struct choice_facts f = {.helper_errno = ENOENT,
+                             .rdpmc_setting = 1,
+                             .perf_rdpmc = true,
+                             .perf_counter = true,
+                             .perf_counts = true,
+                             .perf_paranoid = 2,
+                             .timing_usable = true};
     size_t n = choices_from_facts(&f, c, 4);
     assert_int_equal(n, 4);
     assert_true(!c[0].usable && c[1].usable && c[2].usable && c[3].usable);
@@ -33,9 +38,9 @@ static size_t choices(struct machine_choice c[4])
 /* ---- machines that only open and close; some do not ---- */
 
 static struct {
-    char opened[100];     /* the names, in order */
-    const char *broken;   /* names that do not open */
-    const char *open;     /* the one that is open; NULL = none */
+    char opened[100];   /* the names, in order */
+    const char *broken; /* names that do not open */
+    const char *open;   /* the one that is open; NULL = none */
     bool registers, no_registers;
 } made;
 
@@ -45,7 +50,7 @@ static void made_close(struct machine *m)
     made.open = NULL;
 }
 
-static const struct machine_ops made_ops = { .close = made_close };
+static const struct machine_ops made_ops = {.close = made_close};
 
 static int made_open(const char *name, struct machine *out, struct machine_error *err)
 {
@@ -59,7 +64,7 @@ static int made_open(const char *name, struct machine *out, struct machine_error
         return MACHINE_CANNOT;
     }
     made.open = name;
-    *out = (struct machine){ .ops = &made_ops };
+    *out = (struct machine){.ops = &made_ops};
     return MACHINE_OK;
 }
 
@@ -73,7 +78,7 @@ static int made_add(struct machine *m, struct machine_error *err)
     return err->status;
 }
 
-static const struct choice_openers made_openers = { .open = made_open, .add_registers = made_add };
+static const struct choice_openers made_openers = {.open = made_open, .add_registers = made_add};
 
 /* Opens `name` where `broken` do not open; compares what was tried and auto's line. */
 static void opens(const char *name, const char *broken, bool msr, int status, const char *tried, const char *told)
@@ -137,8 +142,8 @@ static void test_counters_that_get_no_registers_are_closed(void **state)
     assert_int_equal(choices_open("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
     assert_null(made.open);
     assert_int_equal(choices_open("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
-    assert_string_equal(line, "msr (time stamps and registers): " HELPER "; perf: found usable, but it could not be "
-                              "opened: out of memory");
+    assert_string_equal(line, "msr (time stamps and registers): " HELPER
+                              "; perf: found usable, but it could not be opened: out of memory");
 }
 
 /* ---- the perf machine on a made PMU, with made registers ---- */
@@ -165,7 +170,7 @@ static void close_made(struct msr_device *d)
 static int open_made(void *context, int cpu, struct msr_device *out)
 {
     (void)context;
-    *out = (struct msr_device){ .cpu = cpu, .fd = -1, .read = read_made, .close = close_made };
+    *out = (struct msr_device){.cpu = cpu, .fd = -1, .read = read_made, .close = close_made};
     return 0;
 }
 
@@ -177,14 +182,14 @@ static int open_made_pmu(const char *name, struct machine *out, struct machine_e
 
 static int add_made_registers(struct machine *m, struct machine_error *err)
 {
-    struct msr_access access = { .open = open_made, .part = { .intel = true, .family = 6, .model = 0x55 } };
+    struct msr_access access = {.open = open_made, .part = {.intel = true, .family = 6, .model = 0x55}};
     struct machine inner = *m;
     return msr_machine_wrap(&inner, &access, m, err);
 }
 
 static void open_both(struct machine *out)
 {
-    static const struct choice_openers how = { .open = open_made_pmu, .add_registers = add_made_registers };
+    static const struct choice_openers how = {.open = open_made_pmu, .add_registers = add_made_registers};
     static struct cpu_leaves leaves;
     struct machine_choice c[4];
     struct machine_error err;
@@ -193,9 +198,8 @@ static void open_both(struct machine *out)
     fake_pmu_reset();
     fake_pmu.programmable = 8;
     fake_pmu_system(&made_system, &leaves);
-    if (choices_open("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK) {
+    if (choices_open("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
 }
 
 static struct transition_setup setup_of(void)
@@ -229,10 +233,9 @@ static void test_counters_and_voltage(void **state)
     assert_int_equal(volts, 4);
     volts = 0;
     s.n_events = 1;
-    s.events[0] = (struct transition_event){ .code = 0x00c1 };
-    if (transition_run(&m, &s, NULL, NULL, &r, &err) != MACHINE_OK) {
+    s.events[0] = (struct transition_event){.code = 0x00c1};
+    if (transition_run(&m, &s, NULL, NULL, &r, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
     assert_string_equal(trace_get(&r.trace, "machine"), "perf+msr");
     assert_non_null(strstr(trace_get(&r.trace, "source"), "RDPMC"));
     assert_non_null(strstr(trace_get(&r.trace, "source"), "registers by"));
@@ -281,17 +284,17 @@ static void test_nothing_comes_between_a_repetition_and_the_reading(void **state
     struct machine_info info;
     struct machine_error err;
     struct transition_setup s = setup_of();
-    struct counter_spec cycles = { COUNTER_CYCLES, 0 };
-    struct machine_setup setup = { .cpu = -1, .active_cores = 1, .period_us = 1, .counters = &cycles, .n_counters = 1,
-                                   .max_samples = 100 };
-    struct segment segments[2] = { { s.from, 3000, false }, { s.to, 2000, false } };
+    struct counter_spec cycles = {COUNTER_CYCLES, 0};
+    struct machine_setup setup = {
+        .cpu = -1, .active_cores = 1, .period_us = 1, .counters = &cycles, .n_counters = 1, .max_samples = 100};
+    struct segment segments[2] = {{s.from, 3000, false}, {s.to, 2000, false}};
     double soonest = INFINITY;
     unsigned undisturbed = 0;
     open_both(&m);
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
     m.ops->info(&m, &info);
     for (unsigned i = 0; i < RUNS; i++) {
-        struct run_request request = { .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = i };
+        struct run_request request = {.segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = i};
         struct recording rec;
         uint64_t value;
         long switches = taken_away();

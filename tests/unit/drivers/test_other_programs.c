@@ -109,8 +109,8 @@ static void test_time_limit(void **state)
         assert_true(seconds() - begin < 10);
     }
     /* it is gone, or waits to be buried */
-    snprintf(alive, sizeof alive, "grep -q '^State:[[:space:]]*[^Z[:space:]]' /proc/\"$(cat %s/pid)\"/status "
-             "2>/dev/null", folder);
+    snprintf(alive, sizeof alive,
+             "grep -q '^State:[[:space:]]*[^Z[:space:]]' /proc/\"$(cat %s/pid)\"/status 2>/dev/null", folder);
     usleep(100000);
     assert_int_not_equal(system(alive), 0);
     assert_int_equal(strlen(output.out), COMMAND_TEXT_MAX - 1);
@@ -124,16 +124,22 @@ static void test_perf(void **state)
     struct other_counts c;
     char why[300];
     assert_int_equal(other_perf("# remark\n\n1019230769,,instructions:u,300000000,100.00,1.02,insn per cycle\n"
-                                "1000000000,,cycles:u,250000000,100.00,,\n", &c, why, sizeof why), 0);
+                                "1000000000,,cycles:u,250000000,100.00,,\n",
+                                &c, why, sizeof why),
+                     0);
     assert_float_equal(c.instructions, 1019230769, 0);
     assert_float_equal(c.cycles, 1e9, 0);
     assert_float_equal(c.ghz, 4, 1e-9);
-    static const char *const bad[] = {
-        "", "1,,cycles:u,1,100.00\n", "<not supported>,,instructions:u,0,100.00,,\n",
-        "<not counted>,,cycles:u,0,0.00,,\n", "1e9,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
-        "-5,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n", "5,,cycles:u,0,1,,\n5,,instructions:u,0,1,,\n",
-        "99999999999999999999,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
-        "5 000,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n", "nan,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n"};
+    static const char *const bad[] = {"",
+                                      "1,,cycles:u,1,100.00\n",
+                                      "<not supported>,,instructions:u,0,100.00,,\n",
+                                      "<not counted>,,cycles:u,0,0.00,,\n",
+                                      "1e9,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "-5,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "5,,cycles:u,0,1,,\n5,,instructions:u,0,1,,\n",
+                                      "99999999999999999999,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "5 000,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "nan,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(other_perf(bad[i], &c, why, sizeof why), -1);
     assert_int_equal(other_perf(bad[2], &c, why, sizeof why), -1);
@@ -145,16 +151,18 @@ static void test_likwid(void **state)
     (void)state;
     struct other_counts c;
     char why[300];
-    assert_int_equal(other_likwid("STRUCT,Info,3,,\nCPU name:,Intel,\nTABLE,Group 1 Raw,Custom,2,\nEvent,Counter,"
-                                  "HWThread 3,\nINSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,1000,\n",
-                                  &c, why, sizeof why), 0);
+    assert_int_equal(
+        other_likwid("STRUCT,Info,3,,\nCPU name:,Intel,\nTABLE,Group 1 Raw,Custom,2,\nEvent,Counter,HWThread "
+                     "3,\nINSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,1000,\n",
+                     &c, why, sizeof why),
+        0);
     assert_float_equal(c.instructions / c.cycles, 1.02, 1e-9);
     assert_true(isnan(c.ghz));
     assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\n", &c, why, sizeof why), -1);
-    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,-,\n", &c, why,
-                                  sizeof why), -1);
-    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,0,\n", &c, why,
-                                  sizeof why), -1);
+    assert_int_equal(
+        other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,-,\n", &c, why, sizeof why), -1);
+    assert_int_equal(
+        other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,0,\n", &c, why, sizeof why), -1);
 }
 
 static void test_turbostat(void **state)
@@ -180,8 +188,8 @@ static void test_rdmsr(void **state)
     uint64_t value;
     assert_int_equal(other_rdmsr("0x80838f3012800\n", &value, why, sizeof why), 0);
     assert_int_equal(value, 0x80838f3012800);
-    static const char *const bad[] = {"", "\n", "0x\n", "12\n", "0x12", "0x12 \n", "0x12\n0x13\n",
-                                      "0x11111111111111111\n",                                      "-0x12\n"};
+    static const char *const bad[] = {
+        "", "\n", "0x\n", "12\n", "0x12", "0x12 \n", "0x12\n0x13\n", "0x11111111111111111\n", "-0x12\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(other_rdmsr(bad[i], &value, why, sizeof why), -1);
 }

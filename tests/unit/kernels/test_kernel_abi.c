@@ -22,17 +22,17 @@ static const char *const saved_names[SAVED] = {"rbx", "rbp", "r12", "r13", "r14"
 
 /* The offsets are used by abi_call below. */
 struct abi_call {
-    kernel_fn *function;             /*   0 */
-    uint64_t args[4];                /*   8 */
-    uint64_t result;                 /*  40 */
-    uint64_t saved_before[SAVED];    /*  48 */
-    uint64_t saved_after[SAVED];     /*  96 */
-    uint64_t rsp_before, rsp_after;  /* 144, 152 */
-    uint64_t canary_before[CANARIES]; /* 160 */
-    uint64_t canary_after[CANARIES]; /* 224 */
-    uint64_t flags_after;            /* 288 */
+    kernel_fn *function;                /*   0 */
+    uint64_t args[4];                   /*   8 */
+    uint64_t result;                    /*  40 */
+    uint64_t saved_before[SAVED];       /*  48 */
+    uint64_t saved_after[SAVED];        /*  96 */
+    uint64_t rsp_before, rsp_after;     /* 144, 152 */
+    uint64_t canary_before[CANARIES];   /* 160 */
+    uint64_t canary_after[CANARIES];    /* 224 */
+    uint64_t flags_after;               /* 288 */
     uint32_t mxcsr_before, mxcsr_after; /* 296, 300 */
-    uint16_t x87_before, x87_after;  /* 304, 306 */
+    uint16_t x87_before, x87_after;     /* 304, 306 */
 };
 _Static_assert(offsetof(struct abi_call, result) == 40, "offset in abi_call");
 _Static_assert(offsetof(struct abi_call, rsp_before) == 144, "offset in abi_call");
@@ -193,11 +193,10 @@ static void test_the_checker_sees_broken_functions(void **unused)
     static const struct {
         kernel_fn *function;
         const char *expected;
-    } cases[] = {{break_nothing, ""},      {break_rbx, "rbx "},        {break_rbp, "rbp "},
-                 {break_r12, "r12 "},      {break_r13, "r13 "},        {break_r14, "r14 "},
-                 {break_r15, "r15 "},      {break_rsp, "rsp "},        {break_stack, "stack "},
-                 {break_stack_far, "stack "}, {break_mxcsr, "mxcsr "}, {break_x87, "x87 "},
-                 {break_df, "df "},        {break_two, "rbx r15 "}};
+    } cases[] = {{break_nothing, ""},     {break_rbx, "rbx "},         {break_rbp, "rbp "},     {break_r12, "r12 "},
+                 {break_r13, "r13 "},     {break_r14, "r14 "},         {break_r15, "r15 "},     {break_rsp, "rsp "},
+                 {break_stack, "stack "}, {break_stack_far, "stack "}, {break_mxcsr, "mxcsr "}, {break_x87, "x87 "},
+                 {break_df, "df "},       {break_two, "rbx r15 "}};
     uint64_t seed = 4711;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char broken[96];

@@ -25,8 +25,8 @@ struct block {
     unsigned density;
     uint64_t begin, end, control; /* addresses: first instruction, behind the jump, the dec */
     unsigned instructions, counted, misplaced, loop_control;
-    char add_destination[16]; /* of the first add between */
-    bool other_adds;          /* adds between go to other registers, too */
+    char add_destination[16];        /* of the first add between */
+    bool other_adds;                 /* adds between go to other registers, too */
     char destinations[ACCS_MAX][16]; /* of the counted instructions */
     unsigned n_destinations;
     char strange[160]; /* the first instruction that is of no expected kind */
@@ -179,10 +179,10 @@ static unsigned expected_chains(const struct kernel *k, unsigned counted)
 {
     if (strcmp(k->name, "pause") == 0)
         return 0;
-    unsigned most = strcmp(k->name, "amx") == 0                                    ? 4
-                    : k->latency_bound                                             ? 1
+    unsigned most = strcmp(k->name, "amx") == 0                                ? 4
+                    : k->latency_bound                                         ? 1
                     : k->width == 64 && strncmp(k->mnemonic, "vfmadd", 6) != 0 ? 6
-                                                                                   : 12;
+                                                                               : 12;
     return counted < most ? counted : most;
 }
 
@@ -365,8 +365,10 @@ static void test_the_checker_sees_wrong_code(void **state)
                                          "vfmadd231pd %zmm14,%zmm12,%zmm16", "vfmadd231pd (%rax),%zmm12,%zmm0"};
     for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
         char text[600];
-        snprintf(text, sizeof text, "0000000000001000 <kernel_512fma_1.block>:\n    1000:\t%s\n"
-                 "0000000000001006 <kernel_512fma_1.end>:\n", narrow[i]);
+        snprintf(text, sizeof text,
+                 "0000000000001000 <kernel_512fma_1.block>:\n    1000:\t%s\n"
+                 "0000000000001006 <kernel_512fma_1.end>:\n",
+                 narrow[i]);
         assert_true(failures_of(text) > 0);
     }
 }

@@ -33,8 +33,8 @@ static uint64_t mix(unsigned table, unsigned reg, unsigned lane)
 struct shape {
     enum table table; /* the operation */
     bool gpr;
-    bool chained; /* the adds are one chain */
-    unsigned lanes;   /* 64-bit lanes */
+    bool chained;   /* the adds are one chain */
+    unsigned lanes; /* 64-bit lanes */
     unsigned accs, groups, density;
 };
 
@@ -363,8 +363,8 @@ static void test_upper_halves(void **unused)
 {
     (void)unused;
     if (!reports_use()) {
-        print_message("skipped: this CPU has no XGETBV with ECX=1 (CPUID leaf 0DH, EAX bit 2) or "
-                      "does not track use with it\n");
+        print_message(
+            "skipped: this CPU has no XGETBV with ECX=1 (CPUID leaf 0DH, EAX bit 2) or does not track use with it\n");
         skip();
     }
     size_t count, checked = 0;

@@ -230,12 +230,11 @@ static void test_rates_are_plausible_and_steady(void **state)
     size_t count, n = 0;
     const struct kernel *all = kernel_registry(&count);
     assert_true(count <= SUSPECTS_MAX);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (runnable(&all[i]))
             suspects[n++] = (struct suspect){.kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i])};
         else
             print_message("%-12s not run, this CPU lacks what it needs\n", all[i].name);
-    }
     struct tally tally = {0};
     judge(suspects, n, &tally);
     unsigned bad = 0;
@@ -291,9 +290,9 @@ static void test_densities_are_plausible_and_steady(void **state)
 /* What one look at the clock gives. */
 struct clock {
     double short_min, short_median, long_min, long_median; /* ticks */
-    double cycle;   /* ticks, from the difference of the two chains */
-    double ratio;   /* of that to the same from a long chain */
-    double latency; /* of a multiplication, in adds */
+    double cycle;                                          /* ticks, from the difference of the two chains */
+    double ratio;                                          /* of that to the same from a long chain */
+    double latency;                                        /* of a multiplication, in adds */
     bool disturbed;
 };
 
@@ -365,8 +364,9 @@ static void test_the_clock(void **state)
         calm += !c.disturbed;
         absurd += fabs(c.ratio - 1) > 0.2 || c.latency < 2.5 || c.latency > 7;
         print_message("short chain min %.0f median %.0f, long chain min %.0f median %.0f ticks; %.4f ticks a cycle, "
-                      "%.4f of the long chain's; a multiplication takes %.3f adds%s\n", c.short_min, c.short_median,
-                      c.long_min, c.long_median, c.cycle, c.ratio, c.latency, c.disturbed ? "; disturbed" : "");
+                      "%.4f of the long chain's; a multiplication takes %.3f adds%s\n",
+                      c.short_min, c.short_median, c.long_min, c.long_median, c.cycle, c.ratio, c.latency,
+                      c.disturbed ? "; disturbed" : "");
         if (good)
             return;
     }

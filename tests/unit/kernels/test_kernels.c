@@ -201,8 +201,9 @@ static uint32_t next_random(uint32_t *seed)
 static void test_random_names_never_crash(void **state)
 {
     (void)state;
-    static const char *const parts[] = {"512", "256", "64", "fma", "or", "perm", "-lat", "-dirty", "@1/", "@", "8", "-",
-                                        "amx", "pause", "chain", "\xff", "%s%n", "\n", "9999999999", "/"};
+    static const char *const parts[] = {"512",    "256",  "64",   "fma", "or",         "perm", "-lat",
+                                        "-dirty", "@1/",  "@",    "8",   "-",          "amx",  "pause",
+                                        "chain",  "\xff", "%s%n", "\n",  "9999999999", "/"};
     uint32_t seed = 20240607;
     size_t good = 0;
     for (int i = 0; i < 20000; i++) {
@@ -262,9 +263,12 @@ static void test_blocks_and_deadline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry_holds_what_was_asked), cmocka_unit_test(test_features_by_width),
-        cmocka_unit_test(test_every_name_round_trips),        cmocka_unit_test(test_other_spellings),
-        cmocka_unit_test(test_refusals_name_cause_and_remedy), cmocka_unit_test(test_random_names_never_crash),
+        cmocka_unit_test(test_registry_holds_what_was_asked),
+        cmocka_unit_test(test_features_by_width),
+        cmocka_unit_test(test_every_name_round_trips),
+        cmocka_unit_test(test_other_spellings),
+        cmocka_unit_test(test_refusals_name_cause_and_remedy),
+        cmocka_unit_test(test_random_names_never_crash),
         cmocka_unit_test(test_blocks_and_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

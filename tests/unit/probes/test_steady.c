@@ -35,8 +35,10 @@ static double mean(const struct trace *t, enum trace_channel c)
 static void test_frequency_ipc_and_shares(void **state)
 {
     (void)state;
-    static const struct { const char *kernel; unsigned level; } cases[] = {
-        {"64add", 0}, {"256fma", 1}, {"512or", 1}, {"512fma", 2}};
+    static const struct {
+        const char *kernel;
+        unsigned level;
+    } cases[] = {{"64add", 0}, {"256fma", 1}, {"512or", 1}, {"512fma", 2}};
     static const enum trace_channel shares[3] = {TRACE_LVL0, TRACE_LVL1, TRACE_LVL2};
     struct model model;
     rig_load("xeon-gold-6130", &model);
@@ -96,9 +98,9 @@ static void test_samples_cover_what_was_asked_for(void **state)
 
 struct disturbed {
     struct machine inner;
-    unsigned good;   /* one repetition in so many is not disturbed; 0 = none is */
-    unsigned runs;   /* sampled ones */
-    double longest;  /* of a repetition, us */
+    unsigned good;  /* one repetition in so many is not disturbed; 0 = none is */
+    unsigned runs;  /* sampled ones */
+    double longest; /* of a repetition, us */
     double unsampled;
 };
 
@@ -149,8 +151,10 @@ static void disturbed_finish(struct machine *m)
     d->inner.ops->finish(&d->inner);
 }
 
-static const struct machine_ops disturbed_ops = {.info = disturbed_info, .lacks = disturbed_lacks,
-                                                 .prepare = disturbed_prepare, .run = disturbed_run,
+static const struct machine_ops disturbed_ops = {.info = disturbed_info,
+                                                 .lacks = disturbed_lacks,
+                                                 .prepare = disturbed_prepare,
+                                                 .run = disturbed_run,
                                                  .finish = disturbed_finish};
 
 static void open_disturbed(struct disturbed *d, struct machine *m, unsigned good)

@@ -72,28 +72,63 @@ static void test_extra_columns_grow_with_the_trace(void **state)
 static void test_counts_per_cycle_from_made_readings(void **state)
 {
     (void)state;
-    static const struct counter_spec specs[4] = { { COUNTER_EVENT, 0x0828 }, { COUNTER_CYCLES, 0 },
-                                                  { COUNTER_LVL0, 0 }, { COUNTER_EVENT, 0x1028 } };
+    static const struct counter_spec specs[4] = {
+        {COUNTER_EVENT, 0x0828}, {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_EVENT, 0x1028}};
     static uint64_t words[] = {
-        1000, 0, 50, 1000, 0, 7,
-        2000, 10, 550, 2000, 1000, 7,        /* half of the cycles, none */
-        3000, 20, COUNTER_MISSING, 3000, 2000, 107, /* missing, a tenth */
-        4000, 30, 900, 4000, 3000, 207,      /* missing: the reading before is */
-        5000, 40, 900, COUNTER_MISSING, 4000, 307,  /* nothing to divide by */
-        6000, 50, 900, 6000, 5000, 407,
-        7000, 60, 1000, 7000, 6000, 507,
+        1000,
+        0,
+        50,
+        1000,
+        0,
+        7,
+        2000,
+        10,
+        550,
+        2000,
+        1000,
+        7, /* half of the cycles, none */
+        3000,
+        20,
+        COUNTER_MISSING,
+        3000,
+        2000,
+        107, /* missing, a tenth */
+        4000,
+        30,
+        900,
+        4000,
+        3000,
+        207, /* missing: the reading before is */
+        5000,
+        40,
+        900,
+        COUNTER_MISSING,
+        4000,
+        307, /* nothing to divide by */
+        6000,
+        50,
+        900,
+        6000,
+        5000,
+        407,
+        7000,
+        60,
+        1000,
+        7000,
+        6000,
+        507,
     };
-    struct recording rec = { .n = 7, .stride = 6, .capacity = 7, .words = words, .zero_tsc = 1000 };
+    struct recording rec = {.n = 7, .stride = 6, .capacity = 7, .words = words, .zero_tsc = 1000};
     struct trace t;
     char why[TRANSITION_WHY_MAX];
     trace_init(&t);
-    assert_int_equal(trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) |
-                     trace_add_channel(&t, TRACE_LVL0), 0);
+    assert_int_equal(
+        trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) | trace_add_channel(&t, TRACE_LVL0), 0);
     assert_int_equal(trace_add_extra(&t, "event_28_08") | trace_add_extra(&t, "event_28_10"), 0);
     assert_int_equal(transition_append(&t, 0, &rec, specs, 4, 1e9, 0, why), 0);
     assert_string_equal(why, "");
     assert_int_equal(t.n, 6);
-    static const double expected[2][6] = { { 0.5, NAN, NAN, NAN, NAN, 0.1 }, { 0, 0.1, 0.1, NAN, NAN, 0.1 } };
+    static const double expected[2][6] = {{0.5, NAN, NAN, NAN, NAN, 0.1}, {0, 0.1, 0.1, NAN, NAN, 0.1}};
     for (size_t i = 0; i < 6; i++) {
         for (size_t e = 0; e < 2; e++) {
             double value = extra_value(&t, e, i);
@@ -109,9 +144,8 @@ static void test_counts_per_cycle_from_made_readings(void **state)
 static void run(struct machine *m, struct transition_setup *s, struct transition_result *r)
 {
     struct machine_error err;
-    if (transition_run(m, s, NULL, NULL, r, &err) != MACHINE_OK) {
+    if (transition_run(m, s, NULL, NULL, r, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
 }
 
 static void test_a_model_counts_28H_by_umask(void **state)
@@ -130,16 +164,16 @@ static void test_a_model_counts_28H_by_umask(void **state)
     transition_defaults(&s, &from, &to);
     s.runs = 5;
     s.n_events = 4;
-    s.events[0] = (struct transition_event){ .code = 0x0728 };
-    s.events[1] = (struct transition_event){ .code = 0x1828, .name = "CORE_POWER.LVL1_TURBO_LICENSE" };
-    s.events[2] = (struct transition_event){ .code = 0x2028 };
-    s.events[3] = (struct transition_event){ .code = 0x8028 }; /* counts nothing there */
+    s.events[0] = (struct transition_event){.code = 0x0728};
+    s.events[1] = (struct transition_event){.code = 0x1828, .name = "CORE_POWER.LVL1_TURBO_LICENSE"};
+    s.events[2] = (struct transition_event){.code = 0x2028};
+    s.events[3] = (struct transition_event){.code = 0x8028}; /* counts nothing there */
     run(&m, &s, &r);
     m.ops->close(&m);
     assert_int_equal(r.trace.n_extra, 4);
     assert_string_equal(r.trace.extra[1].name, "event_28_18");
     assert_string_equal(trace_get(&r.trace, "events"), "event_28_18 = CORE_POWER.LVL1_TURBO_LICENSE");
-    double sum[3] = { 0 }, off = 0;
+    double sum[3] = {0}, off = 0;
     size_t n = 0;
     for (size_t i = 0; i < r.trace.n; i++) {
         bool sampled = !isnan(r.trace.channel[TRACE_FREQ][i]);
@@ -169,7 +203,7 @@ static void test_a_machine_without_events_says_so(void **state)
     assert_int_equal(machine_open_model("generic-no-licence", "data", &m, &err), MACHINE_OK);
     transition_defaults(&s, &p, &q);
     s.n_events = 1;
-    s.events[0] = (struct transition_event){ .code = 0x0828 };
+    s.events[0] = (struct transition_event){.code = 0x0828};
     assert_int_equal(transition_run(&m, &s, NULL, NULL, &r, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "machine model:generic-no-licence counts no events: "));
     m.ops->close(&m);
@@ -190,16 +224,15 @@ static void test_the_probe_on_a_made_pmu(void **state)
     fake_pmu_reset();
     fake_pmu.programmable = 8;
     fake_pmu_system(&system, &leaves);
-    if (perf_open_at(&system, &m, &err) != MACHINE_OK) {
+    if (perf_open_at(&system, &m, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
     m.ops->info(&m, &info);
     transition_defaults(&s, &p, &q);
     s.runs = 20;
     s.active_cores = 1;
     s.period_us = 3;
     s.n_events = 1;
-    s.events[0] = (struct transition_event){ .code = 0x00c1 };
+    s.events[0] = (struct transition_event){.code = 0x00c1};
     run(&m, &s, &r);
     assert_non_null(trace_get(&r.trace, "source"));
     assert_null(trace_get(&r.trace, "frequency")); /* a mean over the sample, not the chain's */

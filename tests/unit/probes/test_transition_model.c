@@ -295,8 +295,8 @@ static void deterministic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_transitions),  cmocka_unit_test(every_shipped_model),
-        cmocka_unit_test(random_parameters),      cmocka_unit_test(nothing_where_there_is_nothing),
+        cmocka_unit_test(published_transitions), cmocka_unit_test(every_shipped_model),
+        cmocka_unit_test(random_parameters),     cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(deterministic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

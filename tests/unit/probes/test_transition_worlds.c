@@ -62,9 +62,10 @@ static bool warned(const struct phases *p, const char *of)
 static void show(const struct phases *p)
 {
     for (size_t i = 0; i < p->n_phases; i++)
-        print_message("  %-8s %8.2f +%8.2f us %6.3f GHz [%.3f, %.3f] ratio %5.3f\n", phases_kind_name(p->phases[i].kind),
-                      p->phases[i].start_us, p->phases[i].duration_us.value, p->phases[i].freq_ghz.value,
-                      p->phases[i].freq_ghz.lo, p->phases[i].freq_ghz.hi, p->phases[i].ipc_ratio);
+        print_message("  %-8s %8.2f +%8.2f us %6.3f GHz [%.3f, %.3f] ratio %5.3f\n",
+                      phases_kind_name(p->phases[i].kind), p->phases[i].start_us, p->phases[i].duration_us.value,
+                      p->phases[i].freq_ghz.value, p->phases[i].freq_ghz.lo, p->phases[i].freq_ghz.hi,
+                      p->phases[i].ipc_ratio);
     for (size_t i = 0; i < p->n_warnings; i++)
         print_message("  warning: %s\n", p->warnings[i]);
 }
@@ -178,8 +179,8 @@ static const char *compare(const struct claim *c, size_t n, const struct phases 
         /* the majority is as stated, or limited where about half of the repetitions are */
         if (fabs(step - 1) > w->frequency && fabs(step / slower - 1) > w->frequency)
             return "a frequency";
-        if (slower < 1 && !(f->freq_ghz.lo < c[i].ghz * (slower + w->frequency) &&
-                            f->freq_ghz.hi > c[i].ghz * (1 - w->frequency)))
+        if (slower < 1 &&
+            !(f->freq_ghz.lo < c[i].ghz * (slower + w->frequency) && f->freq_ghz.hi > c[i].ghz * (1 - w->frequency)))
             return "limits that hold all repetitions";
         if (fabs(f->ipc_ratio - c[i].ratio) > 0.02)
             return "a ratio";
@@ -210,17 +211,17 @@ static void check(const struct claim *c, size_t n, const char *from, const char 
 static void published_claims_come_out(void **state)
 {
     (void)state;
-    static const struct claim down[] = {{PHASE_STEADY, 0, 2.8, 1},      {PHASE_THROTTLE, 20, 2.8, 0.25},
-                                        {PHASE_HALT, 10, 0, 0},         {PHASE_THROTTLE, 20, 2.4, 0.5},
-                                        {PHASE_HALT, 10, 0, 0},         {PHASE_STEADY, 0, 1.9, 1}};
+    static const struct claim down[] = {{PHASE_STEADY, 0, 2.8, 1}, {PHASE_THROTTLE, 20, 2.8, 0.25},
+                                        {PHASE_HALT, 10, 0, 0},    {PHASE_THROTTLE, 20, 2.4, 0.5},
+                                        {PHASE_HALT, 10, 0, 0},    {PHASE_STEADY, 0, 1.9, 1}};
     check(down, 6, "128fma", "512fma", 0);
 }
 
 static void waits_come_out(void **state)
 {
     (void)state;
-    static const struct claim up[] = {{PHASE_STEADY, 0, 1.9, 1}, {PHASE_SLOW, 670, 1.9, 1}, {PHASE_HALT, 10, 0, 0},
-                                      {PHASE_STEADY, 0, 2.8, 1}};
+    static const struct claim up[] = {
+        {PHASE_STEADY, 0, 1.9, 1}, {PHASE_SLOW, 670, 1.9, 1}, {PHASE_HALT, 10, 0, 0}, {PHASE_STEADY, 0, 2.8, 1}};
     check(up, 4, "512fma", "64add", 900);
 }
 
@@ -416,8 +417,8 @@ static void a_ramp_is_one_phase(void **state)
         double from = up ? 2.8 * (1 - step) * (1 - step) : 2.8, to = up ? 2.8 : 2.8 * (1 - step) * (1 - step);
         double amplitude = fabs(from - to);
         if (!ramp || fabs(ramp->start_us - (up ? 670 : throttle)) > 25 ||
-            fabs(ramp->from_ghz.value - from) > 0.1 * amplitude ||
-            fabs(ramp->to_ghz.value - to) > 0.2 * amplitude || fabs(ramp->tau_us.value / tau - 1) > 0.3) {
+            fabs(ramp->from_ghz.value - from) > 0.1 * amplitude || fabs(ramp->to_ghz.value - to) > 0.2 * amplitude ||
+            fabs(ramp->tau_us.value / tau - 1) > 0.3) {
             show(&p);
             fail_msg("case %u: tau %g, step %g, throttled for %g, up %d", i, tau, step, throttle, up);
         }

@@ -58,8 +58,9 @@ static void random_processors_give_their_parameters_back(void **state)
                 truth_check(kinds[i], &model, seed, &scores);
     }
     size_t cells = truth_sum(&scores, NULL).cells;
-    print_message("  %zu cells of models %lu to %lu, %zu wrong; %zu rows left out: phases below 4 us, or that depend "
-                  "on chance\n", cells, first, last, mistakes(), scores.skipped);
+    print_message(
+        "  %zu cells of models %lu to %lu, %zu wrong; %zu rows left out: phases below 4 us, or that depend on chance\n",
+        cells, first, last, mistakes(), scores.skipped);
     assert_true(scores.skipped < cells / 20);
     assert_true(cells > 100 * (last - first + 1));
     assert_int_equal(mistakes(), 0);

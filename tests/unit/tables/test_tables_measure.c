@@ -61,9 +61,14 @@ static int fake_conclude(struct table *t)
     return 0;
 }
 
-static const struct table_kind fake = {
-    .name = "fake", .title = "Fake", .about = "for tests", .columns = columns, .n_columns = 3,
-    .plan = fake_plan, .measure = fake_measure, .conclude = fake_conclude};
+static const struct table_kind fake = {.name = "fake",
+                                       .title = "Fake",
+                                       .about = "for tests",
+                                       .columns = columns,
+                                       .n_columns = 3,
+                                       .plan = fake_plan,
+                                       .measure = fake_measure,
+                                       .conclude = fake_conclude};
 
 /* ---- a store in memory ---- */
 
@@ -184,13 +189,13 @@ static void what_is_not_the_cell_is_measured_again(void **state)
     static const struct {
         const char *from, *to;
     } changes[] = {
-        {NULL, NULL},                              /* all of it */
+        {NULL, NULL},                                    /* all of it */
         {"\"cell\": \"64add\"", "\"cell\": \"512fma\""}, /* another cell of the table */
         {"\"cell\": \"64add\"", "\"cells\": \"64add\""},
         {"\"table\": \"fake\"", "\"table\": \"other\""},
         {"\"value\"", "\"volts\""},
         {"\"real\"", "\"integer\""},
-        {"[\"64add\"", "[null"},                   /* which kernel? */
+        {"[\"64add\"", "[null"}, /* which kernel? */
         {"\"keys\": [", "\"keys\": [ \"value\", "},
         {"\"missing\": [", "\"missing\": 3, \"lacking\": ["},
         {"\"missing\": [", "\"rows\": [], \"missing\": ["},

@@ -15,9 +15,8 @@
 static void forget(struct phases *p)
 {
     free(p->discarded);
-    for (size_t i = 0; i < p->n_warnings; i++) {
+    for (size_t i = 0; i < p->n_warnings; i++)
         free(p->warnings[i]);
-    }
     free(p->warnings);
 }
 

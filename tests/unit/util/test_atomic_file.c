@@ -43,9 +43,8 @@ static int entries(const char *directory)
     int n = 0;
     DIR *d = opendir(directory);
     assert_non_null(d);
-    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d))
         n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    }
     closedir(d);
     return n;
 }
@@ -252,9 +251,8 @@ static void a_kill_leaves_nothing(void **state)
         bool good = atomic_open(&f, p->file, why, sizeof(why)) == 0 && fputs("half", f.stream) >= 0 &&
                     fflush(f.stream) == 0 && write(ready[1], "r", 1) == 1;
         for (;;) {
-            if (!good) {
+            if (!good)
                 _exit(1);
-            }
             pause();
         }
     }
@@ -274,24 +272,19 @@ static int use_named_form(const char *directory)
 {
     struct atomic_file f;
     char why[400];
-    if (chroot(directory) != 0 || chdir("/") != 0) {
+    if (chroot(directory) != 0 || chdir("/") != 0)
         return 77;
-    }
-    if (atomic_open(&f, "/target", why, sizeof(why)) != 0 || f.temporary == NULL || entries("/") != 1) {
+    if (atomic_open(&f, "/target", why, sizeof(why)) != 0 || f.temporary == NULL || entries("/") != 1)
         return 1;
-    }
     fputs("first", f.stream);
-    if (atomic_commit(&f, why, sizeof(why)) != 0 || entries("/") != 1) {
+    if (atomic_commit(&f, why, sizeof(why)) != 0 || entries("/") != 1)
         return 2;
-    }
-    if (atomic_open(&f, "/target", why, sizeof(why)) != 0 || entries("/") != 2) {
+    if (atomic_open(&f, "/target", why, sizeof(why)) != 0 || entries("/") != 2)
         return 3;
-    }
     fputs("second", f.stream);
     atomic_abandon(&f);
-    if (entries("/") != 1) {
+    if (entries("/") != 1)
         return 4;
-    }
     return atomic_check("/target", 0, why, sizeof(why)) == 0 && entries("/") == 1 ? 0 : 5;
 }
 
@@ -299,9 +292,8 @@ static void a_temporary_name_where_needed(void **state)
 {
     struct place *p = *state;
     pid_t child = fork();
-    if (child == 0) {
+    if (child == 0)
         _exit(use_named_form(p->directory));
-    }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
@@ -328,9 +320,8 @@ static void a_full_disk_leaves_the_old_file(void **state)
     int opened = atomic_open(&f, p->file, why, sizeof(why)), committed = 0;
     if (opened == 0) {
         memset(block, 'x', sizeof(block));
-        for (int i = 0; i < 64; i++) {
+        for (int i = 0; i < 64; i++)
             (void)!fwrite(block, 1, sizeof(block), f.stream);
-        }
         committed = atomic_commit(&f, why, sizeof(why));
     }
     int left = entries(p->directory);
@@ -455,9 +446,8 @@ static int try_as_nobody(const char *file)
 {
     struct atomic_file f;
     char why[400] = "";
-    if (setgid(65534) != 0 || setuid(65534) != 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0)
         return 77;
-    }
     return atomic_open(&f, file, why, sizeof(why)) == -1 && strstr(why, strerror(EACCES)) != NULL ? 0 : 1;
 }
 
@@ -471,9 +461,8 @@ static void a_protected_file_is_not_replaced(void **state)
     put_file(p->file, "old", 0444);
     assert_int_equal(chmod(p->directory, 0777), 0);
     pid_t child = fork();
-    if (child == 0) {
+    if (child == 0)
         _exit(try_as_nobody(p->file));
-    }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
@@ -484,9 +473,13 @@ static void a_protected_file_is_not_replaced(void **state)
 /* What a kill at a bad moment leaves: only names of that form go, and only those of the file that is named. */
 static void temporary_names_are_swept(void **state)
 {
-    static const char *const names[] = {".file.0123456789abcdef.tmp", ".run.json.00000000000000ff.tmp",
-                                        ".file.0123456789abcdeg.tmp", "file.0123456789abcdef.tmp",
-                                        ".file.0123456789abcdef.tmp~", ".0123456789abcdef.tmp", "ordinary"};
+    static const char *const names[] = {".file.0123456789abcdef.tmp",
+                                        ".run.json.00000000000000ff.tmp",
+                                        ".file.0123456789abcdeg.tmp",
+                                        "file.0123456789abcdef.tmp",
+                                        ".file.0123456789abcdef.tmp~",
+                                        ".0123456789abcdef.tmp",
+                                        "ordinary"};
     enum { N = sizeof names / sizeof *names };
     const struct place *p = *state;
     char path[N][300];

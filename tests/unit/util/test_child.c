@@ -44,10 +44,11 @@ static void streams_signals_and_status(void **state)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     /* ignored or blocked, neither of the first two would end it, and its group is its own; nohup holds for it, too */
-    assert_int_equal(start("read -r x; echo out$x; echo err >&2; exec 2>/dev/null; sh -c 'kill -s PIPE $$'; "
-                           "echo $?; sh -c 'kill $$'; "
-                           "echo $?; sh -c 'kill -s HUP $$'; echo $?; cut -d ' ' -f 5 /proc/self/stat; echo $$; exit 7",
-                           out, &pid), 0);
+    assert_int_equal(
+        start("read -r x; echo out$x; echo err >&2; exec 2>/dev/null; sh -c 'kill -s PIPE $$'; echo $?; sh -c 'kill "
+              "$$'; echo $?; sh -c 'kill -s HUP $$'; echo $?; cut -d ' ' -f 5 /proc/self/stat; echo $$; exit 7",
+              out, &pid),
+        0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     sigprocmask(SIG_SETMASK, &before, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -56,8 +57,7 @@ static void streams_signals_and_status(void **state)
     assert_int_equal(WEXITSTATUS(status), 7);
     assert_true(pread(out, text, sizeof(text) - 1, 0) > 0);
     char wanted[200];
-    snprintf(wanted, sizeof(wanted), "out\nerr\n%d\n%d\n0\n%d\n%d\n", 128 + SIGPIPE, 128 + SIGTERM, (int)pid,
-             (int)pid);
+    snprintf(wanted, sizeof(wanted), "out\nerr\n%d\n%d\n0\n%d\n%d\n", 128 + SIGPIPE, 128 + SIGTERM, (int)pid, (int)pid);
     assert_string_equal(text, wanted);
     close(out);
 }
@@ -89,9 +89,8 @@ static void it_ends_with_the_process_that_started_it(void **state)
         bool good = start("exec sleep 60", told[1], &pid) == 0 && write(told[1], &pid, sizeof(pid)) == sizeof(pid);
         close(told[1]);
         for (;;) {
-            if (!good) {
+            if (!good)
                 _exit(1);
-            }
             pause();
         }
     }

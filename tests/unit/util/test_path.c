@@ -76,21 +76,20 @@ static void descriptors_are_known_by_name(void **state)
     static const struct {
         const char *path;
         int fd;
-    } cases[] = {{"/dev/stdin", 0}, {"/dev/stdout", 1}, {"/dev/stderr", 2}, {"/dev/fd/63", 63}, {"/proc/self/fd/7", 7},
-                 {"/dev/fd/", -1}, {"/dev/fd/1x", -1}, {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1},
-                 {"/dev/fd/9999999999", -1},
-                 {"/proc/1/fd/1", -1}, {"/dev/stdoutx", -1}, {"dev/fd/1", -1}, {"-", -1}, {"", -1}};
+    } cases[] = {
+        {"/dev/stdin", 0},    {"/dev/stdout", 1},   {"/dev/stderr", 2}, {"/dev/fd/63", 63}, {"/proc/self/fd/7", 7},
+        {"/dev/fd/", -1},     {"/dev/fd/1x", -1},   {"/dev/fd/-1", -1}, {"/dev/fd/1/", -1}, {"/dev/fd/9999999999", -1},
+        {"/proc/1/fd/1", -1}, {"/dev/stdoutx", -1}, {"dev/fd/1", -1},   {"-", -1},          {"", -1}};
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(path_descriptor(cases[i].path), cases[i].fd);
-    }
 }
 
 /* Every way of writing a directory's name leads to it. */
 static void finds_directories(void **state)
 {
-    static const char *const ways[] = {"a", "a/", "a//", "./a", "a/.", "a/b/..", "l", "l/", "l/../a", "up/a", "abs",
-                                       "ll"};
+    static const char *const ways[] = {"a", "a/", "a//",    "./a",  "a/.", "a/b/..",
+                                       "l", "l/", "l/../a", "up/a", "abs", "ll"};
     struct place *p = *state;
     struct stat wanted, found;
     char absolute[160];
@@ -126,8 +125,14 @@ static void finds_parents(void **state)
 {
     static const struct {
         const char *path, *directory, *name;
-    } cases[] = {{"/", "/", "."}, {"//", "/", "."}, {"/x", "/", "x"}, {"x", ".", "x"}, {"x//", ".", "x"},
-                 {"/tmp/x/", "/tmp", "x"}, {"/tmp/../tmp//x", "/tmp", "x"}, {"..", ".", ".."}};
+    } cases[] = {{"/", "/", "."},
+                 {"//", "/", "."},
+                 {"/x", "/", "x"},
+                 {"x", ".", "x"},
+                 {"x//", ".", "x"},
+                 {"/tmp/x/", "/tmp", "x"},
+                 {"/tmp/../tmp//x", "/tmp", "x"},
+                 {"..", ".", ".."}};
     char name[NAME_MAX + 1], why[WHY_SIZE], longer[NAME_MAX + 2];
     struct stat wanted, found;
     (void)state;
@@ -227,11 +232,9 @@ static void a_race_leads_nowhere_else(void **state)
     snprintf(two, sizeof(two), "%s", p->name);
     snprintf(one, sizeof(one), "%s", in(p, "evil/one"));
     pid_t child = fork();
-    while (child == 0) {
-        if (renameat2(AT_FDCWD, one, AT_FDCWD, two, RENAME_EXCHANGE) != 0) {
+    while (child == 0)
+        if (renameat2(AT_FDCWD, one, AT_FDCWD, two, RENAME_EXCHANGE) != 0)
             _exit(1);
-        }
-    }
     int opened = 0, wrong = 0;
     for (int i = 0; i < ROUNDS; i++) {
         int fd = path_open_directory(one, p->why, sizeof(p->why));
@@ -267,9 +270,13 @@ static void reads_what_is_named_and_what_is_found(void **state)
 {
     static const struct {
         const char *name, *why_named, *why_found; /* NULL: it is read */
-    } cases[] = {{"file", NULL, NULL}, {"link", NULL, "symbolic link"}, {"way/file", NULL, NULL},
-                 {"folder", "directory", "not a regular file"}, {"none", "No such file", "No such file"},
-                 {"pipe", "no program writes", "not a regular file"}, {"socket", "No such device", "No such device"}};
+    } cases[] = {{"file", NULL, NULL},
+                 {"link", NULL, "symbolic link"},
+                 {"way/file", NULL, NULL},
+                 {"folder", "directory", "not a regular file"},
+                 {"none", "No such file", "No such file"},
+                 {"pipe", "no program writes", "not a regular file"},
+                 {"socket", "No such device", "No such device"}};
     struct place *p = *state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);

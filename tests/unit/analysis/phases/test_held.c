@@ -248,14 +248,10 @@ static void edges_rise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cold_code_is_no_throttle),
-        cmocka_unit_test(throttling_stays),
-        cmocka_unit_test(no_ratio_of_both),
-        cmocka_unit_test(a_transition_stays),
-        cmocka_unit_test(what_is_counted_stands),
-        cmocka_unit_test(what_asks_for_more_tells_nothing),
-        cmocka_unit_test(a_recording_says_the_same),
-        cmocka_unit_test(edges_rise),
+        cmocka_unit_test(cold_code_is_no_throttle),  cmocka_unit_test(throttling_stays),
+        cmocka_unit_test(no_ratio_of_both),          cmocka_unit_test(a_transition_stays),
+        cmocka_unit_test(what_is_counted_stands),    cmocka_unit_test(what_asks_for_more_tells_nothing),
+        cmocka_unit_test(a_recording_says_the_same), cmocka_unit_test(edges_rise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,8 +158,8 @@ static void short_halts_behind_scattered_waits_are_found_next_to_a_thread(void *
         m.wait_us = i % 2 ? 400 : 670;
         m.wait_sigma_us = 10;
         m.halt_us = halts[i % 4];
-        m.world.sibling = (struct model_sibling){.share = shares[i % 3], .period_us = i % 5 ? 2000 : 300,
-                                                 .factor = factors[i / 3 % 4]};
+        m.world.sibling = (struct model_sibling){
+            .share = shares[i % 3], .period_us = i % 5 ? 2000 : 300, .factor = factors[i / 3 % 4]};
         for (size_t c = 0; c < m.n_classes; c++)
             m.classes[c].wait_double = 0;
         measure(&m, "512fma", "64add", 1000, 100, false, 3 + i, &seen);
@@ -185,8 +185,8 @@ static bool holds(const struct phase *ph, double ghz)
 static const char *wrong_limits(const struct switches_seen *seen, bool wide, double factor)
 {
     const struct phases *p = &seen->phases;
-    static const enum phase_kind down[] = {PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT,
-                                           PHASE_THROTTLE, PHASE_HALT, PHASE_STEADY};
+    static const enum phase_kind down[] = {PHASE_STEADY,   PHASE_THROTTLE, PHASE_HALT,
+                                           PHASE_THROTTLE, PHASE_HALT,     PHASE_STEADY};
     static const double ghz[] = {2.8, 2.8, 0, 2.4, 0, 1.9};
     if (wide ? !are_kinds(p, down, 6) || p->n_levels != 3 : p->n_phases != 2 || p->n_transitions || p->n_levels != 1)
         return "the phases";
@@ -297,8 +297,9 @@ static void halts_next_to_hard_throttling_hold_their_limits(void **state)
         t->steps[all ? 0 : 2] = (struct model_step){.kind = MODEL_STEP_THROTTLE, .ratio = ratios[i / 2 % 3], .us = 20};
         measure(&m, "128fma", "512fma", 0, 100, false, 120 + i, &seen);
         const struct phase *halt = nth_halt(&seen.phases, 0);
-        const char *what = !halt ? "no halt"
-                           : halt->duration_us.lo > m.halt_us || halt->duration_us.hi < m.halt_us ? "the halt" : NULL;
+        const char *what = !halt                                                                  ? "no halt"
+                           : halt->duration_us.lo > m.halt_us || halt->duration_us.hi < m.halt_us ? "the halt"
+                                                                                                  : NULL;
         for (size_t k = 0; k < seen.phases.n_phases; k++)
             if (all && seen.phases.phases[k].kind == PHASE_THROTTLE && seen.phases.phases[k].start_us < 5)
                 what = "a throttle of what chains are slowed by, too";
@@ -324,8 +325,10 @@ static void ratios_next_to_a_thread_are_right(void **state)
         struct model m;
         struct switches_seen seen;
         model_of(&m, steps[i / 2 % 3]);
-        m.world.sibling = (struct model_sibling){.share = shares[i % 4], .period_us = periods[i / 4 % 3],
-                                                 .factor = factors[i % 3], .chain_factor = chains[(i + i / 3) % 3]};
+        m.world.sibling = (struct model_sibling){.share = shares[i % 4],
+                                                 .period_us = periods[i / 4 % 3],
+                                                 .factor = factors[i % 3],
+                                                 .chain_factor = chains[(i + i / 3) % 3]};
         measure(&m, "128fma", "512fma", 0, i % 2 ? 100 : 60, false, 80 + i, &seen);
         for (size_t k = 0; k < seen.phases.n_phases; k++) {
             const struct phase *ph = &seen.phases.phases[k];
@@ -357,10 +360,10 @@ static void ratios_of_tables_leave_a_thread_out(void **state)
         struct switches_seen seen;
         double ratio = ratios[i % 3];
         model_of(&m, 0);
-        m.world.sibling = (struct model_sibling){.share = shares[i % 4], .period_us = periods[(i + i / 4) % 4],
-                                                 .factor = factors[(i + i / 3) % 3]};
-        m.transitions[0][m.n_classes - 1].steps[0] =
-            (struct model_step){.kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = 8 + i % 4 * 4};
+        m.world.sibling = (struct model_sibling){
+            .share = shares[i % 4], .period_us = periods[(i + i / 4) % 4], .factor = factors[(i + i / 3) % 3]};
+        m.transitions[0][m.n_classes - 1].steps[0] = (struct model_step){
+            .kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = 8 + i % 4 * 4};
         measure(&m, "128fma", "512fma", 0, 100, false, 140 + i, &seen);
         const struct phase *ph = &seen.phases.phases[1];
         struct estimate e = transition_throttle_ratio(&seen.result.trace, &seen.phases, 1);
@@ -569,8 +572,10 @@ static void bouts_in_step_are_no_throttling(void **state)
         struct model m;
         struct switches_seen seen;
         model_of(&m, 0);
-        m.world.sibling = (struct model_sibling){.share = shares[i / 3 % 3], .period_us = periods[i % 3],
-                                                 .lockstep = true, .factor = factors[(i + i / 3) % 3]};
+        m.world.sibling = (struct model_sibling){.share = shares[i / 3 % 3],
+                                                 .period_us = periods[i % 3],
+                                                 .lockstep = true,
+                                                 .factor = factors[(i + i / 3) % 3]};
         measure(&m, "64add", "128or", 300, 60, false, 300 + i, &seen);
         size_t throttles = 0;
         for (size_t k = 0; k < seen.phases.n_phases; k++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/phases/segment.c: change points of one channel, exact where nothing is random, counted where something is. */
+/* analysis/phases/segment.c: change points of one channel, exact where nothing is random, counted where something is.
+ * */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -359,18 +360,12 @@ static void what_sticks_out_is_known_by_sorting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_without_noise),
-        cmocka_unit_test(steps_of_a_logarithm),
-        cmocka_unit_test(a_part_of_the_series),
-        cmocka_unit_test(too_small_or_too_short),
-        cmocka_unit_test(little_or_nothing),
-        cmocka_unit_test(wild_samples),
-        cmocka_unit_test(noise_is_no_step),
-        cmocka_unit_test(steps_in_noise),
-        cmocka_unit_test(small_steps_of_long_states),
-        cmocka_unit_test(drift_is_no_step),
-        cmocka_unit_test(noise_of_neighbours),
-        cmocka_unit_test(what_sticks_out_is_known_by_sorting),
+        cmocka_unit_test(steps_without_noise),        cmocka_unit_test(steps_of_a_logarithm),
+        cmocka_unit_test(a_part_of_the_series),       cmocka_unit_test(too_small_or_too_short),
+        cmocka_unit_test(little_or_nothing),          cmocka_unit_test(wild_samples),
+        cmocka_unit_test(noise_is_no_step),           cmocka_unit_test(steps_in_noise),
+        cmocka_unit_test(small_steps_of_long_states), cmocka_unit_test(drift_is_no_step),
+        cmocka_unit_test(noise_of_neighbours),        cmocka_unit_test(what_sticks_out_is_known_by_sorting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,8 +131,8 @@ static void score(const struct world *w, struct score *s)
         s->to += holds(&ramp->to_ghz, to, 1e-4 * to);
         s->tau += holds(&ramp->tau_us, w->tau, 0.01 * w->tau);
         s->ends += !after || holds(&after->freq_ghz, to, 2e-4 * to);
-        bad = bad || !time || !holds(&ramp->tau_us, w->tau, 0.01 * w->tau) ||
-              !holds(&ramp->to_ghz, to, 1e-4 * to) || (after && !holds(&after->freq_ghz, to, 2e-4 * to));
+        bad = bad || !time || !holds(&ramp->tau_us, w->tau, 0.01 * w->tau) || !holds(&ramp->to_ghz, to, 1e-4 * to) ||
+              (after && !holds(&after->freq_ghz, to, 2e-4 * to));
     }
     if (verbose && bad)
         show(w, p);
@@ -146,13 +146,18 @@ static struct score score_all(bool up, double step_ns, unsigned cases)
     struct rng rng;
     rng_init(&rng, 4711, up);
     for (unsigned i = 0; i < cases; i++) {
-        struct world w = {.tau = rng_log(&rng, 2, 40), .low = lows[i % 3], .step_ns = step_ns, .up = up,
-                          .throttle_us = i % 2 ? 15 : 0, .seed = i + 1};
+        struct world w = {.tau = rng_log(&rng, 2, 40),
+                          .low = lows[i % 3],
+                          .step_ns = step_ns,
+                          .up = up,
+                          .throttle_us = i % 2 ? 15 : 0,
+                          .seed = i + 1};
         score(&w, &s);
     }
     print_message("%s, TSC %3g ns: %u worlds, one ramp in %u, false levels in %u; limits hold: begin %u, from %u, to "
-                  "%u, time constant %u, frequency after it %u\n", up ? "up  " : "down", step_ns, s.cases, s.ramps,
-                  s.false_levels, s.times, s.from, s.to, s.tau, s.ends);
+                  "%u, time constant %u, frequency after it %u\n",
+                  up ? "up  " : "down", step_ns, s.cases, s.ramps, s.false_levels, s.times, s.from, s.to, s.tau,
+                  s.ends);
     return s;
 }
 

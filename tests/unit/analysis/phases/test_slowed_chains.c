@@ -34,9 +34,11 @@ static void draw(struct model *m, uint64_t seed, bool lockstep)
     m->tsc_step_ns = steps[seed % 4];
     m->clock_jitter_ns = jitters[seed / 4 % 4];
     double factor = rng_range(&x, 0.5, 0.8);
-    m->world.sibling = (struct model_sibling){
-        .share = rng_range(&x, 0.05, 0.5), .period_us = rng_log(&x, 30, lockstep ? 40 : 2000), .factor = factor,
-        .chain_factor = rng_range(&x, factor + 0.6 * (1 - factor), 0.97), .lockstep = lockstep};
+    m->world.sibling = (struct model_sibling){.share = rng_range(&x, 0.05, 0.5),
+                                              .period_us = rng_log(&x, 30, lockstep ? 40 : 2000),
+                                              .factor = factor,
+                                              .chain_factor = rng_range(&x, factor + 0.6 * (1 - factor), 0.97),
+                                              .lockstep = lockstep};
 }
 
 static void measure(const struct model *m, const char *from, const char *to, unsigned runs, uint64_t seed,
@@ -135,7 +137,8 @@ static unsigned throttles_of(const double *length, unsigned runs, struct rng *x)
     unsigned n = 0;
     trace_init(&t);
     assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) |
-                         trace_set(&t, "from", "64add") | trace_set(&t, "to", "512or"), 0);
+                         trace_set(&t, "from", "64add") | trace_set(&t, "to", "512or"),
+                     0);
     for (unsigned run = 0; run < runs; run++)
         for (int us = -49; us <= 150; us++) {
             assert_int_equal(trace_append(&t, run, us), 0);

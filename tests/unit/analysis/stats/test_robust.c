@@ -302,18 +302,12 @@ static void modes_of_random_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_are_those_of_sorting),
-        cmocka_unit_test(medians_of_nothing_and_little),
-        cmocka_unit_test(mad_of_normal_noise_is_its_sigma),
-        cmocka_unit_test(centre_of_stepped_values),
-        cmocka_unit_test(centre_knows_what_is_wild),
-        cmocka_unit_test(centre_of_noise),
-        cmocka_unit_test(half_widths_are_students),
-        cmocka_unit_test(means_with_limits),
-        cmocka_unit_test(limits_hold_as_often_as_they_say),
-        cmocka_unit_test(modes_are_groups),
-        cmocka_unit_test(two_modes_without_a_gap_are_two),
-        cmocka_unit_test(modes_of_random_groups),
+        cmocka_unit_test(medians_are_those_of_sorting),     cmocka_unit_test(medians_of_nothing_and_little),
+        cmocka_unit_test(mad_of_normal_noise_is_its_sigma), cmocka_unit_test(centre_of_stepped_values),
+        cmocka_unit_test(centre_knows_what_is_wild),        cmocka_unit_test(centre_of_noise),
+        cmocka_unit_test(half_widths_are_students),         cmocka_unit_test(means_with_limits),
+        cmocka_unit_test(limits_hold_as_often_as_they_say), cmocka_unit_test(modes_are_groups),
+        cmocka_unit_test(two_modes_without_a_gap_are_two),  cmocka_unit_test(modes_of_random_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static struct cpu_mask mask(const char *text)
 static void test_lists_survive_a_round_trip(void **state)
 {
     (void)state;
-    static const char *const lists[] = { "", "0", "0-3", "0-3,8", "1,3,5", "0-1,1023-1024,8191" };
+    static const char *const lists[] = {"", "0", "0-3", "0-3,8", "1,3,5", "0-1,1023-1024,8191"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         char text[64];
         struct cpu_mask m = mask(lists[i]);
@@ -137,7 +137,7 @@ static void test_lists_survive_a_round_trip(void **state)
 static void test_bad_lists_are_empty(void **state)
 {
     (void)state;
-    static const char *const lists[] = { "x", "1-", "-1", "3-1", "1,", ",1", "1 2", "8192", "99999999999999999999" };
+    static const char *const lists[] = {"x", "1-", "-1", "3-1", "1,", ",1", "1 2", "8192", "99999999999999999999"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         struct cpu_mask m;
         char text[16];
@@ -192,13 +192,11 @@ static void place_cpu(const struct rig *r, int cpu, const char *siblings, int pa
 static int make_server(void **state)
 {
     struct rig *r = calloc(1, sizeof *r);
-    if (r == NULL) {
+    if (r == NULL)
         return -1;
-    }
     snprintf(r->root, sizeof r->root, "/tmp/characterize-cpu-XXXXXX");
-    if (mkdtemp(r->root) == NULL) {
+    if (mkdtemp(r->root) == NULL)
         return -1;
-    }
     write_file(r, "devices/system/cpu/present", "0-15");
     write_file(r, "devices/system/cpu/online", "0-15");
     for (int cpu = 0; cpu < 16; cpu++) {
@@ -226,18 +224,17 @@ static void look(struct rig *r, const char *allowed)
     r->view.allowed = mask(allowed);
 }
 
-static const struct machine_setup all = { .cpu = -1 };
+static const struct machine_setup all = {.cpu = -1};
 
 static void expect_corunners(struct rig *r, int cpu, unsigned active, const char *expected, unsigned available)
 {
-    const struct machine_setup s = { .active_cores = active };
+    const struct machine_setup s = {.active_cores = active};
     struct machine_error err;
     struct cpu_corunners c;
     char got[128] = "";
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, cpu, &s, &c, &err), MACHINE_OK);
-    for (size_t i = 0; i < c.n; i++) {
+    for (size_t i = 0; i < c.n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
-    }
     free(c.cpus);
     assert_string_equal(got, expected);
     assert_int_equal(c.available, available);
@@ -257,7 +254,7 @@ static void test_corunners_are_other_cores_of_the_same_package_first(void **stat
 
 static void expect_near(struct rig *r, unsigned active, bool siblings, unsigned in_package, unsigned in_die)
 {
-    const struct machine_setup s = { .active_cores = active, .siblings = siblings };
+    const struct machine_setup s = {.active_cores = active, .siblings = siblings};
     struct machine_error err;
     struct cpu_corunners c;
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, 5, &s, &c, &err), MACHINE_OK);
@@ -292,7 +289,7 @@ static void test_corunners_only_where_allowed(void **state)
     struct rig *r = *state;
     look(r, "2,3,10,11,13");
     expect_corunners(r, 10, 0, "3 13", 3); /* one of 3 and 11; 2 is the sibling of 10 */
-    const struct machine_setup four = { .active_cores = 4 };
+    const struct machine_setup four = {.active_cores = 4};
     struct machine_error err;
     struct cpu_corunners c;
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
@@ -305,8 +302,8 @@ static void test_corunners_only_where_allowed(void **state)
 static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, unsigned active, bool siblings,
                           const char *expected)
 {
-    const struct machine_setup s = { .cpu = cpu, .active_cores = active, .cpus = cpus, .n_cpus = n,
-                                     .siblings = siblings };
+    const struct machine_setup s = {
+        .cpu = cpu, .active_cores = active, .cpus = cpus, .n_cpus = n, .siblings = siblings};
     struct machine_error err;
     struct cpu_corunners c;
     char got[128] = "";
@@ -314,9 +311,8 @@ static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, uns
     assert_int_equal(cpu_choose_measured(&r->view, &s, &measured, &err), MACHINE_OK);
     assert_int_equal(measured, cpu >= 0 ? cpu : cpus[0]);
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, measured, &s, &c, &err), MACHINE_OK);
-    for (size_t i = 0; i < c.n; i++) {
+    for (size_t i = 0; i < c.n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i > 0 ? " " : "", c.cpus[i]);
-    }
     free(c.cpus);
     assert_string_equal(got, expected);
     assert_int_equal(c.active, active ? active : n);
@@ -326,13 +322,13 @@ static void expect_listed(struct rig *r, int cpu, const int *cpus, size_t n, uns
 static void test_cpus_become_active_in_the_order_that_is_given(void **state)
 {
     struct rig *r = *state;
-    const int order[] = { 13, 2, 7, 8 };
+    const int order[] = {13, 2, 7, 8};
     look(r, "0-15");
     expect_listed(r, -1, order, 4, 1, false, "");
     expect_listed(r, -1, order, 4, 3, false, "2 7");
     expect_listed(r, -1, order, 4, 4, false, "2 7 8");
     expect_listed(r, -1, order, 4, 0, false, "2 7 8"); /* all are those of the list */
-    expect_listed(r, 7, order, 4, 3, false, "13 2"); /* another one is measured */
+    expect_listed(r, 7, order, 4, 3, false, "13 2");   /* another one is measured */
     expect_listed(r, 7, order, 4, 0, false, "13 2 8");
     expect_listed(r, 1, order, 4, 3, false, "13 2");
 }
@@ -340,7 +336,7 @@ static void test_cpus_become_active_in_the_order_that_is_given(void **state)
 static void test_siblings_are_busy_only_where_asked_for(void **state)
 {
     struct rig *r = *state;
-    const int order[] = { 13, 2, 7, 10, 5 };
+    const int order[] = {13, 2, 7, 10, 5};
     look(r, "0-15");
     expect_listed(r, -1, order, 3, 1, true, "5"); /* of the measured core, too */
     expect_listed(r, -1, order, 3, 3, true, "2 7 5 10 15");
@@ -351,15 +347,14 @@ static void test_siblings_are_busy_only_where_asked_for(void **state)
 
 static void refuse_list(struct rig *r, int cpu, int a, int b, const char *why)
 {
-    const int order[] = { a, b };
-    const struct machine_setup s = { .cpu = cpu, .active_cores = 2, .cpus = order, .n_cpus = 2 };
+    const int order[] = {a, b};
+    const struct machine_setup s = {.cpu = cpu, .active_cores = 2, .cpus = order, .n_cpus = 2};
     struct machine_error err;
     struct cpu_corunners c;
     int measured;
     int status = cpu_choose_measured(&r->view, &s, &measured, &err);
-    if (status == MACHINE_OK) {
+    if (status == MACHINE_OK)
         status = cpu_pick_corunners(r->root, &r->view, measured, &s, &c, &err);
-    }
     assert_int_equal(status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, why));
 }
@@ -376,8 +371,8 @@ static void test_bad_lists_of_cpus_are_refused(void **state)
     refuse_list(r, 0, 3, 3, "CPU 3 is listed twice");
     refuse_list(r, -1, 3, 11, "CPU 11 shares its core");
     refuse_list(r, 0, 3, 8, "CPU 8 shares its core");
-    const int order[] = { 3, 0 };
-    const struct machine_setup three = { .cpu = -1, .active_cores = 3, .cpus = order, .n_cpus = 2 };
+    const int order[] = {3, 0};
+    const struct machine_setup three = {.cpu = -1, .active_cores = 3, .cpus = order, .n_cpus = 2};
     struct machine_error err;
     struct cpu_corunners c;
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
@@ -496,9 +491,8 @@ static void test_kinds_of_cores(void **state)
 
     make_desktop(&desktop, 8, 2);
     expect_kinds(&desktop, "7:");
-    for (int cpu = 0; cpu < 8; cpu++) {
+    for (int cpu = 0; cpu < 8; cpu++)
         write_number(&desktop, cpu, "topology/die_id", cpu / 4);
-    }
     expect_kinds(&desktop, "7:die 1; 3:die 0");
     remove_desktop(&desktop);
 }
@@ -508,17 +502,15 @@ static void test_favoured_cores(void **state)
     struct rig desktop;
     (void)state;
     make_desktop(&desktop, 8, 1);
-    for (int cpu = 0; cpu < 8; cpu++) {
+    for (int cpu = 0; cpu < 8; cpu++)
         write_number(&desktop, cpu, "cpufreq/cpuinfo_max_freq", 4500000);
-    }
     expect_kinds(&desktop, "7:");
     write_number(&desktop, 2, "cpufreq/cpuinfo_max_freq", 4700000);
     write_number(&desktop, 5, "cpufreq/cpuinfo_max_freq", 4700000);
     expect_kinds(&desktop, "7:not favoured; 5:favoured");
     /* CPPC tells it more finely */
-    for (int cpu = 0; cpu < 8; cpu++) {
+    for (int cpu = 0; cpu < 8; cpu++)
         write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 3 ? 40 : 30 + cpu);
-    }
     expect_kinds(&desktop, "7:not favoured; 3:favoured");
     remove_desktop(&desktop);
 }
@@ -531,9 +523,8 @@ static void test_kinds_of_a_hybrid_part(void **state)
     write_file(&desktop, "devices/cpu_core/cpus", "0-3");
     write_file(&desktop, "devices/cpu_atom/cpus", "4-11");
     write_file(&desktop, "devices/cpu_lowpower/cpus", "12-15");
-    for (int cpu = 0; cpu < 16; cpu++) {
+    for (int cpu = 0; cpu < 16; cpu++)
         write_number(&desktop, cpu, "acpi_cppc/highest_perf", cpu == 1 ? 70 : cpu < 4 ? 65 : 40);
-    }
     expect_kinds(&desktop, "15:LP-E; 11:E; 3:P, not favoured; 1:P, favoured");
     assert_string_equal(cpu_core_class(desktop.root, 0), "P");
     assert_string_equal(cpu_core_class(desktop.root, 4), "E");

@@ -14,8 +14,7 @@
 
 static struct cpu_leaves intel(uint32_t signature)
 {
-    struct cpu_leaves l = { .basic = { 0x20, 0x756e6547, 0x6c65746e, 0x49656e69 },
-                            .version = { signature, 0, 0, 1u << 4 } };
+    struct cpu_leaves l = {.basic = {0x20, 0x756e6547, 0x6c65746e, 0x49656e69}, .version = {signature, 0, 0, 1u << 4}};
     return l;
 }
 
@@ -32,9 +31,9 @@ static void test_leaf_15h_with_its_crystal(void **state)
 {
     (void)state;
     struct cpu_leaves l = intel(0x000806f8); /* Sapphire Rapids: 25 MHz * 160 / 2 */
-    l.tsc = (struct cpuid_regs){ 2, 160, 25000000, 0 };
+    l.tsc = (struct cpuid_regs){2, 160, 25000000, 0};
     declares(&l, 2e9, "CPUID 15H");
-    l.tsc = (struct cpuid_regs){ 2, 302, 19200000, 0 };
+    l.tsc = (struct cpuid_regs){2, 302, 19200000, 0};
     declares(&l, 19.2e6 * 151, "CPUID 15H");
 }
 
@@ -42,7 +41,7 @@ static void test_leaf_15h_without_crystal_needs_16h(void **state)
 {
     (void)state;
     struct cpu_leaves l = intel(0x00050654);
-    l.tsc = (struct cpuid_regs){ 2, 168, 0, 0 };
+    l.tsc = (struct cpuid_regs){2, 168, 0, 0};
     declares(&l, 0, "");
     l.frequency.eax = 0xabcd0000 | 2100; /* the upper half is reserved */
     declares(&l, 2.1e9, "CPUID 15H and 16H");
@@ -52,7 +51,7 @@ static void test_denverton_has_25_mhz(void **state)
 {
     (void)state;
     struct cpu_leaves l = intel(0x000506f1);
-    l.tsc = (struct cpuid_regs){ 3, 252, 0, 0 };
+    l.tsc = (struct cpuid_regs){3, 252, 0, 0};
     declares(&l, 2.1e9, "CPUID 15H, crystal 25 MHz by model");
     memcpy(&l.basic.ebx, "Auth", 4); /* the same numbers of another maker mean nothing */
     declares(&l, 0, "");
@@ -63,12 +62,12 @@ static void test_absent_leaves_declare_nothing(void **state)
     (void)state;
     struct cpu_leaves l = intel(0x000306c3);
     declares(&l, 0, "");
-    l.tsc = (struct cpuid_regs){ 0, 168, 24000000, 0 }; /* a denominator of 0 */
+    l.tsc = (struct cpuid_regs){0, 168, 24000000, 0}; /* a denominator of 0 */
     declares(&l, 0, "");
-    l.tsc = (struct cpuid_regs){ 2, 0, 24000000, 0 };
+    l.tsc = (struct cpuid_regs){2, 0, 24000000, 0};
     declares(&l, 0, "");
     /* what an Ivy Bridge answers when asked above its highest leaf: 0.1 MHz */
-    l.tsc = (struct cpuid_regs){ 7, 0x340, 0x340, 0 };
+    l.tsc = (struct cpuid_regs){7, 0x340, 0x340, 0};
     declares(&l, 0, "");
 }
 
@@ -78,9 +77,9 @@ static void test_hypervisor_leaf_is_used_last(void **state)
     struct cpu_leaves l = intel(0x00050654);
     l.hv_timing.eax = 2095079;
     declares(&l, 2095.079e6, "CPUID 40000010H");
-    l.tsc = (struct cpuid_regs){ 2, 168, 25000000, 0 };
+    l.tsc = (struct cpuid_regs){2, 168, 25000000, 0};
     declares(&l, 2.1e9, "CPUID 15H");
-    l.tsc = (struct cpuid_regs){ 0 };
+    l.tsc = (struct cpuid_regs){0};
     l.hv_timing.eax = 5;
     declares(&l, 0, "");
 }
@@ -123,7 +122,7 @@ static void test_fit_of_an_exact_line(void **state)
     double hz, error;
     for (int i = 0; i < 10; i++) {
         double s = 1000 + 0.01 * i;
-        p[i] = (struct tsc_point){ 5e13 + 2.1e9 * s, s, 60 };
+        p[i] = (struct tsc_point){5e13 + 2.1e9 * s, s, 60};
     }
     assert_int_equal(tsc_fit(p, 10, &hz, &error), 0);
     assert_float_equal(hz / 2.1e9, 1, 1e-9);
@@ -142,7 +141,7 @@ static void test_fit_error_covers_noise(void **state)
         for (int i = 0; i < 24; i++) {
             random = random * 1664525 + 1013904223;
             double noise = (random >> 8) / 16777216.0 - 0.5;
-            p[i] = (struct tsc_point){ 2e9 * 0.0025 * i + 20000 * noise, 0.0025 * i, 0 };
+            p[i] = (struct tsc_point){2e9 * 0.0025 * i + 20000 * noise, 0.0025 * i, 0};
         }
         assert_int_equal(tsc_fit(p, 24, &hz, &error), 0);
         outside += fabs(hz / 2e9 - 1) > error;
@@ -155,8 +154,8 @@ static void test_fit_refuses_what_is_no_line(void **state)
 {
     (void)state;
     double hz, error;
-    const struct tsc_point same[3] = { { 1, 1, 1 }, { 2, 1, 1 }, { 3, 1, 1 } };
-    const struct tsc_point back[3] = { { 3, 1, 1 }, { 2, 2, 1 }, { 1, 3, 1 } };
+    const struct tsc_point same[3] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}};
+    const struct tsc_point back[3] = {{3, 1, 1}, {2, 2, 1}, {1, 3, 1}};
     assert_int_equal(tsc_fit(same, 3, &hz, &error), -1);
     assert_int_equal(tsc_fit(back, 3, &hz, &error), -1);
     assert_int_equal(tsc_fit(back, 2, &hz, &error), -1);
@@ -229,8 +228,8 @@ static double step_seen(double step, double distance, double spread, uint64_t se
 static void test_step(void **state)
 {
     (void)state;
-    static const double whole[] = { 1, 2, 3, 7, 10, 20, 25, 26, 65, 100 };
-    static const double fractional[] = { 22.5, 36.66, 52.5 };
+    static const double whole[] = {1, 2, 3, 7, 10, 20, 25, 26, 65, 100};
+    static const double fractional[] = {22.5, 36.66, 52.5};
     for (uint64_t seed = 1; seed <= 20; seed++) {
         for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
             assert_float_equal(step_seen(whole[i], 60, 300, seed), whole[i], 1e-9);
@@ -248,14 +247,12 @@ static void test_step_that_readings_do_not_tell(void **state)
     (void)state;
     uint64_t readings[1000];
 
-    for (size_t i = 0; i < 1000; i++) {
+    for (size_t i = 0; i < 1000; i++)
         readings[i] = 500 + 26 * i; /* 26, or 13, or 1: all distances are alike */
-    }
     assert_float_equal(tsc_step(readings, 1000), 0, 0);
     assert_float_equal(step_seen(260, 60, 10, 1), 0, 0); /* by a step or not at all */
-    for (size_t i = 0; i < 1000; i++) {
+    for (size_t i = 0; i < 1000; i++)
         readings[i] = 500 + 26 * (3 * i + i % 3);
-    }
     assert_float_equal(tsc_step(readings, 1000), 26, 0);
     assert_float_equal(tsc_step(readings, TSC_STEP_READINGS - 1), 0, 0);
     readings[700] = 400; /* it went back */
@@ -267,9 +264,8 @@ static void test_step_measured_here(void **state)
 {
     (void)state;
     double step = 0, again;
-    for (int tries = 0; tries < 10 && step < 1; tries++) {
+    for (int tries = 0; tries < 10 && step < 1; tries++)
         step = tsc_measure_step();
-    }
     assert_true(step >= 1);
     print_message("the TSC advances by %g\n", step);
     int same = 0;

@@ -23,21 +23,20 @@ static void test_codes_that_are_read(void **state)
         uint64_t code;
         const char *format, *column;
     } cases[] = {
-        { "0x28:0x08", 0x0828, "0x28:0x08", "event_28_08" },
-        { "0X28:0X18", 0x1828, "0x28:0x18", "event_28_18" },
-        { "40:8", 0x0828, "0x28:0x08", "event_28_08" },
-        { "0xff:0xFF", 0xffff, "0xff:0xff", "event_ff_ff" },
-        { "0:0", 0, "0x00:0x00", "event_00_00" },
-        { "0xa3:0x0c:cmask=12", 0x0c000ca3, "0xa3:0x0c:cmask=12", "event_a3_0c_cmask12" },
-        { "0x0e:0x01:inv:cmask=0x1", 0x0180010e, "0x0e:0x01:cmask=1:inv", "event_0e_01_cmask1_inv" },
-        { "0xc3:1:edge:cmask=1", 0x010401c3, "0xc3:0x01:cmask=1:edge", "event_c3_01_cmask1_edge" },
-        { "0xff:0xff:cmask=255:inv:edge", 0xff84ffff, "0xff:0xff:cmask=255:inv:edge",
-          "event_ff_ff_cmask255_inv_edge" },
-        { "0x1c7:0x08", 0x1000008c7, "0x1c7:0x08", "event_1c7_08" },
-        { "666:0xff", 0x20000ff9a, "0x29a:0xff", "event_29a_ff" },
-        { "0x100:0", 0x100000000, "0x100:0x00", "event_100_00" },
-        { "0xfff:0xff:cmask=255:inv:edge", 0xfff84ffff, "0xfff:0xff:cmask=255:inv:edge",
-          "event_fff_ff_cmask255_inv_edge" },
+        {"0x28:0x08", 0x0828, "0x28:0x08", "event_28_08"},
+        {"0X28:0X18", 0x1828, "0x28:0x18", "event_28_18"},
+        {"40:8", 0x0828, "0x28:0x08", "event_28_08"},
+        {"0xff:0xFF", 0xffff, "0xff:0xff", "event_ff_ff"},
+        {"0:0", 0, "0x00:0x00", "event_00_00"},
+        {"0xa3:0x0c:cmask=12", 0x0c000ca3, "0xa3:0x0c:cmask=12", "event_a3_0c_cmask12"},
+        {"0x0e:0x01:inv:cmask=0x1", 0x0180010e, "0x0e:0x01:cmask=1:inv", "event_0e_01_cmask1_inv"},
+        {"0xc3:1:edge:cmask=1", 0x010401c3, "0xc3:0x01:cmask=1:edge", "event_c3_01_cmask1_edge"},
+        {"0xff:0xff:cmask=255:inv:edge", 0xff84ffff, "0xff:0xff:cmask=255:inv:edge", "event_ff_ff_cmask255_inv_edge"},
+        {"0x1c7:0x08", 0x1000008c7, "0x1c7:0x08", "event_1c7_08"},
+        {"666:0xff", 0x20000ff9a, "0x29a:0xff", "event_29a_ff"},
+        {"0x100:0", 0x100000000, "0x100:0x00", "event_100_00"},
+        {"0xfff:0xff:cmask=255:inv:edge", 0xfff84ffff, "0xfff:0xff:cmask=255:inv:edge",
+         "event_fff_ff_cmask255_inv_edge"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t code = 1;
@@ -57,21 +56,34 @@ static void test_codes_that_are_refused(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "", "EVENT:UMASK" },          { "0x28", "EVENT:UMASK" },       { ":", "event select" },
-        { "0x1000:0", "event select" }, { "4096:0", "event select" },     { "-1:0", "event select" },
-        { "0x:0", "event select" },     { " 1:0", "event select" },      { "0x28:", "umask" },
-        { "0x28:0x100", "umask" },      { "0x28:8 ", "umask" },          { "0x28:0x08,", "umask" },
-        { "1:1:", "unknown word" },     { "1:1:any", "unknown word" },   { "1:1:invx", "unknown word" },
-        { "1:1:cmask=", "cmask that" }, { "1:1:cmask=0", "cmask that" }, { "1:1:cmask=256", "cmask that" },
-        { "1:1:edge:edge", "twice" },   { "1:1:inv", "without a cmask" }, { "1:1:cmask=1:cmask=2", "twice" },
-        { "0x28:99999999999999999999", "umask" },
+        {"", "EVENT:UMASK"},
+        {"0x28", "EVENT:UMASK"},
+        {":", "event select"},
+        {"0x1000:0", "event select"},
+        {"4096:0", "event select"},
+        {"-1:0", "event select"},
+        {"0x:0", "event select"},
+        {" 1:0", "event select"},
+        {"0x28:", "umask"},
+        {"0x28:0x100", "umask"},
+        {"0x28:8 ", "umask"},
+        {"0x28:0x08,", "umask"},
+        {"1:1:", "unknown word"},
+        {"1:1:any", "unknown word"},
+        {"1:1:invx", "unknown word"},
+        {"1:1:cmask=", "cmask that"},
+        {"1:1:cmask=0", "cmask that"},
+        {"1:1:cmask=256", "cmask that"},
+        {"1:1:edge:edge", "twice"},
+        {"1:1:inv", "without a cmask"},
+        {"1:1:cmask=1:cmask=2", "twice"},
+        {"0x28:99999999999999999999", "umask"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t code;
         const char *wrong = event_code_parse(cases[i][0], &code);
-        if (wrong == NULL || strstr(wrong, cases[i][1]) == NULL) {
+        if (wrong == NULL || strstr(wrong, cases[i][1]) == NULL)
             fail_msg("'%s': %s instead of %s", cases[i][0], wrong != NULL ? wrong : "accepted", cases[i][1]);
-        }
     }
 }
 
@@ -105,7 +117,8 @@ static void test_a_table(void **state)
 {
     (void)state;
     struct machine_error err;
-    static const char text[] = "# comment\r\n\nformat = characterize-events/1\r\n[part]\ntitle = A part # M\n"
+    static const char text[] =
+        "# comment\r\n\nformat = characterize-events/1\r\n[part]\ntitle = A part # M\n"
         "cpu = GenuineIntel 0x06 0x55 5-7 # M\ncpu = AuthenticAMD 0x17 0x30-0xff * # M\npmu = cpu_core # K\n"
         "[licence]\nlvl2 = C.2 # P\nlvl0 = c.0 # P\nlvl1 = C.1 # P\n"
         "[events]\n C.0=0x28:0x07 0-3 # P; L\nC.1 = 0x28:0x18\t0-3#P\nC.2 = 0x28:0x20 2 # P\nD = 1:2:cmask=3 0-31 # P";
@@ -143,55 +156,55 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "", "some.events:1: the file ends without format" },
-        { "[part]\n", "1: '[part]': neither" },
-        { "format = characterize-events/2\n", "1: the first line must be" },
-        { "format = characterize-events/1\nx = 1 # s\n", "2: x: before the first [section]" },
-        { "format = characterize-events/1\n[cpu]\n", "2: unknown section '[cpu]'" },
-        { HEAD, "the file ends without an event" },
-        { "format = characterize-events/1\n[part]\ntitle = T # s\n", "the file ends without a cpu" },
-        { "format = characterize-events/1\n[part]\ntitle = T\n", "3: title: no source" },
-        { "format = characterize-events/1\n[part]\ntitle = T #  \n", "3: title: no source" },
-        { "format = characterize-events/1\n[part]\ntitle = # s\n", "3: title: no value" },
-        { "format = characterize-events/1\n[part]\nnot so # s\n", "3: 'not so': neither" },
-        { HEAD "title = U # s\n", "5: title: given twice" },
-        { HEAD "pmu = cpu # s\n", "5: pmu: 'cpu'" },
-        { HEAD "name = x # s\n", "5: unknown key 'name'" },
-        { HEAD "[licence]\nlevels = 0 1 # s\n", "6: levels: '0 1': those of 64add, 256fma and 512fma" },
-        { HEAD "[licence]\nlevels = 0 2 1 # s\n", "6: levels: '0 2 1'" },
-        { HEAD "[licence]\nlevels = 1 1 2 # s\n", "6: levels: '1 1 2'" },
-        { HEAD "[licence]\nlevels = 0 1 3 # s\n", "6: levels: '0 1 3'" },
-        { HEAD "[licence]\nlevels = 0,1,2 # s\n", "6: levels: '0,1,2'" },
-        { HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice" },
-        { HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: no source" },
-        { HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, and no events for them" },
-        { HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: 0x00 to 0xff" },
-        { HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select" },
-        { HEAD "cpu = GenuineIntel 6 0x55 # s\n", "5: cpu: four words" },
-        { HEAD "cpu = GenuineIntel 6 0x55 0-4 5 # s\n", "5: cpu: four words" },
-        { HEAD "cpu = Intel 6 0x55 * # s\n", "5: cpu: vendor 'Intel'" },
-        { HEAD "cpu = GenuineIntel six 0x55 * # s\n", "5: cpu: family 'six'" },
-        { HEAD "cpu = GenuineIntel 6-7 0x55 * # s\n", "5: cpu: family '6-7'" },
-        { HEAD "cpu = GenuineIntel 6 0x155 * # s\n", "5: cpu: models '0x155'" },
-        { HEAD "cpu = GenuineIntel 6 0x56-0x55 * # s\n", "5: cpu: models" },
-        { HEAD "cpu = GenuineIntel 6 0x55 16 # s\n", "5: cpu: steppings '16'" },
-        { HEAD "cpu = GenuineIntel 6 0x55 4- # s\n", "5: cpu: steppings '4-'" },
-        { HEAD "[licence]\nlvl3 = A # s\n", "6: unknown key 'lvl3'" },
-        { HEAD "[licence]\nlvl0 = A # s\nlvl0 = A # s\n", "7: lvl0: given twice" },
-        { HEAD "[licence]\nlvl0 = A # s\n[events]\nB = 1:1 0 # s\n", "6: no event 'A'" },
-        { HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs lvl0, lvl1 and lvl2" },
-        { HEAD "[events]\nA = 1:1 # s\n", "6: A: two words" },
-        { HEAD "[events]\nA = 1:1 0 1 # s\n", "6: A: two words" },
-        { HEAD "[events]\nA = 1:300 0 # s\n", "6: A: '1:300' has a umask" },
-        { HEAD "[events]\nA = 1:1 0-32 # s\n", "6: A: counters '0-32'" },
-        { HEAD "[events]\nA = 1:1 F0 # s\n", "6: A: counters 'F0'" },
-        { HEAD "[events]\nA = 1:1 0 # s\na = 1:2 0 # s\n", "7: a: given twice" },
-        { HEAD "[events]\n1A = 1:1 0 # s\n", "6: '1A' is no name" },
-        { HEAD "[events]\nA B = 1:1 0 # s\n", "6: 'A B' is no name" },
-        { HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: 'A?' is no name" },
+        {"", "some.events:1: the file ends without format"},
+        {"[part]\n", "1: '[part]': neither"},
+        {"format = characterize-events/2\n", "1: the first line must be"},
+        {"format = characterize-events/1\nx = 1 # s\n", "2: x: before the first [section]"},
+        {"format = characterize-events/1\n[cpu]\n", "2: unknown section '[cpu]'"},
+        {HEAD, "the file ends without an event"},
+        {"format = characterize-events/1\n[part]\ntitle = T # s\n", "the file ends without a cpu"},
+        {"format = characterize-events/1\n[part]\ntitle = T\n", "3: title: no source"},
+        {"format = characterize-events/1\n[part]\ntitle = T #  \n", "3: title: no source"},
+        {"format = characterize-events/1\n[part]\ntitle = # s\n", "3: title: no value"},
+        {"format = characterize-events/1\n[part]\nnot so # s\n", "3: 'not so': neither"},
+        {HEAD "title = U # s\n", "5: title: given twice"},
+        {HEAD "pmu = cpu # s\n", "5: pmu: 'cpu'"},
+        {HEAD "name = x # s\n", "5: unknown key 'name'"},
+        {HEAD "[licence]\nlevels = 0 1 # s\n", "6: levels: '0 1': those of 64add, 256fma and 512fma"},
+        {HEAD "[licence]\nlevels = 0 2 1 # s\n", "6: levels: '0 2 1'"},
+        {HEAD "[licence]\nlevels = 1 1 2 # s\n", "6: levels: '1 1 2'"},
+        {HEAD "[licence]\nlevels = 0 1 3 # s\n", "6: levels: '0 1 3'"},
+        {HEAD "[licence]\nlevels = 0,1,2 # s\n", "6: levels: '0,1,2'"},
+        {HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice"},
+        {HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: no source"},
+        {HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, and no events for them"},
+        {HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: 0x00 to 0xff"},
+        {HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select"},
+        {HEAD "cpu = GenuineIntel 6 0x55 # s\n", "5: cpu: four words"},
+        {HEAD "cpu = GenuineIntel 6 0x55 0-4 5 # s\n", "5: cpu: four words"},
+        {HEAD "cpu = Intel 6 0x55 * # s\n", "5: cpu: vendor 'Intel'"},
+        {HEAD "cpu = GenuineIntel six 0x55 * # s\n", "5: cpu: family 'six'"},
+        {HEAD "cpu = GenuineIntel 6-7 0x55 * # s\n", "5: cpu: family '6-7'"},
+        {HEAD "cpu = GenuineIntel 6 0x155 * # s\n", "5: cpu: models '0x155'"},
+        {HEAD "cpu = GenuineIntel 6 0x56-0x55 * # s\n", "5: cpu: models"},
+        {HEAD "cpu = GenuineIntel 6 0x55 16 # s\n", "5: cpu: steppings '16'"},
+        {HEAD "cpu = GenuineIntel 6 0x55 4- # s\n", "5: cpu: steppings '4-'"},
+        {HEAD "[licence]\nlvl3 = A # s\n", "6: unknown key 'lvl3'"},
+        {HEAD "[licence]\nlvl0 = A # s\nlvl0 = A # s\n", "7: lvl0: given twice"},
+        {HEAD "[licence]\nlvl0 = A # s\n[events]\nB = 1:1 0 # s\n", "6: no event 'A'"},
+        {HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs lvl0, lvl1 and lvl2"},
+        {HEAD "[events]\nA = 1:1 # s\n", "6: A: two words"},
+        {HEAD "[events]\nA = 1:1 0 1 # s\n", "6: A: two words"},
+        {HEAD "[events]\nA = 1:300 0 # s\n", "6: A: '1:300' has a umask"},
+        {HEAD "[events]\nA = 1:1 0-32 # s\n", "6: A: counters '0-32'"},
+        {HEAD "[events]\nA = 1:1 F0 # s\n", "6: A: counters 'F0'"},
+        {HEAD "[events]\nA = 1:1 0 # s\na = 1:2 0 # s\n", "7: a: given twice"},
+        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: '1A' is no name"},
+        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: 'A B' is no name"},
+        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: 'A?' is no name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct machine_error err = { 0 };
+        struct machine_error err = {0};
         int status = parse(cases[i][0], &err);
         if (status != MACHINE_BAD_INPUT || strstr(err.text, cases[i][1]) == NULL ||
             strncmp(err.text, "some.events:", 12) != 0) {
@@ -208,7 +221,7 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
 
 static struct cpu_identity cpu_of(const char *vendor, unsigned family, unsigned model, unsigned stepping)
 {
-    struct cpu_identity id = { .family = family, .model = model, .stepping = stepping };
+    struct cpu_identity id = {.family = family, .model = model, .stepping = stepping};
     snprintf(id.vendor, sizeof id.vendor, "%s", vendor);
     snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", family, model, stepping);
     return id;
@@ -226,8 +239,22 @@ static const char *title_of(unsigned model, unsigned stepping, const char *pmu)
 static void test_06_55H_is_three_products(void **state)
 {
     (void)state;
-    static const char *const titles[16] = { "Skylake-SP", "Skylake-SP", "Skylake-SP", "Skylake-SP", "Skylake-SP",
-        "Cascade Lake", "Cascade Lake", "Cascade Lake", "", "", "Cooper Lake", "Cooper Lake", "", "", "", "" };
+    static const char *const titles[16] = {"Skylake-SP",
+                                           "Skylake-SP",
+                                           "Skylake-SP",
+                                           "Skylake-SP",
+                                           "Skylake-SP",
+                                           "Cascade Lake",
+                                           "Cascade Lake",
+                                           "Cascade Lake",
+                                           "",
+                                           "",
+                                           "Cooper Lake",
+                                           "Cooper Lake",
+                                           "",
+                                           "",
+                                           "",
+                                           ""};
     for (unsigned stepping = 0; stepping < 16; stepping++) {
         const char *title = title_of(0x55, stepping, "cpu");
         assert_true((titles[stepping][0] == '\0') == (title[0] == '\0'));
@@ -271,21 +298,19 @@ static void test_no_cpu_fits_two_tables(void **state)
         text[length] = '\0';
         fclose(in);
         assert_true(n < 40);
-        if (events_parse(text, length, path, &all[n++], &err) != MACHINE_OK) {
+        if (events_parse(text, length, path, &all[n++], &err) != MACHINE_OK)
             fail_msg("%s", err.text);
-        }
     }
     pclose(list);
     assert_int_equal(n, 18);
     for (unsigned amd = 0; amd < 2; amd++) {
         for (unsigned i = 0; i < 3u * 256 * 16; i++) {
-            static const unsigned families[3] = { 6, 0x17, 0x19 };
+            static const unsigned families[3] = {6, 0x17, 0x19};
             struct cpu_identity id = cpu_of(amd ? "AuthenticAMD" : "GenuineIntel", families[i >> 12], i >> 4 & 0xff,
                                             i & 0xf);
             unsigned fitting = 0;
-            for (size_t k = 0; k < n; k++) {
+            for (size_t k = 0; k < n; k++)
                 fitting += events_match(&all[k], &id, "cpu") || events_match(&all[k], &id, "cpu_core");
-            }
             assert_true(fitting <= 1);
         }
     }
@@ -307,36 +332,36 @@ static void test_encodings(void **state)
         uint32_t counters;
     } pinned[] = {
         /* skylakex_core.json v1.37; libpfm4 intel_skl_events.h (counters 0-3); pcm pcm-power.cpp */
-        { 0x55, 4, "cpu", "CORE_POWER.LVL0_TURBO_LICENSE", 0x0728, 0xf },
-        { 0x55, 4, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf },
-        { 0x55, 4, "cpu", "CORE_POWER.LVL2_TURBO_LICENSE", 0x2028, 0xf },
-        { 0x55, 4, "cpu", "CORE_POWER.THROTTLE", 0x4028, 0xf },
-        { 0x55, 4, "cpu", "CYCLE_ACTIVITY.STALLS_L2_MISS", 0x050005a3, 0xf },
-        { 0x55, 4, "cpu", "EXE_ACTIVITY.BOUND_ON_STORES", 0x40a6, 0xf },
-        { 0x55, 4, "cpu", "UOPS_ISSUED.ANY", 0x010e, 0xf },
-        { 0x55, 4, "cpu", "UOPS_ISSUED.STALL_CYCLES", 0x0180010e, 0xf },
-        { 0x55, 4, "cpu", "MACHINE_CLEARS.COUNT", 0x010401c3, 0xf },
-        { 0x55, 4, "cpu", "FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", 0x40c7, 0xf },
+        {0x55, 4, "cpu", "CORE_POWER.LVL0_TURBO_LICENSE", 0x0728, 0xf},
+        {0x55, 4, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf},
+        {0x55, 4, "cpu", "CORE_POWER.LVL2_TURBO_LICENSE", 0x2028, 0xf},
+        {0x55, 4, "cpu", "CORE_POWER.THROTTLE", 0x4028, 0xf},
+        {0x55, 4, "cpu", "CYCLE_ACTIVITY.STALLS_L2_MISS", 0x050005a3, 0xf},
+        {0x55, 4, "cpu", "EXE_ACTIVITY.BOUND_ON_STORES", 0x40a6, 0xf},
+        {0x55, 4, "cpu", "UOPS_ISSUED.ANY", 0x010e, 0xf},
+        {0x55, 4, "cpu", "UOPS_ISSUED.STALL_CYCLES", 0x0180010e, 0xf},
+        {0x55, 4, "cpu", "MACHINE_CLEARS.COUNT", 0x010401c3, 0xf},
+        {0x55, 4, "cpu", "FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", 0x40c7, 0xf},
         /* cascadelakex_core.json v1.25 */
-        { 0x55, 7, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf },
-        { 0x55, 7, "cpu", "CORE_POWER.THROTTLE", 0x4028, 0xf },
-        { 0x55, 11, "cpu", "FP_ARITH_INST_RETIRED2.512BIT_PACKED_BF16", 0x80cf, 0xf },
+        {0x55, 7, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf},
+        {0x55, 7, "cpu", "CORE_POWER.THROTTLE", 0x4028, 0xf},
+        {0x55, 11, "cpu", "FP_ARITH_INST_RETIRED2.512BIT_PACKED_BF16", 0x80cf, 0xf},
         /* icelake_core.json v1.24, icelakex_core.json v1.30, tigerlake_core.json v1.19, rocketlake_core.json v1.04;
          * counters 0-3 only: also Linux 6.12 arch/x86/events/intel/core.c, range 1FH-28H */
-        { 0x7e, 5, "cpu", "CORE_POWER.LVL0_TURBO_LICENSE", 0x0728, 0xf },
-        { 0x6a, 6, "cpu", "CORE_POWER.LVL2_TURBO_LICENSE", 0x2028, 0xf },
-        { 0x8c, 1, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf },
-        { 0xa7, 1, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf },
-        { 0x6a, 6, "cpu", "EXE_ACTIVITY.BOUND_ON_STORES", 0x020040a6, 0xff },
-        { 0x6a, 6, "cpu", "IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE", 0x0500019c, 0xff },
+        {0x7e, 5, "cpu", "CORE_POWER.LVL0_TURBO_LICENSE", 0x0728, 0xf},
+        {0x6a, 6, "cpu", "CORE_POWER.LVL2_TURBO_LICENSE", 0x2028, 0xf},
+        {0x8c, 1, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf},
+        {0xa7, 1, "cpu", "CORE_POWER.LVL1_TURBO_LICENSE", 0x1828, 0xf},
+        {0x6a, 6, "cpu", "EXE_ACTIVITY.BOUND_ON_STORES", 0x020040a6, 0xff},
+        {0x6a, 6, "cpu", "IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE", 0x0500019c, 0xff},
         /* sapphirerapids_core.json v1.39 */
-        { 0x8f, 8, "cpu", "UOPS_ISSUED.ANY", 0x01ae, 0xff },
-        { 0x8f, 8, "cpu", "EXE.AMX_BUSY", 0x02b7, 0xff },
+        {0x8f, 8, "cpu", "UOPS_ISSUED.ANY", 0x01ae, 0xff},
+        {0x8f, 8, "cpu", "EXE.AMX_BUSY", 0x02b7, 0xff},
         /* broadwellx_core.json v23; haswellx_core.json v29 */
-        { 0x4f, 1, "cpu", "CYCLE_ACTIVITY.STALLS_L1D_MISS", 0x0c000ca3, 0x4 },
-        { 0x3f, 2, "cpu", "AVX_INSTS.ALL", 0x07c6, 0xf },
+        {0x4f, 1, "cpu", "CYCLE_ACTIVITY.STALLS_L1D_MISS", 0x0c000ca3, 0x4},
+        {0x3f, 2, "cpu", "AVX_INSTS.ALL", 0x07c6, 0xf},
         /* alderlake_goldencove_core.json v1.40; libpfm4 intel_adl_glc_events.h */
-        { 0x97, 2, "cpu_core", "CORE_POWER.LICENSE_1", 0x0228, 0xf },
+        {0x97, 2, "cpu_core", "CORE_POWER.LICENSE_1", 0x0228, 0xf},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         struct machine_error err;
@@ -352,7 +377,7 @@ static void test_encodings(void **state)
 static void test_zen_4s_selects_of_twelve_bits(void **state)
 {
     (void)state;
-    const struct cpu_identity zen4 = { .vendor = "AuthenticAMD", .family = 0x19, .model = 0x11, .stepping = 1 };
+    const struct cpu_identity zen4 = {.vendor = "AuthenticAMD", .family = 0x19, .model = 0x11, .stepping = 1};
     struct machine_error err;
     struct machine_event found[4];
     assert_int_equal(events_find("data", &zen4, "cpu", &table, &err), MACHINE_OK);
@@ -370,21 +395,18 @@ static void test_who_has_license_events(void **state)
     static const struct {
         unsigned model, stepping;
         bool levels, throttle;
-    } parts[] = { { 0x55, 4, true, true },   { 0x55, 6, true, true },    { 0x55, 11, true, true },
-                  { 0x7e, 5, true, false },  { 0x6a, 6, true, false },   { 0x8c, 1, true, false },
-                  { 0xa7, 1, true, false },  { 0x8f, 8, false, false },  { 0xcf, 2, false, false },
-                  { 0xad, 1, false, false }, { 0x5e, 3, false, false },  { 0x3c, 3, false, false },
-                  { 0x3f, 2, false, false }, { 0x4f, 1, false, false } };
+    } parts[] = {{0x55, 4, true, true},   {0x55, 6, true, true},   {0x55, 11, true, true},  {0x7e, 5, true, false},
+                 {0x6a, 6, true, false},  {0x8c, 1, true, false},  {0xa7, 1, true, false},  {0x8f, 8, false, false},
+                 {0xcf, 2, false, false}, {0xad, 1, false, false}, {0x5e, 3, false, false}, {0x3c, 3, false, false},
+                 {0x3f, 2, false, false}, {0x4f, 1, false, false}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         assert_true(title_of(parts[i].model, parts[i].stepping, "cpu")[0] != '\0');
-        for (int k = EVENTS_LVL0; k <= EVENTS_LVL2; k++) {
+        for (int k = EVENTS_LVL0; k <= EVENTS_LVL2; k++)
             assert_true((table.license[k] >= 0) == parts[i].levels);
-        }
         assert_true((table.license[EVENTS_THROTTLE] >= 0) == parts[i].throttle);
         bool skylake = parts[i].model == 0x55 && parts[i].stepping <= 4; /* the only one that was measured */
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++)
             assert_int_equal(table.level_of[k], skylake ? k : -1);
-        }
         if (parts[i].levels) {
             assert_int_equal(table.entries[table.license[EVENTS_LVL0]].code, 0x0728);
             assert_int_equal(table.entries[table.license[EVENTS_LVL1]].code, 0x1828);

@@ -32,8 +32,12 @@ static int open_it(void)
 {
     struct cpu_leaves none;
     struct perf_system ignored;
-    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
-                                        .data_dir = "data", .leaves = &none, .tsc_step = clock_step };
+    const struct helper_place place = {.device = "/dev/made-up",
+                                       .sys = "/sys",
+                                       .io = &fake_helper_io,
+                                       .data_dir = "data",
+                                       .leaves = &none,
+                                       .tsc_step = clock_step};
     fake_pmu_system(&ignored, &none);
     fake_pmu_identity(&none, "GenuineIntel", 6, 0x8f, 8);
     return helper_open_at(&place, &machine, &error);
@@ -47,22 +51,19 @@ static void skylake_sp(void)
     fake_pmu_system(&ignored, &leaves);
     fake_helper.licenses = 1;
     fake_helper.throttled = 20000;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++)
         fake_helper.level_of[i] = i;
-    }
     fake_helper.hello.features = ignored.license_features;
 }
 
 static void open_that(void)
 {
-    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
-                                        .data_dir = "data", .leaves = &leaves };
-    if (machine.ops != NULL) {
+    const struct helper_place place = {
+        .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io, .data_dir = "data", .leaves = &leaves};
+    if (machine.ops != NULL)
         machine.ops->close(&machine);
-    }
-    if (helper_open_at(&place, &machine, &error) != MACHINE_OK) {
+    if (helper_open_at(&place, &machine, &error) != MACHINE_OK)
         fail_msg("%s", error.text);
-    }
 }
 
 /* "" = it has the counter. */
@@ -70,9 +71,8 @@ static void expect_lack(enum counter_id id, const char *text)
 {
     const char *remedy = NULL, *why = machine.ops->lacks(&machine, id, &remedy);
     assert_true((why == NULL) == (remedy == NULL));
-    if (text[0] == '\0' ? why != NULL : why == NULL || strstr(why, text) == NULL) {
+    if (text[0] == '\0' ? why != NULL : why == NULL || strstr(why, text) == NULL)
         fail_msg("counter %d: \"%s\" instead of \"%s\"", (int)id, why != NULL ? why : "", text);
-    }
 }
 
 static void expect_no_licenses(const char *text)
@@ -86,27 +86,24 @@ static void expect_no_licenses(const char *text)
 /* With the counters given, at 2 us. */
 static void prepare_with(const struct counter_spec *counters, size_t n)
 {
-    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = counters, .n_counters = n,
-                               .max_samples = 200 };
-    if (machine.ops->prepare(&machine, &s, &error) != MACHINE_OK) {
+    struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = counters, .n_counters = n, .max_samples = 200};
+    if (machine.ops->prepare(&machine, &s, &error) != MACHINE_OK)
         fail_msg("%s", error.text);
-    }
 }
 
 static int run_it(const char *from, const char *to, double warm_us, struct recording *rec)
 {
-    struct segment segments[3] = { { payload(from), warm_us, false }, { payload(from), 20, true },
-                                   { payload(to), 40, true } };
-    struct run_request r = { .segments = segments, .n_segments = 3, .zero_segment = 2, .phase = 0.25 };
+    struct segment segments[3] = {{payload(from), warm_us, false}, {payload(from), 20, true}, {payload(to), 40, true}};
+    struct run_request r = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = 0.25};
     return machine.ops->run(&machine, &r, rec, &error);
 }
 
 static void refused_with(int status, const char *text)
 {
     assert_int_equal(error.status, status);
-    if (strstr(error.text, text) == NULL) {
+    if (strstr(error.text, text) == NULL)
         fail_msg("\"%s\" instead of \"%s\"", error.text, text);
-    }
 }
 
 static int reset(void **state)
@@ -121,7 +118,7 @@ static int close_it(void **state)
     (void)state;
     if (machine.ops != NULL) {
         machine.ops->close(&machine);
-        machine = (struct machine){ 0 };
+        machine = (struct machine){0};
         assert_int_equal(fake_helper.opened, fake_helper.closed);
         assert_int_equal(fake_helper.mapped, 0);
     }
@@ -178,15 +175,15 @@ static void test_every_reason_has_words(void **state)
     for (unsigned i = 0; i <= CHARACTERIZE_REASON_COUNT; i++) {
         helper_reason(&fake_helper_io, 77, i, text, sizeof text);
         assert_true(strlen(text) > 5);
-        assert_true(strlen(text) < sizeof ((struct characterize_reason_text *)NULL)->text);
+        assert_true(strlen(text) < sizeof((struct characterize_reason_text *)NULL)->text);
     }
 }
 
 static void test_counters(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 }, { COUNTER_EVENT, 0x0728 }, { COUNTER_LVL1, 0 },
-                                           { COUNTER_INSTRUCTIONS, 0 } };
+    const struct counter_spec wanted[] = {
+        {COUNTER_CYCLES, 0}, {COUNTER_EVENT, 0x0728}, {COUNTER_LVL1, 0}, {COUNTER_INSTRUCTIONS, 0}};
     struct machine_info info;
     struct recording rec;
     assert_int_equal(open_it(), MACHINE_OK);
@@ -233,16 +230,15 @@ static void test_counters(void **state)
 static void test_licenses_by_name(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_LVL2, 0 }, { COUNTER_THROTTLE, 0 }, { COUNTER_EVENT, 0x00c0 },
-                                           { COUNTER_CYCLES, 0 } };
-    static const uint32_t codes[] = { 0, 0x00c0, 0x2028, 0x4028 };
+    const struct counter_spec wanted[] = {
+        {COUNTER_LVL2, 0}, {COUNTER_THROTTLE, 0}, {COUNTER_EVENT, 0x00c0}, {COUNTER_CYCLES, 0}};
+    static const uint32_t codes[] = {0, 0x00c0, 0x2028, 0x4028};
     struct machine_info info;
     struct recording rec;
     skylake_sp();
     open_that();
-    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
+    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++)
         expect_lack(id, "");
-    }
     assert_int_equal(fake_helper.prepared, 1);
     assert_int_equal(fake_helper.runs, 1 + 3); /* the one of prepare, and each kernel */
     machine.ops->info(&machine, &info);
@@ -286,12 +282,12 @@ static void test_licenses_that_fail_the_test(void **state)
 static void test_licenses_without_a_free_counter(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 }, { COUNTER_LVL0, 0 }, { COUNTER_LVL1, 0 },
-                                           { COUNTER_LVL2, 0 }, { COUNTER_EVENT, 0x00c0 } };
-    const struct counter_spec events[] = { { COUNTER_EVENT, 0x00c0 }, { COUNTER_EVENT, 0x01c0 },
-                                           { COUNTER_EVENT, 0x02c0 }, { COUNTER_EVENT, 0x0728 } };
-    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = events, .n_counters = 4,
-                               .max_samples = 200 };
+    const struct counter_spec wanted[] = {
+        {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x00c0}};
+    const struct counter_spec events[] = {
+        {COUNTER_EVENT, 0x00c0}, {COUNTER_EVENT, 0x01c0}, {COUNTER_EVENT, 0x02c0}, {COUNTER_EVENT, 0x0728}};
+    struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = events, .n_counters = 4, .max_samples = 200};
     struct machine_info info;
     skylake_sp();
     fake_helper.programmable = 2;
@@ -337,14 +333,14 @@ static void test_parts_and_names(void **state)
     open_that();
     expect_no_licenses("AMD processors have no license levels");
     assert_int_equal(machine.ops->find_event(&machine, "ex_ret_ops", &code, &error), MACHINE_OK);
-    const struct counter_spec twelve_bits = { COUNTER_EVENT, event_code_make(0x1c7, 8) };
+    const struct counter_spec twelve_bits = {COUNTER_EVENT, event_code_make(0x1c7, 8)};
     prepare_with(&twelve_bits, 1);
     assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_RAW);
     assert_int_equal(fake_helper.setup.counter[0].config, 0x1000008c7);
     fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 4);
     open_that();
-    const struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = &twelve_bits,
-                                     .n_counters = 1, .max_samples = 200 };
+    const struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = &twelve_bits, .n_counters = 1, .max_samples = 200};
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
     refused_with(MACHINE_CANNOT, "event 0x1c7:0x08 cannot be counted: only AMD's");
     /* without counters a table is of no use */
@@ -360,7 +356,7 @@ static void test_parts_and_names(void **state)
 static void test_aperf_where_there_are_no_counters(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_REF_CYCLES, 0 }, { COUNTER_CYCLES, 0 } };
+    const struct counter_spec wanted[] = {{COUNTER_REF_CYCLES, 0}, {COUNTER_CYCLES, 0}};
     const char *remedy;
     struct recording rec;
     fake_helper.try_errno = EOPNOTSUPP;
@@ -392,9 +388,8 @@ static double chain_mean(const struct recording *rec)
 static void test_chain_where_there_is_nothing(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 },
-                                           { COUNTER_READ_TICKS, 0 } };
-    static const uint64_t steps[] = { 1, 20, 50 };
+    const struct counter_spec wanted[] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}};
+    static const uint64_t steps[] = {1, 20, 50};
     for (size_t k = 0; k < 3; k++) {
         struct recording rec;
         bool coarse = steps[k] > 4;
@@ -436,13 +431,13 @@ static void test_chain_where_there_is_nothing(void **state)
 static void test_what_cannot_be_run(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct recording rec;
     assert_int_equal(open_it(), MACHINE_OK);
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
     refused_with(MACHINE_FAILED, "not prepared");
-    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 0.1, .counters = wanted, .n_counters = 1,
-                               .max_samples = 200 };
+    struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 0.1, .counters = wanted, .n_counters = 1, .max_samples = 200};
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_BAD_INPUT);
     refused_with(MACHINE_BAD_INPUT, "0.1 us");
     prepare_with(wanted, 1);
@@ -465,9 +460,9 @@ static void test_what_cannot_be_run(void **state)
 static void test_preparing_can_fail(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
-    struct machine_setup s = { .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1,
-                               .max_samples = 200 };
+    const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
+    struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1, .max_samples = 200};
     assert_int_equal(open_it(), MACHINE_OK);
     fake_helper.prepare_errno = EOPNOTSUPP;
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_COUNTER;
@@ -487,7 +482,7 @@ static void test_preparing_can_fail(void **state)
 
 static void open_for_cycles(void)
 {
-    static const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    static const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     assert_int_equal(open_it(), MACHINE_OK);
     prepare_with(wanted, 1);
 }
@@ -524,9 +519,8 @@ static void test_a_stolen_cpu(void **state)
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, before + 2);
     machine.ops->info(&machine, &info);
-    if (strstr(info.notes, "held the CPU in 1 of 2 repetitions, so that interrupts waited for up to 32.9 ms") == NULL) {
+    if (strstr(info.notes, "held the CPU in 1 of 2 repetitions, so that interrupts waited for up to 32.9 ms") == NULL)
         fail_msg("%s", info.notes);
-    }
     fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0101);
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, before + 3);
@@ -537,8 +531,8 @@ static void test_more_readings_than_were_prepared_for(void **state)
     (void)state;
     struct recording rec;
     open_for_cycles();
-    struct segment segment = { payload("64or"), 9000, true };
-    struct run_request r = { .segments = &segment, .n_segments = 1 };
+    struct segment segment = {payload("64or"), 9000, true};
+    struct run_request r = {.segments = &segment, .n_segments = 1};
     int before = fake_helper.runs;
     assert_int_equal(machine.ops->run(&machine, &r, &rec, &error), MACHINE_BAD_INPUT);
     refused_with(MACHINE_BAD_INPUT, "needs room for");
@@ -548,7 +542,7 @@ static void test_more_readings_than_were_prepared_for(void **state)
 static void test_voltage(void **state)
 {
     (void)state;
-    const struct counter_spec wanted[] = { { COUNTER_CYCLES, 0 } };
+    const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct recording rec;
     uint64_t value;
     assert_int_equal(open_it(), MACHINE_OK);
@@ -556,8 +550,8 @@ static void test_voltage(void **state)
     prepare_with(wanted, 1);
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.run.last_register, 0); /* never in a repetition with samples */
-    struct segment alone = { payload("64or"), 100, false };
-    struct run_request r = { .segments = &alone, .n_segments = 1 };
+    struct segment alone = {payload("64or"), 100, false};
+    struct run_request r = {.segments = &alone, .n_segments = 1};
     assert_int_equal(machine.ops->run(&machine, &r, &rec, &error), MACHINE_OK);
     assert_int_equal(fake_helper.run.last_register, 0x198);
     assert_int_equal(machine.ops->read_register(&machine, 0x198, &value, &error), MACHINE_OK);

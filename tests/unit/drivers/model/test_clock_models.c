@@ -65,8 +65,8 @@ static void the_6130_by_chains(void **state)
     static const struct {
         enum phase_kind kind;
         double us, ghz, ratio;
-    } expected[] = {{PHASE_STEADY, 50, 2.8, 1},  {PHASE_THROTTLE, 20, 2.8, 0.25}, {PHASE_HALT, 10, NAN, NAN},
-                    {PHASE_THROTTLE, 20, 2.4, 0.5}, {PHASE_HALT, 10, NAN, NAN},   {PHASE_STEADY, 90, 1.9, 1}};
+    } expected[] = {{PHASE_STEADY, 50, 2.8, 1},     {PHASE_THROTTLE, 20, 2.8, 0.25}, {PHASE_HALT, 10, NAN, NAN},
+                    {PHASE_THROTTLE, 20, 2.4, 0.5}, {PHASE_HALT, 10, NAN, NAN},      {PHASE_STEADY, 90, 1.9, 1}};
     for (size_t s = 0; s < STEPS; s++) {
         struct model m;
         struct switches_seen seen;
@@ -249,8 +249,7 @@ static void halts_at_the_switch_are_all_counted(void **state)
         m.transitions[0][last].steps[0] = (struct model_step){.kind = MODEL_STEP_GRANT, .grant = (unsigned)last};
         measure(&m, i + 1, 100, &seen);
         const struct phases *p = &seen.phases;
-        bool right = p->n_transitions == 1 && p->transitions[0].halts == 1 &&
-                     fabs(p->transitions[0].at_us) < 0.03 &&
+        bool right = p->n_transitions == 1 && p->transitions[0].halts == 1 && fabs(p->transitions[0].at_us) < 0.03 &&
                      20 * p->transitions[0].agreeing_runs >= 19 * p->runs_used;
         if (!right)
             fail_msg("case %u: %zu transitions, %zu of %zu repetitions, at %.2f us", i, p->n_transitions,
@@ -361,7 +360,8 @@ static void pooled_frequencies_have_no_bias(void **state)
         t.channel[TRACE_FREQ][i] = (float)x[i];
     }
     assert_int_equal(trace_set(&t, "frequency", "instantaneous") | trace_set(&t, "clock_step_ns", "10") |
-                         trace_set(&t, "chain_cycles", "268") | trace_set(&t, "frequency_error", "0.001"), 0);
+                         trace_set(&t, "chain_cycles", "268") | trace_set(&t, "frequency_error", "0.001"),
+                     0);
     struct clock_reading r = clock_reading_of(&t);
     assert_true(r.instant && r.error == 0.001);
     assert_float_equal(r.quantum, 10 * 3.7 / 268, 0.01);

@@ -18,20 +18,20 @@
 struct part {
     const char *name;
     unsigned model, stepping;
-    bool throttle;   /* there is such an event */
-    bool published;  /* at which levels its kernels run: it must be these */
+    bool throttle;  /* there is such an event */
+    bool published; /* at which levels its kernels run: it must be these */
 };
 static const struct part parts[] = {
-    { "Skylake-SP", 0x55, 4, true, true },      { "Cascade Lake", 0x55, 7, true, false },
-    { "Cooper Lake", 0x55, 11, true, false },   { "Ice Lake client", 0x7e, 5, false, false },
-    { "Ice Lake server", 0x6a, 6, false, false }, { "Ice Lake D", 0x6c, 1, false, false },
-    { "Tiger Lake", 0x8c, 1, false, false },    { "Rocket Lake", 0xa7, 1, false, false },
+    {"Skylake-SP", 0x55, 4, true, true},        {"Cascade Lake", 0x55, 7, true, false},
+    {"Cooper Lake", 0x55, 11, true, false},     {"Ice Lake client", 0x7e, 5, false, false},
+    {"Ice Lake server", 0x6a, 6, false, false}, {"Ice Lake D", 0x6c, 1, false, false},
+    {"Tiger Lake", 0x8c, 1, false, false},      {"Rocket Lake", 0xa7, 1, false, false},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
 /* Levels of scalar code, 256-bit FMA and 512-bit FMA, of which the first is always 0 on a part that works. */
-static const unsigned mappings[][3] = { { 0, 1, 2 }, { 0, 0, 1 }, { 0, 0, 0 }, { 0, 0, 2 }, { 0, 1, 1 }, { 0, 2, 2 },
-                                        { 0, 1, 0 }, { 0, 2, 1 }, { 1, 1, 2 }, { 2, 1, 0 }, { 1, 0, 0 } };
+static const unsigned mappings[][3] = {{0, 1, 2}, {0, 0, 1}, {0, 0, 0}, {0, 0, 2}, {0, 1, 1}, {0, 2, 2},
+                                       {0, 1, 0}, {0, 2, 1}, {1, 1, 2}, {2, 1, 0}, {1, 0, 0}};
 enum { MAPPINGS = sizeof mappings / sizeof *mappings };
 
 /* Each case takes a tenth of a second, to measure the TSC: all mappings of two parts, of the others those that are
@@ -55,8 +55,8 @@ static void check(const struct machine *m, const struct part *p, const unsigned 
     for (unsigned level = 0; level < 3; level++) {
         const char *remedy = NULL, *why = m->ops->lacks(m, (enum counter_id)(COUNTER_LVL0 + level), &remedy);
         bool asked = level == at[0] || level == at[1] || (avx512 && level == at[2]);
-        const char *says = !good   ? "levels 0, 1, 2 took"
-                           : asked ? NULL
+        const char *says = !good    ? "levels 0, 1, 2 took"
+                           : asked  ? NULL
                            : avx512 ? "neither 256fma nor 512fma asks for it"
                                     : "the CPU offers no AVX-512";
         if (says == NULL ? why != NULL : why == NULL || strstr(why, says) == NULL || remedy == NULL) {
@@ -99,8 +99,8 @@ static void open_helper(const struct part *p, const unsigned *at, bool avx512, s
     fake_helper.throttled = 20000;
     memcpy(fake_helper.level_of, at, sizeof fake_helper.level_of);
     fake_helper.hello.features = ignored.license_features & ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
-    const struct helper_place place = { .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io,
-                                        .data_dir = "data", .leaves = &leaves };
+    const struct helper_place place = {
+        .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io, .data_dir = "data", .leaves = &leaves};
     assert_int_equal(helper_open_at(&place, out, &err), MACHINE_OK);
 }
 
@@ -111,9 +111,8 @@ static void check_all(open_part *open_it, bool known_alone)
         const size_t mapping = i % MAPPINGS;
         const bool avx512 = i % 5 != 0;
         struct machine m;
-        if (known_alone ? mapping >= KNOWN_MAPPINGS : !is_tried(p, mapping)) {
+        if (known_alone ? mapping >= KNOWN_MAPPINGS : !is_tried(p, mapping))
             continue;
-        }
         open_it(p, mappings[mapping], avx512, &m);
         check(&m, p, mappings[mapping], avx512);
         m.ops->close(&m);

@@ -131,8 +131,8 @@ static void each_class_has_its_own_wait(void **state)
     struct model m = quiet("xeon-gold-6130");
     struct rig r;
     rig_open(&r, &m, 16, 1, 1);
-    struct segment segments[3] = {{rig_payload("512fma"), 1000, false}, {rig_payload("256fma"), 300, true},
-                                  {rig_payload("128fma"), 1000, true}};
+    struct segment segments[3] = {
+        {rig_payload("512fma"), 1000, false}, {rig_payload("256fma"), 300, true}, {rig_payload("128fma"), 1000, true}};
     struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 1};
     struct recording rec;
     struct machine_error err;
@@ -259,10 +259,10 @@ static void density_decides_the_level(void **state)
     static const struct {
         const char *kernel;
         unsigned level;
-    } cases[] = {{"512fma", 2},      {"512fma@1/2", 2}, {"512fma@1/8", 2},  {"512fma@1/9", 1}, {"512fma@1/256", 1},
-                 {"512fma-lat", 1},  {"512or@1/256", 1}, {"256fma", 1},     {"256fma@1/8", 1}, {"256fma@1/16", 0},
-                 {"256fma-lat", 0},  {"256or", 0},       {"128fma", 0},     {"64add", 0},      {"512mul", 2},
-                 {"512perm", 1},     {"256mul", 1}};
+    } cases[] = {{"512fma", 2},     {"512fma@1/2", 2},  {"512fma@1/8", 2}, {"512fma@1/9", 1}, {"512fma@1/256", 1},
+                 {"512fma-lat", 1}, {"512or@1/256", 1}, {"256fma", 1},     {"256fma@1/8", 1}, {"256fma@1/16", 0},
+                 {"256fma-lat", 0}, {"256or", 0},       {"128fma", 0},     {"64add", 0},      {"512mul", 2},
+                 {"512perm", 1},    {"256mul", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned level = settled_level(&m, cases[i].kernel);
         if (level != cases[i].level)

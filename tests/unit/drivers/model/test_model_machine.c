@@ -74,8 +74,10 @@ static void check_grid(double phase, double period)
     struct rig r;
     rig_silence(&m);
     rig_open(&r, &m, 0, period, 1);
-    struct segment segments[4] = {{rig_payload("64add"), 200, false}, {rig_payload("128fma"), 40, true},
-                                  {rig_payload("256fma"), 60, true}, {rig_payload("128or"), 20, true}};
+    struct segment segments[4] = {{rig_payload("64add"), 200, false},
+                                  {rig_payload("128fma"), 40, true},
+                                  {rig_payload("256fma"), 60, true},
+                                  {rig_payload("128or"), 20, true}};
     struct run_request request = {.segments = segments, .n_segments = 4, .zero_segment = 2, .phase = phase};
     struct recording rec;
     struct machine_error err;
@@ -212,8 +214,8 @@ static void each_umask_bit_counts_its_class(void **state)
     for (size_t i = 0; i < MASKS; i++)
         counters[1 + i] = (struct counter_spec){COUNTER_EVENT, masks[i] << 8 | 0x28};
     assert_int_equal(machine_open_parsed_model(&m, "model:x", &machine, &err), MACHINE_OK);
-    struct machine_setup setup = {.cpu = -1, .period_us = 1, .counters = counters, .n_counters = MASKS + 1,
-                                  .max_samples = 1000};
+    struct machine_setup setup = {
+        .cpu = -1, .period_us = 1, .counters = counters, .n_counters = MASKS + 1, .max_samples = 1000};
     assert_int_equal(machine.ops->prepare(&machine, &setup, &err), MACHINE_OK);
     for (size_t k = 0; k < 5; k++) {
         struct segment segments[2] = {{rig_payload(kernels[k]), 1000, false}, {rig_payload(kernels[k]), 100, true}};
@@ -380,8 +382,10 @@ static void lists_of_cpus(void **state)
     s.active_cores = 5;
     assert_int_equal(prepared(&m, s, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "4 of those listed"));
-    static const struct { int cpu, number; unsigned active, all; } cases[] = {
-        {-1, 7, 2, 4}, {15, 15, 4, 4}, {2, 2, 5, 5}};
+    static const struct {
+        int cpu, number;
+        unsigned active, all;
+    } cases[] = {{-1, 7, 2, 4}, {15, 15, 4, 4}, {2, 2, 5, 5}};
     assert_int_equal(machine_open_parsed_model(&m, "model:x", &machine, &err), MACHINE_OK);
     for (size_t i = 0; i < 3; i++)
         for (int all = 0; all < 2; all++) {

@@ -138,8 +138,8 @@ static void duplicates(void **state)
         {"halt_sigma_us = 0.2", "halt_us = 10 # x\nhalt_sigma_us = 0.2", NULL, "halt_us", "twice, first in line", 0},
         {"[voltage]", "[timing]", NULL, "timing", "given twice", 0},
         {"[class light256]", "[class  narrow ]", NULL, "class narrow", "given twice", 0},
-        {"[transition narrow heavy256]", "[transition narrow light256]", NULL,
-         "transition narrow light256", "twice", 0},
+        {"[transition narrow heavy256]", "[transition narrow light256]", NULL, "transition narrow light256", "twice",
+         0},
         {"format = characterize-model/1", "format = characterize-model/1\nformat = characterize-model/1", NULL,
          "format", "given twice", 1},
         {"point.2 = 1.9", "point.1 = 1.9", NULL, "point.1", "given twice", 0},
@@ -227,8 +227,8 @@ static void frequencies_and_cores(void **state)
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 37 3.6 3.5", NULL, "turbo_ghz.1-2", "0.1 to 10", 0},
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 3.7 3.6 0.05", NULL, "turbo_ghz.1-2", "0.1 to 10", 0},
         {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 3.7 3.6", NULL, "turbo_ghz.1-2", "one for each level", 0},
-        {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 4 3.7 3.6 3.5", NULL, "turbo_ghz.1-2",
-         "more than 3 levels", 0},
+        {"turbo_ghz.1-2 = 3.7 3.6 3.5", "turbo_ghz.1-2 = 4 3.7 3.6 3.5", NULL, "turbo_ghz.1-2", "more than 3 levels",
+         0},
         {"turbo_ghz.1-2 =", "turbo_ghz.2-1 =", NULL, "turbo_ghz.2-1", "backwards; write 1-2", 0},
         {"turbo_ghz.1-2 =", "turbo_ghz.0-2 =", NULL, "turbo_ghz.0-2", "1 to 1024", 0},
         {"turbo_ghz.1-2 =", "turbo_ghz.few =", NULL, "turbo_ghz.few", "not a whole number", 0},
@@ -239,8 +239,8 @@ static void frequencies_and_cores(void **state)
         {"turbo_ghz.13-16 =", "turbo_ghz.13-15 =", NULL, "turbo_ghz.13-15", "reach 15 active cores", 0},
         {"turbo_ghz.13-16 =", "turbo_ghz.13-17 =", NULL, "turbo_ghz.13-17", "reach 17", 0},
         {"step.1.cores.2 =", "step.1.cores.2-20 =", "[transition narrow light256]", "step", "20 active cores", -2},
-        {"step.1.cores.2 =", "step.2.cores.2 =", "[transition narrow light256]", "step.2.cores",
-         "give step.2 itself", 0},
+        {"step.1.cores.2 =", "step.2.cores.2 =", "[transition narrow light256]", "step.2.cores", "give step.2 itself",
+         0},
         {"step.1.cores.2 = throttle 1/4 30", "step.1.cores.2 = grant light256", "[transition narrow light256]",
          "step.1.cores", "only a throttle step", 0},
         {"cores = 1-2 ", "cores = 1-20 ", "[boost", "cores", "reaches 20", -1},
@@ -270,8 +270,8 @@ static void classes_demands_and_transitions(void **state)
         {"step.2 = grant light256 ", "steps = grant light256 ", NULL, "steps", "step.1 to step.8", 0},
         {"[transition narrow light256]", "[transition light256 narrow]", NULL, "transition light256 narrow",
          "needs no more", 0},
-        {"[transition narrow light256]", "[transition narrow wide]", NULL, "transition narrow wide",
-         "no class `wide`", 0},
+        {"[transition narrow light256]", "[transition narrow wide]", NULL, "transition narrow wide", "no class `wide`",
+         0},
         {"[boost heavy256 light512]", "[boost light512 heavy256]", NULL, "boost light512 heavy256", "higher class", 0},
         {"[mixture 256 heavy 512 light]", "[mixture 256 heavy 256 heavy]", NULL, "mixture", "two different kinds", 0},
         {"switches = 3 ", "switches = 1 ", NULL, "switches", "2 to 16", 0},
@@ -307,13 +307,26 @@ static void required_keys(void **state)
 {
     (void)state;
     static const char *const keys[][2] = {
-        {"[cpu]", "name"},           {"[cpu]", "family"},          {"[cpu]", "tsc_hz"},
-        {"[cpu]", "cores"},          {"[cpu]", "features"},        {"[levels]", "base_ghz"},
-        {"[class narrow]", "level"}, {"[class narrow]", "umask"},  {"[demand 256 heavy]", "class"},
-        {"[dirty 512]", "class"},    {"[timing]", "wait_us"},      {"[timing]", "throttle_distance"},
-        {"[voltage]", "noise_volts"}, {"[boost heavy256 light512]", "volts"}, {"[ipc]", "issue_width"},
-        {"[pmu]", "counts"},         {"[clock]", "spread"},        {"[interrupt timer]", "rearm"},
-        {"[power]", "idle_watts"},   {"[power]", "cycle_nj"},
+        {"[cpu]", "name"},
+        {"[cpu]", "family"},
+        {"[cpu]", "tsc_hz"},
+        {"[cpu]", "cores"},
+        {"[cpu]", "features"},
+        {"[levels]", "base_ghz"},
+        {"[class narrow]", "level"},
+        {"[class narrow]", "umask"},
+        {"[demand 256 heavy]", "class"},
+        {"[dirty 512]", "class"},
+        {"[timing]", "wait_us"},
+        {"[timing]", "throttle_distance"},
+        {"[voltage]", "noise_volts"},
+        {"[boost heavy256 light512]", "volts"},
+        {"[ipc]", "issue_width"},
+        {"[pmu]", "counts"},
+        {"[clock]", "spread"},
+        {"[interrupt timer]", "rearm"},
+        {"[power]", "idle_watts"},
+        {"[power]", "cycle_nj"},
         {"[mixture 256 heavy 512 light]", "window_us"},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -325,11 +338,16 @@ static void required_sections(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"[cpu]", "cpu"},         {"[levels]", "levels"},
-        {"[voltage]", "voltage"}, {"[ipc]", "ipc"},
-        {"[pmu]", "pmu"},         {"[clock]", "clock"},
-        {"[timing]", "timing"},   {"[demand 512 light]", "demand 512 light"},
-        {"[demand 512 heavy]", "demand 512 heavy"}, {"[transition light512 heavy512]", "transition light512 heavy512"},
+        {"[cpu]", "cpu"},
+        {"[levels]", "levels"},
+        {"[voltage]", "voltage"},
+        {"[ipc]", "ipc"},
+        {"[pmu]", "pmu"},
+        {"[clock]", "clock"},
+        {"[timing]", "timing"},
+        {"[demand 512 light]", "demand 512 light"},
+        {"[demand 512 heavy]", "demand 512 heavy"},
+        {"[transition light512 heavy512]", "transition light512 heavy512"},
     };
     static struct model m;
     char *base = malloc(TEXT_SIZE);
@@ -507,8 +525,8 @@ static void classes_of_a_level_may_share_a_bit(void **state)
 static void shipped_models_are_listed(void **state)
 {
     (void)state;
-    static const char *const wanted[] = {"core-i5-1035g4", "core-i9-11900k", "core-i9-7940x", "generic-no-licence",
-                                         "xeon-gold-6130", "xeon-w-2104"};
+    static const char *const wanted[] = {"core-i5-1035g4",     "core-i9-11900k", "core-i9-7940x",
+                                         "generic-no-licence", "xeon-gold-6130", "xeon-w-2104"};
     char **names;
     size_t n, found = 0;
     assert_int_equal(model_list("data", &names, &n), 0);

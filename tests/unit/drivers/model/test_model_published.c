@@ -255,8 +255,8 @@ static void voltages_as_published(void **state)
         unsigned cores;
         double us, volts;
     } cases[] = {
-        {"core-i7-6700hq", "128or", "256or", 1, 5, 0.951}, {"core-i7-6700hq", "128or", "256or", 1, 8, 0.951},
-        {"core-i7-6700hq", "128or", "256or", 1, 11, 0.957}, {"core-i7-6700hq", "128or", "256or", 1, 90, 0.957},
+        {"core-i7-6700hq", "128or", "256or", 1, 5, 0.951},   {"core-i7-6700hq", "128or", "256or", 1, 8, 0.951},
+        {"core-i7-6700hq", "128or", "256or", 1, 11, 0.957},  {"core-i7-6700hq", "128or", "256or", 1, 90, 0.957},
         {"core-i7-6700hq", "256or", "128or", 1, 600, 0.957}, {"core-i7-6700hq", "256or", "128or", 1, 720, 0.951},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -284,8 +284,11 @@ static void boost_only_with_two_cores(void **state)
         const char *from, *to;
         unsigned cores;
         bool boosted;
-    } cases[] = {{"256fma", "512or", 2, true},   {"256fma", "512fma", 2, true}, {"256fma", "512or", 16, false},
-                 {"128fma", "512or", 2, false}, {"128fma", "256fma", 2, false}};
+    } cases[] = {{"256fma", "512or", 2, true},
+                 {"256fma", "512fma", 2, true},
+                 {"256fma", "512or", 16, false},
+                 {"128fma", "512or", 2, false},
+                 {"128fma", "256fma", 2, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model m;
         struct rig r;

@@ -249,9 +249,10 @@ static void random_model(struct writer *w, uint64_t seed, struct model *out)
     w->used = 0;
     model_random_init(&w->random, 2026, seed, 0);
     unsigned levels = 1 + pick(w, 3);
-    put(w, "format = characterize-model/1\n[cpu]\nname = random # test\nfamily = 6 # test\nmodel = 85 # test\n"
-           "stepping = 4 # test\nfeatures = avx avx2 fma avx512f # test\ntsc_hz = %.0f # test\ncores = 8 # test\n"
-           "turbo_layout = groups # test\n",
+    put(w,
+        "format = characterize-model/1\n[cpu]\nname = random # test\nfamily = 6 # test\nmodel = 85 # test\n"
+        "stepping = 4 # test\nfeatures = avx avx2 fma avx512f # test\ntsc_hz = %.0f # test\ncores = 8 # test\n"
+        "turbo_layout = groups # test\n",
         between(w, 1e9, 4e9));
     put_levels(w, levels);
     unsigned classes = put_classes(w, levels);
@@ -382,12 +383,9 @@ static void voltage_ramps_as_the_truth_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_models_do_what_the_truth_says),
-        cmocka_unit_test(truth_of_the_6130_is_as_published),
-        cmocka_unit_test(truth_refuses_what_cannot_run),
-        cmocka_unit_test(random_models_do_what_the_truth_says),
-        cmocka_unit_test(gradual_models_do_what_the_truth_says),
-        cmocka_unit_test(voltage_is_what_the_truth_says),
+        cmocka_unit_test(shipped_models_do_what_the_truth_says), cmocka_unit_test(truth_of_the_6130_is_as_published),
+        cmocka_unit_test(truth_refuses_what_cannot_run),         cmocka_unit_test(random_models_do_what_the_truth_says),
+        cmocka_unit_test(gradual_models_do_what_the_truth_says), cmocka_unit_test(voltage_is_what_the_truth_says),
         cmocka_unit_test(voltage_ramps_as_the_truth_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

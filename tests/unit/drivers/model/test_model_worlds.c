@@ -328,7 +328,11 @@ static void one_kernel_may_need_less(void **state)
     struct rig r;
     quiet(&m);
     struct model_demand *d = &m.demands[m.n_demands++];
-    *d = (struct model_demand){.width = 512, .weight = KERNEL_HEAVY, .kernel = "512mul", .rate = 0.5, .count = 200000,
+    *d = (struct model_demand){.width = 512,
+                               .weight = KERNEL_HEAVY,
+                               .kernel = "512mul",
+                               .rate = 0.5,
+                               .count = 200000,
                                .class_ = (unsigned)model_class_index(&m, "heavy512"),
                                .below = (unsigned)model_class_index(&m, "light512")};
     rig_open(&r, &m, 0, 1, 3);
@@ -394,8 +398,8 @@ static void corunners_follow_boosts(void **state)
     (void)state;
     struct model m;
     quiet(&m);
-    m.boosts[m.n_boosts++] = (struct model_boost){.from = 0, .to = (unsigned)model_class_index(&m, "heavy512"),
-                                                  .cores = {1, 16}, .volts = 0.08};
+    m.boosts[m.n_boosts++] = (struct model_boost){
+        .from = 0, .to = (unsigned)model_class_index(&m, "heavy512"), .cores = {1, 16}, .volts = 0.08};
     double v = model_volts(&m, 3.5), one = 3.5 * (m.cycle_nj + 2 * 1.456440); /* watts at 1 V */
     double boosted = (v + 0.08) * (v + 0.08), plain = v * v;
     assert_true(m.corunners_boosted);

@@ -16,19 +16,18 @@ enum { ROUNDS = 100000 };
 
 static struct msr_part intel(unsigned model)
 {
-    return (struct msr_part){ .intel = true, .family = 6, .model = model };
+    return (struct msr_part){.intel = true, .family = 6, .model = model};
 }
 
 static struct msr_part amd(unsigned family)
 {
-    return (struct msr_part){ .amd = true, .family = family, .model = 1 };
+    return (struct msr_part){.amd = true, .family = family, .model = 1};
 }
 
 static void near(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 1e-9 * fabs(expected))) {
+    if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
         fail_msg("%.12g instead of %.12g", value, expected);
-    }
 }
 
 /* ---- 198H ---- */
@@ -54,10 +53,10 @@ static void test_no_volts_are_not_0_volts(void **state)
     static const struct {
         uint64_t value;
         const char *why;
-    } cases[] = { { 0, "reports no voltage" },
-                  { 0x1c00, "reports no voltage" },
-                  { UINT64_C(0xffff0000ffffffff), "reports no voltage" },
-                  { UINT64_C(0x400000003e8), "an emulator's constant" } }; /* QEMU: it would be 0.125 V */
+    } cases[] = {{0, "reports no voltage"},
+                 {0x1c00, "reports no voltage"},
+                 {UINT64_C(0xffff0000ffffffff), "reports no voltage"},
+                 {UINT64_C(0x400000003e8), "an emulator's constant"}}; /* QEMU: it would be 0.125 V */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *why = NULL;
         double volts = 0;
@@ -77,9 +76,8 @@ static void test_volts_there_and_back(void **state)
         double volts;
         uint64_t value = rng_bits(&r), steps = value >> 32 & 0xffff;
         assert_int_equal(msr_volts(value, &volts, &why), steps != 0);
-        if (steps != 0) {
+        if (steps != 0)
             assert_int_equal(lround(volts * 8192), steps);
-        }
     }
 }
 
@@ -92,8 +90,8 @@ static void test_platform(void **state)
     assert_true(msr_platform(UINT64_C(0x0005080af3811500), &p)); /* made up of the fields below */
     near(p.base_ghz, 2.1);
     near(p.lowest_ghz, 0.8);
-    assert_int_equal(p.tdp_levels, 1); /* byte 4 = 0AH: bits 34:33 = 01 */
-    assert_true(p.ratios_writable);    /* byte 3 = F3H: bit 28 */
+    assert_int_equal(p.tdp_levels, 1);                    /* byte 4 = 0AH: bits 34:33 = 01 */
+    assert_true(p.ratios_writable);                       /* byte 3 = F3H: bit 28 */
     assert_false(msr_platform(UINT64_C(0x80000000), &p)); /* KVM: the CPUID faulting bit alone */
     assert_true(isnan(p.base_ghz));
     assert_true(isnan(p.lowest_ghz));
@@ -102,11 +100,11 @@ static void test_platform(void **state)
 static void test_mean_frequency(void **state)
 {
     (void)state;
-    const uint64_t aperf[2] = { UINT64_MAX - 99, 2700 }, mperf[2] = { UINT64_MAX - 999, 1100 };
+    const uint64_t aperf[2] = {UINT64_MAX - 99, 2700}, mperf[2] = {UINT64_MAX - 999, 1100};
     double ghz;
     assert_true(msr_mean_ghz(aperf, mperf, 2.1, &ghz)); /* 2800 against 2100, both across the wrap */
     near(ghz, 2.8);
-    assert_false(msr_mean_ghz(aperf, (const uint64_t[2]){ 5, 5 }, 2.1, &ghz));
+    assert_false(msr_mean_ghz(aperf, (const uint64_t[2]){5, 5}, 2.1, &ghz));
     assert_true(isnan(ghz));
 }
 
@@ -118,10 +116,10 @@ static void test_turbo_of_published_parts(void **state)
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
     struct msr_part part = intel(0x8f);
     /* Platinum 8480+ (svr-info issue 26) */
-    static const struct msr_turbo_row spr[] = { { 1, 28, 3.8 }, { 29, 34, 3.6 }, { 35, 40, 3.4 }, { 41, 44, 3.2 },
-                                                { 45, 48, 3.1 }, { 49, 50, 3.1 }, { 51, 54, 3.0 }, { 55, 56, 3.0 } };
+    static const struct msr_turbo_row spr[] = {{1, 28, 3.8},  {29, 34, 3.6}, {35, 40, 3.4}, {41, 44, 3.2},
+                                               {45, 48, 3.1}, {49, 50, 3.1}, {51, 54, 3.0}, {55, 56, 3.0}};
     assert_int_equal(msr_turbo_registers(&part), 2);
-    const uint64_t values[2] = { UINT64_C(0x1e1e1f1f20222426), UINT64_C(0x383632302c28221c) };
+    const uint64_t values[2] = {UINT64_C(0x1e1e1f1f20222426), UINT64_C(0x383632302c28221c)};
     assert_int_equal(msr_turbo_limits(&part, values, row), 8);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(row[i].first_cores, spr[i].first_cores);
@@ -130,7 +128,7 @@ static void test_turbo_of_published_parts(void **state)
     }
     /* Gold 6126: counts 2, 4, 8, 12, 16, 20, 24, 28 with ratios 37, 35, 34, 33, ... (a CoreFreq print) */
     part = intel(0x55);
-    const uint64_t gold[2] = { UINT64_C(0x2121212121222325), UINT64_C(0x1c1814100c080402) };
+    const uint64_t gold[2] = {UINT64_C(0x2121212121222325), UINT64_C(0x1c1814100c080402)};
     assert_int_equal(msr_turbo_limits(&part, gold, row), 8);
     near(row[0].ghz, 3.7);
     assert_int_equal(row[0].last_cores, 2);
@@ -143,7 +141,7 @@ static void test_turbo_by_model(void **state)
 {
     (void)state;
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
-    const uint64_t values[3] = { UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x1516 };
+    const uint64_t values[3] = {UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x1516};
     struct msr_part part = intel(0x3f);
     assert_int_equal(msr_turbo_registers(&part), 3);
     assert_int_equal(msr_turbo_limits(&part, values, row), 18);
@@ -178,7 +176,7 @@ static void test_turbo_there_and_back(void **state)
     rng_init(&r, 2, 0);
     for (int i = 0; i < ROUNDS; i++) {
         struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
-        uint64_t values[2] = { 0, 0 };
+        uint64_t values[2] = {0, 0};
         unsigned cores[8], ratio[8], groups = (unsigned)(rng_bits(&r) % 9), count = 0;
         for (unsigned k = 0; k < groups; k++) {
             count += 1 + (unsigned)(rng_bits(&r) % 31);
@@ -247,7 +245,7 @@ static void test_limit_reasons_only_where_documented(void **state)
     msr_limits_text(&part, 1 << 10, false, text, sizeof text);
     assert_string_equal(text, "PL1");
     /* servers after Haswell: not public */
-    static const unsigned char others[] = { 0x55, 0x6a, 0x8f, 0xcf, 0xad, 0x4f };
+    static const unsigned char others[] = {0x55, 0x6a, 0x8f, 0xcf, 0xad, 0x4f};
     for (size_t i = 0; i < sizeof others; i++) {
         part = intel(others[i]);
         assert_false(msr_limits_register(&part, &reg));
@@ -267,7 +265,7 @@ static void test_energy_units(void **state)
     near(u.watts, 0.125);
     near(u.joules, 1.0 / 16384);
     near(u.dram_joules, 1.0 / 16384);
-    static const unsigned char fixed[] = { 0x3f, 0x4f, 0x55, 0x6a };
+    static const unsigned char fixed[] = {0x3f, 0x4f, 0x55, 0x6a};
     for (size_t i = 0; i < sizeof fixed; i++) {
         part = intel(fixed[i]);
         assert_true(msr_energy_units(&part, 0xa0e03, &u));
@@ -324,8 +322,9 @@ static void test_a_model_number_that_is_not_believed_has_no_tables(void **state)
 {
     (void)state;
     /* GenuineIntel 06_A7H-8 with AMX in CPUID 7, as a hypervisor reported it */
-    struct cpu_leaves l = { .basic = { 7, 0x756e6547, 0x6c65746e, 0x49656e69 }, .version = { 0xa0678, 0, 1u << 31, 0 },
-                            .structured = { 0, 1u << 16, 0, 1u << 24 } };
+    struct cpu_leaves l = {.basic = {7, 0x756e6547, 0x6c65746e, 0x49656e69},
+                           .version = {0xa0678, 0, 1u << 31, 0},
+                           .structured = {0, 1u << 16, 0, 1u << 24}};
     struct msr_part part;
     msr_part_of(&l, &part);
     assert_true(part.intel && !part.amd);
@@ -335,7 +334,7 @@ static void test_a_model_number_that_is_not_believed_has_no_tables(void **state)
     msr_part_of(&l, &part);
     assert_int_equal(part.family, 6);
     assert_int_equal(part.model, 0xa7);
-    l.basic = (struct cpuid_regs){ 7, 0x68747541, 0x444d4163, 0x69746e65 }; /* AuthenticAMD */
+    l.basic = (struct cpuid_regs){7, 0x68747541, 0x444d4163, 0x69746e65}; /* AuthenticAMD */
     l.version.eax = 0xa10f11;
     msr_part_of(&l, &part);
     assert_true(part.amd && !part.intel);

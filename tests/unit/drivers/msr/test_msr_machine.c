@@ -54,7 +54,7 @@ static int open_set(void *context, int cpu, struct msr_device *out)
 {
     struct registers *r = context;
     r->cpu = cpu;
-    *out = (struct msr_device){ .cpu = cpu, .fd = -1, .data = r, .read = read_set, .close = close_set };
+    *out = (struct msr_device){.cpu = cpu, .fd = -1, .data = r, .read = read_set, .close = close_set};
     return r->open_errno;
 }
 
@@ -65,7 +65,7 @@ static void put(struct registers *r, uint32_t reg, uint64_t value)
     r->set[r->n++].value = value;
 }
 
-static const struct msr_part skylake_sp = { .intel = true, .family = 6, .model = 0x55 };
+static const struct msr_part skylake_sp = {.intel = true, .family = 6, .model = 0x55};
 
 static void put_gold_6130(struct registers *r)
 {
@@ -118,7 +118,7 @@ static void test_files_are_read_at_the_offset_of_the_register(void **state)
 static void test_survey(void **state)
 {
     (void)state;
-    struct registers r = { 0 };
+    struct registers r = {0};
     struct msr_device d;
     struct msr_survey s;
     put_gold_6130(&r);
@@ -132,7 +132,7 @@ static void test_survey(void **state)
     assert_string_equal(s.turbo, "1-2: 3.7, 3-4: 3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
     assert_string_equal(s.limits, "");
     /* limits: 19CH anywhere, 64FH where its layout is known */
-    struct msr_part client = { .intel = true, .family = 6, .model = 0x5e };
+    struct msr_part client = {.intel = true, .family = 6, .model = 0x5e};
     r.n = 0;
     put(&r, MSR_THERM_STATUS, 0x88001401);
     put(&r, MSR_TEMPERATURE_TARGET, 100 << 16);
@@ -150,19 +150,19 @@ static void test_survey(void **state)
     assert_string_equal(s.found, "");
     assert_non_null(strstr(s.volts_why, "register 198H of CPU 3 cannot be read (EIO)"));
     /* QEMU: an emulator's constant, the rest reads 0 */
-    static const uint32_t zero[] = { MSR_PLATFORM_INFO, MSR_APERF, MSR_MPERF, MSR_TURBO_RATIOS, MSR_TURBO_RATIOS_1,
-                                     MSR_THERM_STATUS, MSR_TEMPERATURE_TARGET, MSR_RAPL_UNIT };
+    static const uint32_t zero[] = {MSR_PLATFORM_INFO,      MSR_APERF,          MSR_MPERF,
+                                    MSR_TURBO_RATIOS,       MSR_TURBO_RATIOS_1, MSR_THERM_STATUS,
+                                    MSR_TEMPERATURE_TARGET, MSR_RAPL_UNIT};
     put(&r, MSR_PERF_STATUS, UINT64_C(0x400000003e8));
-    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) {
+    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++)
         put(&r, zero[i], 0);
-    }
     msr_survey(&d, &skylake_sp, &s);
     assert_false(s.volts);
     assert_true(s.answered > 0);
     assert_string_equal(s.found, "");
     assert_non_null(strstr(s.volts_why, "emulator's constant"));
     /* AMD: 198H is not asked for */
-    struct msr_part zen = { .amd = true, .family = 0x19, .model = 0x11 };
+    struct msr_part zen = {.amd = true, .family = 0x19, .model = 0x11};
     r.n = 0;
     put(&r, MSR_PERF_STATUS, UINT64_C(7209) << 32);
     put(&r, MSR_AMD_PSTATE_0, UINT64_C(1) << 63 | 8 << 8 | 0x98);
@@ -178,24 +178,27 @@ static void test_survey(void **state)
 struct inner {
     int prepare_status;
     unsigned prepared, finished, closed, ran;
-    double late_us; /* passes after each repetition */
+    double late_us;   /* passes after each repetition */
     uint64_t end_tsc; /* of the latest repetition */
 };
 
 static void inner_info(const struct machine *m, struct machine_info *out)
 {
     (void)m;
-    *out = (struct machine_info){ .name = "timing", .source = "measured by a test", .cpu = "a CPU", .tsc_hz = 1e9,
-                                  .tsc_origin = "a test",
-                                  .cpu_number = 5, .notes = "a note" };
+    *out = (struct machine_info){.name = "timing",
+                                 .source = "measured by a test",
+                                 .cpu = "a CPU",
+                                 .tsc_hz = 1e9,
+                                 .tsc_origin = "a test",
+                                 .cpu_number = 5,
+                                 .notes = "a note"};
 }
 
 static const char *inner_lacks(const struct machine *m, enum counter_id id, const char **remedy)
 {
     (void)m;
-    if (remedy != NULL) {
+    if (remedy != NULL)
         *remedy = "a remedy";
-    }
     return id == COUNTER_CYCLES ? NULL : "lacking";
 }
 
@@ -220,7 +223,7 @@ static int inner_run(struct machine *m, const struct run_request *r, struct reco
         zero_us += k < r->zero_segment ? r->segments[k].duration_us : 0;
         us += r->segments[k].duration_us;
     }
-    *out = (struct recording){ .n = 2, .stride = 3, .capacity = 2, .words = words };
+    *out = (struct recording){.n = 2, .stride = 3, .capacity = 2, .words = words};
     /* as if it had run just now, at 1 tick a nanosecond */
     out->zero_tsc = tsc_now() - (uint64_t)((us - zero_us + i->late_us) * 1e3);
     i->end_tsc = out->zero_tsc + (uint64_t)((us - zero_us) * 1e3);
@@ -241,13 +244,17 @@ static void inner_close(struct machine *m)
     ((struct inner *)m->state)->closed++;
 }
 
-static const struct machine_ops inner_ops = { .info = inner_info, .lacks = inner_lacks, .prepare = inner_prepare,
-                                              .run = inner_run, .finish = inner_finish, .close = inner_close };
+static const struct machine_ops inner_ops = {.info = inner_info,
+                                             .lacks = inner_lacks,
+                                             .prepare = inner_prepare,
+                                             .run = inner_run,
+                                             .finish = inner_finish,
+                                             .close = inner_close};
 
 static struct machine wrap(struct inner *inner, struct registers *r)
 {
-    struct machine in = { .ops = &inner_ops, .state = inner }, out;
-    struct msr_access access = { .open = open_set, .context = r, .part = skylake_sp };
+    struct machine in = {.ops = &inner_ops, .state = inner}, out;
+    struct msr_access access = {.open = open_set, .context = r, .part = skylake_sp};
     struct machine_error err;
     assert_int_equal(msr_machine_wrap(&in, &access, &out, &err), MACHINE_OK);
     return out;
@@ -256,10 +263,10 @@ static struct machine wrap(struct inner *inner, struct registers *r)
 static void test_wrapping_keeps_what_is_inside(void **state)
 {
     (void)state;
-    struct inner inner = { 0 };
-    struct registers r = { 0 };
+    struct inner inner = {0};
+    struct registers r = {0};
     struct machine m = wrap(&inner, &r);
-    struct machine_setup setup = { .cpu = -1, .period_us = 1 };
+    struct machine_setup setup = {.cpu = -1, .period_us = 1};
     struct machine_error err;
     struct machine_info info;
     const char *remedy;
@@ -278,8 +285,8 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
     assert_int_equal(r.cpu, 5);
     m.ops->info(&m, &info);
-    assert_string_equal(info.notes, "a note; turbo limits without AVX, by active cores, GHz (1ADH): 1-2: 3.7, "
-                                    "3-4: 3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
+    assert_string_equal(info.notes, "a note; turbo limits without AVX, by active cores, GHz (1ADH): 1-2: 3.7, 3-4: "
+                                    "3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
     for (size_t i = 0; i < r.n; i++) {
         uint64_t before = tsc_now();
         assert_int_equal(m.ops->read_register(&m, r.set[i].reg, &value, &err), MACHINE_OK);
@@ -301,10 +308,10 @@ static void test_wrapping_keeps_what_is_inside(void **state)
 static void test_registers_that_cannot_be_opened(void **state)
 {
     (void)state;
-    struct inner inner = { 0 };
-    struct registers r = { .open_errno = EPERM };
+    struct inner inner = {0};
+    struct registers r = {.open_errno = EPERM};
     struct machine m = wrap(&inner, &r);
-    struct machine_setup setup = { .cpu = -1, .period_us = 1 };
+    struct machine_setup setup = {.cpu = -1, .period_us = 1};
     struct machine_error err;
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_CANNOT);
     assert_int_equal(err.status, MACHINE_CANNOT);
@@ -335,9 +342,8 @@ static void measure(struct machine *m, struct transition_result *out)
 {
     struct transition_setup s = setup_of();
     struct machine_error err;
-    if (transition_run(m, &s, NULL, NULL, out, &err) != MACHINE_OK) {
+    if (transition_run(m, &s, NULL, NULL, out, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
 }
 
 static size_t count_volts(const struct trace *t)
@@ -369,9 +375,9 @@ static uint64_t promptly_tsc(const struct machine *m)
 static void test_voltage_is_read_at_scattered_times(void **state)
 {
     (void)state;
-    struct inner inner = { 0 };
+    struct inner inner = {0};
     struct machine_ops ops = inner_ops;
-    struct machine m = { .ops = &ops, .state = &inner };
+    struct machine m = {.ops = &ops, .state = &inner};
     struct transition_result result;
     static double at[401], order[401];
     size_t n = 0;
@@ -392,7 +398,7 @@ static void test_voltage_is_read_at_scattered_times(void **state)
         }
     }
     double mean_at = 0, mean_order = 0, both = 0, a2 = 0, o2 = 0;
-    bool seen[400] = { false };
+    bool seen[400] = {false};
     for (size_t i = 0; i < n; i++) {
         mean_at += at[i] / (double)n;
         mean_order += order[i] / (double)n;
@@ -401,9 +407,8 @@ static void test_voltage_is_read_at_scattered_times(void **state)
         seen[point] = true;
     }
     size_t points = 0;
-    for (size_t i = 0; i < 400; i++) {
+    for (size_t i = 0; i < 400; i++)
         points += seen[i];
-    }
     assert_int_equal(points, 400);
     for (size_t i = 0; i < n; i++) {
         both += (at[i] - mean_at) * (order[i] - mean_order);
@@ -421,22 +426,21 @@ static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void *
         bool there;
         uint64_t value;
         const char *why;
-    } cases[] = { { false, 0, "register 198H of CPU 5 cannot be read (EIO)" },
-                  { true, 0, "register 198H reports no voltage" },
-                  { true, UINT64_C(0x400000003e8), "an emulator's constant" } };
+    } cases[] = {{false, 0, "register 198H of CPU 5 cannot be read (EIO)"},
+                 {true, 0, "register 198H reports no voltage"},
+                 {true, UINT64_C(0x400000003e8), "an emulator's constant"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct inner inner = { 0 };
-        struct registers r = { 0 };
+        struct inner inner = {0};
+        struct registers r = {0};
         struct machine m = wrap(&inner, &r);
         struct transition_result result;
-        if (cases[i].there) {
+        if (cases[i].there)
             put(&r, MSR_PERF_STATUS, cases[i].value);
-        }
         measure(&m, &result);
         assert_int_equal(count_volts(&result.trace), 0);
         assert_non_null(strstr(result.volts_missing, cases[i].why));
         assert_string_equal(trace_get(&result.trace, "volts_missing"), result.volts_missing);
-        assert_true(result.trace.n > 0); /* the rest is there */
+        assert_true(result.trace.n > 0);     /* the rest is there */
         assert_int_equal(inner.ran, 3 + 20); /* not four hundred times the same answer */
         transition_result_free(&result);
         m.ops->close(&m);
@@ -450,9 +454,8 @@ static int read_every_third(struct machine *m, uint32_t reg, uint64_t *value, st
     (void)reg;
     *value = UINT64_C(7209) << 32;
     memset(err, 0, sizeof *err);
-    if (turn++ % 3 != 0) {
+    if (turn++ % 3 != 0)
         return MACHINE_OK;
-    }
     snprintf(err->text, sizeof err->text, "a fault");
     return MACHINE_CANNOT;
 }
@@ -460,9 +463,9 @@ static int read_every_third(struct machine *m, uint32_t reg, uint64_t *value, st
 static void test_readings_that_fail_now_and_then_are_counted(void **state)
 {
     (void)state;
-    struct inner inner = { 0 };
+    struct inner inner = {0};
     struct machine_ops ops = inner_ops;
-    struct machine m = { .ops = &ops, .state = &inner };
+    struct machine m = {.ops = &ops, .state = &inner};
     struct transition_result result;
     ops.read_register = read_every_third;
     turn = 0;
@@ -475,8 +478,8 @@ static void test_readings_that_fail_now_and_then_are_counted(void **state)
 static void test_a_reading_that_comes_late_tells_nothing(void **state)
 {
     (void)state;
-    struct inner inner = { .late_us = 500 };
-    struct registers r = { 0 };
+    struct inner inner = {.late_us = 500};
+    struct registers r = {0};
     struct machine m = wrap(&inner, &r);
     struct transition_result result;
     put_gold_6130(&r);
@@ -490,8 +493,8 @@ static void test_a_reading_that_comes_late_tells_nothing(void **state)
 static void test_a_machine_without_registers_says_so(void **state)
 {
     (void)state;
-    struct inner inner = { 0 };
-    struct machine m = { .ops = &inner_ops, .state = &inner };
+    struct inner inner = {0};
+    struct machine m = {.ops = &inner_ops, .state = &inner};
     struct transition_result result;
     measure(&m, &result);
     assert_null(result.trace.channel[TRACE_VOLTS]);

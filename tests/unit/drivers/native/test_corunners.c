@@ -41,25 +41,23 @@ static unsigned threads(void)
     DIR *d = opendir("/proc/self/task");
     unsigned n = 0;
     assert_non_null(d);
-    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d))
         n += e->d_name[0] != '.';
-    }
     closedir(d);
     return n;
 }
 
 static void wait_ms(long ms)
 {
-    const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     nanosleep(&pause, NULL);
 }
 
 /* A thread that has been joined is still listed until the kernel is done with it. */
 static void expect_threads(unsigned expected)
 {
-    for (int i = 0; i < 500 && threads() != expected; i++) {
+    for (int i = 0; i < 500 && threads() != expected; i++)
         wait_ms(10);
-    }
     assert_int_equal(threads(), expected);
 }
 
@@ -72,9 +70,8 @@ static void other_thread_allowed(char *out, size_t size)
     assert_non_null(d);
     out[0] = '\0';
     for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
-        if (e->d_name[0] == '.' || strcmp(e->d_name, self) == 0) {
+        if (e->d_name[0] == '.' || strcmp(e->d_name, self) == 0)
             continue;
-        }
         char text[8192];
         snprintf(path, sizeof path, "self/task/%s/status", e->d_name);
         assert_true(cpu_read_text("/proc", path, text, sizeof text) > 0);
@@ -113,9 +110,8 @@ static void test_they_run_on_their_cpu_until_stopped(void **state)
     assert_string_equal(got, expected);
     uint64_t seen = corunners_slices(c, 0);
     assert_true(seen > 0); /* busy when start returns */
-    for (int i = 0; i < 500 && corunners_slices(c, 0) < seen + 10; i++) {
+    for (int i = 0; i < 500 && corunners_slices(c, 0) < seen + 10; i++)
         wait_ms(10);
-    }
     assert_true(corunners_slices(c, 0) >= seen + 10);
     corunners_stop(c);
     expect_threads(before);
@@ -127,7 +123,7 @@ static void test_a_cpu_that_is_not_there_leaves_nothing_running(void **state)
     struct machine_error err;
     struct payload p = adds();
     struct corunners *c;
-    int cpus[2] = { some_cpu(), CPU_LIMIT - 1 };
+    int cpus[2] = {some_cpu(), CPU_LIMIT - 1};
     unsigned before = threads();
     assert_int_equal(corunners_start(cpus, 2, &p, slice, &c, &err), MACHINE_FAILED);
     assert_int_equal(err.status, MACHINE_FAILED);

@@ -15,8 +15,8 @@
 static void test_attributes(void **state)
 {
     (void)state;
-    struct perf_pmu plain = { .name = "cpu", .type = PERF_TYPE_RAW }, core = { "cpu_core", 4, true },
-                    atom = { "cpu_atom", 10, true };
+    struct perf_pmu plain = {.name = "cpu", .type = PERF_TYPE_RAW}, core = {"cpu_core", 4, true},
+                    atom = {"cpu_atom", 10, true};
     struct perf_event_attr a;
     perf_fill_attr(&plain, COUNTER_CYCLES, 0, &a);
     assert_int_equal(a.type, PERF_TYPE_HARDWARE);
@@ -45,10 +45,13 @@ static void test_names(void **state)
         enum counter_id id;
         uint64_t code;
         const char *name;
-    } cases[] = { { COUNTER_CYCLES, 0, "cycles" }, { COUNTER_REF_CYCLES, 0, "reference cycles" },
-                  { COUNTER_INSTRUCTIONS, 0, "instructions" }, { COUNTER_LVL0, 0, "license level 0" },
-                  { COUNTER_LVL2, 0, "license level 2" }, { COUNTER_THROTTLE, 0, "throttled cycles" },
-                  { COUNTER_EVENT, 0x0828, "event 0x28:0x08" } };
+    } cases[] = {{COUNTER_CYCLES, 0, "cycles"},
+                 {COUNTER_REF_CYCLES, 0, "reference cycles"},
+                 {COUNTER_INSTRUCTIONS, 0, "instructions"},
+                 {COUNTER_LVL0, 0, "license level 0"},
+                 {COUNTER_LVL2, 0, "license level 2"},
+                 {COUNTER_THROTTLE, 0, "throttled cycles"},
+                 {COUNTER_EVENT, 0x0828, "event 0x28:0x08"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[60];
         perf_counter_name(cases[i].id, cases[i].code, name, sizeof name);
@@ -101,8 +104,11 @@ static void test_a_software_event_of_this_kernel_is_missing(void **state)
 {
     (void)state;
     struct perf_system s;
-    struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr,
-                                    .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1, .exclude_hv = 1 };
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
     struct machine_error err;
     perf_real_system(&s);
     int fd = s.open(s.context, &attr, -1);
@@ -110,9 +116,9 @@ static void test_a_software_event_of_this_kernel_is_missing(void **state)
         print_message("skipped: perf_event_open: %s\n", strerror(-fd));
         skip();
     }
-    struct perf_counter c = { .fd = fd, .page = s.map(s.context, fd) };
+    struct perf_counter c = {.fd = fd, .page = s.map(s.context, fd)};
     assert_non_null(c.page);
-    struct perf_reader reader = { .n = 1, .slot = { { .page = c.page } } };
+    struct perf_reader reader = {.n = 1, .slot = {{.page = c.page}}};
     uint64_t words[3];
     for (int i = 0; i < 10; i++) {
         s.samplers->read(&reader, words);

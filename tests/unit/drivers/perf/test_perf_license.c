@@ -15,7 +15,7 @@ enum { SCALAR = PERF_SCALAR, FMA256 = PERF_256FMA, FMA512 = PERF_512FMA };
 /* A Skylake-SP as the dissertation describes it (section 3.2.1, table 3.2): each kernel at its level. */
 static struct perf_license_counts skylake_sp(void)
 {
-    struct perf_license_counts c = { .ran = { true, true, true }, .has_throttle = true };
+    struct perf_license_counts c = {.ran = {true, true, true}, .has_throttle = true};
     for (int k = 0; k < 3; k++) {
         c.cycles[k] = 5600000 - 400000 * (uint64_t)k;
         c.level[k][k] = c.cycles[k] - 100;
@@ -31,9 +31,8 @@ static void judged_by(const struct perf_license_counts *c, const int *level_of,
     perf_license_judge(c, level_of, &v);
     for (int i = 0; i < EVENTS_LICENSES; i++) {
         bool good = expected[i][0] == '\0' ? v.why[i][0] == '\0' : strstr(v.why[i], expected[i]) != NULL;
-        if (!good) {
+        if (!good)
             fail_msg("%d: \"%s\" instead of \"%s\"", i, v.why[i], expected[i]);
-        }
         assert_null(strchr(v.why[i], '\n'));
     }
 }
@@ -41,8 +40,8 @@ static void judged_by(const struct perf_license_counts *c, const int *level_of,
 /* By what is published of a Skylake-SP. */
 static void judged(const struct perf_license_counts *c, const char *levels, const char *lvl2, const char *throttle)
 {
-    static const int published[] = { 0, 1, 2 };
-    const char *expected[EVENTS_LICENSES] = { levels, levels, lvl2, throttle };
+    static const int published[] = {0, 1, 2};
+    const char *expected[EVENTS_LICENSES] = {levels, levels, lvl2, throttle};
     judged_by(c, published, expected);
 }
 
@@ -50,11 +49,10 @@ static void judged(const struct perf_license_counts *c, const char *levels, cons
 static struct perf_license_counts part_with(unsigned fma256, unsigned fma512)
 {
     struct perf_license_counts c = skylake_sp();
-    const unsigned at[] = { 0, fma256, fma512 };
+    const unsigned at[] = {0, fma256, fma512};
     memset(c.level, 0, sizeof c.level);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         c.level[k][at[k]] = c.cycles[k] - 100;
-    }
     c.has_throttle = false;
     return c;
 }
@@ -63,32 +61,30 @@ static struct perf_license_counts part_with(unsigned fma256, unsigned fma512)
 static void test_parts_with_fewer_levels(void **state)
 {
     (void)state;
-    static const int none[] = { -1, -1, -1 };
+    static const int none[] = {-1, -1, -1};
     static const char *const asks = "neither 256fma nor 512fma asks for it";
     for (unsigned fma256 = 0; fma256 < 3; fma256++) {
         for (unsigned fma512 = 0; fma512 < 3; fma512++) {
             struct perf_license_counts c = part_with(fma256, fma512);
-            const char *expected[EVENTS_LICENSES] = { "", "", "", "no event for throttled cycles" };
-            for (unsigned level = 1; level < 3; level++) {
+            const char *expected[EVENTS_LICENSES] = {"", "", "", "no event for throttled cycles"};
+            for (unsigned level = 1; level < 3; level++)
                 expected[level] = level == fma256 || level == fma512 ? "" : asks;
-            }
-            for (int i = 0; i < EVENTS_LICENSES && fma512 < fma256; i++) {
+            for (int i = 0; i < EVENTS_LICENSES && fma512 < fma256; i++)
                 expected[i] = "the test of the license events failed: with 512fma levels 0, 1, 2 took";
-            }
             judged_by(&c, none, expected);
             judged_by(&c, NULL, expected);
         }
     }
     struct perf_license_counts c = part_with(0, 1);
-    const char *failed[EVENTS_LICENSES] = { "with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add",
-                                            "64add" };
+    const char *failed[EVENTS_LICENSES] = {"with 64add levels 0, 1, 2 took 0.0, 100.0, 0.0 %", "64add", "64add",
+                                           "64add"};
     c.level[SCALAR][1] = c.level[SCALAR][0];
     c.level[SCALAR][0] = 0; /* scalar code at another level: the event is something else */
     judged_by(&c, none, failed);
     c = part_with(0, 1);
     c.level[FMA512][1] = c.level[FMA512][2] = c.cycles[FMA512] / 2; /* at no level */
-    const char *split[EVENTS_LICENSES] = { "with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma",
-                                           "512fma" };
+    const char *split[EVENTS_LICENSES] = {"with 512fma levels 0, 1, 2 took 0.0, 50.0, 50.0 %", "512fma", "512fma",
+                                          "512fma"};
     judged_by(&c, none, split);
 }
 

@@ -32,9 +32,8 @@ static void set_up(struct rig *r)
 
 static void open_machine(struct rig *r)
 {
-    if (perf_open_at(&r->system, &r->m, &r->err) != MACHINE_OK) {
+    if (perf_open_at(&r->system, &r->m, &r->err) != MACHINE_OK)
         fail_msg("%s", r->err.text);
-    }
 }
 
 /* Everything that was opened is closed, and no counter was read that nobody had. */
@@ -59,16 +58,15 @@ static struct payload payload(const char *name)
 
 static struct machine_setup setup_of(const struct counter_spec *c, size_t n)
 {
-    return (struct machine_setup){ .cpu = -1, .active_cores = 1, .period_us = 2, .counters = c, .n_counters = n,
-                                   .max_samples = 1000 };
+    return (struct machine_setup){
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = c, .n_counters = n, .max_samples = 1000};
 }
 
 static void prepare(struct rig *r, const struct counter_spec *c, size_t n)
 {
     struct machine_setup s = setup_of(c, n);
-    if (r->m.ops->prepare(&r->m, &s, &r->err) != MACHINE_OK) {
+    if (r->m.ops->prepare(&r->m, &s, &r->err) != MACHINE_OK)
         fail_msg("%s", r->err.text);
-    }
 }
 
 static void refuses(struct rig *r, const struct counter_spec *c, size_t n, const char *text, const char *remedy)
@@ -78,9 +76,8 @@ static void refuses(struct rig *r, const struct counter_spec *c, size_t n, const
     unsigned open_before = fake_pmu.opened - fake_pmu.closed;
     assert_int_equal(cpu_get_affinity(&before), 0);
     assert_int_equal(r->m.ops->prepare(&r->m, &s, &r->err), MACHINE_CANNOT);
-    if (strstr(r->err.text, text) == NULL || strstr(r->err.remedy, remedy) == NULL) {
+    if (strstr(r->err.text, text) == NULL || strstr(r->err.remedy, remedy) == NULL)
         fail_msg("\"%s\" (%s) instead of \"%s\" (%s)", r->err.text, r->err.remedy, text, remedy);
-    }
     assert_int_equal(cpu_get_affinity(&after), 0);
     assert_memory_equal(&before, &after, sizeof before);
     assert_int_equal(fake_pmu.opened - fake_pmu.closed, open_before);
@@ -96,9 +93,8 @@ static const char *lacks(struct rig *r, enum counter_id id)
 static void expect_lack(struct rig *r, enum counter_id id, const char *text)
 {
     const char *why = lacks(r, id);
-    if (text[0] == '\0' ? why[0] != '\0' : strstr(why, text) == NULL) {
+    if (text[0] == '\0' ? why[0] != '\0' : strstr(why, text) == NULL)
         fail_msg("counter %d: \"%s\" instead of \"%s\"", (int)id, why, text);
-    }
 }
 
 static void expect_no_licenses(struct rig *r, const char *text)
@@ -228,10 +224,10 @@ static void test_amd(void **state)
 static void test_selects_of_twelve_bits_are_amds(void **state)
 {
     (void)state;
-    static const unsigned selects[] = { 0x100, 0x120, 0x1a0, 0x1c7, 0x29a, 0xfff };
+    static const unsigned selects[] = {0x100, 0x120, 0x1a0, 0x1c7, 0x29a, 0xfff};
     struct rig r;
     for (size_t i = 0; i < sizeof selects / sizeof *selects; i++) {
-        const struct counter_spec two[2] = { { COUNTER_CYCLES, 0 }, { COUNTER_EVENT, event_code_make(selects[i], 8) } };
+        const struct counter_spec two[2] = {{COUNTER_CYCLES, 0}, {COUNTER_EVENT, event_code_make(selects[i], 8)}};
         char name[EVENT_COLUMN_MAX];
         event_code_format(two[1].event, name, sizeof name);
         set_up(&r);
@@ -318,7 +314,7 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     r.leaves.structured.edx &= ~(1u << 24);
     open_machine(&r);
     expect_no_licenses(&r, "no table of events for GenuineIntel 06_97H-2, efficiency cores");
-    static const struct counter_spec two[2] = { { COUNTER_CYCLES, 0 }, { COUNTER_EVENT, 0x00c0 } };
+    static const struct counter_spec two[2] = {{COUNTER_CYCLES, 0}, {COUNTER_EVENT, 0x00c0}};
     prepare(&r, two, 2);
     assert_non_null(fake_pmu_find(10ull << 32 | PERF_COUNT_HW_CPU_CYCLES));
     assert_int_equal(fake_pmu_find(0x00c0)->attr.type, 10);
@@ -344,19 +340,18 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
 /* ---- recording ---- */
 
 static const struct counter_spec many[] = {
-    { COUNTER_CYCLES, 0 },      { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_EVENT, 0x0c1 }, { COUNTER_INSTRUCTIONS, 0 },
-    { COUNTER_REF_CYCLES, 0 },  { COUNTER_LVL0, 0 },        { COUNTER_LVL1, 0 },      { COUNTER_LVL2, 0 },
+    {COUNTER_CYCLES, 0},     {COUNTER_CHAIN_TICKS, 0}, {COUNTER_EVENT, 0x0c1}, {COUNTER_INSTRUCTIONS, 0},
+    {COUNTER_REF_CYCLES, 0}, {COUNTER_LVL0, 0},        {COUNTER_LVL1, 0},      {COUNTER_LVL2, 0},
 };
 enum { MANY = sizeof many / sizeof *many, C_CYCLES = 2, C_CHAIN, C_EVENT, C_INSTRUCTIONS, C_REF, C_LVL0 };
 
 static void run(struct rig *r, unsigned i, struct recording *rec)
 {
     struct payload from = payload("64add"), to = payload("64or");
-    struct segment segments[3] = { { from, 300, false }, { from, 40, true }, { to, 200, true } };
-    struct run_request request = { segments, 3, 2, i / 7.0, i };
-    if (r->m.ops->run(&r->m, &request, rec, &r->err) != MACHINE_OK) {
+    struct segment segments[3] = {{from, 300, false}, {from, 40, true}, {to, 200, true}};
+    struct run_request request = {segments, 3, 2, i / 7.0, i};
+    if (r->m.ops->run(&r->m, &request, rec, &r->err) != MACHINE_OK)
         fail_msg("%s", r->err.text);
-    }
     assert_false(rec->migrated);
     assert_true(rec->n >= 3 && rec->n <= rec->capacity);
 }
@@ -370,9 +365,8 @@ static void check_counts(const struct recording *rec)
         double ticks = (double)(now[0] - before[0]);
         assert_true(now[0] > before[0] && now[1] > before[1]);
         assert_int_equal(now[C_CHAIN], COUNTER_MISSING);
-        for (size_t c = C_CYCLES; c < 2 + MANY; c++) {
+        for (size_t c = C_CYCLES; c < 2 + MANY; c++)
             assert_true(c == C_CHAIN || (now[c] != COUNTER_MISSING && now[c] >= before[c]));
-        }
         near += fabs((double)(now[C_CYCLES] - before[C_CYCLES]) / ticks - 1.25) < 0.1 &&
                 fabs((double)(now[C_REF] - before[C_REF]) / ticks - 1) < 0.1 &&
                 fabs((double)(now[C_INSTRUCTIONS] - before[C_INSTRUCTIONS]) / ticks - 2.5) < 0.2 &&
@@ -384,7 +378,7 @@ static void check_counts(const struct recording *rec)
 static void test_a_recording_of_every_width(void **state)
 {
     (void)state;
-    static const unsigned widths[] = { 32, 40, 48, 64 };
+    static const unsigned widths[] = {32, 40, 48, 64};
     for (size_t w = 0; w < 4; w++) {
         struct rig r;
         struct recording rec;
@@ -413,14 +407,13 @@ static void test_every_number_of_counters(void **state)
 {
     (void)state;
     struct rig r;
-    struct counter_spec specs[MACHINE_COUNTERS_MAX] = { { COUNTER_CYCLES, 0 }, { COUNTER_REF_CYCLES, 0 },
-                                                        { COUNTER_INSTRUCTIONS, 0 } };
+    struct counter_spec specs[MACHINE_COUNTERS_MAX] = {
+        {COUNTER_CYCLES, 0}, {COUNTER_REF_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
     set_up(&r);
     fake_pmu.programmable = 8;
     open_machine(&r);
-    for (uint32_t i = 3; i < PERF_COUNTERS_MAX; i++) {
-        specs[i] = (struct counter_spec){ COUNTER_EVENT, i << 8 | 0xc0 };
-    }
+    for (uint32_t i = 3; i < PERF_COUNTERS_MAX; i++)
+        specs[i] = (struct counter_spec){COUNTER_EVENT, i << 8 | 0xc0};
     for (size_t n = 0; n <= PERF_COUNTERS_MAX; n++) {
         struct recording rec;
         prepare(&r, specs, n);
@@ -447,9 +440,8 @@ static unsigned away_from, away_to; /* calls of RDPMC between which the cycles a
 static void kernel_switches(unsigned call)
 {
     struct fake_event *e = fake_pmu_find(PERF_COUNT_HW_CPU_CYCLES);
-    if (e == NULL) {
+    if (e == NULL)
         return;
-    }
     if (call == away_from) {
         e->page.lock += 2;
         e->page.index = 0;
@@ -467,7 +459,7 @@ static void kernel_switches(unsigned call)
 static void test_samples_that_were_not_counted_are_missing_and_no_others(void **state)
 {
     (void)state;
-    static const struct counter_spec two[2] = { { COUNTER_CYCLES, 0 }, { COUNTER_INSTRUCTIONS, 0 } };
+    static const struct counter_spec two[2] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
     struct rig r;
     struct recording rec;
     struct machine_info info;
@@ -496,7 +488,7 @@ static void test_samples_that_were_not_counted_are_missing_and_no_others(void **
     assert_true(inside);
     assert_true(missing >= 10 && missing <= 12);
     assert_int_equal(last - first + 1, missing); /* one stretch */
-    for (size_t i = last + 2; i < rec.n; i++) { /* afterwards it counts on */
+    for (size_t i = last + 2; i < rec.n; i++) {  /* afterwards it counts on */
         const uint64_t *now = rec.words + i * rec.stride, *before = now - rec.stride;
         assert_true(now[2] > before[2] && now[2] - before[2] < fake_pmu_cycles(now[0] - before[0]) * 100);
     }
@@ -522,7 +514,7 @@ static void kernel_touches(unsigned call)
 static void test_torn_reads_cost_nothing_but_time(void **state)
 {
     (void)state;
-    static const struct counter_spec one[1] = { { COUNTER_CYCLES, 0 } };
+    static const struct counter_spec one[1] = {{COUNTER_CYCLES, 0}};
     struct rig r;
     struct recording rec;
     set_up(&r);
@@ -542,10 +534,9 @@ static void test_torn_reads_cost_nothing_but_time(void **state)
 static void test_events_asked_for_come_before_licenses(void **state)
 {
     (void)state;
-    static const struct counter_spec specs[] = { { COUNTER_LVL0, 0 },        { COUNTER_LVL1, 0 },
-                                                 { COUNTER_LVL2, 0 },        { COUNTER_THROTTLE, 0 },
-                                                 { COUNTER_EVENT, 0x0828 },  { COUNTER_EVENT, 0x0228 },
-                                                 { COUNTER_CYCLES, 0 } };
+    static const struct counter_spec specs[] = {{COUNTER_LVL0, 0},     {COUNTER_LVL1, 0},       {COUNTER_LVL2, 0},
+                                                {COUNTER_THROTTLE, 0}, {COUNTER_EVENT, 0x0828}, {COUNTER_EVENT, 0x0228},
+                                                {COUNTER_CYCLES, 0}};
     struct rig r;
     struct recording rec;
     struct machine_info info;
@@ -572,15 +563,17 @@ static int no_raw_events(const struct perf_event_attr *a)
 static void test_events_that_cannot_be_counted_are_refused(void **state)
 {
     (void)state;
-    static const struct counter_spec five[] = { { COUNTER_EVENT, 0x0128 }, { COUNTER_EVENT, 0x0228 },
-                                                { COUNTER_EVENT, 0x0428 }, { COUNTER_EVENT, 0x0828 },
-                                                { COUNTER_EVENT, 0x1028 } };
-    static const struct counter_spec cycles[] = { { COUNTER_CYCLES, 0 } };
+    static const struct counter_spec five[] = {{COUNTER_EVENT, 0x0128},
+                                               {COUNTER_EVENT, 0x0228},
+                                               {COUNTER_EVENT, 0x0428},
+                                               {COUNTER_EVENT, 0x0828},
+                                               {COUNTER_EVENT, 0x1028}};
+    static const struct counter_spec cycles[] = {{COUNTER_CYCLES, 0}};
     struct rig r;
     struct recording rec;
     struct payload p = payload("64add");
-    struct segment segment = { p, 10, true };
-    struct run_request request = { &segment, 1, 0, 0, 0 };
+    struct segment segment = {p, 10, true};
+    struct run_request request = {&segment, 1, 0, 0, 0};
     set_up(&r);
     open_machine(&r);
     assert_int_equal(r.m.ops->run(&r.m, &request, &rec, &r.err), MACHINE_FAILED);

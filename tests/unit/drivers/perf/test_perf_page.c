@@ -26,9 +26,8 @@ static inline uint64_t made_rdpmc(uint32_t counter)
     uint64_t value = rdpmc.value;
     rdpmc.counter = counter;
     rdpmc.calls++;
-    if (rdpmc.meanwhile != NULL) {
+    if (rdpmc.meanwhile != NULL)
         rdpmc.meanwhile();
-    }
     return value;
 }
 
@@ -91,7 +90,7 @@ static void test_what_user_space_may_not_read_is_missing_and_not_read(void **sta
 static void test_widths_that_make_no_sense_are_missing(void **state)
 {
     (void)state;
-    static const unsigned widths[] = { 0, 65, 200 };
+    static const unsigned widths[] = {0, 65, 200};
     for (size_t i = 0; i < 3; i++) {
         make_page(widths[i], 1000, 234);
         assert_int_equal(read_page(), COUNTER_MISSING);
@@ -103,7 +102,7 @@ static void test_widths_that_make_no_sense_are_missing(void **state)
 static void test_each_width_is_sign_extended(void **state)
 {
     (void)state;
-    static const unsigned widths[] = { 32, 40, 48 };
+    static const unsigned widths[] = {32, 40, 48};
     for (size_t i = 0; i < 3; i++) {
         uint64_t top = 1ull << widths[i], half = top / 2;
         make_page(widths[i], (int64_t)half, half); /* just set to the lowest number */
@@ -122,7 +121,7 @@ static void test_each_width_is_sign_extended(void **state)
 static void test_bits_above_the_width_do_not_count(void **state)
 {
     (void)state;
-    static const unsigned widths[] = { 32, 40, 48 };
+    static const unsigned widths[] = {32, 40, 48};
     for (size_t i = 0; i < 3; i++) {
         make_page(widths[i], 100, 23);
         rdpmc.value |= 0xa5ull << widths[i];
@@ -138,7 +137,7 @@ static void test_bits_above_the_width_do_not_count(void **state)
 static void test_wrap_around_between_two_readings(void **state)
 {
     (void)state;
-    static const unsigned widths[] = { 32, 40, 48 };
+    static const unsigned widths[] = {32, 40, 48};
     for (size_t i = 0; i < 3; i++) {
         uint64_t top = 1ull << widths[i];
         make_page(widths[i], 5000, top - 100);

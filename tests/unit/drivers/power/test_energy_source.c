@@ -375,8 +375,12 @@ static int start(struct likwid_power *data, int cpu, int domain)
 static int fake_likwid(struct likwid_functions *out, char *why, size_t size)
 {
     snprintf(why, size, "%s", "");
-    *out = (struct likwid_functions){.topology_init = yes, .HPMinit = yes, .HPMaddThread = yes_cpu,
-                                     .power_init = has_rapl, .power_getEnergyUnit = unit, .power_start = start};
+    *out = (struct likwid_functions){.topology_init = yes,
+                                     .HPMinit = yes,
+                                     .HPMaddThread = yes_cpu,
+                                     .power_init = has_rapl,
+                                     .power_getEnergyUnit = unit,
+                                     .power_start = start};
     return 0;
 }
 

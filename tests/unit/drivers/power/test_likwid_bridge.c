@@ -79,8 +79,8 @@ static int start(struct likwid_power *data, int cpu, int domain)
 static int load_good(struct likwid_functions *out, char *why, size_t size)
 {
     snprintf(why, size, "%s", "");
-    *out = (struct likwid_functions){ good_init, zero, get_low, get_high, set_low, set_high, zero, add_thread, power,
-                                      unit, start };
+    *out = (struct likwid_functions){good_init, zero,       get_low, get_high, set_low, set_high,
+                                     zero,      add_thread, power,   unit,     start};
     return 0;
 }
 static int load_bad(struct likwid_functions *out, char *why, size_t size)
@@ -152,9 +152,8 @@ static void test_what_works(void **state)
 static void refused(int status, const char *why, const char *expected)
 {
     assert_int_equal(status, -1);
-    if (strstr(why, expected) == NULL) {
+    if (strstr(why, expected) == NULL)
         fail_msg("\"%s\" instead of \"%s\"", why, expected);
-    }
 }
 
 static void test_what_does_not(void **state)

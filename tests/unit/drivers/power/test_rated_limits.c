@@ -23,7 +23,7 @@ struct answers {
 static void info(const struct machine *m, struct machine_info *out)
 {
     const struct answers *a = m->state;
-    *out = (struct machine_info){ .intel = true, .family = 6, .model = a->model };
+    *out = (struct machine_info){.intel = true, .family = 6, .model = a->model};
 }
 
 static int read_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
@@ -41,20 +41,19 @@ static int read_register(struct machine *m, uint32_t reg, uint64_t *value, struc
 static int speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
     const struct answers *a = m->state;
-    if (!a->speed_select) {
+    if (!a->speed_select)
         return machine_fail(err, MACHINE_CANNOT, "modprobe", "no device");
-    }
-    out->tables[0] = (struct rated_table){ .name = "non-AVX", .n = 1, .rows = { { 1, 4, 4.0 } } };
-    out->tables[1] = (struct rated_table){ .name = "AVX2", .n = 1, .rows = { { 1, 4, 3.5 } } };
+    out->tables[0] = (struct rated_table){.name = "non-AVX", .n = 1, .rows = {{1, 4, 4.0}}};
+    out->tables[1] = (struct rated_table){.name = "AVX2", .n = 1, .rows = {{1, 4, 3.5}}};
     strcpy(out->source, "made up");
     return MACHINE_OK;
 }
 
 static void ask(struct answers *a, bool registers, struct rated_limits *out)
 {
-    const struct machine_ops ops = { .info = info, .read_register = registers ? read_register : NULL,
-                                     .speed_select = speed_select };
-    struct machine m = { .ops = &ops, .state = a };
+    const struct machine_ops ops = {
+        .info = info, .read_register = registers ? read_register : NULL, .speed_select = speed_select};
+    struct machine m = {.ops = &ops, .state = a};
     rated_read(&m, out);
 }
 
@@ -63,9 +62,13 @@ static void test_registers(void **state)
     (void)state;
     struct rated_limits s;
     char text[200];
-    struct answers a = { .model = 0x55, .set = { { 0x1ad, 0x1c1f2223 }, { 0x1ae, 0x10080402 },
-                                                 { 0xce, UINT64_C(2) << 33 | 21 << 8 }, { 0x648, 21 },
-                                                 { 0x649, 17 << 16 | 100 }, { 0x64a, 13 << 16 | 90 } } };
+    struct answers a = {.model = 0x55,
+                        .set = {{0x1ad, 0x1c1f2223},
+                                {0x1ae, 0x10080402},
+                                {0xce, UINT64_C(2) << 33 | 21 << 8},
+                                {0x648, 21},
+                                {0x649, 17 << 16 | 100},
+                                {0x64a, 13 << 16 | 90}}};
     ask(&a, true, &s);
     rated_text(&s.tables[0], text, sizeof text);
     assert_string_equal(text, "1-2: 3.5, 3-4: 3.4, 5-8: 3.1, 9-16: 2.8");
@@ -90,7 +93,7 @@ static void test_reasons(void **state)
 {
     (void)state;
     struct rated_limits s;
-    struct answers a = { .model = 0x55, .set = { { 0x1ad, 0x1c1f2223 } } };
+    struct answers a = {.model = 0x55, .set = {{0x1ad, 0x1c1f2223}}};
     ask(&a, true, &s);
     assert_string_equal(s.why, "register 1AEH cannot be read; another processor");
     assert_int_equal(s.tables[0].n, 0);
@@ -99,7 +102,7 @@ static void test_reasons(void **state)
     a.model = 0xff;
     ask(&a, true, &s);
     assert_string_equal(s.why, "it is not known in which registers this processor states them");
-    a = (struct answers){ .model = 0x55, .set = { { 0x1ad, 0 }, { 0x1ae, 0 } } };
+    a = (struct answers){.model = 0x55, .set = {{0x1ad, 0}, {0x1ae, 0}}};
     ask(&a, true, &s);
     assert_string_equal(s.why, "the registers state none");
 }
@@ -108,7 +111,7 @@ static void test_speed_select_comes_first(void **state)
 {
     (void)state;
     struct rated_limits s;
-    struct answers a = { .model = 0x6a, .set = { { 0x1ad, 0x1c1f2223 }, { 0x1ae, 0x10080402 } }, .speed_select = true };
+    struct answers a = {.model = 0x6a, .set = {{0x1ad, 0x1c1f2223}, {0x1ae, 0x10080402}}, .speed_select = true};
     for (int registers = 0; registers < 2; registers++) {
         ask(&a, registers, &s);
         assert_float_equal(s.tables[0].rows[0].ghz, 4.0, 1e-9);
@@ -123,7 +126,7 @@ static void test_hybrid(void **state)
     (void)state;
     struct rated_limits s;
     char text[200];
-    struct answers a = { .model = 0x97, .set = { { 0x1ad, 0x32333434 }, { 0x650, 0x2727 } } };
+    struct answers a = {.model = 0x97, .set = {{0x1ad, 0x32333434}, {0x650, 0x2727}}};
     ask(&a, true, &s);
     rated_text(&s.tables[0], text, sizeof text);
     assert_string_equal(text, "1-1: 5.2, 2-2: 5.2, 3-3: 5.1, 4-4: 5.0");

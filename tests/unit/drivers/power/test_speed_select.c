@@ -27,24 +27,26 @@ _Static_assert(sizeof(struct isst_cpu_maps) == sizeof(struct isst_if_cpu_maps), 
 _Static_assert(sizeof(struct isst_mailbox) == sizeof(struct isst_if_mbox_cmds), "mailbox");
 _Static_assert(sizeof(struct isst_msr) == sizeof(struct isst_if_msr_cmds), "registers");
 _Static_assert(offsetof(struct isst_mailbox, sub_command) ==
-               offsetof(struct isst_if_mbox_cmds, mbox_cmd[0].sub_command), "mailbox");
+                   offsetof(struct isst_if_mbox_cmds, mbox_cmd[0].sub_command),
+               "mailbox");
 _Static_assert(offsetof(struct isst_mailbox, response) == offsetof(struct isst_if_mbox_cmds, mbox_cmd[0].resp_data),
                "mailbox");
 _Static_assert(offsetof(struct isst_msr, value) == offsetof(struct isst_if_msr_cmds, msr_cmd[0].data), "registers");
 _Static_assert(ISST_PLATFORM == ISST_IF_GET_PLATFORM_INFO && ISST_CPU_MAP == ISST_IF_GET_PHY_ID &&
-               ISST_MAILBOX == ISST_IF_MBOX_COMMAND && ISST_MSR == ISST_IF_MSR_COMMAND, "requests");
+                   ISST_MAILBOX == ISST_IF_MBOX_COMMAND && ISST_MSR == ISST_IF_MSR_COMMAND,
+               "requests");
 /* Linux 6.12: 4 bytes, 20 half-words, 8 and 6 times 8 */
 _Static_assert(sizeof(struct isst_level_info) == 4 + 2 * (19 + 8 + 48), "level information");
 _Static_assert(sizeof(struct isst_levels) == 11, "levels");
 
 struct fake {
     unsigned version;
-    uint8_t level;             /* of performance, in force */
-    uint64_t cores;            /* 1AEH */
-    uint8_t ratio[6][8];       /* by class and bucket */
+    uint8_t level;       /* of performance, in force */
+    uint64_t cores;      /* 1AEH */
+    uint8_t ratio[6][8]; /* by class and bucket */
     uint8_t base[4];
-    unsigned dies;             /* TPMI: CPUs take turns on them */
-    unsigned fail_at;          /* the number of the request that fails; 0: none does */
+    unsigned dies;    /* TPMI: CPUs take turns on them */
+    unsigned fail_at; /* the number of the request that fails; 0: none does */
     int fail_with;
     unsigned asked;
 };
@@ -86,29 +88,25 @@ static int answer_info(const struct fake *f, struct isst_level_info *i)
     i->turbo_levels = 6;
     for (unsigned b = 0; b < 8; b++) {
         i->bucket_cores[b] = f->cores >> (8 * b) & 0xff;
-        for (unsigned l = 0; l < 6; l++) {
+        for (unsigned l = 0; l < 6; l++)
             i->turbo_mhz[l][b] = (uint16_t)(100 * f->ratio[l][b]);
-        }
     }
-    for (unsigned b = 0; b < 4; b++) {
+    for (unsigned b = 0; b < 4; b++)
         i->base_mhz[b] = (uint16_t)(100 * f->base[b]);
-    }
     return 0;
 }
 
 static int answer(struct speed_select *d, unsigned long request, void *argument)
 {
     struct fake *f = d->data;
-    if (++f->asked == f->fail_at) {
+    if (++f->asked == f->fail_at)
         return f->fail_with;
-    }
     if (request == ISST_PLATFORM) {
         ((struct isst_platform *)argument)->api_version = (uint16_t)f->version;
         return 0;
     }
-    if (request == ISST_MAILBOX && f->version == 1) {
+    if (request == ISST_MAILBOX && f->version == 1)
         return answer_mailbox(f, argument);
-    }
     if (request == ISST_MSR && f->version == 1) {
         struct isst_msr *m = argument;
         assert_int_equal(m->number, 0x1ae);
@@ -121,34 +119,30 @@ static int answer(struct speed_select *d, unsigned long request, void *argument)
         m->physical_cpu = (m->logical_cpu % f->dies) << 11 | m->logical_cpu << 3;
         return 0;
     }
-    if (request == ISST_LEVELS && f->version >= 2) {
+    if (request == ISST_LEVELS && f->version >= 2)
         return answer_levels(f, argument);
-    }
-    if (request == ISST_LEVEL_INFO && f->version >= 2) {
+    if (request == ISST_LEVEL_INFO && f->version >= 2)
         return answer_info(f, argument);
-    }
     return ENOTTY;
 }
 
 /* A made-up part of 32 cores. */
 static struct fake thirty_two(unsigned version)
 {
-    static const uint8_t first[6] = { 37, 35, 33, 31, 28, 0 };
-    struct fake f = { .version = version, .level = 2, .cores = UINT64_C(0x20201c1814100c08), .base = { 22, 19, 15, 0 },
-                      .dies = 1 };
-    for (unsigned class = 0; class < 6; class++) {
-        for (unsigned i = 0; first[class] && i < 8; i++) {
+    static const uint8_t first[6] = {37, 35, 33, 31, 28, 0};
+    struct fake f = {
+        .version = version, .level = 2, .cores = UINT64_C(0x20201c1814100c08), .base = {22, 19, 15, 0}, .dies = 1};
+    for (unsigned class = 0; class < 6; class ++)
+        for (unsigned i = 0; first[class] && i < 8; i++)
             f.ratio[class][i] = (uint8_t)(first[class] - i);
-        }
-    }
     return f;
 }
 
 static int read_fake(struct fake *f, unsigned model, struct rated_limits *out, struct machine_error *err)
 {
-    static const int cpus[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-    struct speed_select d = { .data = f, .ask = answer };
-    const struct speed_select_cpu c = { .cpu = 3, .package = 1, .cpus = cpus, .n_cpus = 8, .model = model };
+    static const int cpus[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct speed_select d = {.data = f, .ask = answer};
+    const struct speed_select_cpu c = {.cpu = 3, .package = 1, .cpus = cpus, .n_cpus = 8, .model = model};
     memset(out, 0, sizeof *out);
     memset(err, 0, sizeof *err);
     return speed_select_read(&d, &c, out, err);
@@ -249,9 +243,9 @@ static void test_open(void **state)
     char folder[] = "/tmp/test_speed_select.XXXXXX", path[100];
     struct speed_select d;
     struct machine_error err;
-    struct rated_limits s = { .source = "" };
+    struct rated_limits s = {.source = ""};
     const int cpu = 0;
-    const struct speed_select_cpu c = { .cpus = &cpu, .n_cpus = 1, .model = 0x6a };
+    const struct speed_select_cpu c = {.cpus = &cpu, .n_cpus = 1, .model = 0x6a};
     assert_non_null(mkdtemp(folder));
     assert_int_equal(speed_select_open(folder, &d), ENOENT);
     assert_int_equal(speed_select_refuse(folder, ENOENT, &err), MACHINE_CANNOT);
@@ -273,7 +267,7 @@ static void test_ranges(void **state)
 {
     (void)state;
     static const char text[] = "1-2: 3.7, 3-4: 3.5, 5: 3.4";
-    static const double expected[] = { NAN, 3.7, 3.7, 3.5, 3.5, 3.4, NAN };
+    static const double expected[] = {NAN, 3.7, 3.7, 3.5, 3.5, 3.4, NAN};
     for (unsigned n = 0; n < 7; n++) {
         double value = core_ranges_value(text, n);
         assert_true(value == expected[n] || (isnan(value) && isnan(expected[n])));
@@ -282,21 +276,19 @@ static void test_ranges(void **state)
     assert_true(isnan(core_ranges_value(NULL, 1)));
     assert_true(isnan(core_ranges_value("", 1)));
     assert_true(isnan(core_ranges_value("1-", 1)));
-    static const char *const nonsense[] = {"1-4294967295: 3", "1-65536: 3", "3-1: 3", "-1-2: 3", "1-2: -3.7", "1-2: 0",
-                                           "1-2: inf", "1-2: nan", "1-2: 3700", "1-2: 1e400"};
-    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
-        for (unsigned cores = 1; cores <= 3; cores++) {
+    static const char *const nonsense[] = {"1-4294967295: 3", "1-65536: 3", "3-1: 3",   "-1-2: 3",   "1-2: -3.7",
+                                           "1-2: 0",          "1-2: inf",   "1-2: nan", "1-2: 3700", "1-2: 1e400"};
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+        for (unsigned cores = 1; cores <= 3; cores++)
             assert_true(isnan(core_ranges_value(nonsense[i], cores)));
-        }
-    }
     assert_true(core_ranges_value("1-65535: 3", 65535) == 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mailbox),  cmocka_unit_test(test_tpmi),   cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_open),     cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),   cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,15 +46,13 @@ static const char *get(const struct tree *t, const char *path)
     char name[300];
     snprintf(name, sizeof name, "%s/%s", t->root, path);
     FILE *file = fopen(name, "r");
-    if (file == NULL) {
+    if (file == NULL)
         return "(not there)";
-    }
     size_t n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
-    if (n > 0 && text[n - 1] == '\n') {
+    if (n > 0 && text[n - 1] == '\n')
         text[n - 1] = '\0';
-    }
     return text;
 }
 
@@ -67,12 +65,11 @@ static int grow(void **state)
 {
     static struct tree t;
     snprintf(t.root, sizeof t.root, "/tmp/characterize-settings-XXXXXX");
-    if (mkdtemp(t.root) == NULL) {
+    if (mkdtemp(t.root) == NULL)
         return -1;
-    }
     chmod(t.root, 0777);
     snprintf(t.state, sizeof t.state, "%s/state", t.root);
-    t.roots = (struct settings_roots){ t.root, t.root, t.state, no_likwid, true };
+    t.roots = (struct settings_roots){t.root, t.root, t.state, no_likwid, true};
     put(&t, CPU "online", "0-1");
     put(&t, CPU "present", "0-1");
     *state = &t;
@@ -89,40 +86,39 @@ static int fell(void **state)
 
 static struct settings *apply(const struct tree *t, int turbo, double ghz)
 {
-    struct settings_wish wish = { turbo, ghz };
+    struct settings_wish wish = {turbo, ghz};
     struct settings *s = NULL;
     struct machine_error err;
-    if (settings_apply(&t->roots, &wish, &s, &err) != MACHINE_OK) {
+    if (settings_apply(&t->roots, &wish, &s, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
     assert_non_null(s);
     return s;
 }
 
 static void refuses(const struct tree *t, int turbo, double ghz, const char *text)
 {
-    struct settings_wish wish = { turbo, ghz };
+    struct settings_wish wish = {turbo, ghz};
     struct settings *s = NULL;
     struct machine_error err;
     assert_int_equal(settings_apply(&t->roots, &wish, &s, &err), MACHINE_CANNOT);
     assert_null(s);
-    if (strstr(err.text, text) == NULL) {
+    if (strstr(err.text, text) == NULL)
         fail_msg("\"%s\" instead of \"%s\"", err.text, text);
-    }
 }
 
 static void restore(struct settings *s)
 {
     struct machine_error err;
-    if (settings_restore(s, &err) != MACHINE_OK) {
+    if (settings_restore(s, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
 }
 
 static void put_policies(const struct tree *t)
 {
-    static const char *const texts[4][2] = { { "cpuinfo_min_freq", "800000" }, { "cpuinfo_max_freq", "3700000" },
-                                             { "scaling_min_freq", "1000000" }, { "scaling_max_freq", "2800000" } };
+    static const char *const texts[4][2] = {{"cpuinfo_min_freq", "800000"},
+                                            {"cpuinfo_max_freq", "3700000"},
+                                            {"scaling_min_freq", "1000000"},
+                                            {"scaling_max_freq", "2800000"}};
     for (int policy = 0; policy < 12; policy += 11) {
         for (int i = 0; i < 4; i++) {
             char path[100];
@@ -139,8 +135,9 @@ static void test_turbo_by_file(void **state)
     struct tree *t = *state;
     static const struct {
         const char *path, *on, *off;
-    } ways[] = { { CPU "cpufreq/policy3/boost", "1", "0" }, { CPU "cpufreq/boost", "1", "0" },
-                 { CPU "intel_pstate/no_turbo", "0", "1" } }; /* each is preferred to those before */
+    } ways[] = {{CPU "cpufreq/policy3/boost", "1", "0"},
+                {CPU "cpufreq/boost", "1", "0"},
+                {CPU "intel_pstate/no_turbo", "0", "1"}}; /* each is preferred to those before */
     char line[300];
     for (size_t i = 0; i < 3; i++) {
         put(t, ways[i].path, ways[i].on);
@@ -191,19 +188,16 @@ static uint64_t misc_enable(const struct tree *t, int cpu, const uint64_t *write
 static void test_turbo_by_register_touches_one_bit(void **state)
 {
     struct tree *t = *state;
-    const uint64_t before[2] = { UINT64_C(0x0000000000850089), UINT64_C(0xffffffbfffffffff) };
-    for (int cpu = 0; cpu < 2; cpu++) {
+    const uint64_t before[2] = {UINT64_C(0x0000000000850089), UINT64_C(0xffffffbfffffffff)};
+    for (int cpu = 0; cpu < 2; cpu++)
         misc_enable(t, cpu, &before[cpu]);
-    }
     struct settings *s = apply(t, 0, 0);
-    for (int cpu = 0; cpu < 2; cpu++) {
+    for (int cpu = 0; cpu < 2; cpu++)
         assert_true(misc_enable(t, cpu, NULL) == (before[cpu] | UINT64_C(0x4000000000)));
-    }
     assert_non_null(strstr(get(t, "state"), "turbo-bit 0 - 0 1\nturbo-bit 1 - 0 1\nend"));
     restore(s);
-    for (int cpu = 0; cpu < 2; cpu++) {
+    for (int cpu = 0; cpu < 2; cpu++)
         assert_true(misc_enable(t, cpu, NULL) == before[cpu]);
-    }
     t->roots.intel = false; /* elsewhere that register is something else */
     refuses(t, 0, 0, "neither intel_pstate/no_turbo nor cpufreq/boost");
     t->roots.intel = true;
@@ -272,9 +266,8 @@ static int as_nobody(void (*body)(struct tree *t), struct tree *t)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) {
+        if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
             _exit(99);
-        }
         body(t);
         _exit(0);
     }
@@ -285,7 +278,7 @@ static int as_nobody(void (*body)(struct tree *t), struct tree *t)
 static void expect_error(struct tree *t, struct settings_wish wish, const char *text, const char *remedy, int code)
 {
     struct settings *s;
-    struct machine_error err = { MACHINE_OK, "", "" };
+    struct machine_error err = {MACHINE_OK, "", ""};
     if (settings_apply(&t->roots, &wish, &s, &err) != MACHINE_CANNOT || strstr(err.text, text) == NULL ||
         strstr(err.remedy, remedy) == NULL) {
         fprintf(stderr, "%s (%s)\n", err.text, err.remedy);
@@ -295,7 +288,7 @@ static void expect_error(struct tree *t, struct settings_wish wish, const char *
 
 static void change_half(struct tree *t)
 {
-    expect_error(t, (struct settings_wish){ 0, 0 }, "policy11/boost cannot be set to 0: Permission denied", "root", 1);
+    expect_error(t, (struct settings_wish){0, 0}, "policy11/boost cannot be set to 0: Permission denied", "root", 1);
 }
 
 static void test_what_fails_half_way_is_undone(void **state)
@@ -340,9 +333,8 @@ static void daemon_read(void)
 {
     FILE *file = fopen(daemon_file, "r");
     if (file != NULL) {
-        if (fscanf(file, "%" SCNu64 " %" SCNu64, &likwid_low, &likwid_high) != 2) {
+        if (fscanf(file, "%" SCNu64 " %" SCNu64, &likwid_low, &likwid_high) != 2)
             abort();
-        }
         fclose(file);
     }
 }
@@ -370,9 +362,12 @@ static int load_daemon(struct likwid_functions *out, char *why, size_t size)
 {
     snprintf(why, size, "%s", "");
     daemon_read();
-    *out = (struct likwid_functions){ .topology_init = nothing, .freq_init = nothing, .freq_getCpuClockMin = get_low,
-                                      .freq_getCpuClockMax = get_high, .freq_setCpuClockMin = set_low,
-                                      .freq_setCpuClockMax = set_high };
+    *out = (struct likwid_functions){.topology_init = nothing,
+                                     .freq_init = nothing,
+                                     .freq_getCpuClockMin = get_low,
+                                     .freq_getCpuClockMax = get_high,
+                                     .freq_setCpuClockMin = set_low,
+                                     .freq_setCpuClockMax = set_high};
     return 0;
 }
 static int load_powerless(struct likwid_functions *out, char *why, size_t size)
@@ -384,7 +379,7 @@ static int load_powerless(struct likwid_functions *out, char *why, size_t size)
 
 static void change_by_likwid(struct tree *t)
 {
-    struct settings_wish wish = { -1, 2 };
+    struct settings_wish wish = {-1, 2};
     struct settings *s;
     struct machine_error err;
     expect_error(t, wish, "may not be written, and no likwid in this test", "likwid", 1);
@@ -397,12 +392,10 @@ static void change_by_likwid(struct tree *t)
     }
     daemon_read();
     const char *line = "likwid 0 - 1000000-2800000 2000000-2000000\n";
-    if (likwid_low != 2000000 || likwid_high != 2000000 || strstr(get(t, "state"), line) == NULL) {
+    if (likwid_low != 2000000 || likwid_high != 2000000 || strstr(get(t, "state"), line) == NULL)
         _exit(4);
-    }
-    if (settings_restore(s, &err) != MACHINE_OK) {
+    if (settings_restore(s, &err) != MACHINE_OK)
         _exit(5);
-    }
     daemon_read();
     _exit(likwid_low == 1000000 && likwid_high == 2800000 ? 0 : 6);
 }
@@ -431,20 +424,17 @@ static pid_t run_and(struct tree *t, bool killed, int *told)
     pid_t child = fork();
     if (child == 0) {
         apply(t, 0, 2);
-        if (killed) {
+        if (killed)
             raise(SIGKILL);
-        }
-        if (write(ends[1], "x", 1) != 1) {
+        if (write(ends[1], "x", 1) != 1)
             _exit(1);
-        }
         pause();
     }
     close(ends[1]);
-    if (killed) {
+    if (killed)
         assert_int_equal(waitpid(child, NULL, 0), child);
-    } else {
+    else
         assert_int_equal(read(ends[0], &byte, 1), 1);
-    }
     *told = ends[0];
     return child;
 }
@@ -536,7 +526,7 @@ static void test_files_that_are_not_to_be_believed(void **state)
 
 static void see_what_root_left(struct tree *t)
 {
-    struct machine_error err = { MACHINE_OK, "", "" };
+    struct machine_error err = {MACHINE_OK, "", ""};
     bool lives;
     char told[200];
     if (settings_recover(&t->roots, told, sizeof told, &lives, &err) != MACHINE_CANNOT ||

@@ -28,7 +28,7 @@ static double uniform(void)
     return (random_state >> 8) / 16777216.0;
 }
 
-static const struct timing_chains fine = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 3 };
+static const struct timing_chains fine = {{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, 8, 3};
 
 /* Readings of a core at f(i) cycles a tick whose reads cost k cycles; the clock advances in steps of `step` ticks. */
 static void make_readings_of(struct timing_raw *r, size_t n, const struct timing_chains *chains, double k,
@@ -95,16 +95,15 @@ static void test_cost_from_a_coarse_clock(void **state)
     (void)state;
     enum { N = 16 * MADE };
     static struct timing_raw r[N];
-    static const double steps[] = { 2.6, 26, 65 };
+    static const double steps[] = {2.6, 26, 65};
     for (size_t i = 0; i < 3; i++) {
         struct timing_chains chains = timing_choose_chains(steps[i], 2.6e9);
         struct timing_cost c;
         for (double k = 60; k < 75; k += 2.5) {
             make_readings_of(r, N, &chains, k, steady, steps[i], 3);
             assert_int_equal(timing_chain_cost(r, N, &chains, steps[i], &c), 0);
-            if (!(fabs(c.cycles - k) < 4 * c.error && c.error < 0.04 * steps[i])) {
+            if (!(fabs(c.cycles - k) < 4 * c.error && c.error < 0.04 * steps[i]))
                 fail_msg("%g ticks a step: %.3f +- %.3f cycles instead of %.1f", steps[i], c.cycles, c.error, k);
-            }
         }
         /* of a repetition's few readings: worse, and it says so */
         make_readings_of(r, 160, &chains, 68, steady, steps[i], 3);
@@ -120,9 +119,8 @@ static void test_interrupted_readings_do_not_count(void **state)
     struct timing_cost clean, c;
     make_readings(r, MADE, 64, steady, 1, 3);
     assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &clean), 0);
-    for (size_t i = 5; i < MADE; i += 37) {
+    for (size_t i = 5; i < MADE; i += 37)
         r[i].end += 20000;
-    }
     assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), 0);
     assert_float_equal(c.cycles, clean.cycles, 0.5);
 }
@@ -135,33 +133,31 @@ static void test_readings_that_make_no_sense_are_refused(void **state)
     make_readings(r, MADE, 64, steady, 1, 3);
     assert_int_equal(timing_chain_cost(r, 90, &fine, 1, &c), -1);
     assert_int_equal(timing_chain_cost(r, 0, &fine, 1, &c), -1);
-    for (size_t i = 0; i < MADE; i++) {
+    for (size_t i = 0; i < MADE; i++)
         r[i].blocks ^= 1; /* the long ones are shorter */
-    }
     assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), -1);
-    for (size_t i = 0; i < MADE; i++) {
+    for (size_t i = 0; i < MADE; i++)
         r[i].blocks &= ~1ull; /* no long ones */
-    }
     assert_int_equal(timing_chain_cost(r, MADE, &fine, 1, &c), -1);
 }
 
 static void test_cost_is_followed_by_what_is_known(void **state)
 {
     (void)state;
-    struct timing_cost known = { .cycles = 64, .error = 0.2 }, seen = { .cycles = 64.4, .error = 0.2 };
+    struct timing_cost known = {.cycles = 64, .error = 0.2}, seen = {.cycles = 64.4, .error = 0.2};
     timing_cost_follow(&known, &seen);
     assert_true(known.cycles > 64.2 && known.cycles < 64.25 && known.error < 0.2);
     seen.cycles = 80; /* the other hyper-thread */
     timing_cost_follow(&known, &seen);
     assert_float_equal(known.cycles, 80, 1e-9);
-    seen = (struct timing_cost){ .cycles = 70, .error = 3 }; /* from few readings of a coarse clock */
+    seen = (struct timing_cost){.cycles = 70, .error = 3}; /* from few readings of a coarse clock */
     timing_cost_follow(&known, &seen);
     assert_true(known.cycles > 79.5 && known.cycles < 80);
 }
 
 /* ---- the machine ---- */
 
-static const struct counter_spec both[2] = { { COUNTER_CHAIN_TICKS, 0 }, { COUNTER_CHAIN_CYCLES, 0 } };
+static const struct counter_spec both[2] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
 
 static struct payload payload(const char *name)
 {
@@ -194,16 +190,15 @@ static int close_machine(void **state)
 
 static struct machine_setup setup_of(double period_us)
 {
-    return (struct machine_setup){ .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = both,
-                                   .n_counters = 2, .max_samples = 1000 };
+    return (struct machine_setup){
+        .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = both, .n_counters = 2, .max_samples = 1000};
 }
 
 static void prepare(struct machine *m, const struct machine_setup *s)
 {
     struct machine_error err;
-    if (m->ops->prepare(m, s, &err) != MACHINE_OK) {
+    if (m->ops->prepare(m, s, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    }
 }
 
 static void test_info_before_and_after_prepare(void **state)
@@ -269,10 +264,10 @@ static void check_recording(const struct recording *rec, const struct payload *f
 static void test_a_recording_keeps_its_promises(void **state)
 {
     struct machine *m = *state;
-    static const struct counter_spec three[3] = { { COUNTER_CYCLES, 0 }, { COUNTER_CHAIN_CYCLES, 0 },
-                                                  { COUNTER_CHAIN_TICKS, 0 } };
+    static const struct counter_spec three[3] = {
+        {COUNTER_CYCLES, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_CHAIN_TICKS, 0}};
     struct payload from = payload("64add"), to = payload("64or");
-    struct segment segments[3] = { { from, 300, false }, { from, 20, true }, { to, 100, true } };
+    struct segment segments[3] = {{from, 300, false}, {from, 20, true}, {to, 100, true}};
     struct machine_setup s = setup_of(1);
     struct machine_error err;
     struct machine_info info;
@@ -282,13 +277,12 @@ static void test_a_recording_keeps_its_promises(void **state)
     prepare(m, &s);
     m->ops->info(m, &info);
     for (unsigned i = 0; i < 30; i++) {
-        struct run_request r = { segments, 3, 2, i / 30.0, i };
+        struct run_request r = {segments, 3, 2, i / 30.0, i};
         assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
         assert_false(rec.migrated);
         /* interrupted beyond use: what remains to be checked is in the others */
-        if (rec.n > 50 && rec.zero_reading > 5) {
+        if (rec.n > 50 && rec.zero_reading > 5)
             check_recording(&rec, &from, &to, info.tsc_hz);
-        }
     }
     m->ops->finish(m);
 }
@@ -297,9 +291,9 @@ static void test_unsampled_runs_are_allowed(void **state)
 {
     struct machine *m = *state;
     struct payload p = payload("64add");
-    struct segment segment = { p, 100, false };
+    struct segment segment = {p, 100, false};
     struct machine_setup s = setup_of(1);
-    struct run_request r = { &segment, 1, 0, 0, 0 };
+    struct run_request r = {&segment, 1, 0, 0, 0};
     struct machine_error err;
     struct recording rec;
     prepare(m, &s);
@@ -316,9 +310,8 @@ static void refuses_setup(struct machine *m, const struct machine_setup *s, int 
     assert_int_equal(cpu_get_affinity(&before), 0);
     assert_int_equal(m->ops->prepare(m, s, &err), status);
     assert_int_equal(err.status, status);
-    if (strstr(err.text, text) == NULL) {
+    if (strstr(err.text, text) == NULL)
         fail_msg("\"%s\" instead of \"%s\"", err.text, text);
-    }
     assert_int_equal(cpu_get_affinity(&after), 0);
     assert_memory_equal(&before, &after, sizeof before);
 }
@@ -350,17 +343,16 @@ static void refuses_run(struct machine *m, const struct run_request *r, int stat
     struct recording rec;
     assert_int_equal(m->ops->run(m, r, &rec, &err), status);
     assert_int_equal(err.status, status);
-    if (strstr(err.text, text) == NULL) {
+    if (strstr(err.text, text) == NULL)
         fail_msg("\"%s\" instead of \"%s\"", err.text, text);
-    }
 }
 
 static void test_requests_that_cannot_be(void **state)
 {
     struct machine *m = *state;
     struct payload p = payload("64add");
-    struct segment s[3] = { { p, 10, true }, { p, 10, false }, { p, 10, true } };
-    struct run_request r = { s, 3, 0, 0, 0 };
+    struct segment s[3] = {{p, 10, true}, {p, 10, false}, {p, 10, true}};
+    struct run_request r = {s, 3, 0, 0, 0};
     struct machine_setup setup = setup_of(1);
     refuses_run(m, &r, MACHINE_FAILED, "not prepared");
     prepare(m, &setup);
@@ -389,8 +381,8 @@ static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state
     unsigned missing = (KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AMX_BF16) & ~kernel_cpu_features();
     impossible.features = missing != 0 ? missing : 1u << 30;
     p.kernel = &impossible;
-    struct segment s = { p, 10, true };
-    struct run_request r = { &s, 1, 0, 0, 0 };
+    struct segment s = {p, 10, true};
+    struct run_request r = {&s, 1, 0, 0, 0};
     struct recording rec;
     prepare(m, &setup);
     assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_CANNOT);
@@ -407,8 +399,8 @@ static void test_affinity_and_policy_are_restored(void **state)
     struct machine *m = *state;
     struct cpu_mask before, after;
     struct payload p = payload("64add");
-    struct segment s = { p, 50, true };
-    struct run_request r = { &s, 1, 0, 0, 0 };
+    struct segment s = {p, 50, true};
+    struct run_request r = {&s, 1, 0, 0, 0};
     struct machine_setup setup = setup_of(1);
     struct machine_error err;
     struct recording rec;
@@ -467,7 +459,7 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
 {
     struct machine *m = *state;
     enum { REPETITIONS = 60, TRIES = 20 };
-    static const char *const names[] = { "64add", "64mul-lat", "128or" };
+    static const char *const names[] = {"64add", "64mul-lat", "128or"};
     static double rate[REPETITIONS][SLICES];
     struct payload chain = payload("chain");
     struct machine_setup setup = setup_of(1);
@@ -477,10 +469,10 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
     size_t k = 0;
     for (unsigned tries = 0; k < 3 && tries < TRIES; tries++) {
         struct payload p = payload(names[k]);
-        struct segment s[2] = { { p, 600, false }, { p, 200, true } };
+        struct segment s[2] = {{p, 600, false}, {p, 200, true}};
         double cycles = 0, ticks = 0;
         for (unsigned i = 0; i < REPETITIONS; i++) {
-            struct run_request r = { s, 2, 1, 0.5, i };
+            struct run_request r = {s, 2, 1, 0.5, i};
             struct machine_error err;
             struct recording rec;
             assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
@@ -501,7 +493,8 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
         /* a neighbour in bouts slows some slices by much: their mean, as that of the samples, is not the clock's */
         bool calm = fabs(mean) < 0.003;
         print_message("%s: %+.2f %% from the long chain's median, 10 to 90 %% of which are %+.2f to %+.2f %% from it, "
-                      "their mean %+.2f %%%s\n", names[k], 100 * (seen / middle - 1), 100 * (all[n / 10] / middle - 1),
+                      "their mean %+.2f %%%s\n",
+                      names[k], 100 * (seen / middle - 1), 100 * (all[n / 10] / middle - 1),
                       100 * (all[n * 9 / 10] / middle - 1), 100 * mean, calm ? "" : ": disturbed, repeated");
         if (!calm)
             continue;

@@ -22,7 +22,7 @@
 static struct {
     uint64_t block_ticks, slow_ticks; /* of a block; before `slow_until` */
     uint64_t slow_until;
-    uint64_t blocks;                  /* run so far */
+    uint64_t blocks; /* run so far */
 } made;
 
 static uint64_t clocked(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty)
@@ -47,8 +47,8 @@ enum { PERIOD = 20000, BLOCK = 500, READINGS = 300 };
 
 static struct pace_lane lane_of(uint64_t period)
 {
-    struct pace_lane l = { .run = clocked, .fine = 1, .coarse = 4,
-                             .rate = (1ull << PACE_RATE_BITS) / BLOCK, .lead = { 200, 400 } };
+    struct pace_lane l = {
+        .run = clocked, .fine = 1, .coarse = 4, .rate = (1ull << PACE_RATE_BITS) / BLOCK, .lead = {200, 400}};
     l.early = period > 100 * PERIOD ? PERIOD : 0;
     made.block_ticks = BLOCK;
     made.slow_ticks = BLOCK;
@@ -57,7 +57,7 @@ static struct pace_lane lane_of(uint64_t period)
     return l;
 }
 
-static const struct timing_chains fine = { { CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS }, 8, 3 };
+static const struct timing_chains fine = {{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, 8, 3};
 
 static int ascending(const void *a, const void *b)
 {
@@ -77,7 +77,7 @@ static void test_readings_are_counted_ordered_and_complete(void **state)
     (void)state;
     static struct timing_raw raw[READINGS + PACE_EXTRA];
     struct pace_lane lane = lane_of(PERIOD);
-    struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+    struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
     uint64_t begin = grid.now, end = begin + (uint64_t)READINGS * PERIOD;
     grid.next = begin + PERIOD;
     size_t n = timing_sample(&fine, &lane, &grid, end, raw, READINGS + PACE_EXTRA);
@@ -107,10 +107,9 @@ static void test_readings_are_on_the_grid(void **state)
     /* a recording that lost a tenth of its points was interrupted too often to tell anything */
     for (int attempt = 0; attempt < 20 && n < READINGS * 9 / 10; attempt++) {
         struct pace_lane lane = lane_of(PERIOD);
-        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
         uint64_t first = grid.next = grid.now + PERIOD / 2;
-        n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw,
-                          READINGS + PACE_EXTRA);
+        n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw, READINGS + PACE_EXTRA);
         for (size_t i = 1; i < n; i++) {
             distance[i - 1] = (double)(raw[i].end - raw[i - 1].end);
             uint64_t phase = (raw[i].end + PERIOD - first % PERIOD) % PERIOD;
@@ -135,7 +134,7 @@ static void test_a_payload_that_starts_slowly_is_noticed_in_time(void **state)
     size_t kept = 0;
     for (int i = 0; i < TRIES; i++) {
         struct pace_lane lane = lane_of(PERIOD);
-        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
         made.slow_ticks = 4 * BLOCK;
         made.slow_until = grid.now + 10 * PERIOD;
         grid.next = grid.now + PERIOD;
@@ -161,13 +160,12 @@ static void test_a_payload_that_becomes_faster_stays_within_the_room(void **stat
     static struct timing_raw raw[16 + PACE_EXTRA];
     for (int i = 0; i < 40; i++) {
         struct pace_lane lane = lane_of(PERIOD);
-        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
         lane.rate /= 16; /* as if it had been slower still */
         made.slow_ticks = 4 * BLOCK;
         made.slow_until = grid.now + (uint64_t)(4 + i % 8) * PERIOD;
         grid.next = grid.now + PERIOD;
-        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw,
-                                 16 + PACE_EXTRA);
+        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)16 * PERIOD, raw, 16 + PACE_EXTRA);
         assert_in_range(n, 2, 16 + PACE_EXTRA);
         assert_int_equal(timing_blocks(&raw[n - 1]), made.blocks);
     }
@@ -178,16 +176,15 @@ static void test_points_that_have_passed_are_left_out(void **state)
     (void)state;
     static struct timing_raw raw[64 + PACE_EXTRA];
     struct pace_lane lane = lane_of(PERIOD);
-    struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+    struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
     made.slow_ticks = 40 * BLOCK; /* one block takes a period */
     made.slow_until = grid.now + 20 * PERIOD;
     grid.next = grid.now - 5 * PERIOD; /* and the grid begins in the past */
     uint64_t begin = grid.now;
     size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)30 * PERIOD, raw, 64 + PACE_EXTRA);
     assert_true(n <= 30 + 2);
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < n; i++)
         assert_true(raw[i].end > raw[i - 1].end);
-    }
 }
 
 static void test_long_periods_end_on_time(void **state)
@@ -197,7 +194,7 @@ static void test_long_periods_end_on_time(void **state)
     enum { LONG = 200 * PERIOD };
     struct pace_lane lane = lane_of(LONG);
     assert_true(lane.early > 0);
-    struct pace_grid grid = { .now = tsc_now(), .period = LONG };
+    struct pace_grid grid = {.now = tsc_now(), .period = LONG};
     grid.next = grid.now + LONG;
     uint64_t begin = grid.now;
     size_t n = timing_sample(&fine, &lane, &grid, begin + (uint64_t)8 * LONG, raw, 8 + PACE_EXTRA);
@@ -214,15 +211,14 @@ static void test_no_more_readings_than_there_is_room_for(void **state)
     for (size_t room = 0; room < 20; room++) {
         static struct timing_raw raw[20 + 1];
         struct pace_lane lane = lane_of(PERIOD);
-        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
         memset(raw, 0x5a, sizeof raw);
         grid.next = grid.now + PERIOD;
         size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw, room);
         assert_true(grid.cut || n < room); /* interrupted for all the time */
         assert_in_range(n, 0, room);
-        for (size_t i = n; i < sizeof raw / sizeof *raw; i++) {
+        for (size_t i = n; i < sizeof raw / sizeof *raw; i++)
             assert_int_equal(raw[i].end, 0x5a5a5a5a5a5a5a5a);
-        }
     }
 }
 
@@ -234,7 +230,7 @@ static void test_readings_come_in_time_whatever_may_be_run_in_one_go(void **stat
     size_t n = 0;
     for (int attempt = 0; attempt < 20 && n < READINGS * 9 / 10; attempt++) {
         struct pace_lane lane = lane_of(PERIOD);
-        struct pace_grid grid = { .now = tsc_now(), .period = PERIOD };
+        struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
         lane.most = 1; /* a period has more blocks */
         uint64_t end = grid.now + (uint64_t)READINGS * PERIOD;
         grid.next = grid.now + PERIOD;
@@ -249,7 +245,7 @@ static void test_readings_come_in_time_whatever_may_be_run_in_one_go(void **stat
 
 static struct timing_log log_for(const struct plan *p)
 {
-    struct timing_log log = { .chains = &fine };
+    struct timing_log log = {.chains = &fine};
     log.raw = calloc(p->room, sizeof *log.raw);
     log.probe = calloc(PLAN_PROBE_ROOM, sizeof *log.probe);
     assert_true(log.raw != NULL && log.probe != NULL);
@@ -266,9 +262,13 @@ static void test_a_recording_has_its_origin_and_time_0(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD), b = a;
-    struct plan p = { .n = 3, .zero = 2, .period = PERIOD, .offset = PERIOD, .probe_period = PERIOD, .room = 1000,
-                      .stretch = { { &a, 20 * PERIOD, false }, { &a, 10 * PERIOD, true },
-                                          { &b, 15 * PERIOD, true } } };
+    struct plan p = {.n = 3,
+                     .zero = 2,
+                     .period = PERIOD,
+                     .offset = PERIOD,
+                     .probe_period = PERIOD,
+                     .room = 1000,
+                     .stretch = {{&a, 20 * PERIOD, false}, {&a, 10 * PERIOD, true}, {&b, 15 * PERIOD, true}}};
     struct timing_log log = log_for(&p);
     uint64_t begin = tsc_now();
     timing_record(&p, &log);
@@ -291,8 +291,13 @@ static void test_time_0_at_the_first_reading_and_without_any(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD);
-    struct plan p = { .n = 2, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD, .room = 1000,
-                      .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true } } };
+    struct plan p = {.n = 2,
+                     .zero = 1,
+                     .period = PERIOD,
+                     .offset = PERIOD / 2,
+                     .probe_period = PERIOD,
+                     .room = 1000,
+                     .stretch = {{&a, 5 * PERIOD, false}, {&a, 10 * PERIOD, true}}};
     struct timing_log log = log_for(&p);
     timing_record(&p, &log);
     assert_int_equal(log.at.zero_reading, 0);
@@ -312,8 +317,13 @@ static void test_a_plan_that_is_cut_says_so(void **state)
 {
     (void)state;
     struct pace_lane a = lane_of(PERIOD);
-    struct plan p = { .n = 3, .zero = 1, .period = PERIOD, .offset = PERIOD / 2, .probe_period = PERIOD, .room = 1000,
-                      .stretch = { { &a, 5 * PERIOD, false }, { &a, 10 * PERIOD, true }, { &a, 10 * PERIOD, true } } };
+    struct plan p = {.n = 3,
+                     .zero = 1,
+                     .period = PERIOD,
+                     .offset = PERIOD / 2,
+                     .probe_period = PERIOD,
+                     .room = 1000,
+                     .stretch = {{&a, 5 * PERIOD, false}, {&a, 10 * PERIOD, true}, {&a, 10 * PERIOD, true}}};
     struct timing_log log = log_for(&p);
     timing_record(&p, &log);
     assert_false(log.at.cut);

@@ -59,8 +59,12 @@ static int measure(const struct guard *g, const struct machine_info *info, size_
         return status;
     assert_int_equal(status, MACHINE_OK);
     double ghz = clock_mean_ghz(&seen.phases);
-    *out = (struct measured){.ghz = ghz, .limit_lo = ghz, .limit_hi = ghz, .lo = fmin(before.lo, after.lo),
-                             .hi = fmax(before.hi, after.hi), .holds = long_chain_holds(&before, &after, ghz),
+    *out = (struct measured){.ghz = ghz,
+                             .limit_lo = ghz,
+                             .limit_hi = ghz,
+                             .lo = fmin(before.lo, after.lo),
+                             .hi = fmax(before.hi, after.hi),
+                             .holds = long_chain_holds(&before, &after, ghz),
                              .anything = clock_anything(&seen.phases)};
     for (size_t i = 0; i < seen.phases.n_phases; i++) {
         out->limit_lo = fmin(out->limit_lo, seen.phases.phases[i].freq_ghz.lo);

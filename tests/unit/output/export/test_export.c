@@ -35,8 +35,7 @@ static const char *compiler(void)
 }
 
 /* Runs a shell command with this standard input (a file); 0 or its exit status. Output goes to `folder`/out. */
-__attribute__((format(printf, 2, 3)))
-static int shell(const char *input, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int shell(const char *input, const char *format, ...)
 {
     char command[1500], path[100];
     va_list args;
@@ -155,7 +154,11 @@ static void test_compiles_everywhere(void **state)
 {
     (void)state;
     static const char *const ways[] = {
-        "-std=c89", "-std=c99", "-std=c11", "-std=c17", "-std=c89 -DCONSUMER_NO_MAIN -ffreestanding",
+        "-std=c89",
+        "-std=c99",
+        "-std=c11",
+        "-std=c17",
+        "-std=c89 -DCONSUMER_NO_MAIN -ffreestanding",
         "-std=c11 -DCONSUMER_NO_MAIN -ffreestanding -Wconversion -Wshadow -Wundef -Wstrict-prototypes",
         "-std=c11 -O2 -DCONSUMER_NO_MAIN -ffreestanding -nostdlib -mgeneral-regs-only",
     };
@@ -172,8 +175,10 @@ static void test_compiles_everywhere(void **state)
     fprintf(out, "typedef signed char int8_t; typedef unsigned char uint8_t; typedef unsigned short uint16_t;\n"
                  "typedef unsigned int uint32_t; typedef int int32_t; typedef unsigned long uint64_t;\n");
     fclose(out);
-    snprintf(options, sizeof options, "-std=gnu11 -D__KERNEL__ -nostdinc -I%s -DCONSUMER_NO_MAIN -ffreestanding -c "
-             "-o %s/consumer.o examples/consumer.c", folder, folder);
+    snprintf(options, sizeof options,
+             "-std=gnu11 -D__KERNEL__ -nostdinc -I%s -DCONSUMER_NO_MAIN -ffreestanding -c -o %s/consumer.o "
+             "examples/consumer.c",
+             folder, folder);
     compile_or_fail(options);
     snprintf(options, sizeof options, "-std=c11 -o %s/consumer examples/consumer.c", folder);
     compile_or_fail(options);
@@ -381,8 +386,7 @@ static void test_ideal_frequency_random(void **state)
             for (int g = 0; g < p.turbos; g++) {
                 int above = l > 0 ? p.mhz[l - 1][g] : 6000, before = g > 0 ? p.mhz[l][g - 1] : 6000;
                 int most = above < before ? above : before;
-                p.mhz[l][g] = most - (g > 0 ? SCHEDULE_SAME_MHZ : 0) -
-                              (rng_chance(&r, 0.3) ? 0 : rng_int(&r, 0, 250));
+                p.mhz[l][g] = most - (g > 0 ? SCHEDULE_SAME_MHZ : 0) - (rng_chance(&r, 0.3) ? 0 : rng_int(&r, 0, 250));
             }
         double worst = worst_ideal_error(&r, &p);
         print_message("%d levels, %d turbo levels: largest relative error %.1e\n", p.levels, p.turbos, worst);
@@ -472,20 +476,20 @@ static void test_absent_is_seen(void **state)
     write_header(tables, 4);
     build_asker("-std=c11");
     expect("m 3 2 16 2", "1 1900");
-    expect("m 3 2 16 1", "0 99"); /* the level */
-    expect("m 3 2 8 0", "0 99");  /* the number of cores */
-    expect("m 3 0 16 0", "0 99"); /* the CPU */
-    expect("m 3 2 16 7", "0 99"); /* no such level */
+    expect("m 3 2 16 1", "0 99");           /* the level */
+    expect("m 3 2 8 0", "0 99");            /* the number of cores */
+    expect("m 3 0 16 0", "0 99");           /* the CPU */
+    expect("m 3 2 16 7", "0 99");           /* no such level */
     expect("f 4 0 0 0 65536", "1 3499999"); /* 0.4 of 1.2 million is lost in the inverse */
     expect("f 4 0 0 1 0", "0 99");
     expect("i 6 2 0 1000000 2800000 0 0", "1 2800000 2800000");
-    expect("i 6 2 0 1000000 2700000 1 0", "0 0 0");                 /* cycles at level 1 */
-    expect("i 6 2 1 1000000 2800000 0 1", "0 0 0");                 /* an AVX2 task */
-    expect("i 6 0 0 1000000 2800000 0 0", "0 0 0");                 /* another CPU */
-    expect("i 6 2 0 0 2800000 0 0", "0 0 0");                       /* no time */
-    expect("i 6 2 0 1000000 0 0 0", "0 0 0");                       /* no cycles */
-    expect("i 6 2 0 1000000 600000000000 0 0", "0 0 0");            /* more cycles than the arithmetic holds */
-    expect("i 6 2 0 1200000000000 2800000 0 0", "0 0 0");           /* more time */
+    expect("i 6 2 0 1000000 2700000 1 0", "0 0 0");       /* cycles at level 1 */
+    expect("i 6 2 1 1000000 2800000 0 1", "0 0 0");       /* an AVX2 task */
+    expect("i 6 0 0 1000000 2800000 0 0", "0 0 0");       /* another CPU */
+    expect("i 6 2 0 0 2800000 0 0", "0 0 0");             /* no time */
+    expect("i 6 2 0 1000000 0 0 0", "0 0 0");             /* no cycles */
+    expect("i 6 2 0 1000000 600000000000 0 0", "0 0 0");  /* more cycles than the arithmetic holds */
+    expect("i 6 2 0 1200000000000 2800000 0 0", "0 0 0"); /* more time */
     expect("d 3 0 2 1", "1 0");
     expect("u 3 0 2 1", "0 -12345");
     expect("d 3 0 2 16", "1 42700");
@@ -557,7 +561,9 @@ static void test_provenance(void **state)
     struct schedule s;
     char why[300], hash[SHA256_HEX_SIZE];
     gold_frequencies(&t);
-    table_set_meta(&t, "cpu", "A */ \"CPU\" ?" "?/ with \\ and \x1b[31m");
+    table_set_meta(&t, "cpu",
+                   "A */ \"CPU\" ?"
+                   "?/ with \\ and \x1b[31m");
     table_add_missing(&t, "no counters");
     const struct table *tables[] = {&t};
     write_header(tables, 1);
@@ -605,10 +611,10 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiles_everywhere),   cmocka_unit_test(test_divides_nowhere),
-        cmocka_unit_test(test_expected_frequency),    cmocka_unit_test(test_ideal_frequency_gold),
-        cmocka_unit_test(test_ideal_frequency_random), cmocka_unit_test(test_worked_examples),
-        cmocka_unit_test(test_absent_is_seen),        cmocka_unit_test(test_only_costs),
+        cmocka_unit_test(test_compiles_everywhere),      cmocka_unit_test(test_divides_nowhere),
+        cmocka_unit_test(test_expected_frequency),       cmocka_unit_test(test_ideal_frequency_gold),
+        cmocka_unit_test(test_ideal_frequency_random),   cmocka_unit_test(test_worked_examples),
+        cmocka_unit_test(test_absent_is_seen),           cmocka_unit_test(test_only_costs),
         cmocka_unit_test(test_consumer_of_fewer_levels), cmocka_unit_test(test_provenance),
     };
     return cmocka_run_group_tests(tests, begin, end);

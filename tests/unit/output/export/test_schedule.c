@@ -46,9 +46,12 @@ static void test_kernel_classes(void **state)
         bool heavy, plain;
         unsigned density;
     } cases[] = {
-        {"64add", 64, false, true, 1},       {"512fma", 512, true, true, 1},
-        {"512fma@1/8", 512, true, true, 8},  {"256mul-lat", 256, true, false, 1},
-        {"512or-dirty", 512, false, false, 1}, {"amx", 8192, true, true, 1},
+        {"64add", 64, false, true, 1},
+        {"512fma", 512, true, true, 1},
+        {"512fma@1/8", 512, true, true, 8},
+        {"256mul-lat", 256, true, false, 1},
+        {"512or-dirty", 512, false, false, 1},
+        {"amx", 8192, true, true, 1},
         {"256or-chain@1/4", 256, false, false, 4},
     };
     struct schedule_kernel k;
@@ -116,9 +119,9 @@ static void test_points(void **state)
     frequency_row(&t, 2, "128fma", 1, 0, 3.402); /* mean of 3400 and 3402 */
     frequency_row(&t, 2, "512fma", 1, 2, 2.0);
     frequency_row(&t, 2, "512fma@1/8", 2, 1, 3.3);
-    frequency_row(&t, 2, "512fma", 3, -1, 3.3);  /* no level */
-    frequency_row(&t, 2, "512fma", 3, 1, NAN);   /* no frequency */
-    frequency_row(&t, 2, "512fma", 3, 1, 0.1);   /* out of range */
+    frequency_row(&t, 2, "512fma", 3, -1, 3.3); /* no level */
+    frequency_row(&t, 2, "512fma", 3, 1, NAN);  /* no frequency */
+    frequency_row(&t, 2, "512fma", 3, 1, 0.1);  /* out of range */
     read_one(&t, &s);
     assert_int_equal(s.n_ignored, 3);
     assert_int_equal(s.n_levels, 3);
@@ -194,7 +197,7 @@ static void test_costs(void **state)
     gold_frequencies(&f);
     overhead_table(&o);
     overhead_row(&o, "64add", "512fma", 16, 42.7, 10, 156);
-    overhead_row(&o, "64add", "512mul", 16, 44, 9, 150); /* the same classes: the larger of each */
+    overhead_row(&o, "64add", "512mul", 16, 44, 9, 150);  /* the same classes: the larger of each */
     overhead_row(&o, "256or", "512fma", 16, 41, 10, 160); /* the same levels */
     overhead_row(&o, "64add", "512fma", 1, -0.05, NAN, NAN);
     overhead_row(&o, "64add", "256or", 16, 15, NAN, NAN); /* no change of the level */
@@ -279,11 +282,11 @@ static void test_triggers(void **state)
     frequency_row(&f, 0, "512fma", 1, 2, 3.5);
     trigger_table(&t);
     trigger_row(&t, "512fma", 8, NAN, 1);
-    trigger_row(&t, "256fma", 1, 650, 0);     /* throttles only */
-    trigger_row(&t, "256fma", 1, 13000, 1);   /* this asks */
-    trigger_row(&t, "256mul", 1, 12000, 1);   /* the same class: the smaller count */
+    trigger_row(&t, "256fma", 1, 650, 0);      /* throttles only */
+    trigger_row(&t, "256fma", 1, 13000, 1);    /* this asks */
+    trigger_row(&t, "256mul", 1, 12000, 1);    /* the same class: the smaller count */
     trigger_row(&t, "512fma", 1.0 / 2, 40, 2); /* a share instead of N */
-    trigger_row(&t, "512or", 1, 1, -1);       /* asks for what? */
+    trigger_row(&t, "512or", 1, 1, -1);        /* asks for what? */
     const struct table *tables[] = {&t, &f};
     assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_levels, 3);
@@ -469,9 +472,9 @@ static void test_what_the_rules_refuse(void **state)
          "one in 1 asks for level 1, but class 4 is of level 2"},
         {"\"triggers\": []", "\"triggers\": [{\"class\": 0, \"one_in\": 8, \"level\": 1}]",
          "one in 8 asks for level 1, but class 0 is of level 0"},
-        {"\"level_relaxations\": []", "\"level_relaxations\": ["
-         "{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": 1, \"share_permille\": 1000},"
-         "{\"from\": 1, \"to\": 0, \"mode\": 2, \"wait_ns\": 2, \"share_permille\": 98}]",
+        {"\"level_relaxations\": []",
+         "\"level_relaxations\": [{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": 1, \"share_permille\": "
+         "1000},{\"from\": 1, \"to\": 0, \"mode\": 2, \"wait_ns\": 2, \"share_permille\": 98}]",
          "the shares from 1 to 0 are more than 1000 together"},
     };
     char *good = gold_json();
@@ -541,12 +544,18 @@ static void test_sha256(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernel_classes),          cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_points),                  cmocka_unit_test(test_random_groups),
-        cmocka_unit_test(test_costs),                   cmocka_unit_test(test_relaxation_and_throttle),
-        cmocka_unit_test(test_triggers),                cmocka_unit_test(test_events),
-        cmocka_unit_test(test_refused_tables),          cmocka_unit_test(test_json),
-        cmocka_unit_test(test_what_the_rules_refuse),   cmocka_unit_test(test_refused_schedule),
+        cmocka_unit_test(test_kernel_classes),
+        cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_random_groups),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_relaxation_and_throttle),
+        cmocka_unit_test(test_triggers),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_refused_tables),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_what_the_rules_refuse),
+        cmocka_unit_test(test_refused_schedule),
         cmocka_unit_test(test_sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,7 +222,7 @@ static void test_floating_frequency(void **state)
     char all[1500];
     assert_int_equal(schedule_from_tables(tables, 4, tables_kernel_class, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; levels and frequencies: " FLOATS "; triggers: " FLOATS "; costs: " FLOATS
-                           "; waits: " FLOATS "; throttling: the table throttle was not measured"));
+                                "; waits: " FLOATS "; throttling: the table throttle was not measured"));
     throttle_phase(&h, 0, NAN);
     assert_int_equal(schedule_from_tables(tables, 5, tables_kernel_class, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; throttling: none was found"));
@@ -290,8 +290,8 @@ static void toggle_row(struct table *w, const char *from, double duty, double us
 static void test_waits_that_nothing_bears_out(void **state)
 {
     (void)state;
-    static const char *const more[] = {"duty_us", "slow_ghz", "slow_ghz_lo", "slow_ghz_hi", "plain_ghz", "plain_ghz_lo",
-                                       "plain_ghz_hi"};
+    static const char *const more[] = {"duty_us",   "slow_ghz",     "slow_ghz_lo", "slow_ghz_hi",
+                                       "plain_ghz", "plain_ghz_lo", "plain_ghz_hi"};
     struct table f, few, w;
     struct schedule s;
     struct table_column columns[TABLE_COLUMNS_MAX];
@@ -343,9 +343,12 @@ static void test_events_of_few_kernels(void **state)
     static const struct {
         int umask, counts; /* which of the kernels, as bits */
         const char *documented;
-    } codes[] = {{0x02, 1, "not documented"}, {0x07, 1, "CORE_POWER.LVL0_TURBO_LICENSE: up to 128 bit, light 256"},
-                 {0x08, 2, "not documented"}, {0x18, 2, "CORE_POWER.LVL1_TURBO_LICENSE: heavy 256, light 512"},
-                 {0x20, 4, "CORE_POWER.LVL2_TURBO_LICENSE: heavy 512"}, {0x60, 4, "not documented"},
+    } codes[] = {{0x02, 1, "not documented"},
+                 {0x07, 1, "CORE_POWER.LVL0_TURBO_LICENSE: up to 128 bit, light 256"},
+                 {0x08, 2, "not documented"},
+                 {0x18, 2, "CORE_POWER.LVL1_TURBO_LICENSE: heavy 256, light 512"},
+                 {0x20, 4, "CORE_POWER.LVL2_TURBO_LICENSE: heavy 512"},
+                 {0x60, 4, "not documented"},
                  {0x40, 0, "CORE_POWER.THROTTLE: throttled while a level is pending"}};
     for (int with = 0; with < 2; with++) {
         struct table f, u;
@@ -401,7 +404,9 @@ static void test_complete(void **state)
     (void)state;
     static const struct {
         const char *cores, *line;
-    } cases[] = {{NULL, "CORES_COMPLETE 0\n"}, {"16", "CORES_COMPLETE 1\n"}, {"18", "CORES_COMPLETE 0\n"},
+    } cases[] = {{NULL, "CORES_COMPLETE 0\n"},
+                 {"16", "CORES_COMPLETE 1\n"},
+                 {"18", "CORES_COMPLETE 0\n"},
                  {"many", "CORES_COMPLETE 0\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct table f;
@@ -437,11 +442,15 @@ static void test_limits_of_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_triggers_without_levels), cmocka_unit_test(test_shares_add_up),
-        cmocka_unit_test(test_impossible_costs),        cmocka_unit_test(test_unusable_rows),
-        cmocka_unit_test(test_floating_frequency),      cmocka_unit_test(test_one_level),
+        cmocka_unit_test(test_triggers_without_levels),
+        cmocka_unit_test(test_shares_add_up),
+        cmocka_unit_test(test_impossible_costs),
+        cmocka_unit_test(test_unusable_rows),
+        cmocka_unit_test(test_floating_frequency),
+        cmocka_unit_test(test_one_level),
         cmocka_unit_test(test_waits_that_nothing_bears_out),
-        cmocka_unit_test(test_events_of_few_kernels),   cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_events_of_few_kernels),
+        cmocka_unit_test(test_complete),
         cmocka_unit_test(test_limits_of_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

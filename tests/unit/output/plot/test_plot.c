@@ -30,8 +30,8 @@ struct example {
 
 static void set_phase(struct phase *p, enum phase_kind kind, double start, double end, int level)
 {
-    *p = (struct phase){.kind = kind, .start_us = start, .duration_us = {end - start, NAN, NAN}, .ipc_ratio = 0.25,
-                        .level = level};
+    *p = (struct phase){
+        .kind = kind, .start_us = start, .duration_us = {end - start, NAN, NAN}, .ipc_ratio = 0.25, .level = level};
 }
 
 static void make_example(struct example *e)
@@ -43,9 +43,8 @@ static void make_example(struct example *e)
     assert_int_equal(trace_add_channel(&e->trace, TRACE_IPC), 0);
     for (uint32_t run = 0; run < 4; run++) {
         for (int i = -50; i < 100; i++) {
-            if (i > 20 && i < 30) {
+            if (i > 20 && i < 30)
                 continue;
-            }
             assert_int_equal(trace_append(&e->trace, run, i + 0.25 * run), 0);
             e->trace.channel[TRACE_FREQ][e->trace.n - 1] = i <= 20 ? 2.8f : 1.9f;
             e->trace.channel[TRACE_IPC][e->trace.n - 1] = i > 0 && i <= 20 ? 0.5f : 2.0f;
@@ -57,8 +56,8 @@ static void make_example(struct example *e)
     set_phase(&e->list[3], PHASE_STEADY, 30, 100, 1);
     e->levels[0] = 2.8;
     e->levels[1] = 1.9;
-    e->phases = (struct phases){.runs = 4, .runs_used = 4, .phases = e->list, .n_phases = 4,
-                                .levels_ghz = e->levels, .n_levels = 2};
+    e->phases = (struct phases){
+        .runs = 4, .runs_used = 4, .phases = e->list, .n_phases = 4, .levels_ghz = e->levels, .n_levels = 2};
 }
 
 static char *script_of(const struct example *e)
@@ -81,9 +80,8 @@ static void endings_choose_the_form(void **state)
     assert_int_equal(plot_form_of("dir.svg/a.PNG", &form), 0);
     assert_int_equal(form, PLOT_PNG);
     const char *others[] = {"a.pdf", "svg", ".svg", "a.svg.gz", "a.svgz", "", "-"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_int_equal(plot_form_of(others[i], &form), -1);
-    }
 }
 
 static void only_measured_panels_appear(void **state)
@@ -102,9 +100,8 @@ static void only_measured_panels_appear(void **state)
     script = script_of(&e);
     assert_null(strstr(script, "voltage"));
     free(script);
-    for (size_t i = 0; i < e.trace.n; i++) {
+    for (size_t i = 0; i < e.trace.n; i++)
         e.trace.channel[TRACE_VOLTS][i] = 0.9f;
-    }
     script = script_of(&e);
     assert_non_null(strstr(script, "core voltage (V)"));
     free(script);
@@ -141,9 +138,8 @@ static void nothing_to_draw_is_said(void **state)
     (void)state;
     make_example(&e);
     FILE *out = open_memstream(&text, &size);
-    for (size_t i = 0; i < e.trace.n; i++) {
+    for (size_t i = 0; i < e.trace.n; i++)
         e.trace.channel[TRACE_FREQ][i] = e.trace.channel[TRACE_IPC][i] = NAN;
-    }
     assert_int_equal(plot_script(&e.trace, &e.phases, PLOT_SVG, out, why, sizeof(why)), -1);
     assert_non_null(strstr(why, "no values"));
     e.trace.n = 0;
@@ -179,23 +175,19 @@ static void labels_never_overlap(void **state)
         assert_non_null(labels);
         for (size_t i = 0; i < n; i++) {
             double width = (double)plot_layout_characters(labels[i].text) * LABEL_CHARACTER;
-            if (!labels[i].placed) {
+            if (!labels[i].placed)
                 continue;
-            }
             assert_in_range(labels[i].row, 0, l.label_rows - 1);
             assert_true(labels[i].start + width <= WIDTH);
             for (size_t j = 0; j < n; j++) {
-                if (j == i || !labels[j].placed) {
+                if (j == i || !labels[j].placed)
                     continue;
-                }
                 double start = labels[j].start;
                 double end = start + (double)plot_layout_characters(labels[j].text) * LABEL_CHARACTER;
-                if (labels[j].row == labels[i].row) {
+                if (labels[j].row == labels[i].row)
                     assert_true(labels[i].start >= end || labels[i].start + width <= start);
-                }
-                if (labels[i].flag && labels[j].row < labels[i].row) {
+                if (labels[i].flag && labels[j].row < labels[i].row)
                     assert_true(labels[i].pole <= start || labels[i].pole >= end);
-                }
             }
         }
         free(labels);
@@ -210,7 +202,8 @@ static void wide_phases_are_all_named(void **state)
     make_example(&e);
     char *script = script_of(&e);
     assert_non_null(strstr(script, "'steady L0'"));
-    assert_non_null(strstr(script, "'throttle \xC3\x97" "0.25'"));
+    assert_non_null(strstr(script, "'throttle \xC3\x97"
+                                   "0.25'"));
     assert_non_null(strstr(script, "'halt'"));
     assert_non_null(strstr(script, "'steady L1'"));
     free(script);
@@ -269,9 +262,8 @@ static char *contents(const char *name, size_t *size)
 static void draw(const struct example *e, const char *name)
 {
     char why[400] = "";
-    if (plot_write(&e->trace, &e->phases, name, why, sizeof(why)) != 0) {
+    if (plot_write(&e->trace, &e->phases, name, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    }
 }
 
 static void gnuplot_draws_both_forms(void **state)

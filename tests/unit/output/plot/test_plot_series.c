@@ -68,13 +68,11 @@ static void a_halt_breaks_the_lines(void **state)
     (void)state;
     begin(&t);
     for (uint32_t run = 0; run < 5; run++) {
-        for (int i = 0; i <= 20; i++) {
+        for (int i = 0; i <= 20; i++)
             add(&t, run, i, 2.8);
-        }
         add(&t, run, 31, 0.2);
-        for (int i = 32; i < 50; i++) {
+        for (int i = 32; i < 50; i++)
             add(&t, run, i, 1.9);
-        }
     }
     find(&t, &g);
     assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
@@ -106,17 +104,14 @@ static void a_sparse_stretch_is_drawn(void **state)
     size_t drawn, values = 0;
     (void)state;
     begin(&t);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 100; i++)
         add(&t, 0, i, 3);
-    }
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 40; i++)
         add(&t, 0, 110 + 10 * i, 2);
-    }
     find(&t, &g);
     assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
-    for (size_t i = 0; i < line.n; i++) {
+    for (size_t i = 0; i < line.n; i++)
         values += line.y[i] == 2;
-    }
     assert_true(values >= 39);
     plot_polyline_free(&line);
     plot_series_grid_free(&g);
@@ -133,9 +128,8 @@ static void thinning_keeps_the_extremes(void **state)
     double lo = INFINITY, hi = -INFINITY;
     (void)state;
     begin(&t);
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < SAMPLES; i++)
         add(&t, 0, i, i == 654321 ? 9 : i == 123456 ? 1 : 3);
-    }
     find(&t, &g);
     assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, BINS, 100000, &line, &drawn), 0);
     assert_int_equal(drawn, 1);
@@ -158,11 +152,9 @@ static void the_budget_bounds_the_points(void **state)
     size_t drawn;
     (void)state;
     begin(&t);
-    for (uint32_t run = 0; run < 1000; run++) {
-        for (int i = 0; i < 200; i++) {
+    for (uint32_t run = 0; run < 1000; run++)
+        for (int i = 0; i < 200; i++)
             add(&t, run, i, 3);
-        }
-    }
     find(&t, &g);
     assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 20000, &line, &drawn), 0);
     assert_in_range(drawn, 80, 100);
@@ -182,17 +174,14 @@ static void discarded_repetitions_are_left_out(void **state)
     double lo, hi;
     (void)state;
     begin(&t);
-    for (uint32_t run = 0; run < 5; run++) {
-        for (int i = 0; i < 30; i++) {
+    for (uint32_t run = 0; run < 5; run++)
+        for (int i = 0; i < 30; i++)
             add(&t, run, i, run);
-        }
-    }
     assert_int_equal(plot_series_grid_find(&t, skip, 2, &g), 0);
     assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
     assert_int_equal(drawn, 3);
-    for (size_t i = 0; i < line.n; i++) {
+    for (size_t i = 0; i < line.n; i++)
         assert_true(line.y[i] != 1 && line.y[i] != 3);
-    }
     plot_polyline_free(&line);
     assert_int_equal(plot_series_range(&t, &g, TRACE_FREQ, 0, &lo, &hi), 90);
     assert_true(lo == 0 && hi == 4);
@@ -215,25 +204,21 @@ static void a_value_a_run_gets_a_running_median(void **state)
     find(&t, &g);
     assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
     assert_int_equal(line.n, 400);
-    for (size_t i = 0; i < line.n; i++) {
-        if (fabs(line.x[i] - 100) > 2) {
+    for (size_t i = 0; i < line.n; i++)
+        if (fabs(line.x[i] - 100) > 2)
             assert_true(fabs(line.y[i] - (line.x[i] < 100 ? 0.88 : 0.75)) < 1e-6);
-        }
-    }
     plot_polyline_free(&line);
     plot_series_grid_free(&g);
     trace_free(&t);
     /* nobody reads in a halt, and no line crosses it */
     begin(&t);
-    for (uint32_t run = 0; run < 400; run++) {
+    for (uint32_t run = 0; run < 400; run++)
         add(&t, run, 0.5 * run + (run < 200 ? 0 : 10), run < 200 ? 0.88 : 0.75);
-    }
     find(&t, &g);
     assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
     assert_int_equal(line.n, 401);
-    for (size_t i = 0; i < line.n; i++) {
+    for (size_t i = 0; i < line.n; i++)
         assert_true(i == 200 ? isnan(line.y[i]) != 0 : fabs(line.y[i] - (i < 200 ? 0.88 : 0.75)) < 1e-6);
-    }
     plot_polyline_free(&line);
     plot_series_grid_free(&g);
     trace_free(&t);
@@ -259,9 +244,8 @@ static void odd_traces_are_no_trouble(void **state)
     assert_int_equal(drawn, 1);
     plot_polyline_free(&line);
     plot_series_grid_free(&g);
-    for (int i = 0; i < 20; i++) { /* all at the same time, and missing */
+    for (int i = 0; i < 20; i++) /* all at the same time, and missing */
         add(&t, 0, 5, NAN);
-    }
     find(&t, &g);
     assert_int_equal(plot_series_range(&t, &g, TRACE_FREQ, 0.005, &lo, &hi), 1);
     assert_int_equal(plot_series_range(&t, &g, TRACE_VOLTS, 0.005, &lo, &hi), 0);
@@ -275,14 +259,10 @@ static void odd_traces_are_no_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_withstands_a_minority),
-        cmocka_unit_test(a_halt_breaks_the_lines),
-        cmocka_unit_test(a_sparse_stretch_is_drawn),
-        cmocka_unit_test(thinning_keeps_the_extremes),
-        cmocka_unit_test(the_budget_bounds_the_points),
-        cmocka_unit_test(discarded_repetitions_are_left_out),
-        cmocka_unit_test(a_value_a_run_gets_a_running_median),
-        cmocka_unit_test(odd_traces_are_no_trouble),
+        cmocka_unit_test(the_median_withstands_a_minority),    cmocka_unit_test(a_halt_breaks_the_lines),
+        cmocka_unit_test(a_sparse_stretch_is_drawn),           cmocka_unit_test(thinning_keeps_the_extremes),
+        cmocka_unit_test(the_budget_bounds_the_points),        cmocka_unit_test(discarded_repetitions_are_left_out),
+        cmocka_unit_test(a_value_a_run_gets_a_running_median), cmocka_unit_test(odd_traces_are_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,8 +253,8 @@ static void distances_of_one_kernel_are_one_line(void **state)
 {
     struct table t;
     const struct table_column columns[] = {
-        {"from", "", TABLE_TEXT, true, 0},          {"to", "", TABLE_TEXT, true, 0},
-        {"active_cores", "", TABLE_WHOLE, true, 0}, {"part", "", TABLE_TEXT, true, 0},
+        {"from", "", TABLE_TEXT, true, 0},           {"to", "", TABLE_TEXT, true, 0},
+        {"active_cores", "", TABLE_WHOLE, true, 0},  {"part", "", TABLE_TEXT, true, 0},
         {"duration_us", "us", TABLE_REAL, false, 1}, {"ipc_ratio", "", TABLE_REAL, false, 3},
         {"distance", "", TABLE_REAL, false, 0}};
     (void)state;
@@ -283,7 +283,7 @@ static void numbers_are_short(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0, "0"},       {9.125, "9.12"},   {51.25, "51.2"},   {670.4, "670"},     {1339, "1339"},
+    } cases[] = {{0, "0"},         {9.125, "9.12"},  {51.25, "51.2"},   {670.4, "670"},      {1339, "1339"},
                  {13000, "13.0k"}, {250000, "250k"}, {0.0001, "1e-04"}, {-3.14159, "-3.14"}, {2, "2"}};
     char text[16];
     (void)state;

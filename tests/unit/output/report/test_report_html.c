@@ -40,12 +40,20 @@ static void make(struct example *e, size_t kernels, unsigned cores, bool plots)
         char why[300];
         sample_table(&e->tables[i], names[i], kernels, cores);
         e->svg[i] = plots ? table_plot_svg(&e->tables[i], names[i], why, sizeof why) : NULL;
-        e->parts[i] = (struct report_part){&e->tables[i], names[i], NULL, "First finding.\nSecond finding.\n",
-                                           e->svg[i], plots ? NULL : "gnuplot is not installed",
+        e->parts[i] = (struct report_part){&e->tables[i],
+                                           names[i],
+                                           NULL,
+                                           "First finding.\nSecond finding.\n",
+                                           e->svg[i],
+                                           plots ? NULL : "gnuplot is not installed",
                                            {"tables/x.csv", "tables/x.svg"}};
     }
-    e->head = (struct report_head){.cpu = "Xeon Gold 6130", .machine = "model:xeon-gold-6130", .modelled = true,
-                                   .version = "0.1.0", .seed = "7", .date = "2026-11-22"};
+    e->head = (struct report_head){.cpu = "Xeon Gold 6130",
+                                   .machine = "model:xeon-gold-6130",
+                                   .modelled = true,
+                                   .version = "0.1.0",
+                                   .seed = "7",
+                                   .date = "2026-11-22"};
 }
 
 static void end(struct example *e)
@@ -215,8 +223,14 @@ static void nasty_texts_do_no_harm(void **state)
     make(&e, 6, 4, false);
     const struct table_pair facts[] = {{(char *)sample_nasty, (char *)sample_nasty}};
     const char *texts[] = {sample_nasty};
-    e.head = (struct report_head){sample_nasty, sample_nasty, sample_nasty, true, sample_nasty, sample_nasty,
-                                  sample_nasty, sample_nasty, facts, 1, texts, 1, texts, 1, false};
+    e.head = (struct report_head){sample_nasty, sample_nasty,
+                                  sample_nasty, true,
+                                  sample_nasty, sample_nasty,
+                                  sample_nasty, sample_nasty,
+                                  facts,        1,
+                                  texts,        1,
+                                  texts,        1,
+                                  false};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
         table_add_missing(t, sample_nasty);
@@ -225,7 +239,12 @@ static void nasty_texts_do_no_harm(void **state)
         for (size_t c = 0; c < t->n_columns; c++)
             if (t->columns[c].type == TABLE_TEXT)
                 table_set_text(t, 0, t->columns[c].name, sample_nasty);
-        e.parts[i] = (struct report_part){t, sample_nasty, sample_nasty, sample_nasty, NULL, sample_nasty,
+        e.parts[i] = (struct report_part){t,
+                                          sample_nasty,
+                                          sample_nasty,
+                                          sample_nasty,
+                                          NULL,
+                                          sample_nasty,
                                           {sample_nasty, "javascript:alert(1)", "//example.org/x"}};
     }
     char *page = page_of(&e);
@@ -233,8 +252,8 @@ static void nasty_texts_do_no_harm(void **state)
     while ((address = strstr(address, "http")) != NULL) /* as text, or encoded, it may be there */
         memcpy(address, "text", 4);
     check_page(page);
-    assert_non_null(strstr(page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39;`$(x)` ?[31m"
-                                 "\xEF\xBF\xBD"));
+    assert_non_null(
+        strstr(page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39;`$(x)` ?[31m\xEF\xBF\xBD"));
     assert_null(strstr(page, "\x1b"));
     assert_non_null(strstr(page, "href=\"javascript%3Aalert%281%29\""));
     assert_non_null(strstr(page, "href=\"example.org/x\""));
@@ -433,18 +452,24 @@ static char *inlined(const char *svg, int expected)
 static void pictures_are_fitted_into_the_page(void **state)
 {
     (void)state;
-    char *text = inlined("<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 800 400\" xmlns=\"x\">\n<title>Gnuplot</title>"
-                         "<rect id='a' fill=\"#ffffff\"/><g id=\"b\" stroke='rgb(  0, 114, 178)' fill=\"rgb(1,2,3)\">"
-                         "<text>id='x' #ffffff</text></g><use xlink:href='#a' fill='url(#b)'/></svg>", 0);
-    assert_string_equal(text, "<svg class=\"plot\" viewBox=\"0 0 800 400\" role=\"img\" aria-label=\"a &lt;title&gt;\">"
-                              "\n<rect id='p-a' fill=\"var(--paper)\"/><g id=\"p-b\" stroke='var(--series-0)' "
-                              "fill=\"rgb(1,2,3)\"><text>id='x' #ffffff</text></g><use href='#p-a' fill='url(#p-b)'/>"
-                              "</svg>");
+    char *text = inlined(
+        "<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 800 400\" xmlns=\"x\">\n<title>Gnuplot</title><rect id='a' "
+        "fill=\"#ffffff\"/><g id=\"b\" stroke='rgb(  0, 114, 178)' fill=\"rgb(1,2,3)\"><text>id='x' "
+        "#ffffff</text></g><use xlink:href='#a' fill='url(#b)'/></svg>",
+        0);
+    assert_string_equal(
+        text, "<svg class=\"plot\" viewBox=\"0 0 800 400\" role=\"img\" aria-label=\"a &lt;title&gt;\">\n<rect "
+              "id='p-a' fill=\"var(--paper)\"/><g id=\"p-b\" stroke='var(--series-0)' fill=\"rgb(1,2,3)\"><text>id='x' "
+              "#ffffff</text></g><use href='#p-a' fill='url(#p-b)'/></svg>");
     free(text);
-    static const char *const refused[] = {
-        "", "<svg>", "text", "<svg viewBox=\"0 0 0 9\"></svg>", "<svg viewBox=\"0 0 9\"></svg>",
-        "<svg viewBox=\"0 0 9 9\"><script>1</script></svg>", "<svg viewBox=\"0 0 9 9\"><image/></svg>",
-        "<svg viewBox=\"0 0 9 9\"><foreignObject/></svg>"};
+    static const char *const refused[] = {"",
+                                          "<svg>",
+                                          "text",
+                                          "<svg viewBox=\"0 0 0 9\"></svg>",
+                                          "<svg viewBox=\"0 0 9\"></svg>",
+                                          "<svg viewBox=\"0 0 9 9\"><script>1</script></svg>",
+                                          "<svg viewBox=\"0 0 9 9\"><image/></svg>",
+                                          "<svg viewBox=\"0 0 9 9\"><foreignObject/></svg>"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         text = inlined(refused[i], -1);
         assert_string_equal(text, "");

@@ -82,8 +82,9 @@ static void waits_that_rows_contradict_are_not_told(void **state)
     relaxation_row(&t, "256fma", "toggle", 5599, 3.4, 3.6);
     table_put_number(&t, "duty_us", 6210);
     relaxation_row(&t, "512or", "wait", 670, 3.4, 3.6);
-    says(&table_relaxation, &t, "Rows contradict each other, so that no wait is told: after 256fma (2 active cores) "
-                                "11335.0 [11305.0, 11365.0] us, but 4376.0 [4346.0, 4406.0] us by its row toggle");
+    says(&table_relaxation, &t,
+         "Rows contradict each other, so that no wait is told: after 256fma (2 active cores) 11335.0 [11305.0, "
+         "11365.0] us, but 4376.0 [4346.0, 4406.0] us by its row toggle");
     says_not(&table_relaxation, &t, "After 256fma a core speeds up");
     says(&table_relaxation, &t, "After 512or a core speeds up again after 670.0 [640.0, 700.0] us (2 active cores).");
     table_set_number(&t, 0, "wait_us", 5590);
@@ -100,8 +101,9 @@ static void a_wait_takes_a_lower_frequency(void **state)
     struct table t;
     begin(&t, &table_relaxation);
     relaxation_row(&t, "512fma", "wait", 1175, 3.625, 3.626);
-    says(&table_relaxation, &t, "After 512fma (2 active cores) no wait is told: before the rise the core runs at 3.625 "
-                                "[3.623, 3.627] GHz, the same code alone at 3.626 [3.624, 3.628] GHz.");
+    says(&table_relaxation, &t,
+         "After 512fma (2 active cores) no wait is told: before the rise the core runs at 3.625 [3.623, 3.627] GHz, "
+         "the same code alone at 3.626 [3.624, 3.628] GHz.");
     says_not(&table_relaxation, &t, "speeds up");
     table_set_number(&t, 0, "slow_ghz_lo", NAN);
     says(&table_relaxation, &t, "have no limits");
@@ -118,8 +120,8 @@ static void a_verdict_takes_limits_beside_a_half(void **state)
     static const struct {
         size_t yes, n;
         const char *verdict;
-    } cases[] = {{2, 7, "undecided"}, {0, 7, "no"}, {7, 7, "yes"}, {5, 7, "undecided"}, {0, 0, "undecided"},
-                 {12, 24, "undecided"}, {20, 24, "yes"}, {4, 24, "no"}};
+    } cases[] = {{2, 7, "undecided"}, {0, 7, "no"},          {7, 7, "yes"},   {5, 7, "undecided"},
+                 {0, 0, "undecided"}, {12, 24, "undecided"}, {20, 24, "yes"}, {4, 24, "no"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct estimate share = threshold_share(cases[i].yes, cases[i].n);
         assert_string_equal(relaxation_verdict(&share), cases[i].verdict);
@@ -174,8 +176,9 @@ static void costs_are_told_with_limits_or_not_at_all(void **state)
     switch_row(&t, "128fma", "512fma", "frequency", 2.8, 1.9);
     put(&t, "latency_us", 60, 0.2);
     put(&t, "overhead_us", 40, 0.3);
-    says(&table_transitions, &t, "Longest transition: 128fma to 512fma, 60.0 [59.8, 60.2] us with 2 active cores, "
-                                 "2.800 [2.798, 2.802] to 1.900 [1.898, 1.902] GHz; it costs 40.0 [39.7, 40.3] us.\n");
+    says(&table_transitions, &t,
+         "Longest transition: 128fma to 512fma, 60.0 [59.8, 60.2] us with 2 active cores, 2.800 [2.798, 2.802] to "
+         "1.900 [1.898, 1.902] GHz; it costs 40.0 [39.7, 40.3] us.\n");
     put(&t, "overhead_us", 0.02, 0.3);
     says_not(&table_transitions, &t, "costs");
     table_put_limits(&t, "overhead_us", 40, NAN, NAN);
@@ -185,8 +188,9 @@ static void costs_are_told_with_limits_or_not_at_all(void **state)
     says_not(&table_transitions, &t, "Longest");
     put(&t, "latency_us", 60, 0.2);
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
-    says(&table_transitions, &t, "No change of the frequency, wait or cost is told: " FLOATS ".\n"
-                                 "Of 1 switches between kernels 0 change the frequency");
+    says(&table_transitions, &t,
+         "No change of the frequency, wait or cost is told: " FLOATS ".\n"
+         "Of 1 switches between kernels 0 change the frequency");
     says_not(&table_transitions, &t, "Longest");
     table_free(&t);
 }
@@ -206,11 +210,12 @@ static void a_rise_takes_two_frequencies(void **state)
     assert_null(strstr(text, "w: after a wait"));
     free(text);
     put(&t, "from_ghz", 3.4, 0.002);
-    says(&table_transitions, &t, "Back up: 512fma to 256or waits 1175.0 [1155.0, 1195.0] us at the lower frequency, "
-                                 "then takes 10.0 [9.9, 10.1] us with 2 active cores, 3.400 [3.398, 3.402] to 3.626");
+    says(&table_transitions, &t,
+         "Back up: 512fma to 256or waits 1175.0 [1155.0, 1195.0] us at the lower frequency, then takes 10.0 [9.9, "
+         "10.1] us with 2 active cores, 3.400 [3.398, 3.402] to 3.626");
     switch_row(&t, "512fma", "64add", "none", 3.626, 3.626); /* as fast as before: which is it? */
-    says(&table_transitions, &t, "Rows contradict each other, 1 is not told: 512fma to 256or (frequency, waits "
-                                 "1175.0 ");
+    says(&table_transitions, &t,
+         "Rows contradict each other, 1 is not told: 512fma to 256or (frequency, waits 1175.0 ");
     says_not(&table_transitions, &t, "Back up");
     table_free(&t);
 }
@@ -247,12 +252,12 @@ static void costs_of_rows_that_contradict_each_other_are_not_told(void **state)
     struct table t;
     begin(&t, &table_overhead);
     overhead_row(&t, "512fma", 3.74, 3.5);
-    says(&table_overhead, &t, "A higher frequency pays only if it lasts 150 [145, 155] us (128fma - 512fma, 2 "
-                              "active).\nGoing down costs 20.0 [19.0, 21.0] us (128fma - 512fma); coming back up 10.0 "
-                              "[9.0, 11.0] us.\n");
+    says(&table_overhead, &t,
+         "A higher frequency pays only if it lasts 150 [145, 155] us (128fma - 512fma, 2 active).\nGoing down costs "
+         "20.0 [19.0, 21.0] us (128fma - 512fma); coming back up 10.0 [9.0, 11.0] us.\n");
     overhead_row(&t, "512or", 3.6, 3.4);
-    says(&table_overhead, &t, "Rows contradict each other, 2 are not told: with 2 active 128fma - 512fma at 3.740 "
-                              "[3.738, 3.742] and 3.500");
+    says(&table_overhead, &t,
+         "Rows contradict each other, 2 are not told: with 2 active 128fma - 512fma at 3.740 [3.738, 3.742] and 3.500");
     says_not(&table_overhead, &t, "Going down costs 20.0");
     says_not(&table_overhead, &t, "pays only");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
@@ -283,9 +288,9 @@ static void a_lower_frequency_is_one_by_its_limits(void **state)
     put(&t, "freq_ghz", 3.5, 0.02);
     put(&t, "plain_ghz", 3.53, 0.02);
     says_not(&table_trigger, &t, "512fma asks for");
-    says(&table_trigger, &t, "1 row that asks for a lower frequency is not told, for its limits and those of plain "
-                             "code overlap: 512fma at 3.500 [3.480, 3.520] GHz, plain code at 3.530 [3.510, "
-                             "3.550] GHz.");
+    says(&table_trigger, &t,
+         "1 row that asks for a lower frequency is not told, for its limits and those of plain code overlap: 512fma at "
+         "3.500 [3.480, 3.520] GHz, plain code at 3.530 [3.510, 3.550] GHz.");
     put(&t, "plain_ghz", 3.6, 0.02);
     says(&table_trigger, &t, "512fma asks for lower frequency after 500 instructions (95 %: 400 to 600)");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);

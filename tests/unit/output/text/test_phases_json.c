@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output/text/phases_json.c: the phases file has the keys of doc/formats.md, null for what was not measured, and numbers
- * that come back as they went in. */
+/* output/text/phases_json.c: the phases file has the keys of doc/formats.md, null for what was not measured, and
+ * numbers that come back as they went in. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -20,8 +20,15 @@ static const struct estimate none = {NAN, NAN, NAN};
 
 static struct phase unmeasured_phase(enum phase_kind kind, double start_us)
 {
-    struct phase p = {.kind = kind, .start_us = start_us, .duration_us = none, .freq_ghz = none, .ipc = NAN,
-                      .ipc_ratio = NAN, .volts = NAN, .share = {NAN, NAN, NAN, NAN}, .level = -1};
+    struct phase p = {.kind = kind,
+                      .start_us = start_us,
+                      .duration_us = none,
+                      .freq_ghz = none,
+                      .ipc = NAN,
+                      .ipc_ratio = NAN,
+                      .volts = NAN,
+                      .share = {NAN, NAN, NAN, NAN},
+                      .level = -1};
     return p;
 }
 
@@ -33,9 +40,8 @@ static json_t *parsed(const struct phases *p)
     assert_int_equal(text[strlen(text) - 1], '\n');
     json_error_t error;
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
+    if (root == NULL)
         print_error("%s at %d:%d in\n%s\n", error.text, error.line, error.column, text);
-    }
     assert_non_null(root);
     free(text);
     return root;
@@ -45,17 +51,16 @@ static void assert_keys(const json_t *object, const char *const *keys, size_t n)
 {
     assert_int_equal(json_object_size(object), n);
     for (size_t i = 0; i < n; i++) {
-        if (json_object_get(object, keys[i]) == NULL) {
+        if (json_object_get(object, keys[i]) == NULL)
             print_error("no key '%s'\n", keys[i]);
-        }
         assert_non_null(json_object_get(object, keys[i]));
     }
 }
 
-#define ASSERT_KEYS(object, ...)                                                                                     \
-    do {                                                                                                             \
-        static const char *const keys_[] = {__VA_ARGS__};                                                            \
-        assert_keys(object, keys_, sizeof(keys_) / sizeof(keys_[0]));                                                \
+#define ASSERT_KEYS(object, ...)                                                                                       \
+    do {                                                                                                               \
+        static const char *const keys_[] = {__VA_ARGS__};                                                              \
+        assert_keys(object, keys_, sizeof(keys_) / sizeof(keys_[0]));                                                  \
     } while (0)
 
 static double real_of(const json_t *object, const char *key)
@@ -67,29 +72,31 @@ static double real_of(const json_t *object, const char *key)
 
 static void assert_null_member(const json_t *object, const char *key)
 {
-    if (!json_is_null(json_object_get(object, key))) {
+    if (!json_is_null(json_object_get(object, key)))
         print_error("'%s' is not null\n", key);
-    }
     assert_true(json_is_null(json_object_get(object, key)));
 }
 
 static void an_empty_answer_has_all_keys(void **state)
 {
-    struct phases p = {.detectable_freq = NAN, .detectable_freq_us = NAN, .detectable_throttle = NAN,
-                       .detectable_throttle_us = NAN, .detectable_halt_us = NAN};
+    struct phases p = {.detectable_freq = NAN,
+                       .detectable_freq_us = NAN,
+                       .detectable_throttle = NAN,
+                       .detectable_throttle_us = NAN,
+                       .detectable_halt_us = NAN};
     (void)state;
     json_t *root = parsed(&p);
     ASSERT_KEYS(root, "format", "cpu", "machine", "modelled", "from", "to", "runs", "runs_used", "samples",
-                "samples_discarded", "levels_ghz",
-                "levels_ci95_ghz", "phases", "transitions", "volt_steps", "discarded", "warnings", "detectable");
+                "samples_discarded", "levels_ghz", "levels_ci95_ghz", "phases", "transitions", "volt_steps",
+                "discarded", "warnings", "detectable");
     assert_string_equal(json_string_value(json_object_get(root, "format")), "characterize-phases/1");
     assert_null_member(root, "cpu");
     assert_null_member(root, "machine");
     assert_null_member(root, "from");
     assert_null_member(root, "to");
     assert_true(json_is_false(json_object_get(root, "modelled")));
-    const char *lists[] = {"levels_ghz", "levels_ci95_ghz", "phases", "transitions", "volt_steps", "discarded",
-                           "warnings"};
+    const char *lists[] = {"levels_ghz", "levels_ci95_ghz", "phases",  "transitions",
+                           "volt_steps", "discarded",       "warnings"};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         assert_true(json_is_array(json_object_get(root, lists[i])));
         assert_int_equal(json_array_size(json_object_get(root, lists[i])), 0);
@@ -109,8 +116,14 @@ static void what_was_not_measured_is_null(void **state)
     struct volt_step step = {NAN, NAN, NAN, NAN, 0};
     double level = NAN;
     struct estimate level_limits = none;
-    struct phases p = {.phases = &phase, .n_phases = 1, .transitions = &transition, .n_transitions = 1,
-                       .volt_steps = &step, .n_volt_steps = 1, .levels_ghz = &level, .levels = &level_limits,
+    struct phases p = {.phases = &phase,
+                       .n_phases = 1,
+                       .transitions = &transition,
+                       .n_transitions = 1,
+                       .volt_steps = &step,
+                       .n_volt_steps = 1,
+                       .levels_ghz = &level,
+                       .levels = &level_limits,
                        .n_levels = 1};
     (void)state;
     json_t *root = parsed(&p);
@@ -118,11 +131,14 @@ static void what_was_not_measured_is_null(void **state)
     ASSERT_KEYS(first, "kind", "start_us", "duration_us", "duration_ci95_us", "freq_ghz", "freq_ci95_ghz", "ipc",
                 "ipc_ratio", "volts", "level", "agreeing_runs", "lvl0", "lvl1", "lvl2", "throttle");
     assert_string_equal(json_string_value(json_object_get(first, "kind")), "halt");
-    const char *unknown[] = {"duration_us", "duration_ci95_us", "freq_ghz", "freq_ci95_ghz", "ipc", "ipc_ratio",
-                             "volts", "level", "lvl0", "lvl1", "lvl2", "throttle"};
-    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+    const char *unknown[] = {"duration_us", "duration_ci95_us",
+                             "freq_ghz",    "freq_ci95_ghz",
+                             "ipc",         "ipc_ratio",
+                             "volts",       "level",
+                             "lvl0",        "lvl1",
+                             "lvl2",        "throttle"};
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         assert_null_member(first, unknown[i]);
-    }
     assert_int_equal(json_integer_value(json_object_get(first, "agreeing_runs")), 0);
     json_t *change = json_array_get(json_object_get(root, "transitions"), 0);
     ASSERT_KEYS(change, "at_us", "latency_us", "latency_ci95_us", "from_ghz", "to_ghz", "halts", "agreeing_runs");
@@ -139,18 +155,37 @@ static void what_was_not_measured_is_null(void **state)
 
 static void values_come_back(void **state)
 {
-    struct phase phase = {.kind = PHASE_THROTTLE, .start_us = -0.125, .duration_us = {20.0625, 19.875, 20.25},
-                          .freq_ghz = {2.4, 2.3995, 2.4005}, .ipc = 0.4903721, .ipc_ratio = 0.25, .volts = 0.82,
-                          .share = {0, 1, 0.5, 0.25}, .level = 1, .agreeing_runs = 98};
+    struct phase phase = {.kind = PHASE_THROTTLE,
+                          .start_us = -0.125,
+                          .duration_us = {20.0625, 19.875, 20.25},
+                          .freq_ghz = {2.4, 2.3995, 2.4005},
+                          .ipc = 0.4903721,
+                          .ipc_ratio = 0.25,
+                          .volts = 0.82,
+                          .share = {0, 1, 0.5, 0.25},
+                          .level = 1,
+                          .agreeing_runs = 98};
     double levels[] = {2.8, 1.9};
     struct estimate level_limits[] = {{2.8, 2.7997, 2.8003}, {1.9, 1.89, NAN}};
     struct discarded_run discarded = {17, "interrupted at 41 us for 2900 us"};
     char text[] = "a warning", from[] = "128fma";
     char *warnings[] = {text};
-    struct phases p = {.from = from, .modelled = true, .runs = 100, .runs_used = 99, .levels_ghz = levels,
-                       .levels = level_limits, .n_levels = 2, .phases = &phase, .n_phases = 1,
-                       .discarded = &discarded, .n_discarded = 1, .warnings = warnings, .n_warnings = 1,
-                       .detectable_freq = 0.004, .detectable_throttle = 0.942, .detectable_halt_us = 1.5};
+    struct phases p = {.from = from,
+                       .modelled = true,
+                       .runs = 100,
+                       .runs_used = 99,
+                       .levels_ghz = levels,
+                       .levels = level_limits,
+                       .n_levels = 2,
+                       .phases = &phase,
+                       .n_phases = 1,
+                       .discarded = &discarded,
+                       .n_discarded = 1,
+                       .warnings = warnings,
+                       .n_warnings = 1,
+                       .detectable_freq = 0.004,
+                       .detectable_throttle = 0.942,
+                       .detectable_halt_us = 1.5};
     (void)state;
     json_t *root = parsed(&p);
     json_t *first = json_array_get(json_object_get(root, "phases"), 0);
@@ -280,15 +315,13 @@ static void a_phase_takes_one_line(void **state)
     struct phase list[3];
     struct phases p = {.phases = list, .n_phases = 3};
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         list[i] = unmeasured_phase(PHASE_STEADY, i);
-    }
     char *text = phases_to_json(&p);
     assert_non_null(text);
     int lines = 0;
-    for (const char *c = text; (c = strstr(c, "\n    {\"kind\"")) != NULL; c++) {
+    for (const char *c = text; (c = strstr(c, "\n    {\"kind\"")) != NULL; c++)
         lines++;
-    }
     assert_int_equal(lines, 3);
     free(text);
 }

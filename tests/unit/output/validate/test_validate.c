@@ -43,7 +43,8 @@ static void test_figures(void **state)
     parse_or_fail("# first\n\n" HEAD "[frequency]\nlevel=0  active_cores=1-2 : freq_ghz = 3.7 # table 1 # really\n"
                   "[throttle]\nfrom=128fma,64add to=256fma : mean ipc_ratio = 1/4 ~ 0.1 # s\r\n"
                   "[relaxation]\n: wait_us = 650..680 ~ 10% # s\n [umask] \nevent=0x28 umask=7 : share = - # s\n"
-                  "[trigger]\nwhat=\"density limit\"  level=2 : rate_per_cycle = about 1/2 # s", &s);
+                  "[trigger]\nwhat=\"density limit\"  level=2 : rate_per_cycle = about 1/2 # s",
+                  &s);
     assert_string_equal(s.name, "N");
     assert_int_equal(s.n_figures, 5);
     const struct sku_figure *f = s.figures;
@@ -134,7 +135,7 @@ static void test_random_damage(void **state)
 {
     (void)state;
     static const char good[] = HEAD "[frequency]\nlevel=0 kernel=\"a b\" : mean freq_ghz = about 3.7..3.8 # s\n"
-                               "active_cores=1-2 : freq_ghz = 3.7..3.8 ~ 5% # s\n";
+                                    "active_cores=1-2 : freq_ghz = 3.7..3.8 ~ 5% # s\n";
     struct rng r;
     rng_init(&r, 5, 5);
     for (int i = 0; i < 20000; i++) {
@@ -281,17 +282,39 @@ static void test_precision(void **state)
         double precision;
     } cases[] = {
         /* half a unit of the last digit */
-        {"freq_ghz = 3.7", 0.05}, {"x_us = 34.4", 0.05}, {"x_us = 876", 0.5}, {"x_us = 670", 0.5},
-        {"x = 0.250", 0.0005}, {"x_us = 8..20.5", 0.5}, {"x = 1/4", 0},
+        {"freq_ghz = 3.7", 0.05},
+        {"x_us = 34.4", 0.05},
+        {"x_us = 876", 0.5},
+        {"x_us = 670", 0.5},
+        {"x = 0.250", 0.0005},
+        {"x_us = 8..20.5", 0.5},
+        {"x = 1/4", 0},
         /* approximate: a unit of the last digit that is one, at most a tenth */
-        {"wait_us = about 670", 10}, {"wait_us = about 666", 1}, {"count = about 13000", 1000}, {"x_us = about 25", 1},
-        {"x_us = about 10", 1}, {"x_us = about 20", 2}, {"x_us = about 9", 0.9}, {"x = about 2.50", 0.01},
-        {"x = about 1/4", 0.025}, {"x_us = about 100", 10}, {"x_us = about 0", 0}, {"x_us = about 650..680", 10},
+        {"wait_us = about 670", 10},
+        {"wait_us = about 666", 1},
+        {"count = about 13000", 1000},
+        {"x_us = about 25", 1},
+        {"x_us = about 10", 1},
+        {"x_us = about 20", 2},
+        {"x_us = about 9", 0.9},
+        {"x = about 2.50", 0.01},
+        {"x = about 1/4", 0.025},
+        {"x_us = about 100", 10},
+        {"x_us = about 0", 0},
+        {"x_us = about 650..680", 10},
         /* told by the file */
-        {"x_us = 34.4 ~ 14%", 4.816}, {"level = 1 ~ 0.5", 0.5}, {"share = 1 ~ 0.02", 0.02},
+        {"x_us = 34.4 ~ 14%", 4.816},
+        {"level = 1 ~ 0.5", 0.5},
+        {"share = 1 ~ 0.02", 0.02},
         /* counted, all or none */
-        {"level = 2", 0}, {"mean level = 2", 0.5}, {"halts = 2", 0}, {"mode = 1", 0}, {"phase = 1", 0},
-        {"share = 1", 0.05}, {"share = 0", 0.05}, {"share = 0.25", 0.005},
+        {"level = 2", 0},
+        {"mean level = 2", 0.5},
+        {"halts = 2", 0},
+        {"mode = 1", 0},
+        {"phase = 1", 0},
+        {"share = 1", 0.05},
+        {"share = 0", 0.05},
+        {"share = 0.25", 0.005},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sku s;
@@ -309,10 +332,14 @@ static void test_precision(void **state)
 static const char *verdict_of(const char *figure, double value, double lo, double hi)
 {
     static const struct table_column columns[] = {
-#define LIMITED(name) {name, "", TABLE_REAL, false, 1}, {name "_lo", "", TABLE_REAL, false, 1}, \
-                      {name "_hi", "", TABLE_REAL, false, 1}
-        {"kernel", "", TABLE_TEXT, true, 0}, {"active_cores", "", TABLE_WHOLE, true, 0},
-        {"level", "", TABLE_WHOLE, false, 0}, LIMITED("freq_ghz"), LIMITED("x_us"), LIMITED("ipc_ratio"),
+#define LIMITED(name)                                                                                                  \
+    {name, "", TABLE_REAL, false, 1}, {name "_lo", "", TABLE_REAL, false, 1}, {name "_hi", "", TABLE_REAL, false, 1}
+        {"kernel", "", TABLE_TEXT, true, 0},
+        {"active_cores", "", TABLE_WHOLE, true, 0},
+        {"level", "", TABLE_WHOLE, false, 0},
+        LIMITED("freq_ghz"),
+        LIMITED("x_us"),
+        LIMITED("ipc_ratio"),
         LIMITED("share"),
 #undef LIMITED
     };
@@ -350,15 +377,15 @@ static void test_verdicts(void **state)
         const char *verdict;
     } cases[] = {
         {"level=0 : freq_ghz = 2.8", 2.8, 2.79, 2.81, "agrees"},
-        {"level=0 : freq_ghz = 2.8", 2.85, 2.849, 2.851, "agrees"},       /* what is printed as 2.8 ends there */
-        {"level=0 : freq_ghz = 2.8", 2.86, 2.85, 2.87, "agrees"},         /* the limits reach it */
+        {"level=0 : freq_ghz = 2.8", 2.85, 2.849, 2.851, "agrees"}, /* what is printed as 2.8 ends there */
+        {"level=0 : freq_ghz = 2.8", 2.86, 2.85, 2.87, "agrees"},   /* the limits reach it */
         {"level=0 : freq_ghz = 2.8", 2.86, 2.851, 2.869, "deviates"},
         {"level=0 : freq_ghz = 2.8", 2.74, 2.73, 2.749, "deviates"},
-        {"level=0 : freq_ghz = 2.80", 2.81, 2.809, 2.811, "deviates"},    /* printed more precisely */
-        {"level=0 : freq_ghz = 2.8", 2.9, 2.9, 2.9, "deviates"},          /* the next step of the clock */
-        {"level=0 : freq_ghz = 2.8", 2.9, 2.8, 3.0, "undecided"},         /* too wide to tell clock steps apart */
-        {"level=0 : freq_ghz = 2.8", 2.8, 2.7, 2.9, "undecided"},         /* right by chance, perhaps */
-        {"level=0 : freq_ghz = 2.8", 2.8, NAN, NAN, "agrees"},            /* without limits the value counts */
+        {"level=0 : freq_ghz = 2.80", 2.81, 2.809, 2.811, "deviates"}, /* printed more precisely */
+        {"level=0 : freq_ghz = 2.8", 2.9, 2.9, 2.9, "deviates"},       /* the next step of the clock */
+        {"level=0 : freq_ghz = 2.8", 2.9, 2.8, 3.0, "undecided"},      /* too wide to tell clock steps apart */
+        {"level=0 : freq_ghz = 2.8", 2.8, 2.7, 2.9, "undecided"},      /* right by chance, perhaps */
+        {"level=0 : freq_ghz = 2.8", 2.8, NAN, NAN, "agrees"},         /* without limits the value counts */
         {"level=0 : freq_ghz = 2.8", 2.9, NAN, NAN, "deviates"},
         {"level=0 : freq_ghz = 2.8", NAN, NAN, NAN, "not measured"},
         {"level=1 : freq_ghz = 2.8", 2.8, 2.8, 2.8, "not measured"},
@@ -410,7 +437,8 @@ static void test_mean_and_reasons(void **state)
                   "from=128fma to=512fma : mean down_us = 42.7 # s\nfrom=128fma to=512fma : down_us = 42.7 # s\n"
                   "from=128fma to=512fma active_cores=16 : up_us = 10 # s\n"
                   "from=128fma to=256fma : down_us = 34.4 # s\n[umask]\numask=1 : share = 1 # s\n"
-                  "[overhead]\nfrom=126fma : down_us = 1 # s\nfrom=128fma active_cores=3 : down_us = 1 # s\n", &s);
+                  "[overhead]\nfrom=126fma : down_us = 1 # s\nfrom=128fma active_cores=3 : down_us = 1 # s\n",
+                  &s);
     overhead_table(&o);
     overhead_row(&o, "128fma", "512fma", 1, 51.4, 10, 900);
     overhead_row(&o, "128fma", "512fma", 16, 34.1, NAN, 150);
@@ -444,8 +472,8 @@ static void test_mean_and_reasons(void **state)
     validate_print(stream, false, &out);
     fclose(stream);
     assert_non_null(strstr(text, "deviates: 1 of 7"));
-    assert_non_null(strstr(text, "published 42.7 +-0.05, measured 51.4 [51.3, 51.5] us, +20.4 %; would find 0.585 %; "
-                                 "s"));
+    assert_non_null(
+        strstr(text, "published 42.7 +-0.05, measured 51.4 [51.3, 51.5] us, +20.4 %; would find 0.585 %; s"));
     assert_non_null(strstr(text, "needs avx2"));
     assert_non_null(strstr(text, "modelled"));
     free(text);
@@ -463,7 +491,8 @@ static void test_printed(void **state)
     char *text = NULL;
     size_t size = 0;
     parse_or_fail("format = characterize-sku/1\n[sku]\nname = N\x1b]0;evil\x07 # s\nbrand = B\x1b[2J # s\n[frequency]\n"
-                  "kernel=64add\x1b[31m : freq_ghz = 3.7 # \x1b[5mhere\xff\n: level = - # s\n", &s);
+                  "kernel=64add\x1b[31m : freq_ghz = 3.7 # \x1b[5mhere\xff\n: level = - # s\n",
+                  &s);
     frequency_table(&t);
     frequency_row(&t, 0, "64add", 1, 0, 3.7);
     table_add_missing(&t, "for \x1b[7m no reason");
@@ -569,13 +598,18 @@ static void test_detectable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),       cmocka_unit_test(test_refused_files),
-        cmocka_unit_test(test_random_damage), cmocka_unit_test(test_shipped_files),
-        cmocka_unit_test(test_precision),    cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_shipped_files),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_mean_and_reasons),
-        cmocka_unit_test(test_random_verdicts), cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_random_verdicts),
+        cmocka_unit_test(test_printed),
         cmocka_unit_test(test_detectable),
-        cmocka_unit_test(test_slips),         cmocka_unit_test(test_broken_shipped_file),
+        cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_broken_shipped_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,7 +275,7 @@ static void test_gold(void **state)
     assert_int_equal(validate_tables(&s, tables, 1, &out), 0);
     assert_int_equal(out.n_rows, s.n_figures);
     assert_int_equal(validate_count(&out, "deviates"), 0);
-    assert_int_equal(validate_count(&out, "agrees"), 20); /* 15 frequencies, 5 levels */
+    assert_int_equal(validate_count(&out, "agrees"), 20);       /* 15 frequencies, 5 levels */
     assert_int_equal(validate_count(&out, "not published"), 4); /* whatever was measured */
     assert_int_equal(sku_published(&s), s.n_figures - 4);
     assert_int_equal(validate_count(&out, "not measured"), out.n_rows - 20 - 4);

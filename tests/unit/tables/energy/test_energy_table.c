@@ -183,8 +183,8 @@ static void boosts_are_on_all_cores(void **state)
         double ghz = level_ghz(&m, "256or", cores), plain = model_volts(&m, ghz), raised = plain + boost;
         double boosted = trial % 2 == 0 ? cores : 1; /* cores */
         assert_int_equal(model_need(&m, &p, &need, &err), MACHINE_OK);
-        double watts = ghz * ((m.cycle_nj + need.ipc * nj) * (boosted * raised * raised +
-                                                              (cores - boosted) * plain * plain)) -
+        double watts = ghz * ((m.cycle_nj + need.ipc * nj) *
+                              (boosted * raised * raised + (cores - boosted) * plain * plain)) -
                        cores * core_watts(&m, "pause", ghz);
         compare(&t, row, "watts", watts);
         compare(&t, row, "nj_per_op", watts / (cores * ghz * need.ipc));
@@ -275,7 +275,7 @@ static struct {
     struct machine model;
     struct machine_ops ops;
     enum fixing fixing;
-    double longest_us; /* of a repetition */
+    double longest_us;      /* of a repetition */
     double reading_seconds; /* a reading takes so long, at the power of PAUSE on the measured core */
     double extra_joules, extra_seconds, watts;
     unsigned other_package; /* so many cores are active there, too */
@@ -469,7 +469,8 @@ static void pause_at_another_frequency_is_told(void **state)
     rig_measure(&table_energy, &m, &o, &t);
     char *text = rig_findings(&table_energy, &t);
     if (!strstr(text, "In 1 of 4 rows PAUSE ran at another frequency than the kernel (512fma on 16 cores: 2.800 GHz "
-                "against 1.900)") || !strstr(text, "those at a fixed frequency are"))
+                      "against 1.900)") ||
+        !strstr(text, "those at a fixed frequency are"))
         fail_msg("%s", text);
     free(text);
     table_free(&t);
@@ -556,8 +557,7 @@ static void cells_stand_alone(void **state)
         size_t row = find(&all, "512or", 2, table_text(&one, i, "mode"));
         for (size_t c = 0; c < one.n_columns; c++)
             if (one.columns[c].type != TABLE_TEXT)
-                assert_true(table_number(&one, i, one.columns[c].name) ==
-                            table_number(&all, row, one.columns[c].name));
+                assert_true(table_number(&one, i, one.columns[c].name) == table_number(&all, row, one.columns[c].name));
     }
     table_free(&all);
     table_free(&one);
@@ -613,8 +613,8 @@ static void cost_of_exact_cases(void **state)
 {
     (void)state;
     struct energy_stretch idle = {.joules = 20, .seconds = 1, .run_seconds = 1, .recorded_seconds = 1};
-    struct energy_stretch code = {.joules = 30, .seconds = 1, .run_seconds = 1, .operations = 5e9,
-                                  .recorded_seconds = 1};
+    struct energy_stretch code = {
+        .joules = 30, .seconds = 1, .run_seconds = 1, .operations = 5e9, .recorded_seconds = 1};
     struct energy_cost c = energy_cost_of(&idle, &code, 1);
     assert_true(c.watts == 10 && c.idle_watts == 20 && c.package_watts == 30);
     assert_true(fabs(c.nj_per_op - 2) < 1e-12);
@@ -638,16 +638,24 @@ static void cost_of_exact_cases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gold_6130_at_a_fixed_frequency), cmocka_unit_test(rows_are_the_parameters),
+        cmocka_unit_test(gold_6130_at_a_fixed_frequency),
+        cmocka_unit_test(rows_are_the_parameters),
         cmocka_unit_test(boosts_are_on_all_cores),
-        cmocka_unit_test(noise_is_survived),              cmocka_unit_test(disturbed_pairs_are_left_out),
-        cmocka_unit_test(without_figures_nothing_is_said), cmocka_unit_test(frequency_that_cannot_be_fixed),
-        cmocka_unit_test(frequency_that_is_fixed_already), cmocka_unit_test(long_repetitions_are_cut),
-        cmocka_unit_test(slow_readings_cost_nothing),     cmocka_unit_test(cells_stand_alone),
-        cmocka_unit_test(it_is_printed),                  cmocka_unit_test(models_have_the_registers),
-        cmocka_unit_test(cost_of_exact_cases),            cmocka_unit_test(siblings_are_refused),
+        cmocka_unit_test(noise_is_survived),
+        cmocka_unit_test(disturbed_pairs_are_left_out),
+        cmocka_unit_test(without_figures_nothing_is_said),
+        cmocka_unit_test(frequency_that_cannot_be_fixed),
+        cmocka_unit_test(frequency_that_is_fixed_already),
+        cmocka_unit_test(long_repetitions_are_cut),
+        cmocka_unit_test(slow_readings_cost_nothing),
+        cmocka_unit_test(cells_stand_alone),
+        cmocka_unit_test(it_is_printed),
+        cmocka_unit_test(models_have_the_registers),
+        cmocka_unit_test(cost_of_exact_cases),
+        cmocka_unit_test(siblings_are_refused),
         cmocka_unit_test(cores_of_another_package_are_not_counted),
-        cmocka_unit_test(pause_at_another_frequency_is_told), cmocka_unit_test(what_was_used_is_told),
+        cmocka_unit_test(pause_at_another_frequency_is_told),
+        cmocka_unit_test(what_was_used_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,12 @@ static void make_points(struct made *m, struct rng *r, double noise)
     m->n = 0;
     for (unsigned c = 0; c < m->cores; c++)
         for (size_t k = 0; k < m->kernels; k++)
-            m->points[m->n++] = (struct frequency_point){
-                .kernel = k, .cores = c + 1, .ghz = m->ghz[k][c] * (1 + (r ? noise * rng_normal(r) : 0)),
-                .half_width = noise * m->ghz[k][c], .row = c * m->kernels + k, .share = {NAN, NAN, NAN}};
+            m->points[m->n++] = (struct frequency_point){.kernel = k,
+                                                         .cores = c + 1,
+                                                         .ghz = m->ghz[k][c] * (1 + (r ? noise * rng_normal(r) : 0)),
+                                                         .half_width = noise * m->ghz[k][c],
+                                                         .row = c * m->kernels + k,
+                                                         .share = {NAN, NAN, NAN}};
 }
 
 static const struct frequency_point *find(const struct made *m, size_t kernel, unsigned cores)
@@ -309,8 +312,9 @@ static void test_what_is_not_steady_has_no_steps(void **state)
         m.points[i].half_width = i % 3 ? 0.001 : 0.05;
     assert_int_equal(frequency_analyse(m.points, m.n, NULL, 0, &l), 0);
     assert_int_equal(l.verdict, FREQUENCY_FLOATS);
-    assert_string_equal(l.why, "the frequency floats, or its readings scatter: the limits of 22 of "
-                                "64 frequencies are wider than 0.9 %");
+    assert_string_equal(
+        l.why,
+        "the frequency floats, or its readings scatter: the limits of 22 of 64 frequencies are wider than 0.9 %");
     frequency_levels_free(&l);
 }
 

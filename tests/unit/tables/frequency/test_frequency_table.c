@@ -47,8 +47,11 @@ static void test_the_published_table(void **state)
         {3.7, 3.5, 3.4, 3.1, 2.8}, {3.6, 3.4, 3.1, 2.6, 2.4}, {3.5, 3.1, 2.4, 2.1, 1.9}};
     static const unsigned last[5] = {2, 4, 8, 12, 16};
     static const char *const groups[5] = {"1-2", "3-4", "5-8", "9-12", "13-16"};
-    static const struct { const char *kernel; int level; } kernels[7] = {
-        {"64add", 0}, {"128or", 0}, {"128fma", 0}, {"256or", 0}, {"256fma", 1}, {"512or", 1}, {"512fma", 2}};
+    static const struct {
+        const char *kernel;
+        int level;
+    } kernels[7] = {{"64add", 0},  {"128or", 0}, {"128fma", 0}, {"256or", 0},
+                    {"256fma", 1}, {"512or", 1}, {"512fma", 2}};
     struct model model;
     struct tables_options o;
     struct table t;
@@ -139,7 +142,7 @@ static void expect_truth(const struct model *m, const struct table *t, double to
 static void test_every_shipped_model(void **state)
 {
     (void)state;
-    static const char *const names[] = {"core-i5-1035g4", "xeon-w-2104", "core-i7-6700hq", "core-i9-7940x",
+    static const char *const names[] = {"core-i5-1035g4", "xeon-w-2104",        "core-i7-6700hq", "core-i9-7940x",
                                         "core-i9-11900k", "generic-no-licence", "xeon-gold-6130"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct model model;
@@ -388,8 +391,12 @@ static int odd_register(struct machine *m, uint32_t reg, uint64_t *value, struct
     return reg == 0x1ad || reg == 0x650 ? MACHINE_OK : machine_fail(err, MACHINE_CANNOT, "", "no register %XH", reg);
 }
 
-static const struct machine_ops odd_ops = {.info = odd_info, .lacks = odd_lacks, .prepare = odd_prepare, .run = odd_run,
-                                           .finish = odd_finish, .core_kinds = odd_kinds,
+static const struct machine_ops odd_ops = {.info = odd_info,
+                                           .lacks = odd_lacks,
+                                           .prepare = odd_prepare,
+                                           .run = odd_run,
+                                           .finish = odd_finish,
+                                           .core_kinds = odd_kinds,
                                            .read_register = odd_register};
 
 static void open_odd(struct odd *o, struct machine *m, bool counts)
@@ -535,9 +542,10 @@ static void test_print_as_published(void **state)
                                   "L1 by license counters: 256fma, 512or\n"
                                   "L2 by license counters: 512fma\n"));
     assert_non_null(strstr(shown, "modelled"));
-    assert_string_equal(found, "With 16 active cores 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, "
-                               "2.800] GHz: 32 % less.\n"
-                               "Groups of active cores that share a frequency: 1-2, 3-4, 5-8, 9-12, 13-16.\n");
+    assert_string_equal(
+        found,
+        "With 16 active cores 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, 2.800] GHz: 32 % less.\n"
+        "Groups of active cores that share a frequency: 1-2, 3-4, 5-8, 9-12, 13-16.\n");
     expect_narrow(shown);
     free(shown);
     free(found);

@@ -60,7 +60,9 @@ static double numbers[6 * READINGS_MAX];
 static struct work_curve empty_curve(void)
 {
     memset(numbers, 0, sizeof numbers);
-    return (struct work_curve){.time_us = numbers, .work = numbers + READINGS_MAX, .ghz = numbers + 2 * READINGS_MAX,
+    return (struct work_curve){.time_us = numbers,
+                               .work = numbers + READINGS_MAX,
+                               .ghz = numbers + 2 * READINGS_MAX,
                                .scratch = numbers + 3 * (size_t)READINGS_MAX};
 }
 
@@ -272,7 +274,8 @@ static void up_of_sections_that_a_halt_cuts_short(void **state)
     }
     /* where few are cut, that is chance: equal work */
     struct overhead_up few[3] = {{.us = 10, .low_us = 9, .late = true, .cut = true},
-                                 {.us = 10, .low_us = 9, .late = true}, {.us = 10, .low_us = 9, .late = true}};
+                                 {.us = 10, .low_us = 9, .late = true},
+                                 {.us = 10, .low_us = 9, .late = true}};
     double us[3];
     overhead_up_choose(few, 3, us);
     assert_true(us[0] == 10 && us[1] == 10 && us[2] == 10);
@@ -306,8 +309,8 @@ static void up_is_no_interruption(void **state)
     (void)state;
     struct overhead_up u;
     /* 30 us of something else before, 60 us after, 8 us of the change */
-    struct course c = {{{300, 4000, 2}, {30, 0, 2}, {300, 4000, 2}, {8, 0, 2}, {200, 5000, 3}, {60, 0, 3},
-                        {0, 5000, 3}}, 7};
+    struct course c = {
+        {{300, 4000, 2}, {30, 0, 2}, {300, 4000, 2}, {8, 0, 2}, {200, 5000, 3}, {60, 0, 3}, {0, 5000, 3}}, 7};
     struct work_curve w = read_sections(&c, 1400, 4000, 0.5);
     assert_null(overhead_up(&w, 0.1, &u));
     assert_true(fabs(u.us - 8) < 0.11);
@@ -432,9 +435,9 @@ static void levels_differ_beyond_their_limits(void **state)
     static const struct {
         struct estimate step;
         bool differ;
-    } cases[] = {{{0.1, 0.09, 0.11}, true}, {{0.1, -0.02, 0.22}, false}, {{0.02, 0.02, 0.02}, false},
-                 {{0.04, 0.04, 0.04}, true},
-                 {{0, -0.001, 0.001}, false}, {{-0.1, -0.11, -0.09}, false}, {{NAN, NAN, NAN}, false}};
+    } cases[] = {{{0.1, 0.09, 0.11}, true},  {{0.1, -0.02, 0.22}, false}, {{0.02, 0.02, 0.02}, false},
+                 {{0.04, 0.04, 0.04}, true}, {{0, -0.001, 0.001}, false}, {{-0.1, -0.11, -0.09}, false},
+                 {{NAN, NAN, NAN}, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_true(overhead_levels_differ(&high, &cases[i].step) == cases[i].differ);
 }

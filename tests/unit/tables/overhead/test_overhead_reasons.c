@@ -51,9 +51,9 @@ static void expect_finding(const struct table *t, const char *there, const char 
 static struct {
     struct machine model;
     struct machine_ops ops;
-    double period_us, size;   /* of a wave: the frequency moves up and down by this part */
-    double step;              /* the frequency changes by this part ... */
-    uint64_t step_from;       /* ... from this repetition on */
+    double period_us, size; /* of a wave: the frequency moves up and down by this part */
+    double step;            /* the frequency changes by this part ... */
+    uint64_t step_from;     /* ... from this repetition on */
     double elapsed_us;
     double tsc_hz;
 } floating;

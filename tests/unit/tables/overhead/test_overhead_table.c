@@ -65,17 +65,16 @@ static bool row_is_true(const struct model *m, const struct table *t, size_t row
     double breakeven = table_number(t, row, "breakeven_us");
     overhead_truth(m, from, to, cores, &e);
     if (near_cost(t, row, "down_us", e.down_us) && same_absence(up, e.up_us) &&
-        same_absence(breakeven, e.breakeven_us) &&
-        (isnan(e.up_us) || near_cost(t, row, "up_us", e.up_us)) &&
+        same_absence(breakeven, e.breakeven_us) && (isnan(e.up_us) || near_cost(t, row, "up_us", e.up_us)) &&
         (isnan(e.breakeven_us) ||
          fabs(breakeven - e.breakeven_us) <= RELATIVE * e.breakeven_us + 0.5 * half_of(t, row, "breakeven_us")) &&
         fabs(table_number(t, row, "high_ghz") / e.high_ghz - 1) < 0.001 &&
         fabs(table_number(t, row, "low_ghz") / e.low_ghz - 1) < 0.001)
         return true;
-    print_message("%s: %s - %s, %u active: down %.2f us (%.2f), up %.2f us (%.2f), break-even %.1f us (%.1f), "
-                  "%.4f and %.4f GHz (%.4f, %.4f)\n", m->cpu_name, from, to, cores, down, e.down_us, up, e.up_us,
-                  breakeven, e.breakeven_us, table_number(t, row, "high_ghz"), table_number(t, row, "low_ghz"),
-                  e.high_ghz, e.low_ghz);
+    print_message("%s: %s - %s, %u active: down %.2f us (%.2f), up %.2f us (%.2f), break-even %.1f us (%.1f), %.4f and "
+                  "%.4f GHz (%.4f, %.4f)\n",
+                  m->cpu_name, from, to, cores, down, e.down_us, up, e.up_us, breakeven, e.breakeven_us,
+                  table_number(t, row, "high_ghz"), table_number(t, row, "low_ghz"), e.high_ghz, e.low_ghz);
     return false;
 }
 

@@ -156,7 +156,7 @@ static void waits_begun_anew_unnoticed_are_not_taken_for_double_ones(void **stat
         wrong += w.mode[1].n > 0;
         assert_true(fabs(w.mode[0].wait_us.value - 670) < 1.5 && w.mode[0].sd_us < 3.5);
     }
-    assert_true(wrong <= 2); /* 0.3 are expected */
+    assert_true(wrong <= 2);           /* 0.3 are expected */
     for (int i = 0; i < TABLES; i++) { /* double ones are found among them */
         unnoticed(&r, 150, 0.25, 200, &w);
         found += w.mode[1].n > 0;
@@ -482,7 +482,7 @@ static void few_cores_are_tried_where_all_show_nothing(void **state)
 static void how_it_was_measured_is_told(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"runs",    "runs_rearm", "runs_toggle", "period_us", "warmup_us",
+    static const char *const settings[] = {"runs",       "runs_rearm", "runs_toggle", "period_us", "warmup_us",
                                            "observe_us", "search_us",  "burst_us",    "toggle_us"};
     struct tables_options o;
     struct model m;

@@ -15,9 +15,10 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 
-static const char *const line_names[] = {"TSC step", "sample cost", "sample jitter", "interrupts", "lost time",
-                                         "instructions", "cycles", "reference cycles", "chain", "level 0", "level 1",
-                                         "level 2", "throttle", "raw event", "voltage", "energy"};
+static const char *const line_names[] = {"TSC step",  "sample cost",  "sample jitter", "interrupts",
+                                         "lost time", "instructions", "cycles",        "reference cycles",
+                                         "chain",     "level 0",      "level 1",       "level 2",
+                                         "throttle",  "raw event",    "voltage",       "energy"};
 enum { LINES = sizeof line_names / sizeof *line_names };
 
 /* The self-test of a model with a fault. */
@@ -83,7 +84,7 @@ static void judge(const char *what, const char *model, struct broken b, const ch
 static void test_sound_models(void **state)
 {
     (void)state;
-    static const char *const names[] = {"xeon-gold-6130", "core-i9-7940x", "xeon-w-2104", "core-i5-1035g4",
+    static const char *const names[] = {"xeon-gold-6130", "core-i9-7940x",  "xeon-w-2104",       "core-i5-1035g4",
                                         "core-i7-6700hq", "core-i9-11900k", "generic-no-licence"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         judge(names[i], names[i], (struct broken){.fault = FAULT_NONE}, "");
@@ -105,21 +106,24 @@ static void test_one_counter_broken(void **state)
         const char *what, *line;
         struct broken fault;
     } faults[] = {
-        {"instructions 1 % high", "instructions",
+        {"instructions 1 % high",
+         "instructions",
          {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 1.01}},
-        {"instructions 1 % low", "instructions",
+        {"instructions 1 % low",
+         "instructions",
          {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 0.99}},
         {"instructions stuck", "instructions", {.fault = FAULT_STUCK, .counter = COUNTER_INSTRUCTIONS}},
         {"instructions are cycles", "instructions", {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_INSTRUCTIONS}},
         {"cycles stuck", "cycles", {.fault = FAULT_STUCK, .counter = COUNTER_CYCLES}},
         {"cycles 1 % high", "cycles", {.fault = FAULT_SCALED, .counter = COUNTER_CYCLES, .factor = 1.01}},
         {"cycles of both threads", "cycles", {.fault = FAULT_SCALED, .counter = COUNTER_CYCLES, .factor = 2}},
-        {"reference cycles by a bus clock", "reference cycles",
+        {"reference cycles by a bus clock",
+         "reference cycles",
          {.fault = FAULT_SCALED, .counter = COUNTER_REF_CYCLES, .factor = 1 / 21.0}},
-        {"reference cycles 0.5 % low", "reference cycles",
+        {"reference cycles 0.5 % low",
+         "reference cycles",
          {.fault = FAULT_SCALED, .counter = COUNTER_REF_CYCLES, .factor = 0.995}},
-        {"reference cycles are cycles", "reference cycles",
-         {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_REF_CYCLES}},
+        {"reference cycles are cycles", "reference cycles", {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_REF_CYCLES}},
         {"reference cycles stuck", "reference cycles", {.fault = FAULT_STUCK, .counter = COUNTER_REF_CYCLES}},
         {"level 0 stuck", "level 0", {.fault = FAULT_STUCK, .counter = COUNTER_LVL0}},
         {"level 0 counts all", "level 0", {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_LVL0}},
@@ -162,8 +166,10 @@ static void surround(struct model *m, int world, struct rng *r)
     switch (world % 6) {
     case 0:
     case 1:
-        w->sibling = (struct model_sibling){.share = rng_range(r, 0.1, 0.7), .period_us = rng_range(r, 40, 2000),
-                                            .factor = rng_range(r, 0.4, 0.8), .chain_factor = rng_range(r, 0.6, 1),
+        w->sibling = (struct model_sibling){.share = rng_range(r, 0.1, 0.7),
+                                            .period_us = rng_range(r, 40, 2000),
+                                            .factor = rng_range(r, 0.4, 0.8),
+                                            .chain_factor = rng_range(r, 0.6, 1),
                                             .lockstep = world % 6 == 1};
         break;
     case 2:
@@ -179,8 +185,8 @@ static void surround(struct model *m, int world, struct rng *r)
         m->halt_us = 10;
         for (unsigned a = 0; a < m->n_classes; a++)
             for (unsigned b = a + 1; b < m->n_classes; b++)
-                m->transitions[a][b] = (struct model_transition){
-                    .n_steps = 1, .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
+                m->transitions[a][b] = (struct model_transition){.n_steps = 1,
+                                                                 .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
         break;
     default:
         w->carries = true;
@@ -217,9 +223,10 @@ static void test_surroundings_are_no_fault(void **state)
         bool alone = i % 6 > 2; /* with a neighbour a chain may be undecided; no other line is told instead */
         b = m.no_counters ? high : low;
         test_parsed(&m, &b, (uint64_t)i, &r, &l);
-        wrong += unexpected(what, &l, !m.no_counters                            ? "instructions"
-                                      : alone || l.line[8].verdict == SELF_TEST_FAIL ? "chain"
-                                                                                   : "");
+        wrong += unexpected(what, &l,
+                            !m.no_counters                                 ? "instructions"
+                            : alone || l.line[8].verdict == SELF_TEST_FAIL ? "chain"
+                                                                           : "");
         self_test_free(&r);
     }
     assert_int_equal(wrong, 0);
@@ -247,8 +254,8 @@ static void test_neighbours_are_no_throttling(void **state)
                                                  .lockstep = i % 5 == 4 && i < 10};
         for (unsigned a = 0; a < m.n_classes && i < 10; a++)
             for (unsigned b = a + 1; b < m.n_classes; b++)
-                m.transitions[a][b] = (struct model_transition){
-                    .n_steps = 1, .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
+                m.transitions[a][b] = (struct model_transition){.n_steps = 1,
+                                                                .steps = {{.kind = MODEL_STEP_GRANT, .grant = b}}};
         snprintf(what, sizeof what, "neighbour %d: %.2f of the time, each %.0f us", i, m.world.sibling.share,
                  m.world.sibling.period_us);
         test_parsed(&m, i < 10 ? &none : &stuck, (uint64_t)i, &r, &l);
@@ -287,7 +294,7 @@ static void test_uncounted(void **state)
         enum counter_id id;
         size_t line;
     } counters[] = {{COUNTER_CYCLES, 6}, {COUNTER_REF_CYCLES, 7}, {COUNTER_INSTRUCTIONS, 5}, {COUNTER_LVL0, 9},
-                    {COUNTER_LVL1, 10}, {COUNTER_LVL2, 11}, {COUNTER_THROTTLE, 12}, {COUNTER_EVENT, 13}};
+                    {COUNTER_LVL1, 10},  {COUNTER_LVL2, 11},      {COUNTER_THROTTLE, 12},    {COUNTER_EVENT, 13}};
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
         struct broken b = {.fault = FAULT_MISSING, .counter = counters[i].id};
         struct self_test_readings r;

@@ -389,8 +389,9 @@ static void what_is_limited_is_not_late(void **state)
         assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
         for (size_t i = 0; i < t.n; i++) {
             bool limited = t.run[i] % 5 < 2, late = t.run[i] % 7 == 0;
-            t.channel[TRACE_FREQ][i] *= (float)((limited ? factors[k % 5] : 1) *
-                                                (late && t.time_us[i] <= 0 ? 0.7 : t.time_us[i] > 0 ? 0.8 : 1));
+            t.channel[TRACE_FREQ][i] *= (float)((limited ? factors[k % 5] : 1) * (late && t.time_us[i] <= 0 ? 0.7
+                                                                                  : t.time_us[i] > 0        ? 0.8
+                                                                                                            : 1));
         }
         assert_int_equal(settling_mark_late(&t, &own, off, 20), 3);
         for (unsigned run = 0; run < 20; run++)

@@ -197,8 +197,10 @@ static void no_reach_where_rates_are_not_of_one(void **state)
         struct tables_options o;
         rig_load_plain("xeon-gold-6130", &m);
         m.throttle_distance = floor(rng_range(&r, 110, 160));
-        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65), .chain_factor = 1,
-                                                 .period_us = rng_log(&r, 20, 800), .factor = rng_range(&r, 0.4, 0.8)};
+        m.world.sibling = (struct model_sibling){.share = rng_range(&r, 0.2, 0.65),
+                                                 .chain_factor = 1,
+                                                 .period_us = rng_log(&r, 20, 800),
+                                                 .factor = rng_range(&r, 0.4, 0.8)};
         tables_options_default(&o);
         o.runs = 20;
         o.seed = k;
@@ -223,8 +225,9 @@ static void throttle_once(struct model *m, double ratio, double us)
     for (size_t from = 0; from < m->n_classes; from++)
         for (size_t to = from + 1; to < m->n_classes; to++)
             m->transitions[from][to] = (struct model_transition){
-                .n_steps = 2, .steps = {{.kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = us},
-                                        {.kind = MODEL_STEP_GRANT, .grant = (unsigned)to}}};
+                .n_steps = 2,
+                .steps = {{.kind = MODEL_STEP_THROTTLE, .ratio = ratio, .us = us},
+                          {.kind = MODEL_STEP_GRANT, .grant = (unsigned)to}}};
 }
 
 /* The table of the switch from 128fma to 512or on all cores. */
@@ -394,8 +397,8 @@ static void unlike_pairs_are_not_mixed(void **state)
     char *text = told(&t);
     assert_non_null(strstr(text, "at 1/4 of the rate for 20.0 [19.7, 20.4] us (medians and outermost limits; 3 of 5 "
                                  "pairs that throttle agree).\n"));
-    assert_non_null(strstr(text, "Otherwise: 128or -> 512or at 0.91 of the rate for 4.8 [4.6, 5.0] us; 128or -> "
-                                 "512fma at a rate that could not be told for 7.0 [6.8, 7.2] us.\n"));
+    assert_non_null(strstr(text, "Otherwise: 128or -> 512or at 0.91 of the rate for 4.8 [4.6, 5.0] us; 128or -> 512fma "
+                                 "at a rate that could not be told for 7.0 [6.8, 7.2] us.\n"));
     assert_non_null(strstr(text, "- 7.0"));
     free(text);
     phase_row(&t, "64add", "512mul", 1, 30.1, 0.25); /* one of three with fewer cores is not enough */
@@ -432,8 +435,8 @@ static void alike_numbers_of_cores_are_told_together(void **state)
         phase_row(&t, "64add", "512fma", cores, us + 0.1, 0.25);
     }
     char *text = told(&t);
-    assert_non_null(strstr(text, "15.9 [15.7, 16.2] us with 1 active core, 30.1 [29.8, 30.3] us with 2 to 4 active "
-                                 "cores (medians"));
+    assert_non_null(strstr(
+        text, "15.9 [15.7, 16.2] us with 1 active core, 30.1 [29.8, 30.3] us with 2 to 4 active cores (medians"));
     free(text);
     table_free(&t);
 }
@@ -520,12 +523,15 @@ static void limits_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_points_give_the_reach), cmocka_unit_test(bounds_are_bounds),
-        cmocka_unit_test(limits_hold),                 cmocka_unit_test(every_pair_of_the_6130),
+        cmocka_unit_test(exact_points_give_the_reach),
+        cmocka_unit_test(bounds_are_bounds),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(every_pair_of_the_6130),
         cmocka_unit_test(no_reach_where_rates_are_not_of_one),
         cmocka_unit_test(throttling_that_begins_in_cold_code),
         cmocka_unit_test(chains_that_are_throttled_are_in_the_limits),
-        cmocka_unit_test(every_shipped_model),         cmocka_unit_test(other_reaches),
+        cmocka_unit_test(every_shipped_model),
+        cmocka_unit_test(other_reaches),
         cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(unlike_pairs_are_not_mixed),
         cmocka_unit_test(alike_numbers_of_cores_are_told_together),

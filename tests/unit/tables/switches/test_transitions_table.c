@@ -319,9 +319,14 @@ static const struct estimate unknown = {NAN, NAN, NAN};
 
 static struct phase made(enum phase_kind kind, double start, double us, double ghz, double ratio, int level)
 {
-    return (struct phase){.kind = kind, .start_us = start, .duration_us = {us, us - 1, us + 1},
-                          .freq_ghz = ghz > 0 ? (struct estimate){ghz, ghz, ghz} : unknown, .ipc = ratio * 2,
-                          .ipc_ratio = ratio, .level = level, .agreeing_runs = 10};
+    return (struct phase){.kind = kind,
+                          .start_us = start,
+                          .duration_us = {us, us - 1, us + 1},
+                          .freq_ghz = ghz > 0 ? (struct estimate){ghz, ghz, ghz} : unknown,
+                          .ipc = ratio * 2,
+                          .ipc_ratio = ratio,
+                          .level = level,
+                          .agreeing_runs = 10};
 }
 
 static struct transition_summary summarize(struct phase *list, size_t n, size_t n_transitions, size_t agreeing)
@@ -329,9 +334,16 @@ static struct transition_summary summarize(struct phase *list, size_t n, size_t 
     struct trace t;
     struct transition moves[2] = {{.latency_us = {20, 19, 21}, .agreeing_runs = agreeing},
                                   {.latency_us = {10, 9, 11}, .agreeing_runs = 10}};
-    struct phases p = {.phases = list, .n_phases = n, .transitions = moves, .n_transitions = n_transitions,
-                       .runs = 10, .runs_used = 10, .detectable_freq = 0.01, .detectable_freq_us = 20,
-                       .detectable_throttle = NAN, .detectable_halt_us = NAN};
+    struct phases p = {.phases = list,
+                       .n_phases = n,
+                       .transitions = moves,
+                       .n_transitions = n_transitions,
+                       .runs = 10,
+                       .runs_used = 10,
+                       .detectable_freq = 0.01,
+                       .detectable_freq_us = 20,
+                       .detectable_throttle = NAN,
+                       .detectable_halt_us = NAN};
     struct transition_summary s;
     trace_init(&t);
     transition_summarize(&t, &p, &s);
@@ -399,8 +411,14 @@ static void what_begins_before_the_switch_is_not_of_it(void **state)
     struct phase list[] = {made(PHASE_STEADY, -50, 18.5, 3, 1, 0), made(PHASE_THROTTLE, -31.5, 6.2, 3, 0.8, 0),
                            made(PHASE_STEADY, -25.3, 25.3, 3, 1, 0), made(PHASE_STEADY, 0, 150, 3, 1, 0)};
     struct transition move = {.at_us = -31.5, .latency_us = {6.2, 6, 6.4}, .agreeing_runs = 10};
-    struct phases p = {.phases = list, .n_phases = 4, .transitions = &move, .n_transitions = 1, .runs = 10,
-                       .runs_used = 10, .detectable_freq = 0.01, .detectable_throttle = NAN,
+    struct phases p = {.phases = list,
+                       .n_phases = 4,
+                       .transitions = &move,
+                       .n_transitions = 1,
+                       .runs = 10,
+                       .runs_used = 10,
+                       .detectable_freq = 0.01,
+                       .detectable_throttle = NAN,
                        .detectable_halt_us = NAN};
     struct transition_summary s;
     struct trace t;
@@ -457,8 +475,14 @@ static void no_latency_is_below_zero(void **state)
     struct trace t;
     struct transition move = {.latency_us = {-0.01, -0.02, 0.01}, .agreeing_runs = 10};
     struct phase list[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_STEADY, 0, 150, 2, 1, 1)};
-    struct phases p = {.phases = list, .n_phases = 2, .transitions = &move, .n_transitions = 1, .runs = 10,
-                       .runs_used = 10, .detectable_freq = 0.01, .detectable_throttle = NAN,
+    struct phases p = {.phases = list,
+                       .n_phases = 2,
+                       .transitions = &move,
+                       .n_transitions = 1,
+                       .runs = 10,
+                       .runs_used = 10,
+                       .detectable_freq = 0.01,
+                       .detectable_throttle = NAN,
                        .detectable_halt_us = NAN};
     struct transition_summary s;
     trace_init(&t);
@@ -474,8 +498,8 @@ static void ratios_in_words(void **state)
     static const struct {
         double ratio;
         const char *text;
-    } cases[] = {{0.25, "1/4"}, {0.2504, "1/4"}, {0.256, "0.26"}, {0.5, "1/2"}, {0.1, "1/10"}, {0.36, "0.36"},
-                 {0.9, "0.90"}, {1, "1.00"},     {0.02, "0.02"}};
+    } cases[] = {{0.25, "1/4"},  {0.2504, "1/4"}, {0.256, "0.26"}, {0.5, "1/2"},  {0.1, "1/10"},
+                 {0.36, "0.36"}, {0.9, "0.90"},   {1, "1.00"},     {0.02, "0.02"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[16];
         transition_ratio_text(cases[i].ratio, text, sizeof text);

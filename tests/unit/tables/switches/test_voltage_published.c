@@ -40,16 +40,14 @@ static void measure_model(const char *model, const char *from, const char *to, u
     transition_defaults(&s, &a, &b);
     s.active_cores = cores;
     s.seed = seed;
-    if (machine_open_model(model, "data", &m, &err) || transition_run(&m, &s, NULL, NULL, &r, &err)) {
+    if (machine_open_model(model, "data", &m, &err) || transition_run(&m, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
-    }
     m.ops->close(&m);
     /* the modelled CPU is taken away now and then, too */
     assert_true(r.volts_missing[0] == '\0' || strstr(r.volts_missing, " readings: something else ran") != NULL);
     out->trace = r.trace; /* taken over */
-    if (phases_find(&out->trace, NULL, &out->phases, why, sizeof why)) {
+    if (phases_find(&out->trace, NULL, &out->phases, why, sizeof why))
         fail_msg("%s", why);
-    }
     free(r.invalid);
 }
 
@@ -73,9 +71,8 @@ static double volts_between(const struct trace *t, double begin, double end)
         float x = t->channel[TRACE_VOLTS][i];
         if (!isnan(x) && t->time_us[i] >= begin && t->time_us[i] < end) {
             size_t k = n++;
-            for (; k > 0 && v[k - 1] > x; k--) {
+            for (; k > 0 && v[k - 1] > x; k--)
                 v[k] = v[k - 1];
-            }
             v[k] = x;
         }
     }
@@ -95,13 +92,12 @@ static void voltage_falls_with_the_frequency(void **state)
     for (size_t i = 0; i < m.phases.n_phases; i++) {
         const struct phase *p = &m.phases.phases[i];
         assert_true((p->kind == PHASE_HALT) == (isnan(p->volts) != 0)); /* nobody reads in a halt */
-        if (p->kind == PHASE_HALT || !(p->freq_ghz.value < before - 0.1)) {
+        if (p->kind == PHASE_HALT || !(p->freq_ghz.value < before - 0.1))
             continue;
-        }
         assert_true(p->volts < volts - 0.05);
         before = p->freq_ghz.value;
         volts = p->volts;
-        static const double expected[3] = { 0.88, 0.82, 0.75 };
+        static const double expected[3] = {0.88, 0.82, 0.75};
         assert_true(seen < 3 && fabs(volts - expected[seen]) < 0.002);
         seen++;
     }
@@ -123,15 +119,17 @@ static void boost_only_where_it_was_seen(void **state)
         const char *from, *to;
         unsigned cores;
         bool boost;
-    } cases[] = { { "256fma", "512fma", 2, true },   { "256fma", "512or", 2, true }, { "256fma", "512fma", 16, false },
-                  { "128fma", "512fma", 2, false }, { "128fma", "256fma", 2, false } };
+    } cases[] = {{"256fma", "512fma", 2, true},
+                 {"256fma", "512or", 2, true},
+                 {"256fma", "512fma", 16, false},
+                 {"128fma", "512fma", 2, false},
+                 {"128fma", "256fma", 2, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct measured m;
         measure(cases[i].from, cases[i].to, cases[i].cores, &m);
         double rise = volts_between(&m.trace, 1, 15) - volts_between(&m.trace, -50, 0);
-        if (cases[i].boost ? rise < 0.01 : rise > 0.003) {
+        if (cases[i].boost ? rise < 0.01 : rise > 0.003)
             fail_msg("%s -> %s, %u cores: %+.4f V", cases[i].from, cases[i].to, cases[i].cores, rise);
-        }
         release(&m);
     }
 }
@@ -157,18 +155,16 @@ static void the_plot_shows_it(void **state)
     assert_true(line.n > 300);
     double last = -INFINITY, highest = 0, lowest = INFINITY;
     for (size_t i = 0; i < line.n; i++) {
-        if (isnan(line.y[i])) {
+        if (isnan(line.y[i]))
             continue;
-        }
         assert_true(line.x[i] >= last);
         last = line.x[i];
         highest = fmax(highest, line.y[i]);
         lowest = fmin(lowest, line.y[i]);
-        if (line.x[i] < 10) {
+        if (line.x[i] < 10)
             assert_true(fabs(line.y[i] - 0.88) < 0.003);
-        } else if (line.x[i] > 65) {
+        else if (line.x[i] > 65)
             assert_true(fabs(line.y[i] - 0.75) < 0.003);
-        }
     }
     assert_true(highest < 0.885 && lowest > 0.745);
     plot_polyline_free(&line);
@@ -185,14 +181,12 @@ static void the_json_holds_it(void **state)
     char *text = phases_to_json(&m.phases);
     assert_non_null(text);
     size_t halts = 0;
-    for (size_t i = 0; i < m.phases.n_phases; i++) {
+    for (size_t i = 0; i < m.phases.n_phases; i++)
         halts += m.phases.phases[i].kind == PHASE_HALT;
-    }
     assert_int_equal(halts, 2);
     for (const char *p = text; (p = strstr(p, "\"volts\": ")) != NULL; p++) {
-        if (strncmp(p, "\"volts\": null", strlen("\"volts\": null")) == 0) {
+        if (strncmp(p, "\"volts\": null", strlen("\"volts\": null")) == 0)
             continue;
-        }
         double volts = strtod(p + strlen("\"volts\": "), NULL);
         assert_true(volts > 0.74 && volts < 0.89);
         numbers++;
@@ -207,9 +201,8 @@ static void the_json_holds_it(void **state)
 static const struct model_phase *phase_at(const struct model_truth *t, double time)
 {
     const struct model_phase *found = NULL;
-    for (size_t i = 0; i < t->n && t->phases[i].start_us <= time; i++) {
+    for (size_t i = 0; i < t->n && t->phases[i].start_us <= time; i++)
         found = &t->phases[i];
-    }
     return found;
 }
 
@@ -219,10 +212,10 @@ static void volts_are_those_of_their_time(void **state)
     (void)state;
     static const struct {
         const char *model, *from, *to;
-    } cases[] = { { "xeon-gold-6130", "128fma", "512fma" }, { "xeon-gold-6130", "512fma", "128fma" },
-                  { "xeon-gold-6130", "256fma", "512fma" }, { "xeon-gold-6130", "512fma", "256fma" },
-                  { "xeon-w-2104", "128or", "512or-lat" },  { "xeon-w-2104", "512fma", "128or" },
-                  { "core-i9-7940x", "128fma", "512fma" },  { "core-i9-7940x", "512or", "128fma" } };
+    } cases[] = {{"xeon-gold-6130", "128fma", "512fma"}, {"xeon-gold-6130", "512fma", "128fma"},
+                 {"xeon-gold-6130", "256fma", "512fma"}, {"xeon-gold-6130", "512fma", "256fma"},
+                 {"xeon-w-2104", "128or", "512or-lat"},  {"xeon-w-2104", "512fma", "128or"},
+                 {"core-i9-7940x", "128fma", "512fma"},  {"core-i9-7940x", "512or", "128fma"}};
     size_t halts = 0, others = 0, wrong = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint64_t seed = 0; seed < 3; seed++) {

@@ -23,7 +23,7 @@
 #include "tests/support/table_rig.h"
 #include "tests/support/voltage_truth.h"
 
-#define VOLTS 0.002   /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
+#define VOLTS 0.002 /* a reading's noise is 1 mV, a median of 21 varies by a fifth of that */
 #define RELATIVE 0.01
 #define WINDOW_US 25.0 /* 21 readings take 10 us behind a fall and 16 before a rise; and times scatter */
 
@@ -133,8 +133,8 @@ static void a_voltage_may_depend_on_what_ran_before(void **state)
         double lo, hi, boost = rng_range(&r, 0.01, 0.03);
         rig_load_plain("xeon-gold-6130", &m);
         m.n_boosts = 1;
-        m.boosts[0] = (struct model_boost){.from = 0, .to = (unsigned)m.n_classes - 1, .cores = {1, m.cores},
-                                           .volts = boost};
+        m.boosts[0] = (struct model_boost){
+            .from = 0, .to = (unsigned)m.n_classes - 1, .cores = {1, m.cores}, .volts = boost};
         m.world.carries = true;
         m.world.gap_us = carried ? rng_range(&r, 1, 0.5 * m.wait_us) : rng_range(&r, 2, 5) * m.wait_us;
         tables_options_default(&o);
@@ -149,8 +149,7 @@ static void a_voltage_may_depend_on_what_ran_before(void **state)
             if (strcmp(table_text(&t, row, "from"), "512fma") != 0 || table_number(&t, row, "time_us") > 300)
                 continue; /* until then its class is held */
             double volts = table_number(&t, row, "volts"), rest = truth.from_volts;
-            voltage_range(&m, "512fma", "256fma", m.cores, &truth, table_number(&t, row, "time_us"), 1, &lo,
-                          &hi);
+            voltage_range(&m, "512fma", "256fma", m.cores, &truth, table_number(&t, row, "time_us"), 1, &lo, &hi);
             looked_at++;
             if (fabs(volts - (carried ? rest - boost : rest)) > VOLTS || volts < lo - VOLTS || volts > hi + VOLTS)
                 fail_msg("gap %.0f us, boost %.3f V: %.4f V, from rest %.4f V, passes %.4f to %.4f V", m.world.gap_us,
@@ -317,10 +316,13 @@ static void a_level_is_that_of_the_phase(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_median_keeps_steps_sharp), cmocka_unit_test(few_readings),
-        cmocka_unit_test(a_level_is_that_of_the_phase), cmocka_unit_test(every_shipped_model),
+        cmocka_unit_test(a_median_keeps_steps_sharp),
+        cmocka_unit_test(few_readings),
+        cmocka_unit_test(a_level_is_that_of_the_phase),
+        cmocka_unit_test(every_shipped_model),
         cmocka_unit_test(a_voltage_may_depend_on_what_ran_before),
-        cmocka_unit_test(told_to_a_person),             cmocka_unit_test(what_cannot_be_read_is_missing),
+        cmocka_unit_test(told_to_a_person),
+        cmocka_unit_test(what_cannot_be_read_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,23 +216,23 @@ static void broken_files_are_refused(void **state)
         {"{\"format\": \"characterize-table/1\", \"table\": \"t\"}", "\"columns\" holds 0"},
         {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [], \"types\": []}",
          "not of one length"},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
-         "\"types\": [\"blob\"]}",
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
+         "[\"blob\"]}",
          "column 1"},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
-         "\"types\": [\"real\"], \"rows\": [[1], [\"x\"]]}",
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
+         "[\"real\"], \"rows\": [[1], [\"x\"]]}",
          "row 2: a is not of type real"},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
-         "\"types\": [\"real\"], \"decimals\": [2000000000], \"rows\": [[1]]}",
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
+         "[\"real\"], \"decimals\": [2000000000], \"rows\": [[1]]}",
          "column 1: \"decimals\" are 0 to 17"},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
-         "\"types\": [\"real\"], \"decimals\": [-1], \"rows\": [[1]]}",
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
+         "[\"real\"], \"decimals\": [-1], \"rows\": [[1]]}",
          "column 1: \"decimals\" are 0 to 17"},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
-         "\"types\": [\"real\"], \"rows\": [[1, 2]]}",
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
+         "[\"real\"], \"rows\": [[1, 2]]}",
          "row 1 has 2 fields"},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], "
-         "\"types\": [\"real\"], \"rows\": [], \"missing\": [{}]}",
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
+         "[\"real\"], \"rows\": [], \"missing\": [{}]}",
          "no \"why\""},
     };
     (void)state;
@@ -240,9 +240,8 @@ static void broken_files_are_refused(void **state)
         struct table t;
         char why[300] = "";
         assert_int_equal(table_from_json(cases[i].text, strlen(cases[i].text), "x.json", &t, why, sizeof(why)), -1);
-        if (strstr(why, cases[i].said) == NULL) {
+        if (strstr(why, cases[i].said) == NULL)
             fail_msg("case %zu: said '%s'", i, why);
-        }
         table_free(&t);
     }
 }

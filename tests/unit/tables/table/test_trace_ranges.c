@@ -33,17 +33,37 @@ struct end {
     const char *column, *inside, *outside;
 };
 static const struct end ends[] = {
-    {"freq_ghz", "1e-9", "0"},      {"freq_ghz", "0.0001", "0.0000"}, {"freq_ghz", "0.4", "-1.9"},
-    {"freq_ghz", "100", "100.001"}, {"freq_ghz", "9.1", "2800086"},   {"freq_ghz", "1e-20", "1e30"},
-    {"freq_ghz", "5.7", "5700"},    {"ipc", "0", "-0.0001"},          {"ipc", "0.5", "-1"},
+    {"freq_ghz", "1e-9", "0"},
+    {"freq_ghz", "0.0001", "0.0000"},
+    {"freq_ghz", "0.4", "-1.9"},
+    {"freq_ghz", "100", "100.001"},
+    {"freq_ghz", "9.1", "2800086"},
+    {"freq_ghz", "1e-20", "1e30"},
+    {"freq_ghz", "5.7", "5700"},
+    {"ipc", "0", "-0.0001"},
+    {"ipc", "0.5", "-1"},
     {"freq_ghz", "1e-30", "1e-300"}, /* which is 0 in single precision */
-    {"ipc", "64", "64.001"},        {"ipc", "8", "1e308"},            {"volts", "0.1", "0.0999"},
-    {"volts", "1.25", "0"},         {"volts", "3", "3.0001"},         {"volts", "0.8", "-0.8"},
-    {"volts", "0.952", "952"},      {"lvl0", "-0.5", "-0.501"},       {"lvl0", "1.5", "1.501"},
-    {"lvl1", "1", "7"},             {"lvl1", "0", "-3"},              {"lvl2", "1.03", "5"},
-    {"lvl2", "-0.02", "-1"},        {"throttle", "1.2", "100"},       {"throttle", "0", "-1e400"},
-    {"time_us", "-1e12", "-1.001e12"}, {"time_us", "1e12", "1e18"},   {"time_us", "0", "1e400"},
-    {"run", "0", "-1"},             {"run", "4294967295", "4294967296"}, {"run", "7", "1.5"},
+    {"ipc", "64", "64.001"},
+    {"ipc", "8", "1e308"},
+    {"volts", "0.1", "0.0999"},
+    {"volts", "1.25", "0"},
+    {"volts", "3", "3.0001"},
+    {"volts", "0.8", "-0.8"},
+    {"volts", "0.952", "952"},
+    {"lvl0", "-0.5", "-0.501"},
+    {"lvl0", "1.5", "1.501"},
+    {"lvl1", "1", "7"},
+    {"lvl1", "0", "-3"},
+    {"lvl2", "1.03", "5"},
+    {"lvl2", "-0.02", "-1"},
+    {"throttle", "1.2", "100"},
+    {"throttle", "0", "-1e400"},
+    {"time_us", "-1e12", "-1.001e12"},
+    {"time_us", "1e12", "1e18"},
+    {"time_us", "0", "1e400"},
+    {"run", "0", "-1"},
+    {"run", "4294967295", "4294967296"},
+    {"run", "7", "1.5"},
 };
 
 /* The third of five samples holds the value, in column 2 or, of the run and the time, where these are. */
@@ -122,9 +142,9 @@ static void a_core_is_at_one_level_at_a_time(void **state)
         const char *levels;
         bool good;
     } cases[] = {
-        {"1,0,0", true}, {"0.5,0.5,0", true}, {"0,0,0", true}, {"1.02,0.01,0", true}, {"0.5,0.5,0.5", true},
-        {"1,1,", true}, {",1,1", true}, {"1,1,0", false}, {"0.6,0.5,0.5", false}, {"1,1,1", false},
-        {"-0.4,-0.3,0", false}, {"-0.4,1.4,0", true},
+        {"1,0,0", true},        {"0.5,0.5,0", true}, {"0,0,0", true},        {"1.02,0.01,0", true},
+        {"0.5,0.5,0.5", true},  {"1,1,", true},      {",1,1", true},         {"1,1,0", false},
+        {"0.6,0.5,0.5", false}, {"1,1,1", false},    {"-0.4,-0.3,0", false}, {"-0.4,1.4,0", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
@@ -165,8 +185,8 @@ static void fewer_than_one_in_a_thousand_are_discarded(void **state)
     static const struct {
         size_t n, bad;
         bool taken;
-    } cases[] = {{5, 1, false},      {999, 1, false},    {1000, 1, false},  {1001, 1, true},  {2000, 2, false},
-                 {2001, 2, true},    {20000, 20, false}, {20001, 20, true}, {20000, 19, true}, {3000, 3000, false}};
+    } cases[] = {{5, 1, false},   {999, 1, false},    {1000, 1, false},  {1001, 1, true},   {2000, 2, false},
+                 {2001, 2, true}, {20000, 20, false}, {20001, 20, true}, {20000, 19, true}, {3000, 3000, false}};
     static const char *const columns[] = {"freq_ghz", "ipc", "time_us", "run"};
     for (size_t i = 0; i < 4 * (sizeof cases / sizeof *cases); i++) {
         size_t n = cases[i / 4].n, bad = cases[i / 4].bad, size;
@@ -239,9 +259,14 @@ static void discarded_samples_are_counted(void **state)
 static void counts_that_cannot_be(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"",       "3",        "0 of 9000", "3 of 3000",   "-3 of 9000",   "3 of -9000",
-                                        "3 of",   "3 of 9e3", "3 of 9000x", "3  of 9000", "9 of 9000",    "3.0 of 9000",
-                                        "3 of  9", "99999999999999999 of 999999999999999999999", "+3 of 9000"};
+    static const char *const wrong[] = {"",           "3",
+                                        "0 of 9000",  "3 of 3000",
+                                        "-3 of 9000", "3 of -9000",
+                                        "3 of",       "3 of 9e3",
+                                        "3 of 9000x", "3  of 9000",
+                                        "9 of 9000",  "3.0 of 9000",
+                                        "3 of  9",    "99999999999999999 of 999999999999999999999",
+                                        "+3 of 9000"};
     uint64_t n, of;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         if (trace_samples_discarded(wrong[i], &n, &of))
@@ -313,10 +338,42 @@ static char *good_file(size_t *size)
 /* Text for a cell; *number: what it says, NaN: none. */
 static void nonsense(struct rng *r, char *out, size_t size, double *number)
 {
-    static const char *const words[] = {"inf", "-inf", "infinity", "NaN", "-nan", "nan(0x7)", "0x1p3", "0x10", "1e400",
-                                        "-1e400", "1e-400", "--1", "1e", "e1", ".", "-", "+", "2,8", "2.8 GHz", "two",
-                                        "\"", "\"\"", "''", "1;2", "1_000", "\t", "99999999999999999999", "-0", "00",
-                                        "1e18", "-3", "7", "4294967296", "18446744073709551615", "\xff", "0.1.2"};
+    static const char *const words[] = {"inf",
+                                        "-inf",
+                                        "infinity",
+                                        "NaN",
+                                        "-nan",
+                                        "nan(0x7)",
+                                        "0x1p3",
+                                        "0x10",
+                                        "1e400",
+                                        "-1e400",
+                                        "1e-400",
+                                        "--1",
+                                        "1e",
+                                        "e1",
+                                        ".",
+                                        "-",
+                                        "+",
+                                        "2,8",
+                                        "2.8 GHz",
+                                        "two",
+                                        "\"",
+                                        "\"\"",
+                                        "''",
+                                        "1;2",
+                                        "1_000",
+                                        "\t",
+                                        "99999999999999999999",
+                                        "-0",
+                                        "00",
+                                        "1e18",
+                                        "-3",
+                                        "7",
+                                        "4294967296",
+                                        "18446744073709551615",
+                                        "\xff",
+                                        "0.1.2"};
     *number = NAN;
     if (rng_chance(r, 0.4)) {
         snprintf(out, size, "%s", words[rng_int(r, 0, (int)(sizeof words / sizeof *words) - 1)]);

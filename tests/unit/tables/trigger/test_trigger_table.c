@@ -164,8 +164,7 @@ static size_t row(const struct table *t, const char *what, const char *kernel, c
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *partner = table_text(t, i, "with");
         if (strcmp(table_text(t, i, "what"), what) != 0 || strcmp(table_text(t, i, "kernel"), kernel) != 0 ||
-            (with && (!partner || strcmp(partner, with) != 0)) ||
-            (asks && strcmp(table_text(t, i, "asks"), asks) != 0))
+            (with && (!partner || strcmp(partner, with) != 0)) || (asks && strcmp(table_text(t, i, "asks"), asks) != 0))
             continue;
         if (found != SIZE_MAX)
             fail_msg("two rows %s %s", what, kernel);
@@ -212,8 +211,8 @@ static unsigned sparsest(double throughput, double issue, double rate, double *a
     return found;
 }
 
-static void check_density(const struct table *t, const char *kernel, const char *asks, double throughput,
-                          double issue, double rate)
+static void check_density(const struct table *t, const char *kernel, const char *asks, double throughput, double issue,
+                          double rate)
 {
     double at, next;
     size_t i = row(t, "density limit", kernel, NULL, asks);
@@ -457,8 +456,8 @@ static void limits_are_around_the_value(void **state)
         for (size_t row = 0; row < t.n_rows; row++) {
             double value = table_number(&t, row, "count");
             if (value < table_number(&t, row, "count_lo") || value > table_number(&t, row, "count_hi"))
-                fail_msg("seed %u: %g is not within %g to %g", (unsigned)seed, value,
-                         table_number(&t, row, "count_lo"), table_number(&t, row, "count_hi"));
+                fail_msg("seed %u: %g is not within %g to %g", (unsigned)seed, value, table_number(&t, row, "count_lo"),
+                         table_number(&t, row, "count_hi"));
         }
         table_free(&t);
     }

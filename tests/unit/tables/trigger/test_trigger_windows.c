@@ -182,7 +182,10 @@ static void slow_transitions_give_the_same_counts(void **state)
 static void short_waits_give_the_truth_or_nothing(void **state)
 {
     static struct model m;
-    static const struct { double us; size_t counts; } wait[] = {{20, 0}, {60, 0}, {100, 2}, {200, 2}};
+    static const struct {
+        double us;
+        size_t counts;
+    } wait[] = {{20, 0}, {60, 0}, {100, 2}, {200, 2}};
     (void)state;
     for (size_t c = 0; c < sizeof wait / sizeof wait[0]; c++) {
         struct table t;
@@ -292,7 +295,8 @@ static void large_counts_are_found(void **state)
     measure(&m, &t);
     char *text = rig_findings(&table_trigger, &t);
     assert_ptr_equal(strstr(text, "No lower frequency was seen on 8 active cores after bursts of up to 200 us of 2 "
-                                  "kernels: none lower by more than 0.0"), text);
+                                  "kernels: none lower by more than 0.0"),
+                     text);
     assert_true(table_number(&t, 0, "longest_us") >= 200);
     free(text);
     table_free(&t);
@@ -336,8 +340,8 @@ static void close_levels_are_told_apart_or_not_told(void **state)
         rig_measure(&table_trigger, &m, &o, &t);
         for (size_t i = 0; i < t.n_rows; i++) {
             bool heavy = table_says(&t, i, "kernel", "512fma");
-            if (!table_says(&t, i, "what", "count") && !(table_says(&t, i, "what", "density") &&
-                                                         table_number(&t, i, "density") <= 1))
+            if (!table_says(&t, i, "what", "count") &&
+                !(table_says(&t, i, "what", "density") && table_number(&t, i, "density") <= 1))
                 continue;
             bool right = table_says(&t, i, "asks", heavy ? "level 2" : "level 1");
             asked++;

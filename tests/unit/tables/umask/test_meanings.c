@@ -19,8 +19,8 @@
 static const struct {
     unsigned width;
     bool heavy;
-} kinds[] = {{64, false}, {64, true}, {128, false}, {128, true}, {256, false}, {256, true}, {512, false}, {512, true},
-             {8192, true}};
+} kinds[] = {{64, false}, {64, true},   {128, false}, {128, true}, {256, false},
+             {256, true}, {512, false}, {512, true},  {8192, true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static struct meaning_input input_of(const double shares[KINDS], const struct meaning_change *changes, size_t n)
@@ -93,10 +93,10 @@ static void throttling_is_told_from_other_changes(void **state)
         {{{0.2, 0.2, 0}, {0, 0, 0}}, "throttled", true},
         {{{0.2, 0.4, 0}, {0.2, 0.2, 0}}, "changes", false}, /* some of the throttled cycles only */
         {{{0.2, 0, 0}, {0, 0, 0}}, "changes", false},
-        {{{0.2, NAN, 0}, {0, NAN, 0}}, "changes", false},   /* not known whether it was slow */
+        {{{0.2, NAN, 0}, {0, NAN, 0}}, "changes", false}, /* not known whether it was slow */
         {{{0, 0.3, 0}, {0, 0, 0}}, "nothing", false},
-        {{{0, 0, 0}, {0, 0, 0}}, "nothing", true},          /* nothing was throttled: nothing to count */
-        {{{0, 0.02, 0}, {0.02, 0, 0}}, "changes", true},    /* or no more than the samples at the edges */
+        {{{0, 0, 0}, {0, 0, 0}}, "nothing", true},       /* nothing was throttled: nothing to count */
+        {{{0, 0.02, 0}, {0.02, 0, 0}}, "changes", true}, /* or no more than the samples at the edges */
         {{{0, NAN, 0}, {0, NAN, 0}}, "nothing", true},
         /* what is slow for another reason is not counted */
         {{{0, 0.3, 0.31}, {0, 0, 0}}, "nothing", true},
@@ -155,7 +155,8 @@ static struct trace trace_of(const struct row *rows, size_t n)
     struct trace t;
     trace_init(&t);
     assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) |
-                     trace_add_extra(&t, "event_28_40"), 0);
+                         trace_add_extra(&t, "event_28_40"),
+                     0);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(trace_append(&t, rows[i].run, rows[i].us), 0);
         t.channel[TRACE_FREQ][i] = rows[i].ghz;
@@ -169,12 +170,10 @@ static void shares_are_of_cycles(void **state)
 {
     (void)state;
     static const struct row rows[] = {
-        {0, 0, 9, 1, "1"},                       /* tells only where the next one begins */
-        {0, 1, 3, 0.5F, "1"}, {0, 3, 1, 2, "0"}, /* 3000 cycles counted, 2000 not */
-        {1, 0, 9, 1, "1"},
-        {1, 1, 3, 2, "0"},    {1, 2, 1, 2, "1"}, /* 3000 not, 1000 counted */
-        {2, 0, 9, 1, "1"},
-        {2, 1, 3, 2, "1"},    {2, 2, 1, 2, ""},  /* not counted throughout: left out */
+        {0, 0, 9, 1, "1"},                                          /* tells only where the next one begins */
+        {0, 1, 3, 0.5F, "1"}, {0, 3, 1, 2, "0"},                    /* 3000 cycles counted, 2000 not */
+        {1, 0, 9, 1, "1"},    {1, 1, 3, 2, "0"}, {1, 2, 1, 2, "1"}, /* 3000 not, 1000 counted */
+        {2, 0, 9, 1, "1"},    {2, 1, 3, 2, "1"}, {2, 2, 1, 2, ""},  /* not counted throughout: left out */
     };
     size_t runs;
     struct trace t = trace_of(rows, sizeof rows / sizeof *rows);
@@ -211,9 +210,12 @@ static void nothing_has_no_share(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_named),           cmocka_unit_test(kernels_of_one_kind_may_differ),
-        cmocka_unit_test(throttling_is_told_from_other_changes), cmocka_unit_test(documentation),
-        cmocka_unit_test(there_is_room_for_so_many_kinds), cmocka_unit_test(shares_are_of_cycles),
+        cmocka_unit_test(kinds_are_named),
+        cmocka_unit_test(kernels_of_one_kind_may_differ),
+        cmocka_unit_test(throttling_is_told_from_other_changes),
+        cmocka_unit_test(documentation),
+        cmocka_unit_test(there_is_room_for_so_many_kinds),
+        cmocka_unit_test(shares_are_of_cycles),
         cmocka_unit_test(nothing_has_no_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,6 @@ static const char *reading(const struct table *t, unsigned umask)
     return text ? text : "";
 }
 
-
 static const char *disagreement(const struct table *t, unsigned umask)
 {
     const char *text = table_text(t, find(t, umask, "64add", "steady"), "disagrees");
@@ -404,8 +403,8 @@ static void it_is_printed(void **state)
     text = rig_printed(&table_umask, &t);
     assert_non_null(strstr(text, "512fma           .     .     .     .     . 1.000"));
     assert_non_null(strstr(text, "  08H  heavy 256  "));
-    assert_non_null(strstr(text, "02H up to 128 bit; 04H light 256; 08H heavy 256; 10H light 512; 20H heavy 512; 40H "
-                                 "throttled.\n"));
+    assert_non_null(strstr(
+        text, "02H up to 128 bit; 04H light 256; 08H heavy 256; 10H light 512; 20H heavy 512; 40H throttled.\n"));
     assert_non_null(strstr(text, "modelled"));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 100 || strncmp(line, "Event 28H", 9) == 0 || strstr(line, "offer"));
@@ -480,8 +479,10 @@ static void what_else_is_slow_is_not_throttled(void **state)
             m.world.cold_us = worlds[w].cold_us;
             m.world.cold_factor = worlds[w].cold_factor;
             if (worlds[w].sibling_share > 0)
-                m.world.sibling = (struct model_sibling){.share = worlds[w].sibling_share, .chain_factor = 1,
-                                                         .period_us = rng_range(&r, 500, 4500), .factor = 0.6};
+                m.world.sibling = (struct model_sibling){.share = worlds[w].sibling_share,
+                                                         .chain_factor = 1,
+                                                         .period_us = rng_range(&r, 500, 4500),
+                                                         .factor = 0.6};
             throttle_alike(&m, throttles ? ratio : NAN, us);
             expect_of_throttle_event(&m, throttles ? "throttled" : "nothing");
             m.counts_throttle = false;
@@ -500,11 +501,16 @@ static void what_else_is_slow_is_not_throttled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gold_6130_reads_as_published), cmocka_unit_test(readings_follow_permuted_bits),
-        cmocka_unit_test(disagreement_is_told),         cmocka_unit_test(transitions_are_the_models),
-        cmocka_unit_test(other_processors_are_refused), cmocka_unit_test(ice_lake_disagrees),
-        cmocka_unit_test(constant_counter_is_told),     cmocka_unit_test(few_counters_take_more_runs),
-        cmocka_unit_test(cells_stand_alone),            cmocka_unit_test(it_is_printed),
+        cmocka_unit_test(gold_6130_reads_as_published),
+        cmocka_unit_test(readings_follow_permuted_bits),
+        cmocka_unit_test(disagreement_is_told),
+        cmocka_unit_test(transitions_are_the_models),
+        cmocka_unit_test(other_processors_are_refused),
+        cmocka_unit_test(ice_lake_disagrees),
+        cmocka_unit_test(constant_counter_is_told),
+        cmocka_unit_test(few_counters_take_more_runs),
+        cmocka_unit_test(cells_stand_alone),
+        cmocka_unit_test(it_is_printed),
         cmocka_unit_test(few_kernels_claim_little),
         cmocka_unit_test(mild_throttling_and_none_agree_with_the_documents),
         cmocka_unit_test(what_else_is_slow_is_not_throttled),
