@@ -13,6 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
 #include "probes/energy.h"
+#include "tables/energy/energy_plot.h"
 #include "tables/kinds.h"
 
 enum { AUTOMATIC, FIXED, MODES };
@@ -465,4 +466,5 @@ const struct table_kind table_energy = {
     .measure = energy_energy_measure,
     .print = energy_energy_print,
     .findings = energy_energy_findings,
+    .plot = energy_plot,
 };

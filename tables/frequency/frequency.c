@@ -358,4 +358,5 @@ const struct table_kind table_frequency = {
     .conclude = frequency_conclude,
     .print = frequency_print,
     .findings = frequency_findings,
+    .plot = frequency_plot,
 };

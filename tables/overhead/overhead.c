@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/overhead/overhead_plot.h"
 #include "tables/kinds.h"
 #include "tables/overhead/overhead_measure.h"
 #include "tables/overhead/overhead_print.h"
@@ -290,4 +291,5 @@ const struct table_kind table_overhead = {
     .measure = overhead_overhead_measure,
     .print = overhead_overhead_print,
     .findings = overhead_findings,
+    .plot = overhead_plot,
 };

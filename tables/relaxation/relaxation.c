@@ -150,4 +150,5 @@ const struct table_kind table_relaxation = {
     .measure = relaxation_measure,
     .print = relaxation_print,
     .findings = relaxation_findings,
+    .plot = relaxation_plot,
 };

@@ -10,6 +10,7 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/switches/throttle_distance.h"
+#include "tables/switches/throttle_plot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/throttle_print.h"
@@ -360,4 +361,5 @@ const struct table_kind table_throttle = {
     .conclude = throttle_conclude,
     .print = throttle_print,
     .findings = throttle_findings,
+    .plot = throttle_plot,
 };

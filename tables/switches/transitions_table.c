@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tables/switches/transitions_plot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_findings.h"
@@ -128,4 +129,5 @@ const struct table_kind table_transitions = {
     .measure = transitions_table_measure,
     .print = transitions_table_print,
     .findings = transition_findings,
+    .plot = transitions_plot,
 };

@@ -6,6 +6,7 @@
 
 #include "tables/table/estimates.h"
 #include "tables/switches/volt_points.h"
+#include "tables/switches/voltage_plot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 
@@ -236,4 +237,5 @@ const struct table_kind table_voltage = {
     .measure = voltage_measure,
     .print = voltage_print,
     .findings = voltage_findings,
+    .plot = voltage_plot,
 };

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tables/table/chart.h"
 #include "tables/table/table.h"
 #include "drivers/machine.h"
 #include "kernels/kernels.h"
@@ -92,6 +93,9 @@ struct table_kind {
     void (*print)(FILE *out, bool colour, const struct table *t);
     /* One to three lines, the most important first: what was found. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);
+    /* Describes the picture, whose title and subtitle are set already. Columns may be lacking: the table may have been
+     * written by another version. NULL: there is none. Pure. */
+    void (*plot)(const struct table *t, struct chart *c);
 };
 
 /* All tables, in the order in which --all measures them; *n is set. tables/registry.c */

@@ -467,4 +467,5 @@ const struct table_kind table_trigger = {
     .conclude = trigger_conclude,
     .print = trigger_print,
     .findings = trigger_findings,
+    .plot = trigger_plot,
 };

@@ -13,6 +13,7 @@
 #include "tables/umask/shares.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
+#include "tables/umask/umask_plot.h"
 #include "tables/kinds.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
@@ -638,4 +639,5 @@ const struct table_kind table_umask = {
     .conclude = umask_umask_conclude,
     .print = umask_umask_print,
     .findings = umask_umask_findings,
+    .plot = umask_plot,
 };
