@@ -11,21 +11,9 @@
 #include <stdint.h>
 
 #include "kernels/kernels.h"
+#include "util/error.h"
 
 enum { MACHINE_COUNTERS_MAX = 12 };
-
-/* Exit statuses of design.md, as machines report them. */
-enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2, MACHINE_CANNOT = 3 };
-
-struct machine_error {
-    enum machine_status status;
-    char text[500];   /* one line: what, where, why */
-    char remedy[200]; /* what a person can do about it; may be empty */
-};
-
-/* Fills *err (the text as printf does) and returns `status`. */
-__attribute__((format(printf, 4, 5))) int machine_fail(struct machine_error *err, enum machine_status status,
-                                                       const char *remedy, const char *text, ...);
 
 enum counter_id {
     COUNTER_CYCLES,       /* unhalted core cycles */
