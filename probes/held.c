@@ -17,7 +17,7 @@ double held_away_us(double period_us)
 }
 
 int held_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
-                transition_progress *progress, void *data, struct held_course *out, struct machine_error *err)
+                transition_progress *progress, void *data, struct switch_cost *out, struct machine_error *err)
 {
     double away_us = held_away_us(s->period_us), shown_us = until_us * 1.1 + 3 * s->period_us;
     double after_us = 1.1 * shown_us + 2 * s->period_us; /* so that the last bin ends in it, too */
@@ -51,7 +51,8 @@ int held_record(struct machine *m, const struct transition_setup *s, double sett
     }
     sequence_end(&q);
     /* off either end of the second kernel's first part: its switches do not fall on readings */
-    if (!status && held_course_of(&t, s->period_us, shown_us, -away_us - 0.9 * full_us, -away_us - 0.1 * full_us, out))
+    if (!status &&
+        switch_cost_measure(&t, s->period_us, shown_us, -away_us - 0.9 * full_us, -away_us - 0.1 * full_us, out))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     trace_free(&t);
     return status;

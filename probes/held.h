@@ -2,12 +2,12 @@
 /*
  * The switch of a transition_setup while all that the second kernel asks for is held: it runs until it has settled, the
  * first one for HELD_AWAY_US only, much shorter than any known wait for a higher frequency, then it again
- * (analysis/phases/held.h tells what for).
+ * (analysis/phases/switch_cost.h tells what for).
  */
 #ifndef CHARACTERIZE_PROBE_HELD_H
 #define CHARACTERIZE_PROBE_HELD_H
 
-#include "analysis/phases/held.h"
+#include "analysis/phases/switch_cost.h"
 #include "probes/transition.h"
 
 /* How long the first kernel runs in between, us: shorter than any known wait for a lower level (README, Limits), and
@@ -20,6 +20,6 @@ double held_away_us(double period_us);
  * early, with what there is.
  */
 int held_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
-                transition_progress *progress, void *data, struct held_course *out, struct machine_error *err);
+                transition_progress *progress, void *data, struct switch_cost *out, struct machine_error *err);
 
 #endif

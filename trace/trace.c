@@ -175,6 +175,18 @@ int trace_append(struct trace *t, uint32_t run, double time_us)
     return 0;
 }
 
+size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us)
+{
+    while (first < past) {
+        size_t middle = first + (past - first) / 2;
+        if (t->time_us[middle] > time_us)
+            past = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
 /* Appends a text to the arena; *offset is set to where it stands. */
 static int keep_text(struct trace *t, const char *text, uint64_t *offset)
 {

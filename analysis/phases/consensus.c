@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/phases/edges.h"
 #include "analysis/phases/findings.h"
+#include "analysis/phases/segmentation_find.h"
 #include "analysis/stats/robust.h"
 
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
@@ -33,8 +35,7 @@ static bool consensus_interrupted(const struct runs *r, size_t run, const struct
     *what = NULL;
     for (size_t k = 0; k < s->n_gaps; k++) {
         const struct gap *g = &r->gap[s->first_gap + k];
-        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) &&
-            !segmentation_gap_is_halt(r, g))
+        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) && !runs_gap_is_halt(r, g))
             *what = g;
     }
     return *what;

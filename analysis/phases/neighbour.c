@@ -33,7 +33,6 @@ enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define SLOW_LEAST 0.04    /* share of disturbed samples */
 #define ANOTHER 0.25       /* of the logarithm of a factor: so far off it is another one ... */
 #define ANOTHER_SIGMAS 3.0 /* ... beyond what readings scatter */
-#define SLOWED 0.004       /* relative: of chains, as for a step of the frequency */
 #define LEFT 0.03          /* of the readings: so many may be disturbed of those that seem not to be */
 #define DOUBT_TOLD 0.002
 #define MIXED 0.1        /* share of samples, and of repetitions */
@@ -207,7 +206,8 @@ static struct chains judge_chains(const struct trace *t, const struct clock_read
     }
     double kernel = log(mean[1] / mean[0]), chain = log(ghz[1] / ghz[0]);
     double slower = fmax(0, ghz[0] / ghz[1] - 1);
-    struct chains c = {fabs(chain - kernel) > fmax(ANOTHER * fabs(kernel), ANOTHER_SIGMAS * noise), slower > SLOWED, 0};
+    struct chains c = {fabs(chain - kernel) > fmax(ANOTHER * fabs(kernel), ANOTHER_SIGMAS * noise),
+                       slower > CLOCK_STEP_LEAST, 0};
     if (c.other || is_mixed(t, rate, sample, n, below))
         c.doubt = (c.other && c.slowed ? LEFT : share) * slower;
     return c;

@@ -46,7 +46,7 @@ static double middle_between(const struct trace *t, enum trace_channel c, size_t
     return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
 }
 
-int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
+int settling_add_alone(struct kernel_alone *s, const struct trace *t)
 {
     double *scratch = calloc(2 * t->n + 1, sizeof *scratch);
     if (!scratch)
@@ -55,9 +55,9 @@ int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
         last_of_run(t, begin, &end);
         double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
         double ipc = middle_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
-        if (!isnan(ghz) && s->n_ghz < SETTLING_SEEN_MAX)
+        if (!isnan(ghz) && s->n_ghz < TRACE_ALONE_MAX)
             s->ghz[s->n_ghz++] = ghz;
-        if (!isnan(ipc) && s->n_ipc < SETTLING_SEEN_MAX)
+        if (!isnan(ipc) && s->n_ipc < TRACE_ALONE_MAX)
             s->ipc[s->n_ipc++] = ipc;
     }
     free(scratch);
@@ -68,7 +68,7 @@ int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
  * `spread` (relative) says that single repetitions do, or by `least`, whichever is most. */
 static struct range settling_range_of(const double *seen, size_t n, double spread, double least)
 {
-    double copy[SETTLING_SEEN_MAX];
+    double copy[TRACE_ALONE_MAX];
     struct range r = {INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < n; i++) {
         r.lo = fmin(r.lo, seen[i]);
@@ -131,7 +131,7 @@ static double middle_of_others(const struct whole *w, size_t n, bool ends, doubl
     return m ? robust_median(scratch, m) : NAN;
 }
 
-int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n)
+int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bool *off, size_t n)
 {
     int marked = 0;
     memset(off, 0, n * sizeof *off);
@@ -207,7 +207,7 @@ static void pardon_whole(const struct ends *e, bool *bad_freq)
         bad_freq[i] = bad_freq[i] && !is_off_throughout(e->before[i] / before, e->ghz[i] / end);
 }
 
-int settling_judge(const struct trace *t, const struct phases *p, const struct steady_seen *own, bool waits,
+int settling_judge(const struct trace *t, const struct phases *p, const struct kernel_alone *own, bool waits,
                    struct settling *out)
 {
     size_t most = t->n + 1;

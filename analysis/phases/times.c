@@ -36,7 +36,7 @@ static double effect_snr(const struct runs *r, const struct piece *a, const stru
         double v1 = a->value[c], v2 = b->value[c];
         if (!r->has[c] || isnan(v1) || isnan(v2))
             continue;
-        double step = c == TRACE_FREQ || c == TRACE_IPC ? fabs(log(fmax(v2, 1e-4) / fmax(v1, 1e-4))) : fabs(v2 - v1);
+        double step = fabs(segmentation_difference(c, v1, v2));
         best = fmax(best, step / fmax(r->noise[c], 1e-3));
     }
     return best;
@@ -219,16 +219,9 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         double lo = times_begin_in(o, p, k) + r->period, hi = times_end_in(o, p, k);
         if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
-        size_t a = s->first, b = s->first + s->n; /* the first sample that ends after lo */
-        while (a < b) {
-            size_t mid = a + (b - a) / 2;
-            if (r->trace->time_us[mid] >= lo)
-                b = mid;
-            else
-                a = mid + 1;
-        }
-        size_t count = 0;
-        for (size_t i = a; i < s->first + s->n && r->trace->time_us[i] <= hi && count < limit; i++)
+        size_t past = s->first + s->n, count = 0;
+        size_t first = trace_first_after(r->trace, s->first, past, nextafter(lo, -INFINITY));
+        for (size_t i = first; i < past && r->trace->time_us[i] <= hi && count < limit; i++)
             if (!r->invalid[i] && !isnan(freq[i]))
                 values[count++] = (double)freq[i];
         if (count) {

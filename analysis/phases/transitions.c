@@ -7,11 +7,6 @@
 
 #define PLACED_PERIODS 0.015 /* what means over repetitions cannot resolve of a jump without a phase of its own */
 
-bool transitions_is_base(const struct phase *p)
-{
-    return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
-}
-
 static int add_transition(struct phases *out, struct transition t)
 {
     struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
@@ -42,17 +37,17 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
 {
     for (size_t i = 0; i + 1 < out->n_phases; i++) {
         size_t j = i + 1;
-        if (!transitions_is_base(&out->phases[i]))
+        if (!phases_is_base(&out->phases[i]))
             continue;
         unsigned halts = 0;
-        while (j + 1 < out->n_phases && !transitions_is_base(&out->phases[j]))
+        while (j + 1 < out->n_phases && !phases_is_base(&out->phases[j]))
             halts += out->phases[j++].kind == PHASE_HALT;
         bool undecided = false;
         for (size_t p = i + 1; p <= j; p++)
             undecided |= out->phases[p].kind == PHASE_UNKNOWN;
         if (undecided) /* what leads to or through the undecided is undecided too */
             continue;
-        if (!transitions_is_base(&out->phases[j])) {
+        if (!phases_is_base(&out->phases[j])) {
             if (phases_warn(out, "the recording ends before the transition at %.1f us does",
                             out->phases[i + 1].start_us))
                 return -1;

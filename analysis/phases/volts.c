@@ -424,7 +424,7 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
             double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
             late += later_mode(ph);
-            if (!transitions_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+            if (!phases_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
                 stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);

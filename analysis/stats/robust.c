@@ -2,6 +2,7 @@
 #include "analysis/stats/robust.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

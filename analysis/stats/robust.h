@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/stats/estimate.h"
 
 /* Scales a median absolute deviation to the standard deviation of a normal distribution (1 / Phi^-1(3/4)). */
 #define MAD_TO_SIGMA 1.482602218505602
