@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 static const char key[] = "discarded";
 
 /* A reason without the characters that separate entries. */
@@ -102,12 +104,6 @@ int discarded_each(const struct trace *t, int (*add)(void *data, uint32_t run, c
     return status;
 }
 
-static int discarded_by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* The runs that a list names, to be freed, in order; NULL: out of memory. */
 static uint32_t *runs_named(const char *list, size_t *n)
 {
@@ -122,7 +118,7 @@ static uint32_t *runs_named(const char *list, size_t *n)
         } while (*at == ',');
     }
     if (runs != NULL)
-        qsort(runs, *n, sizeof(*runs), discarded_by_number);
+        qsort(runs, *n, sizeof(*runs), order_unsigned);
     return runs;
 }
 
@@ -135,7 +131,7 @@ int discarded_contradicts(const struct trace *t, uint32_t *run)
     int wrong = list != NULL && named == NULL ? -1 : 0;
     for (size_t i = 0; i < n && wrong == 0; i++) {
         bool there = bsearch(&named[i], t->run != NULL ? t->run : &alone, t->run != NULL ? t->n : 1, sizeof(*named),
-                             discarded_by_number) != NULL;
+                             order_unsigned) != NULL;
         wrong = there ? 1 : i > 0 && named[i] == named[i - 1] ? 2 : 0;
         *run = named[i];
     }

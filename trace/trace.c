@@ -175,6 +175,22 @@ int trace_append(struct trace *t, uint32_t run, double time_us)
     return 0;
 }
 
+size_t trace_run_end(const struct trace *t, size_t i)
+{
+    size_t end = i + 1;
+    while (end < t->n && (!t->run || t->run[end] == t->run[i]))
+        end++;
+    return end;
+}
+
+size_t trace_count_runs(const struct trace *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i = trace_run_end(t, i))
+        n++;
+    return n;
+}
+
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us)
 {
     while (first < past) {

@@ -125,7 +125,7 @@ static double doubt_of(const struct phases *p, double at)
 {
     double squares = 0;
     for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++) {
-        double half = 0.5 * (p->phases[i].duration_us.hi - p->phases[i].duration_us.lo);
+        double half = estimate_half(&p->phases[i].duration_us);
         squares += isnan(half) ? 0 : half * half;
     }
     return sqrt(squares);

@@ -36,7 +36,7 @@ static int levels_descending(const void *a, const void *b)
 
 static double levels_half_of(const struct phase *p)
 {
-    double half = 0.5 * (p->freq_ghz.hi - p->freq_ghz.lo);
+    double half = estimate_half(&p->freq_ghz);
     return isnan(half) ? 0 : half;
 }
 
@@ -55,7 +55,7 @@ static int levels_nearest(const struct level *l, size_t n, double ghz)
  */
 static double limits_for(size_t phases)
 {
-    return gsl_cdf_ugaussian_Qinv(0.025 / (double)(phases ? phases : 1)) / 1.96;
+    return gsl_cdf_ugaussian_Qinv(0.025 / (double)(phases ? phases : 1)) / ESTIMATE_Z95;
 }
 
 /* The level that a phase cannot be told from, or -1; `limits` widens the phases' own. */
@@ -90,7 +90,7 @@ static int publish(const struct level *l, size_t n, struct phases *out)
     for (size_t i = 0; i < n; i++) {
         double half = l[i].half > 0 ? l[i].half : NAN;
         out->levels_ghz[i] = l[i].ghz;
-        out->levels[i] = (struct estimate){l[i].ghz, l[i].ghz - half, l[i].ghz + half};
+        out->levels[i] = estimate_around(l[i].ghz, half);
     }
     out->n_levels = n;
     return 0;

@@ -18,6 +18,19 @@ bool phases_is_base(const struct phase *p)
     return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
 }
 
+int phases_add_transition(struct phases *p, struct transition t)
+{
+    struct transition *bigger = realloc(p->transitions, (p->n_transitions + 1) * sizeof *bigger);
+    if (!bigger)
+        return -1;
+    p->transitions = bigger;
+    size_t i = p->n_transitions++;
+    for (; i && bigger[i - 1].at_us > t.at_us; i--)
+        bigger[i] = bigger[i - 1];
+    bigger[i] = t;
+    return 0;
+}
+
 int phases_warn(struct phases *out, const char *format, ...)
 {
     char **bigger = realloc(out->warnings, (out->n_warnings + 1) * sizeof *bigger);

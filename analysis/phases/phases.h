@@ -106,6 +106,9 @@ bool phases_discarded(const struct phases *p, uint32_t run);
  */
 int phases_add_discarded(const struct trace *t, struct phases *p);
 
+/* Adds a transition, in order of their times. 0, or -1: out of memory. */
+int phases_add_transition(struct phases *p, struct transition t);
+
 /* A steady phase, slow or not: what transitions lead from and to. */
 bool phases_is_base(const struct phase *p);
 

@@ -24,9 +24,9 @@
 #include "analysis/phases/findings.h"
 #include "analysis/phases/neighbour.h"
 #include "analysis/phases/withdraw.h"
+#include "analysis/stats/robust.h"
 
 #define POWER_95 1.645 /* Phi^-1(0.95): what is sought must exceed the threshold by so much to be found in 95 of 100 */
-#define THRESHOLD_Z 6.0
 
 static char *copy_meta(const struct trace *t, const char *key)
 {
@@ -50,18 +50,20 @@ enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a t
 
 /*
  * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample
- * and the number of repetitions (medians: sqrt(pi/2)).
+ * and the number of repetitions.
  */
 static void phases_find_limits(const struct runs *r, struct phases *out)
 {
-    double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? 1.2533 : 1;
-    double z = (THRESHOLD_Z + POWER_95) * median / sqrt(runs);
+    double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? ROBUST_MEDIAN_ERROR : 1;
+    const struct segment_rule *freq = segmentation_rule(TRACE_FREQ), *ipc = segmentation_rule(TRACE_IPC);
+    double z = (freq->min_z + POWER_95) * median / sqrt(runs);
     if (r->has[TRACE_FREQ]) {
-        out->detectable_freq = fmax(CLOCK_STEP_LEAST, z * r->noise[TRACE_FREQ] * sqrt(2.0 / LASTING));
+        out->detectable_freq = fmax(freq->min_effect, z * r->noise[TRACE_FREQ] * sqrt(2.0 / LASTING));
         out->detectable_freq_us = LASTING * r->period;
     }
     if (r->has[TRACE_IPC]) {
-        out->detectable_throttle = exp(-fmax(0.06, z * r->noise[TRACE_IPC] * sqrt(1.0 / SHORT + 1.0 / LASTING)));
+        out->detectable_throttle = exp(
+            -fmax(ipc->min_effect, z * r->noise[TRACE_IPC] * sqrt(1.0 / SHORT + 1.0 / LASTING)));
         out->detectable_throttle_us = SHORT * r->period;
     }
     if (r->has[TRACE_FREQ] || r->has[TRACE_IPC])
@@ -80,11 +82,8 @@ static int no_runs(const struct trace *t, struct phases *out, char *why, size_t 
         snprintf(why, size, "the trace has %zu voltage readings and no other values: too few to say anything", volts.n);
         bad = 1;
     } else if (!bad) {
-        size_t runs = 0;
-        for (size_t i = 0; i < t->n; i++)
-            runs += !i || (t->run && t->run[i] != t->run[i - 1]);
         bad = phases_find(&volts, out, why, size);
-        out->runs = out->runs_used = runs;
+        out->runs = out->runs_used = trace_count_runs(t);
     }
     trace_free(&volts);
     return bad ? -1 : 0;

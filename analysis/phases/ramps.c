@@ -32,7 +32,6 @@ enum {
 #define TAU_KNOWN 3.0   /* a time constant whose limits reach farther is not known */
 #define CLEARLY 20.0    /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
-#define Z_95 1.96
 #define DISTORTED 2.718  /* after one time constant 1/e of the step is left: an error counts e times as much there */
 #define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
@@ -401,7 +400,7 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
     for (size_t i = 0; i < n; i++)
         part[i].phase = ramp_phase(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
     struct phase *ramp = &part[before].phase;
-    double doubt = Z_95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
+    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
     double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
     ramp->from_ghz = ramp_widened(&f->from, hypot(s->mean_half, doubt * f->from.value));
     ramp->to_ghz = ramp_widened(&f->to, hypot(s->mean_half, doubt * f->to.value));

@@ -138,8 +138,7 @@ static void lost_time(double dt, double speed, double before, double after, doub
 
 static bool runs_differs(double a, double b, double noise, size_t n)
 {
-    double bound = fmax(CLOCK_STEP_LEAST,
-                        5.5 * 1.2533 * noise * sqrt(2.0 / (double)(n ? n : 1))); /* medians: sqrt(pi/2) */
+    double bound = fmax(CLOCK_STEP_LEAST, 5.5 * ROBUST_MEDIAN_ERROR * noise * sqrt(2.0 / (double)(n ? n : 1)));
     return !isnan(a) && !isnan(b) && fabs(log(a / b)) > bound;
 }
 

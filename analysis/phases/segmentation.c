@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats/robust.h"
+
 /*
  * What counts as a step. Significance: six standard errors, so that of ten thousand null recordings of a few thousand
  * samples, each looked at at ten scales, hardly one shows a false step. Size: clocks with spread spectrum wander by
@@ -96,6 +98,14 @@ double segmentation_edge_time(const struct segmentation *o, size_t e)
     return n ? sum / (double)n : NAN;
 }
 
+size_t segmentation_seen_by(const struct segmentation *o, size_t e)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < o->n_runs; k++)
+        n += !isnan(o->time[e * o->n_runs + k]);
+    return n;
+}
+
 static bool sees(const struct segmentation *o, int c)
 {
     for (size_t p = 0; p < o->n_pieces; p++)
@@ -136,7 +146,8 @@ double segmentation_step(const struct segmentation *o, size_t e, int c, double *
 {
     const struct piece *a = piece_before(o, e), *b = &o->piece[e + 1];
     double v1 = a->value[c], v2 = b->value[c];
-    *sigma = 1.2533 * o->noise[c] * sqrt(1 / fmax(1, (double)a->samples) + 1 / fmax(1, (double)b->samples));
+    *sigma = ROBUST_MEDIAN_ERROR * o->noise[c] *
+             sqrt(1 / fmax(1, (double)a->samples) + 1 / fmax(1, (double)b->samples));
     return segmentation_difference(c, v1, v2);
 }
 

@@ -72,6 +72,9 @@ double segmentation_step(const struct segmentation *o, size_t e, int c, double *
 /* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
 double segmentation_edge_time(const struct segmentation *o, size_t e);
 
+/* How many repetitions show edge e. */
+size_t segmentation_seen_by(const struct segmentation *o, size_t e);
+
 /* Forgets edge e and joins the pieces on its sides. */
 void segmentation_forget_edge(struct segmentation *o, size_t e);
 /* Forgets the halt that is piece p: its two edges become one, in the middle. */

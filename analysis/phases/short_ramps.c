@@ -35,8 +35,7 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 #define FAR 4.0            /* times the sum of squares about the ramp */
 #define FAR_LESS 20.0      /* ... by which no fit betters the guess that it begins with */
 #define APART 5.0          /* times the usual mean square: a repetition does something else */
-#define Z_95 1.96
-#define DISTORTED 2.718 /* as in ramps.c */
+#define DISTORTED 2.718    /* as in ramps.c */
 
 /* Pieces first..last, each frequency nearer to the last. */
 struct staircase {
@@ -353,7 +352,7 @@ static int short_ramps_put(const struct runs *r, struct segmentation *o, struct 
             begin[(at + 1) * runs + s->run[k]] = s->begin[k] + over;
     }
     struct phase *ramp = &part[at].phase;
-    double doubt = Z_95 * clock_doubt(&r->clock), step = fabs(f->from.value - f->to.value);
+    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock), step = fabs(f->from.value - f->to.value);
     double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
     ramp->from_ghz = ramp_widened(&f->from, doubt * f->from.value);
     ramp->to_ghz = ramp_widened(&f->to, doubt * f->to.value);

@@ -304,7 +304,7 @@ static int hold_unexplained(const struct runs *r, const struct segmentation *o, 
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
-        out->phases[p].freq_half_ghz = 0.5 * (out->phases[p].freq_ghz.hi - out->phases[p].freq_ghz.lo);
+        out->phases[p].freq_half_ghz = estimate_half(&out->phases[p].freq_ghz);
     if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
         return 0;
     double *x = malloc(2 * o->n_runs * sizeof *x);

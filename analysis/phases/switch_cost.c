@@ -106,8 +106,7 @@ int switch_cost_measure(const struct trace *t, double period_us, double until_us
         double lo = switch_cost_bin_us(period_us, out->n), hi = switch_cost_bin_us(period_us, out->n + 1);
         size_t n = 0;
         for (size_t begin = 0, end; begin < t->n; begin = end) {
-            for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
-                ;
+            end = trace_run_end(t, begin);
             double full = work_between(t, begin, end, reading_us, from_us, to_us) / (to_us - from_us);
             double rate = work_between(t, begin, end, reading_us, lo, hi) / (hi - lo) / full;
             if (isfinite(rate))

@@ -7,29 +7,11 @@
 
 #define PLACED_PERIODS 0.015 /* what means over repetitions cannot resolve of a jump without a phase of its own */
 
-static int add_transition(struct phases *out, struct transition t)
-{
-    struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    out->transitions = bigger;
-    out->transitions[out->n_transitions++] = t;
-    return 0;
-}
-
 static double transitions_level_ghz(const struct phases *out, size_t p)
 {
     if (out->phases[p].level < 0 || (size_t)out->phases[p].level >= out->n_levels)
         return NAN;
     return out->levels_ghz[out->phases[p].level];
-}
-
-static size_t seen_by(const struct segmentation *o, size_t e)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < o->n_runs; k++)
-        n += !isnan(o->time[e * o->n_runs + k]);
-    return n;
 }
 
 /* From one steady phase to the next: whatever lies between belongs to the transition. */
@@ -76,9 +58,9 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
         } else {
             double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : times_edge_sigma(r, o, i);
             t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */
-            t.agreeing_runs = seen_by(o, i);
+            t.agreeing_runs = segmentation_seen_by(o, i);
         }
-        if (add_transition(out, t))
+        if (phases_add_transition(out, t))
             return -1;
         i = j - 1;
     }

@@ -54,13 +54,8 @@ void transition_ratio_text(double ratio, char *out, size_t size)
 
 static double transition_summary_half_of(const struct estimate *e)
 {
-    double half = 0.5 * (e->hi - e->lo);
+    double half = estimate_half(e);
     return isfinite(half) ? half : 0;
-}
-
-static struct estimate transition_summary_around(double value, double half)
-{
-    return (struct estimate){value, value - half, value + half};
 }
 
 /* ---- in words ---- */
@@ -211,8 +206,7 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
     bool instant = clock_reading_of(t).instant;
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
-        for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
-            ;
+        end = trace_run_end(t, begin);
         if (phases_discarded(phases, t->run[begin]))
             continue;
         double ratio = mean_ipc(t, begin, end, slow, edge[0], instant) /
@@ -290,7 +284,7 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
             sum += p->phases[i].duration_us.value;
             square += pow(transition_summary_half_of(&p->phases[i].duration_us), 2);
         }
-    struct estimate e = sum > 0 ? transition_summary_around(sum, sqrt(square)) : unknown;
+    struct estimate e = sum > 0 ? estimate_around(sum, sqrt(square)) : unknown;
     e.lo = e.lo < 0 ? 0 : e.lo; /* no time is negative */
     return e;
 }
@@ -323,7 +317,7 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
     }
     /* the final frequency is one and the same in all terms */
     square += pow(work * last->freq_half_ghz / final->value, 2);
-    return isnan(sum) ? unknown : transition_summary_around(sum, sqrt(square));
+    return isnan(sum) ? unknown : estimate_around(sum, sqrt(square));
 }
 
 /* ---- what it is ---- */
