@@ -211,7 +211,7 @@ static int note_invalid(struct repetitions *r)
 static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
 {
     FILE *screen = outputs_screen(out);
-    if (discarded_take(&seen->result.trace, &seen->phases) != 0) {
+    if (phases_add_discarded(&seen->result.trace, &seen->phases) != 0) {
         complain("out of memory");
         return FAILED;
     }
