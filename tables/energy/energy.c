@@ -14,9 +14,10 @@
 #include "probes/energy.h"
 #include "probes/steady.h"
 #include "tables/energy/energy_fit.h"
+#include "tables/energy/energy_plot.h"
+#include "tables/kinds.h"
 #include "tables/table/estimates.h"
 #include "tables/table/reading_cost.h"
-#include "tables/kinds.h"
 
 enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
@@ -467,10 +468,20 @@ const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
     .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
+    .method = "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
+              "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
+              "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, "
+              "what is left is less than the kernel costs.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
+                 "idle_watts"},
+    .excluded = {[CHOICE_SIBLINGS] = "what the other hyper-threads execute is not counted, but takes energy",
+                 [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
+                                     "what they execute"},
     .plan = energy_energy_plan,
     .measure = energy_energy_measure,
     .print = energy_energy_print,
     .findings = energy_energy_findings,
+    .plot = energy_plot,
 };

@@ -13,6 +13,7 @@
 #include "tables/umask/shares.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
+#include "tables/umask/umask_plot.h"
 #include "tables/kinds.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
@@ -631,11 +632,18 @@ const struct table_kind table_umask = {
     .name = "umask",
     .title = "What the umask bits of an event count",
     .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
+    .method = "The event is counted with every single unit mask and their documented combinations while each kernel "
+              "runs steadily, and through its transitions from and to a narrow one; the share of the "
+              "core\xE2\x80\x99s cycles that it counted says what a bit stands for (G 3.4, table 3.2).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"},
+    .exported = EXPORT_LEVEL_EVENTS,
+    .takes_event = true,
     .plan = umask_umask_plan,
     .measure = umask_umask_measure,
     .conclude = umask_umask_conclude,
     .print = umask_umask_print,
     .findings = umask_umask_findings,
+    .plot = umask_plot,
 };
