@@ -183,7 +183,7 @@ static int energy_energy_on_progress(void *data, unsigned done, unsigned wanted)
 static int automatic_ghz(const struct tables_context *x, const struct cell *c, double *ghz, struct machine_error *err)
 {
     struct steady_setup s;
-    struct transition_result seen;
+    struct repetitions seen;
     steady_defaults(&s, &c->b);
     s.machine = tables_setup(x, "energy", c);
     s.machine.corunner = c->b;
@@ -199,7 +199,7 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
     struct clock_reading clock = clock_reading_of(t);
     *ghz = values ? clock_centre(&clock, TRACE_FREQ, values, t->n, values + t->n) : NAN;
     free(values);
-    transition_result_free(&seen);
+    repetitions_free(&seen);
     return isnan(*ghz)
                ? machine_fail(err, MACHINE_CANNOT, "stop other programs",
                               "the frequency of %s could not be measured: every repetition was disturbed", c->b.name)
