@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "tables/table/estimates.h"
+#include "output/report/report_contents.h"
+#include "output/report/report_words.h"
 #include "output/validate/validate.h"
 #include "cli/jobs.h"
 #include "cli/measuring.h"
@@ -20,6 +22,7 @@
 struct all {
     const char *path;
     struct measuring measuring;
+    struct report_words words;
     struct run_directory directory;
     const struct table_kind *const *kinds;
     size_t n, done;
@@ -169,8 +172,8 @@ static int job_all_conclude(struct all *a, const struct options *o)
     int compared = job_all_compare(a);
     if (compared == FAILED)
         return compared; /* it could not be written: neither can the report */
-    const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
-    int status = report_page_write(a->path, o, &contents);
+    const struct report_page_tables contents = {a->done, a->measured, a->tables, a->failures};
+    int status = report_page_write(a->path, o, &a->words, &contents);
     if (stop_asked()) {
         complain("interrupted while the report was written; --resume writes it");
         return FAILED;
@@ -180,7 +183,7 @@ static int job_all_conclude(struct all *a, const struct options *o)
     if (!a->measuring.quiet)
         putchar('\n');
     for (size_t i = 0; i < a->done; i++) {
-        char *findings = report_findings(a->measured[i], &a->tables[i]);
+        char *findings = report_contents_findings(a->measured[i], &a->tables[i]);
         if (findings != NULL)
             printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
         free(findings);
@@ -206,7 +209,13 @@ int job_all(const struct options *o)
     a->path = o->output != NULL ? o->output : ALL_DIRECTORY;
     a->kinds = tables_all(&a->n);
     a->directory.fd = -1;
-    int status = measuring_open(o, &a->measuring);
+    char why[600];
+    /* read first: what is missing for the report must not be found out after hours */
+    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : FAILED;
+    if (status != DONE)
+        complain("%s", why);
+    else
+        status = measuring_open(o, &a->measuring);
     if (status == DONE) {
         /* planned first: what is refused then leaves no directory behind that would have to be resumed */
         status = measuring_plan(&a->measuring, a->kinds, a->n);
@@ -229,6 +238,7 @@ int job_all(const struct options *o)
     for (size_t i = 0; i < a->done; i++)
         table_free(&a->tables[i]);
     stop_says(NULL);
+    report_words_free(&a->words);
     free(a);
     return status;
 }
