@@ -49,7 +49,7 @@ char *report_findings(const struct table_kind *k, const struct table *t)
 
 /* ---- the head ---- */
 
-/* Appends to the text of the command; what does not fit is cut off. */
+/* Appends to the text of the command; what does not fit is truncated. */
 __attribute__((format(printf, 2, 3))) static void report_page_add(struct page *p, const char *format, ...)
 {
     size_t used = strlen(p->command);
