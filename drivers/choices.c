@@ -6,7 +6,6 @@
  * sysfs); those of /dev/cpu/N/msr are told in msr_device.c.
  */
 #include "drivers/choices.h"
-#include "drivers/counter_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +20,7 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/helper/helper_device.h"
 #include "drivers/msr/msr_survey.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf_page.h"
 #include "drivers/cpu/tsc.h"
 
@@ -225,11 +225,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                           : "boot a kernel whose PMU driver allows RDPMC");
     } else if (!f->perf_counter) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
-        snprintf(remedy, sizeof c->remedy, "%sstop other users of the counters (perf)%s",
-                 f->nmi_watchdog > 0
-                     ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or "
-                     : "",
-                 f->nmi_watchdog < 0 ? ", or as root: sysctl kernel.nmi_watchdog=0" : "");
+        snprintf(remedy, sizeof c->remedy, "%s", counter_room_to_free(f->nmi_watchdog));
     } else if (!f->perf_counts) {
         snprintf(why, sizeof c->why, "the cycle counter can be opened and read, but does not advance%s",
                  f->guest ? ": the virtual PMU does not work" : "");
