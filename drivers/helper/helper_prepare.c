@@ -97,10 +97,10 @@ static int place_corunners(struct helper *h, const struct cpu_view *view, struct
         status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, &h->native.setup, &chosen, err);
     if (status != MACHINE_OK)
         return status;
-    if (chosen.n > CHARACTERIZE_COMPANIONS) {
+    if (chosen.n > CHARACTERIZE_CORUNNERS) {
         free(chosen.cpus);
         return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d CPUs busy",
-                            CHARACTERIZE_COMPANIONS + 1);
+                            CHARACTERIZE_CORUNNERS + 1);
     }
     p->corunner = helper_payload(&corunner);
     p->n_corunners = (uint32_t)chosen.n;

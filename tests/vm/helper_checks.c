@@ -168,7 +168,7 @@ static void test_setup_refusals(void)
     s.n_corunners = 1;
     s.corunner = payload("64add");
     s.corunner_cpu[0] = (uint16_t)measured;
-    expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
+    expect("a co-runner on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_CORUNNERS);
     struct characterize_try t = {
         .version = CHARACTERIZE_VERSION, .cpu = 0, .counter = {.source = CHARACTERIZE_REF_CYCLES}};
     expect("trying a counter without PMU", CHARACTERIZE_IOC_TRY, &t, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);

@@ -125,7 +125,7 @@ static enum characterize_reason check(const struct characterize_setup *s)
 {
 	unsigned int i, k;
 
-	if (s->n_corunners > CHARACTERIZE_COMPANIONS)
+	if (s->n_corunners > CHARACTERIZE_CORUNNERS)
 		return CHARACTERIZE_REASON_CORUNNERS;
 	for (i = 0; i < s->n_corunners; i++) {
 		unsigned int cpu = s->corunner_cpu[i];

@@ -20,7 +20,7 @@
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
 	CHARACTERIZE_COUNTERS = 12,
-	CHARACTERIZE_COMPANIONS = 1024,
+	CHARACTERIZE_CORUNNERS = 1024,
 	/* A repetition: so long interrupts may be masked. The hard-lockup detector looks after 10 s, the clock source
 	 * watchdog after 0.5 s; networks and sound notice a few milliseconds. */
 	CHARACTERIZE_MASKED_US_MAX = 10000,
@@ -51,7 +51,7 @@ enum {
 	X(READINGS, "the readings do not fit into the buffer") \
 	X(SEGMENTS, "the segments do not make one recording") \
 	X(COUNTERS, "too many counters, or one of an unknown kind") \
-	X(CORUNNERS, "too many companions, or one on the measured core") \
+	X(CORUNNERS, "too many co-runners, or one on the measured core") \
 	X(FLAGS, "unknown flags, or flags that exclude one another") \
 	X(NO_PMU, "the kernel knows no performance counters here, as in most virtual machines") \
 	X(NO_COUNTER, "perf refused the counter") \
@@ -148,7 +148,7 @@ struct characterize_setup {
 	__u64 bytes;            /* out: size of the buffer, to map */
 	struct characterize_payload corunner;
 	struct characterize_counter counter[CHARACTERIZE_COUNTERS];
-	__u16 corunner_cpu[CHARACTERIZE_COMPANIONS];
+	__u16 corunner_cpu[CHARACTERIZE_CORUNNERS];
 };
 
 /*
