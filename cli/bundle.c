@@ -8,7 +8,7 @@
 #include "util/atomic_file.h"
 #include "cli/files.h"
 #include "cli/messages.h"
-#include "drivers/cpu/host_facts.h"
+#include "drivers/host_facts.h"
 #include "util/path.h"
 
 enum { BUNDLE_BYTES = 2000000, WHY_SIZE = 1000 };

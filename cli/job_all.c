@@ -50,8 +50,8 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
 static void note_levels(const struct all *a, struct table *t)
 {
     for (size_t i = 0; i < a->done; i++)
-        if (strcmp(a->tables[i].name, "frequency") == 0 && &a->tables[i] != t)
-            support_note_levels(t, &a->tables[i]);
+        if (a->measured[i]->exported == EXPORT_FREQUENCIES && &a->tables[i] != t)
+            estimates_note_levels(t, &a->tables[i]);
 }
 
 /* DONE also where the table failed, which is noted; else it was measured, but not written. */

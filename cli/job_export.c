@@ -16,9 +16,6 @@
 
 enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
 
-/* What the parameters come from. */
-static const char *const sources[] = {"frequency", "trigger", "overhead", "relaxation", "throttle", "umask"};
-
 struct exported {
     const struct schedule *schedule;
     bool header;
@@ -67,7 +64,7 @@ static int export_tables(const struct options *o, const struct collected *tables
 {
     struct schedule schedule;
     char why[WHY_SIZE];
-    if (schedule_from_tables(tables->list, tables->n, tables_kernel_class, &schedule, why, sizeof(why)) != 0) {
+    if (schedule_from_tables(tables->list, tables->n, export_kernel_class, &schedule, why, sizeof(why)) != 0) {
         complain("nothing was exported: %s", why);
         return FAILED;
     }
@@ -86,7 +83,11 @@ int job_export(const struct options *o)
         complain("%s", why);
         return FAILED;
     }
-    int status = collect_tables(o, sources, sizeof(sources) / sizeof(sources[0]), &tables);
+    const struct table_kind *sources[TABLES_EXPORTS];
+    size_t n = 0;
+    for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++)
+        sources[n++] = tables_exported(part);
+    int status = collect_tables(o, sources, n, &tables);
     if (status != DONE)
         return status;
     status = export_tables(o, &tables);

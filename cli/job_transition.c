@@ -45,8 +45,8 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
     }
     for (size_t i = 0; i < o->n_events; i++) {
         const struct given_event *given = &o->events[i];
-        struct transition_event *e = &s->events[i];
-        *e = (struct transition_event){.code = given->code};
+        struct raw_event *e = &s->events[i];
+        *e = (struct raw_event){.code = given->code};
         if (!given->is_code && m->ops->find_event == NULL) {
             complain("--event %s: this machine knows no events by name; give the code, as in 0x28:0x08", given->text);
             return CANNOT;

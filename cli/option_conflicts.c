@@ -135,16 +135,6 @@ static int check_forms(const struct options *o)
             return -1;
         }
     }
-    if (o->job == JOB_TABLE && o->n_events > 0 && strcmp(o->job_argument, "umask") != 0) {
-        complain("--event has no use with --table %s; it goes with --table umask", o->job_argument);
-        return -1;
-    }
-    if (o->job == JOB_TABLE && strcmp(o->job_argument, "relaxation") == 0 &&
-        (o->warmup_us.given || o->observe_us.given)) {
-        complain("%s has no use with --table relaxation, which looks as long as the wait lasts",
-                 o->warmup_us.given ? "--warmup" : "--observe");
-        return -1;
-    }
     if (o->job != JOB_TRANSITION && o->warmup_us.given && o->warmup_us.value <= 0) {
         complain("--warmup: '0' is for --transition alone: tables are of code that has settled; allowed: above 0, up "
                  "to 1000000 microseconds");
@@ -162,22 +152,34 @@ static int check_forms(const struct options *o)
     return 0;
 }
 
-/* In the table of energy all active cores run what is measured, one thread each. */
-static int check_energy(const struct options *o)
+/* What one table takes and another does not, as their kinds say. */
+static int check_table(const struct options *o)
 {
-    if (o->job != JOB_TABLE || strcmp(o->job_argument, "energy") != 0)
+    const struct {
+        bool given;
+        const char *name;
+    } options[TABLES_CHOICES] = {[CHOICE_WARMUP] = {o->warmup_us.given, "--warmup"},
+                                 [CHOICE_OBSERVE] = {o->observe_us.given, "--observe"},
+                                 [CHOICE_SIBLINGS] = {o->siblings, "--siblings busy"},
+                                 [CHOICE_CORUNNER] = {o->corunner_given && !o->corunner_same, "--companion"}};
+    if (o->job != JOB_TABLE)
         return 0;
-    if (o->siblings) {
-        complain("--siblings busy has no use with --table energy: what the other hyper-threads execute is not counted, "
-                 "but takes energy");
-        return -1;
-    }
-    if (o->corunner_given && !o->corunner_same) {
-        complain("--companion has no use with --table energy: all active cores run what is measured, so that their "
-                 "energy can be divided by what they execute");
-        return -1;
-    }
-    return 0;
+    for (size_t i = 0; i < TABLES_CHOICES; i++)
+        if (options[i].given && o->table->excluded[i] != NULL) {
+            complain("%s has no use with --table %s: %s", options[i].name, o->table->name, o->table->excluded[i]);
+            return -1;
+        }
+    if (o->n_events == 0 || o->table->takes_event)
+        return 0;
+    char names[200] = "";
+    size_t n;
+    const struct table_kind *const *kinds = tables_all(&n);
+    for (size_t i = 0, used = 0; i < n && used < sizeof(names); i++)
+        if (kinds[i]->takes_event)
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s--table %s", used > 0 ? " or " : "",
+                                     kinds[i]->name);
+    complain("--event has no use with --table %s; it goes with %s", o->table->name, names);
+    return -1;
 }
 
 /* Two outputs of one name would overwrite each other. */
@@ -190,7 +192,7 @@ static int option_conflicts_check_names(const struct options *o)
 
 int option_conflicts_check(const struct options *o)
 {
-    return check_jobs(o) != 0 || check_machine(o) != 0 || check_forms(o) != 0 || check_energy(o) != 0 ||
+    return check_jobs(o) != 0 || check_machine(o) != 0 || check_forms(o) != 0 || check_table(o) != 0 ||
                    option_conflicts_check_names(o) != 0
                ? -1
                : 0;

@@ -6,7 +6,6 @@
  * sysfs); those of /dev/cpu/N/msr are told in msr_device.c.
  */
 #include "drivers/choices.h"
-#include "drivers/counter_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +20,7 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/helper/helper_device.h"
 #include "drivers/msr/msr_survey.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf_page.h"
 #include "drivers/cpu/tsc.h"
 
@@ -163,7 +163,8 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
         if (f->helper_other) {
             snprintf(why, sizeof c->why, "the kernel module characterize that is loaded is of another version");
             snprintf(remedy, sizeof c->remedy,
-                     "as root: rmmod characterize && make -C drivers/kmod && insmod drivers/kmod/characterize.ko");
+                     "as root: rmmod characterize && make -C drivers/helper/kmod && insmod "
+                     "drivers/helper/kmod/characterize.ko");
         } else if (f->helper_refusal[0] != '\0') {
             snprintf(why, sizeof c->why, "the kernel module characterize refuses: %s", f->helper_refusal);
             snprintf(remedy, sizeof c->remedy, "none is known");
@@ -180,7 +181,8 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
     case ENODEV:
         snprintf(why, sizeof c->why, "no /dev/characterize: the kernel module characterize is not loaded%s",
                  f->signed_modules ? ", and this kernel loads signed modules only" : "");
-        snprintf(remedy, sizeof c->remedy, "as root: make -C drivers/kmod && %sinsmod drivers/kmod/characterize.ko",
+        snprintf(remedy, sizeof c->remedy,
+                 "as root: make -C drivers/helper/kmod && %sinsmod drivers/helper/kmod/characterize.ko",
                  f->signed_modules ? "sign it with a key of the machine's owner (mokutil) && " : "");
         return;
     case EACCES:
@@ -222,11 +224,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                           : "boot a kernel whose PMU driver allows RDPMC");
     } else if (!f->perf_counter) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
-        snprintf(remedy, sizeof c->remedy, "%sstop other users of the counters (perf)%s",
-                 f->nmi_watchdog > 0
-                     ? "as root: sysctl kernel.nmi_watchdog=0 (the NMI watchdog holds a counter; =1 puts it back), or "
-                     : "",
-                 f->nmi_watchdog < 0 ? ", or as root: sysctl kernel.nmi_watchdog=0" : "");
+        snprintf(remedy, sizeof c->remedy, "%s", counter_room_to_free(f->nmi_watchdog));
     } else if (!f->perf_counts) {
         snprintf(why, sizeof c->why, "the cycle counter opens and can be read, but does not advance%s",
                  f->guest ? ": the virtual PMU does not work" : "");

@@ -79,7 +79,7 @@ int measure_check_cores(const struct machine_info *info, const struct tables_opt
 }
 
 /* The repetitions that the machine itself knew to be invalid, into the trace's metadata. 0, or -1: out of memory. */
-static int note_invalid(struct transition_result *r)
+static int note_invalid(struct repetitions *r)
 {
     struct discarded_run *list = calloc(r->n_invalid + 1, sizeof(*list));
     int status = -1;

@@ -10,7 +10,6 @@ struct characterize_table {
     struct table table;
 };
 
-/* The only exact count of what is done is in the engine's parts. */
 static int library_on_table_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
     const struct characterize_options *o = data;
@@ -47,10 +46,18 @@ static enum characterize_status library_parse_kernels(const char *names, struct 
     return CHARACTERIZE_OK;
 }
 
-static enum characterize_status library_table_options(const characterize_machine *m,
+/* What this table cannot be told. */
+static const char *library_excluded(const struct table_kind *k, const struct characterize_options *o)
+{
+    const char *warmup = o->warmup_us > 0 ? k->excluded[CHOICE_WARMUP] : NULL;
+    return warmup != NULL ? warmup : o->observe_us > 0 ? k->excluded[CHOICE_OBSERVE] : NULL;
+}
+
+static enum characterize_status library_table_options(const characterize_machine *m, const struct table_kind *k,
                                                       const struct characterize_options *o, struct tables_options *t,
                                                       struct characterize_error *error)
 {
+    char why[200];
     struct machine_info info;
     struct machine_error e;
     enum characterize_status status = library_check(o, error);
@@ -65,6 +72,11 @@ static enum characterize_status library_table_options(const characterize_machine
     t->active[0] = o->active_cores;
     t->brief = o->brief != 0;
     t->seed = o->seed;
+    if (status == CHARACTERIZE_OK && library_excluded(k, o) != NULL) {
+        snprintf(why, sizeof(why), "warmup_us and observe_us: table %s takes neither: %s", k->name,
+                 library_excluded(k, o));
+        status = library_refuse(error, CHARACTERIZE_BAD_INPUT, why);
+    }
     if (status == CHARACTERIZE_OK && o->kernels != NULL)
         status = library_parse_kernels(o->kernels, t, error);
     if (status != CHARACTERIZE_OK)
@@ -86,7 +98,7 @@ enum characterize_status characterize_table_measure(characterize_machine *machin
     *table = NULL;
     if (kind == NULL)
         return library_refuse(error, CHARACTERIZE_BAD_INPUT, "no table has this name");
-    enum characterize_status status = library_table_options(machine, &o, &tables, error);
+    enum characterize_status status = library_table_options(machine, kind, &o, &tables, error);
     if (status != CHARACTERIZE_OK)
         return status;
     struct characterize_table *t = calloc(1, sizeof(*t));

@@ -18,7 +18,7 @@ struct energy_setup {
     double settle_us;   /* before each repetition */
     double duration_us; /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
     double period_us;   /* of samples, which tell the frequency and what was lost */
-    transition_progress *progress; /* may be NULL; non-zero: no more repetitions */
+    repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
 };
 enum { ENERGY_RUNS_MAX = 1000, ENERGY_READINGS = 50 };

@@ -94,7 +94,7 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
             own = ticks - reading;
             if (read_ticks) { /* what was before the chain is no payload either, unless the core was stopped in it */
                 double all = probe_overhead_difference(rec, i, read_ticks);
-                own = ticks - (transition_reading_lost(all, usual_read, tsc_hz) ? usual_read : all);
+                own = ticks - (from_recording_reading_lost(all, usual_read, tsc_hz) ? usual_read : all);
             }
             hz = probe_overhead_difference(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz;
         }
@@ -148,7 +148,7 @@ static int probe_overhead_repeat(struct machine *m, const struct overhead_setup 
         struct run_request request = {.segments = segments,
                                       .n_segments = n_segments,
                                       .zero_segment = n_segments - 1,
-                                      .phase = transition_phase(run),
+                                      .phase = repetitions_phase(run),
                                       .repetition = run};
         struct recording rec;
         int status = m->ops->run(m, &request, &rec, err);

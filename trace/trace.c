@@ -253,3 +253,10 @@ int trace_set(struct trace *t, const char *key, const char *value)
     free(copy);
     return -1;
 }
+
+int trace_set_number(struct trace *t, const char *key, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", value);
+    return trace_set(t, key, text);
+}

@@ -104,6 +104,7 @@ int trace_put_extra(struct trace *t, size_t extra, const char *text);
 /* Metadata: the value of a key, or NULL. Setting replaces. Keys and values are one line each. */
 const char *trace_get(const struct trace *t, const char *key);
 int trace_set(struct trace *t, const char *key, const char *value);
+int trace_set_number(struct trace *t, const char *key, double value); /* to 15 digits */
 
 /*
  * Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. Where fewer than one sample in

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"
+#include "drivers/machine.h"
 
 int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err)
 {

@@ -4,7 +4,7 @@
  * interrupts masked. Cycles come from performance counters; where there are none, as in most virtual machines, from
  * APERF and MPERF; and where these are missing as well, from the dependent chain that the timing machine uses.
  */
-#include "drivers/counter_room.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/helper/helper.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/counter_room.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/helper/helper.h"
 
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };

@@ -3,7 +3,7 @@
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
  * companions.
  */
-#include "drivers/counter_room.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/helper/helper.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drivers/counter_room.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf.h"
 #include "drivers/native/native.h"
 

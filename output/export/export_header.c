@@ -273,7 +273,7 @@ static void export_header_throttles(FILE *out, const struct schedule *s)
 int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size)
 {
     char hash[SHA256_HEX_SIZE];
-    char *json = schedule_to_json(s, why, why_size);
+    char *json = export_to_json(s, why, why_size);
     if (!json)
         return -1;
     sha256_hex(json, strlen(json), hash);

@@ -10,6 +10,7 @@
 
 #include "output/export/schedule_parts.h"
 #include "tables/table/estimates.h"
+#include "tables/table/tables.h"
 
 void *schedule_grow(void **array, size_t *n, size_t size)
 {
@@ -196,9 +197,9 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         int level = schedule_level_field(t, row, "level");
         double ghz = table_number(t, row, "freq_ghz");
         char steps[SUPPORT_WHY_MAX];
-        const char *why = cpu < 0                         ? "cpu is not in 0 to 65535"
-                          : !cores                        ? SCHEDULE_NO_CORES
-                          : support_floats(t, cpu, steps) ? steps
+        const char *why = cpu < 0                           ? "cpu is not in 0 to 65535"
+                          : !cores                          ? SCHEDULE_NO_CORES
+                          : estimates_floats(t, cpu, steps) ? steps
                           : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
                           : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
                               ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
@@ -332,23 +333,24 @@ int schedule_cpu(const struct schedule *s, size_t i)
 
 /* ---- all of it ---- */
 
-static const struct table *schedule_find(const struct table *const *tables, size_t n, const char *name)
+/* The table that a part is read of; NULL: it is not among them. */
+static const struct table *source_of(const struct table *const *tables, size_t n, enum tables_export part)
 {
+    const struct table_kind *k = tables_exported(part);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(tables[i]->name, name) == 0)
+        if (strcmp(tables[i]->name, k->name) == 0)
             return tables[i];
     return NULL;
 }
 
-/* What is made of tables; each that is not there is told. */
-static const char *const read_tables[] = {"frequency", "trigger", "overhead", "relaxation", "throttle", "umask"};
-
+/* Each source that is not there is told. */
 static bool note_absent_tables(struct schedule *s, const struct table *const *tables, size_t n)
 {
     char why[80];
-    for (size_t i = 0; i < sizeof read_tables / sizeof *read_tables; i++) {
-        snprintf(why, sizeof why, "the table %s was not measured", read_tables[i]);
-        if (!schedule_find(tables, n, read_tables[i]) && !schedule_note_missing(s, read_tables[i], why))
+    for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++) {
+        const char *name = tables_exported(part)->name;
+        snprintf(why, sizeof why, "the table %s was not measured", name);
+        if (!source_of(tables, n, part) && !schedule_note_missing(s, name, why))
             return false;
     }
     return true;
@@ -363,15 +365,15 @@ static unsigned cores_of(const struct table *frequency)
 
 static bool put_all(struct schedule *s, const struct table *const *tables, size_t n, schedule_classifier *classify)
 {
-    static const char *const pair_tables[] = {"overhead", "relaxation", "throttle"};
-    const struct table *frequency = schedule_find(tables, n, "frequency"),
-                       *trigger = schedule_find(tables, n, "trigger");
-    const struct table *umask = schedule_find(tables, n, "umask");
+    static const enum tables_export pairs[] = {EXPORT_COSTS, EXPORT_WAITS, EXPORT_THROTTLING};
+    const struct table *frequency = source_of(tables, n, EXPORT_FREQUENCIES),
+                       *trigger = source_of(tables, n, EXPORT_TRIGGERS);
+    const struct table *umask = source_of(tables, n, EXPORT_LEVEL_EVENTS);
     bool done = put_provenance(s, tables, n) &&
                 (!frequency || schedule_put_classes(s, frequency, "kernel", classify)) &&
                 (!trigger || schedule_put_classes(s, trigger, "kernel", classify));
-    for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
-        const struct table *t = schedule_find(tables, n, pair_tables[i]);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {
+        const struct table *t = source_of(tables, n, pairs[i]);
         done = !t || (schedule_put_classes(s, t, "from", classify) && schedule_put_classes(s, t, "to", classify));
     }
     if (done && frequency) {
@@ -380,9 +382,9 @@ static bool put_all(struct schedule *s, const struct table *const *tables, size_
         done = put_points(s, frequency) && put_turbos(s);
     }
     done = done && (!trigger || schedule_put_triggers(s, trigger, frequency, classify));
-    for (size_t i = 0; i < sizeof pair_tables / sizeof *pair_tables && done; i++) {
-        const struct table *t = schedule_find(tables, n, pair_tables[i]);
-        done = !t || schedule_put_pairs(s, t, frequency, classify);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {
+        const struct table *t = source_of(tables, n, pairs[i]);
+        done = !t || schedule_put_pairs(s, t, pairs[i], frequency, classify);
     }
     done = done && schedule_put_level_pairs(s);
     if (done && umask)
@@ -410,23 +412,22 @@ static const struct schedule_missing *main_reason(const struct schedule *s, cons
 /* What of it is not there, and why: section by section. */
 static void tell_nothing(const struct schedule *s, const struct table *const *tables, size_t n, char *why, size_t size)
 {
-    enum { LEVEL_SECTIONS = 4 }; /* those that take levels stand first */
-    static const char *const sections[][2] = {{"frequency", "levels and frequencies"},
-                                              {"trigger", "triggers"},
-                                              {"overhead", "costs"},
-                                              {"relaxation", "waits"},
-                                              {"throttle", "throttling"}};
-    const struct table *frequency = schedule_find(tables, n, "frequency");
+    static const char *const sections[] = {[EXPORT_FREQUENCIES] = "levels and frequencies",
+                                           [EXPORT_TRIGGERS] = "triggers",
+                                           [EXPORT_COSTS] = "costs",
+                                           [EXPORT_WAITS] = "waits",
+                                           [EXPORT_THROTTLING] = "throttling"};
+    const struct table *frequency = source_of(tables, n, EXPORT_FREQUENCIES);
     char none[SUPPORT_WHY_MAX];
-    bool levels = !frequency || support_levels(frequency, -1, none);
+    bool levels = !frequency || estimates_levels(frequency, -1, none);
     snprintf(why, size, "nothing that a scheduler could use was measured");
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        const struct table *t = schedule_find(tables, n, sections[i][0]);
-        const struct schedule_missing *m = main_reason(s, sections[i][0]);
+    for (enum tables_export part = EXPORT_FREQUENCIES; part <= EXPORT_THROTTLING; part++) {
+        const struct table *t = source_of(tables, n, part);
+        const struct schedule_missing *m = main_reason(s, tables_exported(part)->name);
         bool found_nothing = t && t->n_rows && !(m && m->left_out);
-        bool of_levels = t && i < LEVEL_SECTIONS; /* without levels, whatever else is missing */
+        bool of_levels = t && part != EXPORT_THROTTLING; /* without levels, whatever else is missing */
         size_t used = strlen(why);
-        snprintf(why + used, size - used, "; %s: %.250s", sections[i][1],
+        snprintf(why + used, size - used, "; %s: %.250s", sections[part],
                  of_levels && !levels  ? none
                  : found_nothing || !m ? "none was found"
                                        : m->why);

@@ -4,6 +4,7 @@
 #define CHARACTERIZE_SCHEDULE_PARTS_H
 
 #include "output/export/schedule.h"
+#include "tables/table/tables.h"
 
 /* One more element, zeroed, at the end of an array; NULL: out of memory, the array is as it was. */
 void *schedule_grow(void **array, size_t *n, size_t size);
@@ -38,10 +39,10 @@ void schedule_put_levels(struct schedule *s, const struct table *t, schedule_cla
 bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
                            schedule_classifier *classify);
 
-/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. `frequency`: the
- * table of that name, NULL where it was not measured. */
-bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
-                        schedule_classifier *classify);
+/* schedule_pairs.c. Rows of costs, waits or throttling, whose classes exist already. `frequency`: the table of that
+ * name, NULL where it was not measured. */
+bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_export part,
+                        const struct table *frequency, schedule_classifier *classify);
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 

@@ -7,6 +7,7 @@
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
 #include "output/report/svg_inline.h"
+#include "tables/table/tables.h"
 
 static const char *title_of(const struct report_part *p)
 {
@@ -15,7 +16,8 @@ static const char *title_of(const struct report_part *p)
 
 static const char *method_of(const struct report_part *p)
 {
-    return p->method ? p->method : report_method(p->table->name);
+    const struct table_kind *k = p->table->name ? tables_find(p->table->name) : NULL;
+    return p->method || !k ? p->method : k->method;
 }
 
 /* An element with a text, if there is one. */

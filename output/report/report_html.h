@@ -42,7 +42,7 @@ struct report_head {
 struct report_part {
     const struct table *table;
     const char *title;
-    const char *method;   /* how it was measured, with sources as "G 3.2.2"; NULL: report_method() of its name */
+    const char *method;   /* how it was measured, with sources as "G 3.2.2"; NULL: as the table of its name says */
     const char *findings; /* lines, the most important first */
     const char *svg;      /* of table_plot_svg(), or NULL and */
     const char *svg_why;  /* why there is no plot */
@@ -55,8 +55,5 @@ struct report_part {
  * was done, files. Returns 0, or -1: the stream's error or out of memory.
  */
 int report_html(FILE *out, const struct report_head *head, const struct report_part *parts, size_t n);
-
-/* How a table of this name is measured, a sentence or two with sources; NULL: unknown name. */
-const char *report_method(const char *table);
 
 #endif

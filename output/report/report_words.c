@@ -1,59 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the report says in words: how each table is measured, the sources, the names of columns. */
+/* What the report says in words: the sources, the names of columns. */
 #include <ctype.h>
 #include <string.h>
 
 #include "output/report/report_parts.h"
-
-static const struct {
-    const char *table, *method;
-} methods[] = {
-    {"frequency", "Each kernel runs on the measured core while a growing number of other cores is kept busy; the first "
-                  "milliseconds, in which the core halts and throttles, are left out, and the mean frequency of what "
-                  "follows is taken. Numbers of active cores that share their frequencies are one group, as published "
-                  "tables show them (G 3.1, table 3.1)."},
-    {"transitions",
-     "The first kernel runs until its frequency has settled, then the second one starts at time zero; frequency and "
-     "instructions per cycle are sampled about once a microsecond, over many repetitions, and the phases that the "
-     "repetitions agree on are found (G 3.2.2). The latency runs from the first sign of the change to the first sample "
-     "at full rate on the final level; the overhead is the time lost against running at the new level at once."},
-    {"throttle",
-     "The throttled phases of each transition: how long they last, and the instructions per cycle in them against the "
-     "same code at full rate (G 3.2.2). How far throttling reaches is found with one wide instruction in every N "
-     "dependent scalar additions, N from 2 to 200: farther away than the reach, additions run at full speed."},
-    {"trigger",
-     "Kernels with one wide instruction in every N run until their level is settled, for many N. How many instructions "
-     "it takes is found with bursts of many lengths: a bisection, and where the count varies a fit of median and "
-     "spread. Mixtures of two kernels stand beside each of them alone (G 3.2.1, 6.5.1; K)."},
-    {"relaxation",
-     "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each repetition "
-     "gives one waiting time. It is one only where the core is slower then than the same narrow code alone, which runs "
-     "in turns with it. Where the times gather around two values, the longer one is two periods of the timer (G 3.2.3, "
-     "K). What starts the wait anew is found by running it within the wait; toggling repeats wide code after a little "
-     "less and a little more than the wait."},
-    {"overhead", "Down: twice the same work is timed after the change; the first half pays for the transition, the "
-                 "second one does not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less "
-                 "what its work takes in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
-                 "p_low), the performance p being taken as proportional to the frequency (G 5.2.3)."},
-    {"umask", "The event is counted with every single unit mask and their documented combinations while each kernel "
-              "runs steadily, and through its transitions from and to a narrow one; the share of the core\xE2\x80\x99s "
-              "cycles that it counted says what a bit stands for (G 3.4, table 3.2)."},
-    {"energy", "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
-               "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
-               "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, what "
-               "is left is less than the kernel costs."},
-    {"voltage", "Reading the voltage disturbs the code that it should show, so each repetition reads it once, at "
-                "another point of the transition; the readings of all repetitions are put in order of time and "
-                "smoothed by a running median of 21 neighbours (G 3.2.2)."},
-};
-
-const char *report_method(const char *table)
-{
-    for (size_t i = 0; table && i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i].table, table) == 0)
-            return methods[i].method;
-    return NULL;
-}
 
 static const struct report_source sources[] = {
     {'G', "M. Gottschlag, AVX Overhead Mitigation: OS Support for Power-Limited Systems, dissertation, Karlsruhe "

@@ -13,6 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
 #include "probes/energy.h"
+#include "tables/energy/energy_plot.h"
 #include "tables/kinds.h"
 
 enum { AUTOMATIC, FIXED, MODES };
@@ -182,7 +183,7 @@ static int energy_energy_on_progress(void *data, unsigned done, unsigned wanted)
 static int automatic_ghz(const struct tables_context *x, const struct cell *c, double *ghz, struct machine_error *err)
 {
     struct steady_setup s;
-    struct transition_result seen;
+    struct repetitions seen;
     steady_defaults(&s, &c->b);
     s.machine = tables_setup(x, "energy", c);
     s.machine.corunner = c->b;
@@ -198,7 +199,7 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
     struct clock_reading clock = clock_reading_of(t);
     *ghz = values ? clock_centre(&clock, TRACE_FREQ, values, t->n, values + t->n) : NAN;
     free(values);
-    transition_result_free(&seen);
+    repetitions_free(&seen);
     return isnan(*ghz)
                ? machine_fail(err, MACHINE_CANNOT, "stop other programs",
                               "the frequency of %s could not be measured: every repetition was disturbed", c->b.name)
@@ -459,10 +460,20 @@ const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
     .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
+    .method = "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
+              "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
+              "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, "
+              "what is left is less than the kernel costs.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
+                 "idle_watts"},
+    .excluded = {[CHOICE_SIBLINGS] = "what the other hyper-threads execute is not counted, but takes energy",
+                 [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
+                                     "what they execute"},
     .plan = energy_energy_plan,
     .measure = energy_energy_measure,
     .print = energy_energy_print,
     .findings = energy_energy_findings,
+    .plot = energy_plot,
 };

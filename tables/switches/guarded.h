@@ -15,13 +15,13 @@ struct guard {
     struct machine *machine;
     bool warmup_given, observe_given; /* somebody has chosen these times: they are kept */
     bool fall_only;                   /* only what follows the switch at once: no higher frequency is awaited */
-    transition_progress *progress;    /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
+    repetitions_progress *progress;   /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
     void *data;
 };
 
 struct switches_seen {
     struct transition_setup setup; /* as it was in the end */
-    struct transition_result result;
+    struct repetitions result;
     struct phases phases;
     size_t discarded; /* repetitions, by the machine or by the analysis */
     /* "" where the recording begins and ends as either kernel runs in the long run. Else it does not tell what the

@@ -460,11 +460,18 @@ const struct table_kind table_trigger = {
     .name = "trigger",
     .title = TRIGGER_TITLE,
     .about = "instructions and densities that ask for a level; mixtures; dirty upper halves",
+    .method = "Kernels with one wide instruction in every N run until their level is settled, for many N. How many "
+              "instructions it takes is found with bursts of many lengths: a bisection, and where the count varies "
+              "a fit of median and spread. Mixtures of two kernels stand beside each of them alone (G 3.2.1, 6.5.1; "
+              "K).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"kernel", "density", "count", "level"},
+    .exported = EXPORT_TRIGGERS,
     .plan = trigger_plan,
     .measure = trigger_measure,
     .conclude = trigger_conclude,
     .print = trigger_print,
     .findings = trigger_findings,
+    .plot = trigger_plot,
 };

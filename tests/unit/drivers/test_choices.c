@@ -184,7 +184,7 @@ static void test_helper_reasons(void **state)
 {
     (void)state;
     struct choice_facts f = guest();
-    says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/kmod && insmod");
+    says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/helper/kmod && insmod");
     f.signed_modules = true;
     says(&f, HELPER, "signed modules only", "mokutil");
     f.helper_errno = ENXIO; /* a node that outlived its module */
@@ -200,7 +200,7 @@ static void test_helper_reasons(void **state)
     says(&f, HELPER, strerror(EMFILE), "");
     f.helper_errno = 0;
     f.helper_other = true;
-    says(&f, HELPER, "of another version", "rmmod characterize && make -C drivers/kmod");
+    says(&f, HELPER, "of another version", "rmmod characterize && make -C drivers/helper/kmod");
     f.helper_other = false;
     snprintf(f.helper_refusal, sizeof f.helper_refusal, "it is no CPU");
     says(&f, HELPER, "refuses: it is no CPU", "none is known");

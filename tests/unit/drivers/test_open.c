@@ -91,7 +91,7 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
     memset(&made, 0, sizeof made);
     made.broken = broken;
     c[2].usable = msr;
-    assert_int_equal(choices_open(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
+    assert_int_equal(open_from_choices(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
     assert_string_equal(made.opened, tried);
     assert_string_equal(line, told);
     assert_true((made.open != NULL) == (status == MACHINE_OK));
@@ -139,9 +139,9 @@ static void test_counters_that_get_no_registers_are_closed(void **state)
     memset(&made, 0, sizeof made);
     made.broken = "";
     made.no_registers = true;
-    assert_int_equal(choices_open("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
+    assert_int_equal(open_from_choices("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
     assert_null(made.open);
-    assert_int_equal(choices_open("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
+    assert_int_equal(open_from_choices("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
     assert_string_equal(line, "msr (time stamps and registers): " HELPER
                               "; perf: found usable, but it could not be opened: out of memory");
 }
@@ -198,7 +198,7 @@ static void open_both(struct machine *out)
     fake_pmu_reset();
     fake_pmu.programmable = 8;
     fake_pmu_system(&made_system, &leaves);
-    if (choices_open("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
+    if (open_from_choices("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
 }
 
@@ -222,7 +222,7 @@ static void test_counters_and_voltage(void **state)
     struct machine m;
     struct machine_error err;
     struct transition_setup s = setup_of();
-    struct transition_result r;
+    struct repetitions r;
     uint64_t code = 0;
     size_t volts = 0, samples = 0;
     open_both(&m);
@@ -233,7 +233,7 @@ static void test_counters_and_voltage(void **state)
     assert_int_equal(volts, 4);
     volts = 0;
     s.n_events = 1;
-    s.events[0] = (struct transition_event){.code = 0x00c1};
+    s.events[0] = (struct raw_event){.code = 0x00c1};
     if (transition_run(&m, &s, NULL, NULL, &r, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
     assert_string_equal(trace_get(&r.trace, "machine"), "perf+msr");
@@ -258,12 +258,12 @@ static void test_counters_and_voltage(void **state)
     if (r.n_invalid > 15 || volts < 50) { /* of 133 readings */
         print_message("skipped: %zu of 20 repetitions were taken off the CPU, %zu voltages were read in time\n",
                       r.n_invalid, volts);
-        transition_result_free(&r);
+        repetitions_free(&r);
         skip();
     }
     assert_non_null(r.trace.channel[TRACE_LVL2]);
     assert_true(samples > 0);
-    transition_result_free(&r);
+    repetitions_free(&r);
 }
 
 /* How often so far; a sleep of one's own does not count. */

@@ -39,7 +39,7 @@ static void measure(const struct model *m, struct transition_setup *s, struct ph
 {
     struct machine machine;
     struct machine_error err;
-    struct transition_result r;
+    struct repetitions r;
     char why[200];
     if (machine_open_parsed_model(m, "model:test", &machine, &err))
         fail_msg("%s", err.text);
@@ -47,7 +47,7 @@ static void measure(const struct model *m, struct transition_setup *s, struct ph
         fail_msg("%s", err.text);
     if (phases_find(&r.trace, NULL, out, why, sizeof why))
         fail_msg("%s", why);
-    transition_result_free(&r);
+    repetitions_free(&r);
     machine.ops->close(&machine);
 }
 

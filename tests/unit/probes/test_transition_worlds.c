@@ -25,7 +25,7 @@ static void measure_for(const struct model *m, const char *from, const char *to,
     struct transition_setup s;
     struct machine machine;
     struct machine_error err;
-    struct transition_result r;
+    struct repetitions r;
     struct payload a = rig_payload(from), b = rig_payload(to);
     char why[200];
     transition_defaults(&s, &a, &b);
@@ -42,7 +42,7 @@ static void measure_for(const struct model *m, const char *from, const char *to,
         fail_msg("%s", err.text);
     if (phases_find(&r.trace, NULL, out, why, sizeof why))
         fail_msg("%s", why);
-    transition_result_free(&r);
+    repetitions_free(&r);
     machine.ops->close(&machine);
 }
 

@@ -106,7 +106,7 @@ static void steady_frequencies_are_those_left_alone(void **state)
         struct machine_error err;
         struct steady_setup s;
         struct steady_value v;
-        struct transition_result r;
+        struct repetitions r;
         struct payload p = rig_payload("128fma");
         draw(&m, 100 + i, false);
         m.world.sibling.lockstep = i % 4 == 3;
@@ -119,7 +119,7 @@ static void steady_frequencies_are_those_left_alone(void **state)
         if (!(fabs(v.mean.value / 2.8 - 1) < 0.03))
             fail_msg("world %u: %.4f GHz instead of 2.8", i, v.mean.value);
         off += !holds(&v.mean, 2.8);
-        transition_result_free(&r);
+        repetitions_free(&r);
         machine.ops->close(&machine);
     }
     print_message("%u of %u outside their limits\n", off, n);

@@ -338,7 +338,7 @@ static struct transition_setup setup_of(void)
     return s;
 }
 
-static void measure(struct machine *m, struct transition_result *out)
+static void measure(struct machine *m, struct repetitions *out)
 {
     struct transition_setup s = setup_of();
     struct machine_error err;
@@ -378,7 +378,7 @@ static void test_voltage_is_read_at_scattered_times(void **state)
     struct inner inner = {0};
     struct machine_ops ops = inner_ops;
     struct machine m = {.ops = &ops, .state = &inner};
-    struct transition_result result;
+    struct repetitions result;
     static double at[401], order[401];
     size_t n = 0;
     ops.read_register = read_promptly;
@@ -416,7 +416,7 @@ static void test_voltage_is_read_at_scattered_times(void **state)
         o2 += (order[i] - mean_order) * (order[i] - mean_order);
     }
     assert_true(fabs(both / sqrt(a2 * o2)) < 0.05);
-    transition_result_free(&result);
+    repetitions_free(&result);
 }
 
 static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void **state)
@@ -433,7 +433,7 @@ static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void *
         struct inner inner = {0};
         struct registers r = {0};
         struct machine m = wrap(&inner, &r);
-        struct transition_result result;
+        struct repetitions result;
         if (cases[i].there)
             put(&r, MSR_PERF_STATUS, cases[i].value);
         measure(&m, &result);
@@ -442,7 +442,7 @@ static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void *
         assert_string_equal(trace_get(&result.trace, "volts_missing"), result.volts_missing);
         assert_true(result.trace.n > 0);     /* the rest is there */
         assert_int_equal(inner.ran, 3 + 20); /* not four hundred times the same answer */
-        transition_result_free(&result);
+        repetitions_free(&result);
         m.ops->close(&m);
     }
 }
@@ -466,13 +466,13 @@ static void test_readings_that_fail_now_and_then_are_counted(void **state)
     struct inner inner = {0};
     struct machine_ops ops = inner_ops;
     struct machine m = {.ops = &ops, .state = &inner};
-    struct transition_result result;
+    struct repetitions result;
     ops.read_register = read_every_third;
     turn = 0;
     measure(&m, &result);
     assert_int_equal(count_volts(&result.trace), 400 - 134);
     assert_string_equal(result.volts_missing, "134 of 400 readings: a fault");
-    transition_result_free(&result);
+    repetitions_free(&result);
 }
 
 static void test_a_reading_that_comes_late_tells_nothing(void **state)
@@ -481,12 +481,12 @@ static void test_a_reading_that_comes_late_tells_nothing(void **state)
     struct inner inner = {.late_us = 500};
     struct registers r = {0};
     struct machine m = wrap(&inner, &r);
-    struct transition_result result;
+    struct repetitions result;
     put_gold_6130(&r);
     measure(&m, &result);
     assert_int_equal(count_volts(&result.trace), 0);
     assert_non_null(strstr(result.volts_missing, "something else ran between the kernel and the reading"));
-    transition_result_free(&result);
+    repetitions_free(&result);
     m.ops->close(&m);
 }
 
@@ -495,11 +495,11 @@ static void test_a_machine_without_registers_says_so(void **state)
     (void)state;
     struct inner inner = {0};
     struct machine m = {.ops = &inner_ops, .state = &inner};
-    struct transition_result result;
+    struct repetitions result;
     measure(&m, &result);
     assert_null(result.trace.channel[TRACE_VOLTS]);
     assert_string_equal(result.volts_missing, "this machine reads no registers");
-    transition_result_free(&result);
+    repetitions_free(&result);
 }
 
 int main(void)

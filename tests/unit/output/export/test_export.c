@@ -84,7 +84,7 @@ static void write_header(const struct table *const *tables, size_t n)
 {
     struct schedule s;
     char why[300] = "";
-    if (schedule_from_tables(tables, n, tables_kernel_class, &s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, n, export_kernel_class, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
     FILE *out = open_file("export.h");
     if (export_header(&s, out, why, sizeof why) != 0)
@@ -575,8 +575,8 @@ static void test_provenance(void **state)
     assert_non_null(strstr(text, "frequency, 1 time: no counters"));
     assert_null(strchr(text, '\x1b'));
     /* the hash is that of the JSON export */
-    assert_int_equal(schedule_from_tables(tables, 1, tables_kernel_class, &s, why, sizeof why), 0);
-    char *json = schedule_to_json(&s, why, sizeof why);
+    assert_int_equal(schedule_from_tables(tables, 1, export_kernel_class, &s, why, sizeof why), 0);
+    char *json = export_to_json(&s, why, sizeof why);
     assert_non_null(json);
     sha256_hex(json, strlen(json), hash);
     assert_non_null(strstr(text, hash));

@@ -51,7 +51,7 @@ static void test_export(void **state)
     measure(&table_frequency, &model, &f);
     measure(&table_overhead, &model, &o);
     const struct table *tables[] = {&f, &o};
-    if (schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
     assert_int_equal(s.n_levels, GOLD_LEVELS);
     assert_int_equal(s.cores, GOLD_CORES);
@@ -64,7 +64,7 @@ static void test_export(void **state)
     for (size_t i = 0; i < s.n_level_costs; i++)
         assert_true(s.level_costs[i].down_ns.present && s.level_costs[i].down_ns.value > 20000 &&
                     abs(s.level_costs[i].up_ns.value - 10000) < 1000);
-    char *json = schedule_to_json(&s, why, sizeof why);
+    char *json = export_to_json(&s, why, sizeof why);
     if (!json)
         fail_msg("%s", why);
     free(json);

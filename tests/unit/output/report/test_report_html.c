@@ -19,6 +19,7 @@
 #include "output/report/report_parts.h"
 #include "output/report/svg_inline.h"
 #include "output/plot/table_plot.h"
+#include "tables/table/tables.h"
 #include "tests/support/sample_tables.h"
 
 enum { PARTS_MAX = 16, DEPTH_MAX = 64, IDS_MAX = 20000 };
@@ -434,8 +435,8 @@ static void sources_that_are_cited_are_listed(void **state)
     assert_null(strstr(page, "<dt>Z</dt>"));
     free(page);
     for (size_t i = 0; i < e.n; i++)
-        assert_non_null(report_method(e.tables[i].name));
-    assert_null(report_method("other"));
+        assert_non_null(tables_find(e.tables[i].name)->method);
+    assert_null(tables_find("other"));
     end(&e);
 }
 

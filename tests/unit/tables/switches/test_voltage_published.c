@@ -34,7 +34,7 @@ static void measure_model(const char *model, const char *from, const char *to, u
     struct machine m;
     struct machine_error err;
     struct transition_setup s;
-    struct transition_result r;
+    struct repetitions r;
     struct payload a = rig_payload(from), b = rig_payload(to);
     char why[200];
     transition_defaults(&s, &a, &b);

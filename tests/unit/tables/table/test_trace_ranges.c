@@ -471,7 +471,7 @@ static void counters_that_cannot_be_believed(void **state)
         struct broken b = {.fault = cases[i].fault, .counter = cases[i].counter, .factor = cases[i].factor};
         struct payload from = rig_payload("128fma"), to = rig_payload("512fma");
         struct transition_setup s;
-        struct transition_result result;
+        struct repetitions result;
         struct machine machine;
         struct machine_error err;
         assert_int_equal(machine_open_model("xeon-gold-6130", "data", &b.inner, &err), MACHINE_OK);
@@ -490,7 +490,7 @@ static void counters_that_cannot_be_believed(void **state)
             assert_int_equal(result.n_invalid, 0);
             assert_true(result.trace.n > 1000);
         }
-        transition_result_free(&result);
+        repetitions_free(&result);
         machine.ops->close(&machine);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/other_programs.h"
+#include "probes/other_programs.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/command.h"
+#include "util/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,8 +14,8 @@
 /* cmocka needs the four above first */
 #include <cmocka.h>
 
-#include "drivers/command.h"
-#include "drivers/other_programs.h"
+#include "util/command.h"
+#include "probes/other_programs.h"
 #include "tables/self_test/self_test.h"
 #include "tests/support/model_rig.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/choices.h"
-#include "drivers/counter_room.h"
+#include "drivers/perf/counter_room.h"
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"

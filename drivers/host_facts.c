@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/cpu/host_facts.h"
+#include "drivers/host_facts.h"
 
 #include <cpuid.h>
 #include <stdint.h>

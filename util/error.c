@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How all machines report what went wrong. */
+#include "util/error.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "drivers/machine.h"
 
 int machine_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...)
 {

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Order statistics. */
+#ifndef CHARACTERIZE_ORDER_H
+#define CHARACTERIZE_ORDER_H
+
+#include <stddef.h>
+
+/* The median of what is not NaN; NaN of nothing. Reorders `x`. O(n). */
+double order_median(double *x, size_t n);
+
+/* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
+double order_nth_smallest(double *x, size_t n, size_t k);
+
+#endif
