@@ -214,7 +214,7 @@ install: all
 	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
 	ln -sf '$(SONAME)' '$(LIB)/libcharacterize.so'
 	install -m 644 include/characterize/*.h '$(INCLUDE)'
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LDLIBS)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LDLIBS)|' \
 	    library/characterize.pc.in >'$(LIB)/pkgconfig/characterize.pc'
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done

@@ -55,19 +55,22 @@ check "a model from the installed data runs" "$tmp/out" [ "$status" -eq 0 ]
 check "... and writes its trace" "$tmp/out" [ -s trace.csv ]
 
 # the library: seen from a program elsewhere, through pkg-config where that is
-export PKG_CONFIG_PATH="$base/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dest"
+ln -s "$dest" "$tmp/dest"
+plain="$tmp/dest$prefix"
+export PKG_CONFIG_PATH="$plain/lib/pkgconfig"
 cp "$root/examples/transition.c" .
 if pkg-config --version >/dev/null 2>&1; then
     pkg-config --modversion characterize >"$tmp/out" 2>&1
     check "pkg-config has the version" "$tmp/out" [ "$(cat "$tmp/out")" = "$version" ]
     pkg-config --static --libs characterize >"$tmp/out" 2>&1
     check "... and what the static library needs" "$tmp/out" grep -q 'lcharacterize.*-lgsl.*-ljansson.*-lz' "$tmp/out"
-    flags=$(pkg-config --cflags --libs characterize)
+    flags=$(pkg-config --define-variable=prefix="$plain" --cflags --libs characterize)
 else
     skip "what pkg-config says" "no pkg-config here"
-    flags="-I$(echo "$base" | sed 's/ /\\ /g')/include -L$(echo "$base" | sed 's/ /\\ /g')/lib -lcharacterize"
+    flags="-I$plain/include -L$plain/lib -lcharacterize"
 fi
-eval "cc -Wall -Werror -o shared transition.c $flags" >"$tmp/out" 2>&1
+# shellcheck disable=SC2086 # flags
+cc -Wall -Werror -o shared transition.c $flags >"$tmp/out" 2>&1
 status=$?
 check "a program links the installed shared library" "$tmp/out" [ "$status" -eq 0 ]
 LD_LIBRARY_PATH="$base/lib" ./shared 128fma:512fma model:only-here >"$tmp/out" 2>&1
