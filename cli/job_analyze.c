@@ -109,7 +109,7 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     struct machine_error error;
     char missing[200];
     FILE *screen = outputs_screen(out);
-    if (measure_recorded(t, o->seed, &phases, &error) != MACHINE_OK)
+    if (measure_recorded(t, &phases, &error) != MACHINE_OK)
         return complain_of_machine(is_stdin(o->job_argument) ? "standard input" : o->job_argument, &error);
     stop_only_asks(true); /* files that are begun are finished */
     job_analyze_tell_missing(t, missing, sizeof(missing));

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/phases/confirm.h"
+#include "analysis/phases/cross_check.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/discarded.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
@@ -98,7 +99,8 @@ int measure_switch(const struct guard *g, const struct transition_setup *s, stru
                    struct machine_error *err)
 {
     int status = guarded_switch(g, s, out, err);
-    if (status == MACHINE_OK && (note_invalid(&out->result) != 0 || discarded_take(&out->result.trace, &out->phases))) {
+    if (status == MACHINE_OK &&
+        (note_invalid(&out->result) != 0 || phases_add_discarded(&out->result.trace, &out->phases) != 0)) {
         switches_free(out);
         status = measure_out_of_memory(err);
     }
@@ -118,13 +120,12 @@ int measure_read_trace(FILE *in, struct trace *t, struct machine_error *err)
     return machine_fail(err, MACHINE_BAD_INPUT, "", ":%zu:%zu: %s", e.line, e.column, e.text);
 }
 
-int measure_recorded(const struct trace *t, uint64_t seed, struct phases *out, struct machine_error *err)
+int measure_recorded(const struct trace *t, struct phases *out, struct machine_error *err)
 {
-    const struct phases_options options = {.seed = seed};
     char why[400] = "";
-    if (phases_find(t, &options, out, why, sizeof(why)) != 0)
+    if (phases_find(t, out, why, sizeof(why)) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
-    if (discarded_take(t, out) == 0 && confirm_again(t, out) == 0)
+    if (phases_add_discarded(t, out) == 0 && cross_check_recorded(t, out) == 0)
         return MACHINE_OK;
     phases_free(out);
     return measure_out_of_memory(err);

@@ -6,7 +6,6 @@
 #ifndef CHARACTERIZE_LIBRARY_MEASURE_H
 #define CHARACTERIZE_LIBRARY_MEASURE_H
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "analysis/phases/phases.h"
@@ -39,6 +38,6 @@ int measure_switch(const struct guard *g, const struct transition_setup *s, stru
  */
 int measure_read_trace(FILE *in, struct trace *t, struct machine_error *err);
 /* The phases of a recorded trace, as the measurement itself has found them. MACHINE_OK, or *err and its status. */
-int measure_recorded(const struct trace *t, uint64_t seed, struct phases *out, struct machine_error *err);
+int measure_recorded(const struct trace *t, struct phases *out, struct machine_error *err);
 
 #endif

@@ -101,7 +101,7 @@ enum characterize_status characterize_transition(characterize_machine *machine, 
 }
 
 /* The trace and its phases into *p, which is zero where that fails. */
-static int library_analyze(const char *file, uint64_t seed, struct characterize_phases *p, struct machine_error *e)
+static int library_analyze(const char *file, struct characterize_phases *p, struct machine_error *e)
 {
     char why[400], place[sizeof(e->text)];
     FILE *in;
@@ -110,7 +110,7 @@ static int library_analyze(const char *file, uint64_t seed, struct characterize_
     int status = measure_read_trace(in, &p->seen.result.trace, e);
     fclose(in);
     if (status == MACHINE_OK) {
-        status = measure_recorded(&p->seen.result.trace, seed, &p->seen.phases, e);
+        status = measure_recorded(&p->seen.result.trace, &p->seen.phases, e);
         if (status == MACHINE_OK)
             return status;
         trace_free(&p->seen.result.trace);
@@ -120,7 +120,7 @@ static int library_analyze(const char *file, uint64_t seed, struct characterize_
     return status;
 }
 
-enum characterize_status characterize_analyze(const char *file, uint64_t seed, characterize_phases **phases,
+enum characterize_status characterize_analyze(const char *file, characterize_phases **phases,
                                               struct characterize_error *error)
 {
     struct machine_error e;
@@ -128,7 +128,7 @@ enum characterize_status characterize_analyze(const char *file, uint64_t seed, c
     struct characterize_phases *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return library_refuse(error, CHARACTERIZE_FAILED, "out of memory");
-    if (library_analyze(file, seed, p, &e) != MACHINE_OK) {
+    if (library_analyze(file, p, &e) != MACHINE_OK) {
         free(p);
         return library_fail(error, &e);
     }

@@ -91,7 +91,7 @@ run_program='
 '
 only_models() {
     case ${1##*/} in
-    test_random_* | test_*_table | test_*_worlds | test_short_ramps | test_slowed_chains | test_held | \
+    test_random_* | test_*_table | test_*_worlds | test_short_ramps | test_slowed_chains | test_switch_cost | \
         test_trigger_windows | test_clock_models | test_validate_shipped | test_switches_settle | test_license_parts | \
         test_transition_model | test_relaxation_plain | test_model_truth | test_null_traces | test_export* | \
         test_voltage_published | test_plot) ;;

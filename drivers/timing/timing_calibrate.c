@@ -9,6 +9,7 @@
 
 #include "drivers/native/native.h"
 #include "drivers/timing/timing.h"
+#include "util/order.h"
 
 enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
 enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
@@ -43,15 +44,9 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     return true;
 }
 
-static int timing_calibrate_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, timing_calibrate_ascending);
+    qsort(v, n, sizeof *v, order_double);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

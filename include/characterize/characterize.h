@@ -100,7 +100,7 @@ struct characterize_options {
     unsigned active_cores; /* kept busy, the measured one included; 0: all, in tables each table's own numbers */
     const char *kernels;   /* tables: only these, as in "128fma,512fma"; NULL: each table's own */
     int brief;             /* tables, if not 0: fewer kernels, core counts and repetitions */
-    uint64_t seed;         /* of models and of the bootstrap: same seed, same result */
+    uint64_t seed;         /* of models: same seed, same result */
     /* called now and then with `data` and the part that is done, 0..1; other than 0 stops: CHARACTERIZE_FAILED */
     int (*progress)(void *data, double done);
     void *data;
@@ -144,9 +144,9 @@ CHARACTERIZE_PUBLIC enum characterize_status characterize_transition(characteriz
                                                                      const struct characterize_options *options,
                                                                      characterize_phases **phases,
                                                                      struct characterize_error *error);
-/* The same from a recorded trace, also of other tools (CSV; doc/formats.md, Trace). `seed`: of the bootstrap. */
-CHARACTERIZE_PUBLIC enum characterize_status
-characterize_analyze(const char *file, uint64_t seed, characterize_phases **phases, struct characterize_error *error);
+/* The same from a recorded trace, also of other tools (CSV; doc/formats.md, Trace). */
+CHARACTERIZE_PUBLIC enum characterize_status characterize_analyze(const char *file, characterize_phases **phases,
+                                                                  struct characterize_error *error);
 /* NULL is allowed. */
 CHARACTERIZE_PUBLIC void characterize_phases_free(characterize_phases *phases);
 

@@ -104,7 +104,7 @@ static void a_recorded_trace_gives_the_same_answer(void **state)
     FILE *out = fdopen(fd, "w");
     fputs(csv, out);
     assert_int_equal(fclose(out), 0);
-    assert_int_equal(characterize_analyze(name, 5, &read, &error), CHARACTERIZE_OK);
+    assert_int_equal(characterize_analyze(name, &read, &error), CHARACTERIZE_OK);
     unlink(name);
     char *again = characterize_phases_json(read);
     assert_string_equal(json, again);
@@ -231,9 +231,9 @@ static void what_makes_no_sense_is_refused(void **state)
     o = (struct characterize_options){.observe_us = 100};
     refuse_table(machine, "relaxation", o, "observe_us");
     refuse_table(machine, "frequencies", (struct characterize_options){0}, "table");
-    assert_int_equal(characterize_analyze("/nonexistent/trace.csv", 0, &phases, &error), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_analyze("/nonexistent/trace.csv", &phases, &error), CHARACTERIZE_BAD_INPUT);
     assert_non_null(strstr(error.text, "/nonexistent/trace.csv"));
-    assert_int_equal(characterize_analyze("Makefile", 0, &phases, &error), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_analyze("Makefile", &phases, &error), CHARACTERIZE_BAD_INPUT);
     assert_ptr_equal(strstr(error.text, "Makefile:"), error.text);
     assert_null(phases);
     characterize_close(machine);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "drivers/cpu/cpu.h"
+#include "drivers/machine.h"
 
 /* ---- identity ---- */
 
