@@ -4,6 +4,7 @@
 
 #include "library/library.h"
 #include "library/measure.h"
+#include "output/text/phases_json.h"
 #include "util/path.h"
 
 struct characterize_phases {
