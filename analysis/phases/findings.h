@@ -19,6 +19,8 @@ int rates_find(const struct runs *r, struct segmentation *o);
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
 int kinds_find(struct segmentation *o, struct phases *out);
+/* A phase with the values of a piece, its times and its IPC ratio not known yet. */
+struct phase kinds_phase(const struct piece *piece, enum phase_kind kind);
 
 /* times.c: starts, durations, modes, frequencies and agreement. 0, or -1: out of memory. */
 int times_find(const struct runs *r, const struct segmentation *o, struct phases *out);
@@ -55,10 +57,6 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
 
 /* short_throttle.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
 int short_throttle_warn(const struct runs *r, const struct segmentation *o, struct phases *out);
-
-/* Time at which repetition k of the segmentation begins and ends piece p, us; NaN = it does not show it. */
-double times_begin_in(const struct segmentation *o, size_t p, size_t k);
-double times_end_in(const struct segmentation *o, size_t p, size_t k);
 
 /*
  * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)

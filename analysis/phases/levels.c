@@ -127,14 +127,6 @@ static void find_slow(struct phases *out)
     }
 }
 
-static bool only_the_clock_changes(const struct segmentation *o, size_t e)
-{
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_FREQ && c != TRACE_IPC && o->edge[e].change[c])
-            return false;
-    return !o->edge[e].forced;
-}
-
 /* Whether limits over repetitions tell two frequencies apart. */
 static bool apart(double a_ghz, double a_half, double b_ghz, double b_half, double limits)
 {
@@ -147,7 +139,7 @@ static bool merge_one(struct segmentation *o, struct phases *out)
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         const struct phase *a = &out->phases[e], *b = a + 1;
         if (!phases_is_base(a) || !phases_is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
-            !only_the_clock_changes(o, e))
+            !segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_IPC))
             continue;
         if (apart(a->freq_ghz.value, levels_half_of(a), b->freq_ghz.value, levels_half_of(b),
                   limits_for(out->n_phases)))

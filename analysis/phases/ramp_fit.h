@@ -33,4 +33,7 @@ double ramp_decay_integral_slope(double x, double tau);
  * process of the first order has (Box and Jenkins). Sums of their squares, and of products with the one before. */
 double ramp_widening(double squares, double lagged);
 
+/* Schwarz's criterion (1978) of a description of n values that leaves a sum of squares; the lowest is best. */
+double ramp_criterion(double n, double rss, double parameters);
+
 #endif

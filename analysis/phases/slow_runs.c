@@ -52,7 +52,7 @@ static double slow_runs_mean_of(const struct course *c, bool instant)
 static bool lies_within(const struct runs *r, const struct segmentation *o, size_t p, size_t k, const struct phase *ph,
                         double begin, double end)
 {
-    double own_begin = times_begin_in(o, p, k), own_end = times_end_in(o, p, k);
+    double own_begin = segmentation_begin_in(o, p, k), own_end = segmentation_end_in(o, p, k);
     double from = fmax(ph->start_us, isnan(own_begin) ? ph->start_us : own_begin);
     double to = ph->start_us + ph->duration_us.value;
     to = fmin(to, isnan(own_end) ? to : own_end);

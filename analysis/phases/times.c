@@ -104,33 +104,11 @@ struct scratch {
     double *start; /* of each piece, and the end */
 };
 
-double times_begin_in(const struct segmentation *o, size_t p, size_t k)
-{
-    return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
-}
-
-double times_end_in(const struct segmentation *o, size_t p, size_t k)
-{
-    return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
-}
-
-/* Durations of piece p over all repetitions that show both ends. */
-static size_t durations(const struct segmentation *o, size_t p, double *x)
-{
-    size_t m = 0;
-    for (size_t k = 0; k < o->n_runs; k++) {
-        double d = times_end_in(o, p, k) - times_begin_in(o, p, k);
-        if (!isnan(d))
-            x[m++] = d;
-    }
-    return m;
-}
-
 static void find_duration_modes(const struct runs *r, const struct segmentation *o, size_t p, struct phase *ph,
                                 struct scratch *s)
 {
     struct value_mode mode[PHASE_MODES_MAX];
-    size_t m = durations(o, p, s->x);
+    size_t m = segmentation_lengths(o, p, s->x);
     if (m < 3 || p + 1 == o->n_pieces)
         return;
     double *copy = s->x + o->n_runs;
@@ -148,7 +126,7 @@ static void find_duration_modes(const struct runs *r, const struct segmentation 
     for (size_t i = 0; i < n; i++)
         ph->modes[i] = (struct phase_mode){fmax(mode[i].mean, 0), (double)mode[i].n / (double)m};
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = times_end_in(o, p, k) - times_begin_in(o, p, k);
+        double d = segmentation_length_in(o, p, k);
         s->main_mode[k] &= d >= mode[0].lo && d <= mode[0].hi;
     }
 }
@@ -162,7 +140,7 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     if (!x)
         return none; /* limits are not known */
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = times_end_in(o, to, k) - times_begin_in(o, from, k);
+        double d = segmentation_end_in(o, to, k) - segmentation_begin_in(o, from, k);
         if (!isnan(d) && (!mask || mask[k]))
             x[m++] = d;
     }
@@ -216,7 +194,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     double one_sigma = NAN;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct run_span *s = &r->run[o->run[k]];
-        double lo = times_begin_in(o, p, k) + r->period, hi = times_end_in(o, p, k);
+        double lo = segmentation_begin_in(o, p, k) + r->period, hi = segmentation_end_in(o, p, k);
         if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
         size_t past = s->first + s->n, count = 0;
@@ -248,7 +226,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
 /* Repetitions that show a phase and, where its duration has one mode, show it as long as the others do. */
 static size_t agreement(const struct runs *r, const struct segmentation *o, size_t p, const struct phase *ph, double *x)
 {
-    size_t m = durations(o, p, x), used;
+    size_t m = segmentation_lengths(o, p, x), used;
     if (ph->n_modes > 1)
         return m;
     robust_mean(x, m, REJECT, AGREE_PERIODS * r->period, &used);
