@@ -157,6 +157,12 @@ int schedule_from_tables(const struct table *const *tables, size_t n, schedule_c
                          struct schedule *out, char *why, size_t why_size);
 void schedule_free(struct schedule *s);
 
+/*
+ * Whether the parameters contradict each other, or tell what cannot be: a level faster than a lower one, shares of a
+ * wait that are more than a whole, a processor or machine without a name. Returns 0, or -1 with one line in `why`.
+ */
+int schedule_check_consistent(const struct schedule *s, char *why, size_t why_size);
+
 /* The points of a CPU: index of the first, and how many; 0 if it was not measured. The same of its turbo levels. */
 size_t schedule_points_of(const struct schedule *s, int cpu, size_t *first);
 size_t schedule_turbos_of(const struct schedule *s, int cpu, size_t *first);

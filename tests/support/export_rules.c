@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rules of characterize-export/1, as doc/export-format.md has them: checked on what was written, not on what was
  * meant. */
+#include "tests/support/export_rules.h"
+
 #include <jansson.h>
+#include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "output/export/export_json.h"
 
@@ -367,7 +373,7 @@ static int check_head(struct check *c)
     return known == json_object_size(c->root) ? 0 : export_check_wrong(c, "has a key that this format does not know");
 }
 
-int export_check(const char *text, size_t length, char *why, size_t why_size)
+int export_rules_check(const char *text, size_t length, char *why, size_t why_size)
 {
     json_error_t error;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
@@ -393,4 +399,13 @@ int export_check(const char *text, size_t length, char *why, size_t why_size)
         status = check_shares(&c, "level_relaxations");
     json_decref(root);
     return status;
+}
+
+char *export_rules_json(const struct schedule *s)
+{
+    char why[300] = "";
+    char *json = schedule_to_json(s, why, sizeof why);
+    if (!json || export_rules_check(json, strlen(json), why, sizeof why) != 0)
+        fail_msg("%s", why);
+    return json;
 }
