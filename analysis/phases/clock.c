@@ -65,7 +65,7 @@ double clock_noise(const struct clock_reading *r)
     return r->quantum / sqrt(6);
 }
 
-double clock_doubt(const struct clock_reading *r)
+double clock_uncertainty(const struct clock_reading *r)
 {
     const double uneven = 0.03 / M_PI;
     return hypot(r->error, uneven * r->quantum);

@@ -38,7 +38,7 @@ double clock_noise(const struct clock_reading *r);
 
 /* By how much (relative) means of frequencies may differ although the core's does not, however many there are: what the
  * readings have in common, and what is left of the steps where they do not quite even out (drivers/timing/timing.h). */
-double clock_doubt(const struct clock_reading *r);
+double clock_uncertainty(const struct clock_reading *r);
 
 /*
  * What n values of a channel tell together, wild ones left out: frequencies by the mean time of a cycle; where they are

@@ -414,7 +414,7 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
         if (!o->edge[e].forced || at_halt(o, e) || !o->edge[e].change[TRACE_FREQ] ||
             common_step(r, o, e, TRACE_FREQ, x))
             continue;
-        double step = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_doubt(&r->clock);
+        double step = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_uncertainty(&r->clock);
         double own = fabs(mean_own_step(r, o, e, &own_sigma));
         o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, doubt) && own > COMMON_Z * hypot(own_sigma, doubt);
         o->edge[e].change[TRACE_FREQ] = 0;
@@ -435,7 +435,7 @@ static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
     for (size_t p = 1; p + 1 < o->n_pieces; p++) {
         struct piece *q = &o->piece[p];
         double sigma = ROBUST_MEDIAN_ERROR * o->noise[TRACE_FREQ] / sqrt(fmax(1, (double)q->samples));
-        double bound = CHAIN_SLOWER + clock_doubt(&r->clock) + COMMON_Z * sigma;
+        double bound = CHAIN_SLOWER + clock_uncertainty(&r->clock) + COMMON_Z * sigma;
         q->slow_chain = !q->halt && log(least / q->value[TRACE_FREQ]) > bound;
     }
 }

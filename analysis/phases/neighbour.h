@@ -7,15 +7,15 @@
 #include "analysis/phases/runs.h"
 
 struct neighbour {
-    double share;  /* of the samples before the switch that are disturbed; 0: none is */
-    double factor; /* of the kernel's rate in them */
-    size_t runs;   /* repetitions that have any */
-    bool common;   /* at the same moments of all repetitions ... */
-    bool begins;   /* ... and beginning before the switch: no kernel does that that had only not settled */
-    bool slowed;   /* so are the chains that tell the frequency */
-    double doubt;  /* by so much, relative, the frequency may be above what chains tell */
-    float *ipc;    /* if not NULL: the IPC with the disturbed samples missing, as long as the trace */
-    float *freq;   /* ... and the frequency, where they slow what tells it */
+    double share;       /* of the samples before the switch that are disturbed; 0: none is */
+    double factor;      /* of the kernel's rate in them */
+    size_t runs;        /* repetitions that have any */
+    bool common;        /* at the same moments of all repetitions ... */
+    bool begins;        /* ... and beginning before the switch: no kernel does that that had only not settled */
+    bool slowed;        /* so are the chains that tell the frequency */
+    double uncertainty; /* by so much, relative, the frequency may be above what chains tell */
+    float *ipc;         /* if not NULL: the IPC with the disturbed samples missing, as long as the trace */
+    float *freq;        /* ... and the frequency, where they slow what tells it */
 };
 
 #define NEIGHBOUR_WINDOW 0.03 /* relative: rates as near to each other are one */
@@ -43,8 +43,8 @@ void neighbour_free(struct neighbour *n);
  */
 int neighbour_mark(const struct trace *t, bool *marked, double *doubt);
 /* Warns of what was found. 0, or -1: out of memory. */
-int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phases *out);
+int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out);
 /* Throttling that may be the doing of a thread that keeps step with the repetitions is none that is known. */
-void neighbour_doubt(const struct neighbour *n, struct phases *out);
+void neighbour_withdraw(const struct neighbour *n, struct phases *out);
 
 #endif

@@ -110,6 +110,6 @@ int phases_add_discarded(const struct trace *t, struct phases *p);
 int phases_add_transition(struct phases *p, struct transition t);
 
 /* A steady phase, slow or not: what transitions lead from and to. */
-bool phases_is_base(const struct phase *p);
+bool phases_is_steady(const struct phase *p);
 
 #endif

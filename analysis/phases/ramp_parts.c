@@ -46,7 +46,7 @@ double ramp_over_after(const struct ramp_fit *f)
 
 void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, struct phase *ramp)
 {
-    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
+    double doubt = ESTIMATE_Z95 * clock_uncertainty(&r->clock); /* relative, another one at each frequency on the way */
     double step = fabs(f->from.value - f->to.value);
     double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
     ramp->from_ghz = ramp_widened(&f->from, hypot(half, doubt * f->from.value));

@@ -399,7 +399,7 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
 
 static bool eligible(const struct segmentation *o, const struct phases *out, size_t p)
 {
-    return phases_is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
+    return phases_is_steady(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
 }
 
 /* The last of the phases from p on that are of its kind, with nothing but the frequency changing between them. */
@@ -461,7 +461,7 @@ static void take_off_rests(struct phases *out)
         const struct phase *ramp = &out->phases[p];
         struct estimate *ghz = &out->phases[p + 1].freq_ghz;
         double tau = ramp->tau_us.value, us = out->phases[p + 1].duration_us.value;
-        if (ramp->kind != PHASE_RAMP || !phases_is_base(&out->phases[p + 1]) || !(us > 0))
+        if (ramp->kind != PHASE_RAMP || !phases_is_steady(&out->phases[p + 1]) || !(us > 0))
             continue;
         double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
         double rest = left * tau / us * (1 - exp(-us / tau));
@@ -477,7 +477,7 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
         if (ph->kind != PHASE_RAMP)
             continue;
         double us = ph->duration_us.value, tau = ph->tau_us.value;
-        bool whole = p + 1 < out->n_phases && phases_is_base(&out->phases[p + 1]);
+        bool whole = p + 1 < out->n_phases && phases_is_steady(&out->phases[p + 1]);
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};

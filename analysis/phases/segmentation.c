@@ -13,7 +13,7 @@
  * 0.25 % (recordings of a W-2104), IPC ratios above 0.94 are no throttling of anything, and the voltage's unit is
  * 2^-13 V = 0.12 mV while steps of interest begin at 6 mV.
  */
-static const struct segment_rule rules[TRACE_CHANNELS] = {
+static const struct change_rule rules[TRACE_CHANNELS] = {
     [TRACE_FREQ] = {true, CLOCK_STEP_LEAST, 6, 3, false, 0},
     [TRACE_IPC] = {true, 0.06, 6, 3, false, 0},
     [TRACE_VOLTS] = {false, 0.0015, 6, 3, false, 0},
@@ -23,7 +23,7 @@ static const struct segment_rule rules[TRACE_CHANNELS] = {
     [TRACE_THROTTLE] = {false, 0.1, 6, 3, false, 0},
 };
 
-const struct segment_rule *segmentation_rule(int c)
+const struct change_rule *segmentation_rule(int c)
 {
     return &rules[c];
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "analysis/phases/runs.h"
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 
 struct piece {
     bool halt;
@@ -43,7 +43,7 @@ struct segmentation {
 };
 
 /* What counts as a step of channel c. */
-const struct segment_rule *segmentation_rule(int c);
+const struct change_rule *segmentation_rule(int c);
 /* From one value of channel c to another: a logarithm where its rule is one, else a difference. */
 double segmentation_difference(int c, double from, double to);
 /* Which way channel c steps from one piece to the next: -1, 0 (too little, or not measured), 1. */

@@ -393,7 +393,7 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
     if (!s->at_edge)
         o->piece[s->first].sooner_us = fmax(0, sooner) + fmin(f->begin.hi - f->begin.value, f->tau.value);
     for (size_t p = s->first + !s->at_edge; p < s->last; p++) {
-        if (!phases_is_base(&out->phases[p]))
+        if (!phases_is_steady(&out->phases[p]))
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
         snprintf(out->phases[p].why, sizeof out->phases[p].why,
@@ -419,7 +419,7 @@ static bool flat_before(const struct segmentation *o, const struct phases *out, 
 {
     const struct phase *ph = &out->phases[p ? p - 1 : 0];
     return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
-           (phases_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
+           (phases_is_steady(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
 }
 
 /* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */

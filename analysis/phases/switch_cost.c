@@ -56,7 +56,7 @@ static size_t from_switch(const struct phases *p, double period_us, size_t *end)
         first++;
     *end = first;
     if (first < p->n_phases && p->phases[first].start_us <= AT_SWITCH * period_us)
-        while (*end < p->n_phases && !phases_is_base(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
+        while (*end < p->n_phases && !phases_is_steady(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
             ++*end;
     return first;
 }

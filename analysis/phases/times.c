@@ -54,7 +54,7 @@ double times_edge_sigma(const struct runs *r, const struct segmentation *o, size
 }
 
 /* What the halts' places may be off in all repetitions alike, us. */
-static double halt_doubt(const struct runs *r)
+static double halt_uncertainty(const struct runs *r)
 {
     return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
 }
@@ -74,7 +74,7 @@ static double slower(const struct segmentation *o, size_t p, int c)
  * the sampler looks for the end of the sample some twenty times in a period of code at full rate, and the adds right
  * behind the payload may be slow, too; where all are, so are readings.
  */
-static double slow_doubt(const struct runs *r, const struct segmentation *o, size_t p, bool behind)
+static double slow_uncertainty(const struct runs *r, const struct segmentation *o, size_t p, bool behind)
 {
     if (!r->clock.instant)
         return 0;
@@ -84,16 +84,16 @@ static double slow_doubt(const struct runs *r, const struct segmentation *o, siz
 }
 
 /* The same of both ends of a stretch of pieces, where they are those of halts. */
-static double slow_doubts(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
+static double slow_uncertainties(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
 {
     double begin = 0, end = 0;
     if (from)
-        begin = o->piece[from - 1].halt ? slow_doubt(r, o, from, true)
-                : o->piece[from].halt   ? slow_doubt(r, o, from - 1, false)
+        begin = o->piece[from - 1].halt ? slow_uncertainty(r, o, from, true)
+                : o->piece[from].halt   ? slow_uncertainty(r, o, from - 1, false)
                                         : 0;
     if (to + 1 < o->n_pieces)
-        end = o->piece[to].halt       ? slow_doubt(r, o, to + 1, true)
-              : o->piece[to + 1].halt ? slow_doubt(r, o, to, false)
+        end = o->piece[to].halt       ? slow_uncertainty(r, o, to + 1, true)
+              : o->piece[to + 1].halt ? slow_uncertainty(r, o, to, false)
                                       : 0;
     return hypot(begin, end);
 }
@@ -161,7 +161,7 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     if (from_switch != to_switch && to + 1 < o->n_pieces)
         half = hypot(half, LAG_US);
     if (halted)
-        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_doubt(r), slow_doubts(r, o, from, to));
+        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_uncertainty(r), slow_uncertainties(r, o, from, to));
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 
@@ -219,7 +219,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     double half = m == 1 ? ESTIMATE_Z95 * one_sigma * e.value : estimate_half(&e);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
     half = hypot(half, ESTIMATE_Z95 * r->clock.error * e.value);
-    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_doubt) + half};
+    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_uncertainty) + half};
     return 0;
 }
 

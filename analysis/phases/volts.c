@@ -11,7 +11,7 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/stats/robust.h"
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 #include "analysis/phases/volts_mixed.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
@@ -260,10 +260,10 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
 
 static int find_steps(const struct trace *v, struct phases *out)
 {
-    const struct segment_rule rule = {false, STEP_V, STEP_Z, 3, true, 0};
+    const struct change_rule rule = {false, STEP_V, STEP_Z, 3, true, 0};
     struct cut *cut = NULL;
     double sigma;
-    size_t n = segment_channel(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);
+    size_t n = change_points_find(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);
     if (n == SIZE_MAX)
         return -1;
     double *scratch = n ? malloc(2 * v->n * sizeof *scratch) : NULL;
@@ -410,7 +410,7 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
             double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
             late += later_mode(ph);
-            if (!phases_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+            if (!phases_is_steady(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
                 stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);
