@@ -40,7 +40,7 @@ static double difference_noise(const float *y, size_t n, size_t lag)
         equal += d[i] <= 0;
     /*
      * Values that come in a few steps are often equal to their neighbours, and the median says little. The mean does:
-     * that of normal differences is 2 sigma / sqrt(pi), and without the largest three of a hundred (wild samples and
+     * that of normal differences is 2 sigma / sqrt(pi), and without the largest three of a hundred (outliers and
      * real steps) 0.93 of it. Of values that are hardly ever equal it would say how many gaps there are.
      */
     size_t kept = equal * 4 > m ? m - m * 3 / 100 : 0;
@@ -125,7 +125,7 @@ static float median5(const float *p)
 }
 
 /*
- * Drops samples that stick out of their five neighbours (Hampel's identifier; Hampel 1974): one or two wild samples are
+ * Drops samples that stick out of their five neighbours (Hampel's identifier; Hampel 1974): one or two outliers are
  * no state. Real states of three samples or more pass.
  */
 static size_t drop_outliers(float *y, uint32_t *index, size_t n, double bound)

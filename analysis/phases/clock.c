@@ -71,7 +71,7 @@ double clock_uncertainty(const struct clock_reading *r)
     return hypot(r->error, uneven * r->quantum);
 }
 
-/* The mean of what is not wild. */
+/* The mean without outliers. */
 static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);

@@ -182,7 +182,7 @@ static bool only_rate(const struct runs *r, const struct segmentation *o, size_t
            !at_halt(o, e);
 }
 
-/* Edges that only instructions per cycle show: a thread next door makes some, in each repetition elsewhere. */
+/* Edges that only instructions per cycle show: a sibling hyper-thread causes some, elsewhere in each repetition. */
 static void forget_rates(const struct runs *r, struct segmentation *o)
 {
     forget_edges(r, o, only_rate, NULL);
@@ -424,8 +424,8 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
 }
 
 /*
- * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of whatever runs, or a
- * thread next door. What it tells between two higher frequencies is no frequency for certain.
+ * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of all code, or a sibling
+ * hyper-thread. What it tells between two higher frequencies need not be a frequency.
  */
 static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
 {
@@ -512,7 +512,7 @@ static bool shows_more(const struct runs *r, const struct segmentation *means, c
 
 /*
  * Where repetitions go their own ways, an edge that few of them show is not the recording's; nor, by chains, which a
- * thread next door slows in bouts, one that less than half of them show.
+ * sibling hyper-thread slows in bouts, one that less than half of them show.
  */
 static int keep_common_edges(const struct runs *r, struct segmentation *o, struct phases *out)
 {

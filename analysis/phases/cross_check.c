@@ -233,8 +233,8 @@ static bool claims(const struct phases *p)
     return p->n_transitions > 0;
 }
 
-/* Whether a throttle lasts so differently from repetition to repetition as no processor's does: the bouts of a thread
- * next door are of any length. */
+/* Whether the length of a throttle varies from repetition to repetition as no processor's does: the bouts of a sibling
+ * hyper-thread have any length. */
 static bool lasts_at_random(const struct phase *ph)
 {
     double sd = (ph->duration_us.hi - ph->duration_us.value) / robust_half_width95(1, ph->agreeing_runs);

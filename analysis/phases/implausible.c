@@ -35,7 +35,7 @@ static void find_recurring(const struct phases *p, bool *marked)
         }
 }
 
-/* Chains that a thread next door slows before and after, and not in between, where it slows the code. */
+/* Whether a sibling hyper-thread seems to slow the chains before and after it, and the code in between. */
 static bool is_faster(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];

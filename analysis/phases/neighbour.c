@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A hyper-thread next door shares the core's units: while it runs, the kernel retires a fraction of its rate, at the
- * same frequency. It looks like throttling, and it hides throttling.
+ * A sibling hyper-thread shares the core's execution units: while it runs, the kernel retires at a fraction of its
+ * rate, at the same frequency. That looks like throttling, and hides throttling.
  *
- * Before the switch one kernel has settled, and nothing that a processor does by itself changes its instructions per
- * cycle. So two values there, a full and a lower one, are the neighbour's doing, and tell its share of the time and its
- * factor. At each moment after that the repetitions it leaves alone are the fastest ones: as many as its share leaves.
- * A stretch that runs at its factor of those is taken out. Where all repetitions are slow at the same moments there is
- * nothing to compare with, which is said.
+ * * Before the switch one kernel has settled, and nothing that a processor does by itself changes its instructions per
+ * cycle. Two values there, a full and a lower one, are therefore the sibling's doing, and give its share of the time
+ * and its factor. At any later moment the repetitions that it leaves alone are the fastest ones, as many as its share
+ * leaves; a stretch that runs at its factor of their rate is left out. Where all repetitions are slow at the same
+ * moments there is nothing to compare with, and a warning says so.
  *
- * Where chains tell the frequency each reading scatters, and the neighbour slows them, too. Instructions per time are
- * exact there and take the place of instructions per cycle: if the chains are not slower by the same factor when the
- * kernel is, it is not the frequency that moves, and the readings of those samples are no measure of it.
+ * * Where chains of adds tell the frequency, each reading scatters, and the sibling slows the chains, too. Instructions
+ * per time are exact there and replace instructions per cycle: if the chains are not slower by the same factor as the
+ * kernel, it is not the frequency that moves, and the readings of those samples do not measure it.
  */
 #include "analysis/phases/neighbour.h"
 
@@ -28,7 +28,7 @@ enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define WINDOW_SIGMAS 4.0  /* rates nearer than this, or than NEIGHBOUR_WINDOW, are one */
 #define WINDOW_MOST 0.12   /* noisier recordings tell nothing */
 #define ALONE_LEAST 0.006  /* relative: of long samples, below the full rate: those still count as left alone */
-#define WILD 0.01          /* share of samples above the full rate that count as wild */
+#define WILD 0.01          /* share of samples above the full rate that count as outliers */
 #define FULL_LEAST 0.05    /* share of samples at the full rate */
 #define SLOW_LEAST 0.04    /* share of disturbed samples */
 #define ANOTHER 0.25       /* of the logarithm of a factor: so far off it is another one ... */

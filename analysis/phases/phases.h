@@ -23,9 +23,8 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
-/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/switch_cost.h):
- * nothing, or it is not known; a part, there is throttling besides; most, there may be something besides; all, and
- * nothing is left undecided. */
+/* How much of a slow phase the cost of the switch itself explains (switch_cost.h): nothing, or it is not known; a part,
+ * the rest is throttling; most, the rest may be; all. */
 enum switch_explains { EXPLAINS_NOTHING, EXPLAINS_PART, EXPLAINS_MOST, EXPLAINS_ALL };
 
 struct phase {

@@ -24,8 +24,8 @@ struct ramp_fit {
 int ramp_fit(const double *t, const double *y, size_t n, double width, double begin, bool free_begin,
              struct ramp_fit *out);
 double ramp_value(const struct ramp_fit *f, double t);
-/* What decays from 1 with tau, and before x = 0 is 1; its integral from 0 to x (tau 0: it decays at once), and the slope
- * of that by log(tau). */
+/* What decays from 1 with tau, and before x = 0 is 1; its integral from 0 to x (tau 0: it decays at once), and the
+ * slope of that by log(tau). */
 double ramp_decay(double x, double tau);
 double ramp_decay_integral(double x, double tau);
 double ramp_decay_integral_slope(double x, double tau);

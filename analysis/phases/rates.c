@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Instructions per cycle of the pieces, where a clock in steps leaves each repetition's own so noisy that it is not
- * told in which a thread next door ran.
+ * told in which a sibling hyper-thread ran.
  *
  * Such a thread slows whatever it meets, so the fastest of blocks of samples are those left alone, as in neighbour.c.
  * How fast a block is, instructions over time, such a clock tells well; cycles it does not, nor does the thread leave

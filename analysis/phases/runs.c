@@ -203,7 +203,7 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     return true;
 }
 
-/* A sample that lost time is longer by it; one that only looks slow is wild. */
+/* A sample that lost time is longer by it; one that only looks slow is an outlier. */
 static bool one_loss(const struct runs *r, const struct gap *earlier, const struct gap *later)
 {
     const struct gap *soft = earlier->soft ? earlier : later;
@@ -267,7 +267,7 @@ static int find_gaps(struct runs *r)
                     continue;
                 }
                 if (g.soft && !before->soft)
-                    continue; /* a wild sample next to lost time: nothing of its own */
+                    continue; /* an outlier next to lost time: no gap of its own */
                 /* the same before it; or a low mean written one sample early, which is part of this gap */
                 if (before->soft && !g.soft)
                     r->n_gaps--;

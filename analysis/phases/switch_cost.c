@@ -157,7 +157,7 @@ static bool phase_held_part_of(const struct phase *ph, const struct transition *
     return ph->start_us >= tr->at_us - NEAR_US && ph->start_us + ph->duration_us.value <= end + NEAR_US;
 }
 
-/* Transitions of nothing but what has been taken back are none. */
+/* Transitions that consisted of what has been withdrawn are none. */
 static void drop_empty_transitions(struct phases *p)
 {
     for (size_t i = 0; i < p->n_transitions;) {

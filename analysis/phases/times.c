@@ -12,7 +12,7 @@
 #include "analysis/stats/robust.h"
 
 enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
-#define REJECT 5.0 /* scaled MADs: farther edges are wild samples' doing */
+#define REJECT 5.0 /* scaled MADs: farther edges are due to outliers */
 /* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
 #define HALT_SLACK_PERIODS 1.5
 #define AGREE_PERIODS 1.5   /* durations that differ by less agree */
@@ -235,7 +235,7 @@ static size_t agreement(const struct runs *r, const struct segmentation *o, size
 
 /*
  * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
- * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a
+ * main mode so far. Outliers are removed from the differences, not from the edges: two edges of a halt behind a
  * wait that scatters, cleaned apart from each other, would be those of different repetitions.
  */
 static void find_starts(const struct runs *r, const struct segmentation *o, struct phases *out, struct scratch *s)
