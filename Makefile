@@ -173,7 +173,7 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
-ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis output/text))
+ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis))
 
 $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h trace/*.h analysis/*/*.h) Makefile
 	@mkdir -p $(@D)
