@@ -15,7 +15,6 @@
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
 #include "tables/kinds.h"
-#include "tables/switches/switches.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
@@ -198,7 +197,7 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
     struct payload kernels[TABLES_KERNELS_MAX];
     int cpus[MACHINE_CORE_KINDS_MAX], chosen;
     struct steady_setup s;
-    size_t n = switches_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
+    size_t n = tables_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
     if (!n)
         return MACHINE_OK;
     int status = look_around(x, &kernels[0], t, &chosen, err);
@@ -299,8 +298,8 @@ static void frequency_put(const struct cell *c, const struct repetitions *r, con
     }
 }
 
-static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s,
-                                  struct repetitions *r, struct steady_value *f, struct machine_error *err)
+static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s, struct repetitions *r,
+                                  struct steady_value *f, struct machine_error *err)
 {
     int status = steady_run(x->machine, s, r, err);
     if (status)

@@ -137,7 +137,7 @@ static bool deviates(const struct sheet *s, size_t kernel)
     for (size_t c = 0; c < s->n_columns; c++) {
         double ghz = frequency_print_mean_of(s, kernel, c, "freq_ghz"),
                level = frequency_print_level_ghz(s, s->level[kernel], c);
-        if (isfinite(ghz) && !frequency_same(ghz, NAN, level, NAN))
+        if (isfinite(ghz) && !estimates_frequency_same(ghz, NAN, level, NAN))
             return true;
     }
     return false;

@@ -99,7 +99,7 @@ static int throttle_plan(const struct tables_context *x, struct cells *out, stru
     unsigned cores[TABLES_CORES_MAX];
     struct switches_wish w = throttle_wish(x);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    n = switches_each_once(kernels, n);
+    n = tables_each_once(kernels, n);
     size_t n_cores = throttle_core_counts(x, cores);
     switches_note(x, &w, t);
     if (switches_add_all(x, out, kernels, n, cores, n_cores, &w) ||

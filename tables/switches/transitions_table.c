@@ -51,7 +51,7 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
-    n = switches_each_once(kernels, n);
+    n = tables_each_once(kernels, n);
     size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     if (n_cores && !x->options->n_active) { /* all of them */
         cores[0] = cores[n_cores - 1];

@@ -56,7 +56,7 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
     static const char *const names[] = {"128fma", "256or", "256fma", "512or", "512fma"};
     struct payload kernels[TABLES_KERNELS_MAX], a, b;
     struct switches_wish w = voltage_wish(x);
-    size_t n = switches_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
+    size_t n = tables_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
     if (x->options->n_kernels)
         return switches_add_all(x, out, kernels, n, &cores, 1, &w);
     const char *const(*list)[2] = x->options->brief ? pairs_brief : pairs;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/frequency_levels.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
 #include "tables/kinds.h"
