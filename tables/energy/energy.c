@@ -134,7 +134,8 @@ static bool possible(const struct tables_context *x, struct table *t)
     struct machine_error cannot;
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
-        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not counted; --siblings idle tells it");
+        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not "
+                             "counted; --siblings idle tells it");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
