@@ -29,9 +29,7 @@ static const struct table_column columns[] = {
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"core", "", TABLE_TEXT, false, 0}, /* its kind, where there are several */
     {"level", "", TABLE_WHOLE, false, 0},
-    {"freq_ghz", "GHz", TABLE_REAL, false, 4},
-    {"freq_ghz_lo", "GHz", TABLE_REAL, false, 4},
-    {"freq_ghz_hi", "GHz", TABLE_REAL, false, 4},
+    TABLE_LIMITS("freq_ghz", "GHz", 4),
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
     {"level_source", "", TABLE_TEXT, false, 0},

@@ -18,9 +18,7 @@ static const struct table_column columns[] = {
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"time_us", "us", TABLE_REAL, true, 1},
-    {"volts", "V", TABLE_REAL, false, 4},
-    {"volts_lo", "V", TABLE_REAL, false, 4},
-    {"volts_hi", "V", TABLE_REAL, false, 4},
+    TABLE_LIMITS("volts", "V", 4),
     {"n", "", TABLE_WHOLE, false, 0}, /* readings that the value is the median of */
     {"level_ghz", "GHz", TABLE_REAL, false, 3},
     /* in the first row of a pair: that the recording ended too soon, or how many readings failed, and why */
