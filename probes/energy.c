@@ -38,7 +38,7 @@ int energy_can(struct machine *m, struct machine_error *err)
     if (m->ops->read_energy)
         return m->ops->read_energy(m, &unused, NULL, err);
     m->ops->info(m, &info);
-    return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s reads no energy", info.name);
+    return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s cannot read energy", info.name);
 }
 
 /* What a recording of one piece says: differences of its first and last reading. */

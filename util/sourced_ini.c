@@ -108,8 +108,8 @@ static int check_bytes(struct sourced_ini *r, const char *line, size_t n)
         comment = comment || c == '#';
         bool odd = (c < 32 && c != '\t' && c != '\r') || c == 127 || (c > 127 && !comment);
         if (c == 0 || (odd && r->ascii))
-            return sourced_ini_fail(r, r->line, "(byte)", "byte %zu is %02XH: such a file is text%s", i + 1, c,
-                                    r->ascii ? ", ASCII but for comments" : "");
+            return sourced_ini_fail(r, r->line, "(byte)", "byte %zu is %02XH: such a file is %s", i + 1, c,
+                                    r->ascii ? "ASCII text (comments may be UTF-8)" : "text");
     }
     return MACHINE_OK;
 }
@@ -158,11 +158,12 @@ static int read_format(struct sourced_ini *r)
     if (sourced_ini_pair(r, &key, &value) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
     if (strcmp(key, "format") != 0)
-        return sourced_ini_fail(r, r->line, key, "stands before the first section; only `format = %s` may", r->format);
+        return sourced_ini_fail(r, r->line, key, "comes before the first section, where only `format = %s` is allowed",
+                                r->format);
     if (r->format_seen)
         return sourced_ini_fail(r, r->line, key, "given twice; remove one");
     if (strcmp(value, r->format) != 0)
-        return sourced_ini_fail(r, r->line, key, "`%.40s` is not a format this program reads; it reads %s", value,
+        return sourced_ini_fail(r, r->line, key, "`%.40s` is not a format that this program reads; it reads %s", value,
                                 r->format);
     r->format_seen = true;
     return MACHINE_OK;

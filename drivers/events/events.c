@@ -91,7 +91,7 @@ static int read_part(struct events_reader *r, const char *key, char *value)
         snprintf(t->pmu, sizeof t->pmu, "%.15s", value);
         return MACHINE_OK;
     }
-    return events_fail(r, r->ini.line, key, "no such key in section [part]; there are: title cpu pmu");
+    return events_fail(r, r->ini.line, key, "no such key in section [part]; known keys: title cpu pmu");
 }
 
 /* "0 1 2": the levels of 64add, 256fma, 512fma; a heavier kernel is at no lower one. */
@@ -129,7 +129,7 @@ static int read_license(struct events_reader *r, const char *key, char *value)
         return MACHINE_OK;
     }
     return events_fail(r, r->ini.line, key,
-                       "no such key in section [licence]; there are: lvl0 lvl1 lvl2 throttle levels");
+                       "no such key in section [licence]; known keys: lvl0 lvl1 lvl2 throttle levels");
 }
 
 static int index_of(const struct events_table *t, const char *name)
@@ -150,7 +150,8 @@ static int read_event(struct events_reader *r, const char *key, char *value)
         key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.")] != '\0' ||
         !isalpha((unsigned char)key[0])) {
         return events_fail(r, r->ini.line, key,
-                           "no name of an event: a letter, then letters, digits, _ and ., below %d", EVENTS_NAME_MAX);
+                           "not an event name: a letter, then letters, digits, _ and ., fewer than %d in all",
+                           EVENTS_NAME_MAX);
     }
     int before = index_of(t, key);
     if (before >= 0)
@@ -158,8 +159,7 @@ static int read_event(struct events_reader *r, const char *key, char *value)
     if (t->n_entries == EVENTS_ENTRIES_MAX)
         return events_fail(r, r->ini.line, key, "more than %d events", EVENTS_ENTRIES_MAX);
     if (sourced_ini_words(value, words, 2) != 2)
-        return events_fail(r, r->ini.line, key,
-                           "two words are needed: EVENT:UMASK and the counters, as in 0x28:0x07 0-3");
+        return events_fail(r, r->ini.line, key, "two words are needed: EVENT:UMASK and counters, as in 0x28:0x07 0-3");
     struct events_entry *e = &t->entries[t->n_entries];
     const char *wrong = event_code_parse(words[0], &e->code);
     if (wrong != NULL)
@@ -188,7 +188,7 @@ static int events_enter_section(struct events_reader *r)
 {
     return section_named(r->ini.header)
                ? MACHINE_OK
-               : events_fail(r, r->ini.line, r->ini.header, "no such section; there are: part licence events");
+               : events_fail(r, r->ini.line, r->ini.header, "no such section; known sections: part licence events");
 }
 
 static int events_read_line(struct events_reader *r)
@@ -212,7 +212,7 @@ static int check_selects(struct events_reader *r)
     for (size_t i = 0; i < t->n_entries && intel; i++) {
         if (event_code_select(t->entries[i].code) > EVENT_SELECT_MAX) {
             return events_fail(r, t->entries[i].line, t->entries[i].name,
-                               "event select 0x%x: 0x00 to 0xff (only AMD's processors have more)",
+                               "event select 0x%x: allowed: 0x00 to 0xff (more on AMD processors only)",
                                event_code_select(t->entries[i].code));
         }
     }
@@ -236,10 +236,10 @@ static int check_whole(struct events_reader *r)
     }
     bool all = t->license[0] >= 0 && t->license[1] >= 0 && t->license[2] >= 0;
     if (t->level_of[0] >= 0 && t->license[0] < 0)
-        return events_fail(r, r->ini.line, NULL, "[licence] has levels, and no events for them");
+        return events_fail(r, r->ini.line, NULL, "[licence] has levels, but no events for them");
     bool any = t->license[0] >= 0 || t->license[1] >= 0 || t->license[2] >= 0 || t->license[3] >= 0;
     if (any && !all)
-        return events_fail(r, r->ini.line, NULL, "[licence] needs lvl0, lvl1 and lvl2, or none of them");
+        return events_fail(r, r->ini.line, NULL, "[licence] needs all of lvl0, lvl1 and lvl2, or none");
     return check_selects(r);
 }
 

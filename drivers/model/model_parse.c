@@ -34,7 +34,7 @@ static int unknown_section(struct model_parser *p, const char *name)
         int n = snprintf(known + used, sizeof known - used, " %s", model_sections[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return model_fail(p, p->ini.line, name, "no such section; there are:%s", known);
+    return model_fail(p, p->ini.line, name, "no such section; known sections:%s", known);
 }
 
 static int model_parse_read_header(struct model_parser *p)
@@ -73,7 +73,7 @@ static int unknown_key(struct model_parser *p, const char *key)
     }
     if (s->more && used < sizeof known)
         snprintf(known + used, sizeof known - used, " %s", s->more);
-    return model_fail(p, p->ini.line, key, "no such key in section [%s]; there are:%s", p->section->name, known);
+    return model_fail(p, p->ini.line, key, "no such key in section [%s]; known keys:%s", p->section->name, known);
 }
 
 static int model_parse_read_value(struct model_parser *p)

@@ -134,8 +134,7 @@ static bool possible(const struct tables_context *x, struct table *t)
     struct machine_error cannot;
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
-        table_add_missing(t, "not with --siblings busy: what the other hyper-threads execute is not counted, but takes "
-                             "energy; --siblings idle tells it");
+        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not counted; --siblings idle tells it");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
@@ -476,7 +475,7 @@ const struct table_kind table_energy = {
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
                  "idle_watts"},
-    .excluded = {[CHOICE_SIBLINGS] = "what the other hyper-threads execute is not counted, but takes energy",
+    .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
                  [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
                                      "what they execute"},
     .plan = energy_energy_plan,

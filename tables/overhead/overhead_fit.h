@@ -29,8 +29,6 @@ struct overhead_down {
     double high_ghz;   /* before the switch; NaN without readings there */
     double low_ghz;    /* in the second half */
 };
-/* An interruption takes longer than this: no handler is that short. */
-#define OVERHEAD_INTERRUPTION_US 1.0
 /* Returns NULL, or in a few words why the repetition is of no use. settle_us: INFINITY = look for no interruptions. */
 const char *overhead_down(const struct work_curve *c, double settle_us, struct overhead_down *out);
 

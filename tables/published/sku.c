@@ -272,7 +272,7 @@ static int read_head(struct parser *p)
         return -1;
     char *to = strcmp(key, "name") == 0 ? p->sku->name : strcmp(key, "brand") == 0 ? p->sku->brand : NULL;
     return to ? sku_copy(p, to, SKU_TEXT_MAX, value, key)
-              : sourced_ini_fail(&p->ini, p->ini.line, key, "no such key in section [sku]; there are: name brand");
+              : sourced_ini_fail(&p->ini, p->ini.line, key, "no such key in section [sku]; known keys: name brand");
 }
 
 static int sku_read_section(struct parser *p)

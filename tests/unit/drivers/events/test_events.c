@@ -68,9 +68,9 @@ static void test_codes_that_are_refused(void **state)
         {"0x28:0x100", "umask"},
         {"0x28:8 ", "umask"},
         {"0x28:0x08,", "umask"},
-        {"1:1:", "unknown word"},
-        {"1:1:any", "unknown word"},
-        {"1:1:invx", "unknown word"},
+        {"1:1:", "unknown condition"},
+        {"1:1:any", "unknown condition"},
+        {"1:1:invx", "unknown condition"},
         {"1:1:cmask=", "cmask that"},
         {"1:1:cmask=0", "cmask that"},
         {"1:1:cmask=256", "cmask that"},
@@ -138,7 +138,7 @@ static void test_a_table(void **state)
     assert_ptr_equal(events_by_name(&table, "c.1", &err), &table.entries[1]);
     assert_null(events_by_name(&table, "C.0.NOT", &err));
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "no event 'C.0.NOT' in the table of A part"));
+    assert_non_null(strstr(err.text, "no event 'C.0.NOT' in the event table of A part"));
     assert_non_null(strstr(err.remedy, "nearest: C.0"));
     assert_null(events_by_name(&table, "zzz", &err));
     assert_non_null(strstr(err.remedy, "--event 0x28:0x08"));
@@ -158,9 +158,9 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
     static const char *const cases[][2] = {
         {"", "some.events: empty; it begins with `format = characterize-events/1`"},
         {"[part]\n", "1: format: missing; the file begins with `format = characterize-events/1`"},
-        {"format = characterize-events/2\n", "1: format: `characterize-events/2` is not a format this program reads"},
-        {"format = characterize-events/1\nx = 1 # s\n", "2: x: stands before the first section"},
-        {"format = characterize-events/1\n[cpu]\n", "2: cpu: no such section; there are: part licence events"},
+        {"format = characterize-events/2\n", "1: format: `characterize-events/2` is not a format that this program reads"},
+        {"format = characterize-events/1\nx = 1 # s\n", "2: x: comes before the first section"},
+        {"format = characterize-events/1\n[cpu]\n", "2: cpu: no such section; known sections: part licence events"},
         {HEAD, "the file ends without an event"},
         {"format = characterize-events/1\n[part]\ntitle = T # s\n", "the file ends without a cpu"},
         {"format = characterize-events/1\n[part]\ntitle = T\n", "3: title: has no source"},
@@ -170,7 +170,7 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "title = U # s\n", "5: title: given twice, first in line 3"},
         {HEAD "pmu = cpu_core # s\npmu = cpu_core # s\n", "6: pmu: given twice, first in line 5"},
         {HEAD "pmu = cpu # s\n", "5: pmu: 'cpu'"},
-        {HEAD "name = x # s\n", "5: name: no such key in section [part]; there are: title cpu pmu"},
+        {HEAD "name = x # s\n", "5: name: no such key in section [part]; known keys: title cpu pmu"},
         {HEAD "[licence]\nlevels = 0 1 # s\n", "6: levels: '0 1': those of 64add, 256fma and 512fma"},
         {HEAD "[licence]\nlevels = 0 2 1 # s\n", "6: levels: '0 2 1'"},
         {HEAD "[licence]\nlevels = 1 1 2 # s\n", "6: levels: '1 1 2'"},
@@ -178,8 +178,8 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "[licence]\nlevels = 0,1,2 # s\n", "6: levels: '0,1,2'"},
         {HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice, first in line 6"},
         {HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: has no source"},
-        {HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, and no events for them"},
-        {HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: 0x00 to 0xff"},
+        {HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, but no events for them"},
+        {HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: allowed: 0x00 to 0xff"},
         {HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select"},
         {HEAD "cpu = GenuineIntel 6 0x55 # s\n", "5: cpu: four words"},
         {HEAD "cpu = GenuineIntel 6 0x55 0-4 5 # s\n", "5: cpu: four words"},
@@ -191,19 +191,19 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "cpu = GenuineIntel 6 0x55 16 # s\n", "5: cpu: steppings '16'"},
         {HEAD "cpu = GenuineIntel 6 0x55 4- # s\n", "5: cpu: steppings '4-'"},
         {HEAD "[licence]\nlvl3 = A # s\n",
-         "6: lvl3: no such key in section [licence]; there are: lvl0 lvl1 lvl2 throttle levels"},
+         "6: lvl3: no such key in section [licence]; known keys: lvl0 lvl1 lvl2 throttle levels"},
         {HEAD "[licence]\nlvl0 = A # s\nlvl0 = A # s\n", "7: lvl0: given twice, first in line 6"},
         {HEAD "[licence]\nlvl0 = A # s\n[events]\nB = 1:1 0 # s\n", "6: no event 'A'"},
-        {HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs lvl0, lvl1 and lvl2"},
+        {HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs all of lvl0, lvl1 and lvl2"},
         {HEAD "[events]\nA = 1:1 # s\n", "6: A: two words"},
         {HEAD "[events]\nA = 1:1 0 1 # s\n", "6: A: two words"},
         {HEAD "[events]\nA = 1:300 0 # s\n", "6: A: '1:300' has a umask"},
         {HEAD "[events]\nA = 1:1 0-32 # s\n", "6: A: counters '0-32'"},
         {HEAD "[events]\nA = 1:1 F0 # s\n", "6: A: counters 'F0'"},
         {HEAD "[events]\nA = 1:1 0 # s\na = 1:2 0 # s\n", "7: a: given twice, first in line 6"},
-        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: 1A: no name of an event"},
-        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: A B: no name of an event"},
-        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: A?: no name of an event"},
+        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: 1A: not an event name"},
+        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: A B: not an event name"},
+        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: A?: not an event name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine_error err = {0};
@@ -272,7 +272,7 @@ static void test_hybrid_parts_by_their_core(void **state)
     assert_non_null(strstr(title_of(0x97, 2, "cpu_core"), "Alder Lake"));
     assert_string_equal(title_of(0x97, 2, "cpu"), "");
     assert_int_equal(events_find("data", &id, "cpu_atom", &table, &err), MACHINE_CANNOT);
-    assert_string_equal(err.text, "there is no table of events for GenuineIntel 06_97H-2, efficiency cores");
+    assert_string_equal(err.text, "there is no event table for GenuineIntel 06_97H-2, efficiency cores");
     id = cpu_of("AuthenticAMD", 0x19, 0x11, 1);
     assert_int_equal(events_find("data", &id, "cpu", &table, &err), MACHINE_OK);
     assert_string_equal(table.title, "AMD Zen 4");
