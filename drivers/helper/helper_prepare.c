@@ -3,14 +3,16 @@
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
  * companions.
  */
-#include "drivers/perf/counter_room.h"
-#include "drivers/helper/helper.h"
+#include "drivers/helper/helper_prepare.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "drivers/helper/helper_state.h"
+#include "drivers/perf/counter_room.h"
 
 enum { ATTEMPTS = 3, APERF_BITS = 64 };
 

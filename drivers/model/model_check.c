@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What must hold between the values of a model file. */
-#include "drivers/model/model_parse.h"
+#include "drivers/model/model_parser.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which sections and keys a model file has. The meaning of each is described in doc/model-format.md. */
-#include "drivers/model/model_parse.h"
+#include "drivers/model/model_parser.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sections of a model file, and which keys they must have. */
-#include "drivers/model/model_parse.h"
+#include "drivers/model/model_parser.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The values of a model file: numbers, ranges, names. */
-#include "drivers/model/model_parse.h"
+#include "drivers/model/model_parser.h"
 
 #include <ctype.h>
 #include <errno.h>

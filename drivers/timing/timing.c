@@ -11,6 +11,7 @@
 
 #include "drivers/native/native.h"
 #include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 
 struct timing {
     struct native common;

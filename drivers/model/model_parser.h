@@ -3,8 +3,8 @@
  * The parser of model files from the inside: lines (util/sourced_ini.h), sections (model_parse.c), values (model_values.c), which keys
  * there are (model_keys.c, model_keys_world.c), and what must hold between them (model_check.c).
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_PARSE_H
-#define CHARACTERIZE_DRIVERS_MODEL_PARSE_H
+#ifndef CHARACTERIZE_DRIVERS_MODEL_PARSER_H
+#define CHARACTERIZE_DRIVERS_MODEL_PARSER_H
 
 #include "drivers/model/model.h"
 #include "util/sourced_ini.h"
