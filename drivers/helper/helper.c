@@ -96,19 +96,16 @@ static int make_request(const struct helper *h, const struct run_request *r, str
 /* Says what came although interrupts were masked. */
 static void remark(struct helper *h)
 {
-    char text[200];
-
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        snprintf(text, sizeof text, "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis,
-                 h->tried);
-        native_note(h->native.notes, sizeof h->native.notes, text);
+        native_note(h->native.notes, sizeof h->native.notes,
+                    "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
     }
     if (h->stolen > 0) {
-        snprintf(text, sizeof text,
-                 "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
-                 h->stolen, h->tried, h->stolen_ms);
-        native_note(h->native.notes, sizeof h->native.notes, text);
+        native_note(
+            h->native.notes, sizeof h->native.notes,
+            "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
+            h->stolen, h->tried, h->stolen_ms);
     }
 }
 
@@ -245,7 +242,7 @@ static int helper_read_energy(struct machine *m, struct energy_reading *out, con
 
     h->native.energy.access.read_register = energy_register_read;
     h->native.energy.access.context = h;
-    return native_read_energy(&h->native, out, source, err);
+    return native_read_energy(m, out, source, err);
 }
 
 /* ---- open and close ---- */
@@ -260,20 +257,6 @@ static void helper_close(struct machine *m)
     m->state = NULL;
 }
 
-static size_t helper_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct helper *h = m->state;
-
-    return native_core_kinds(&h->native, out, max);
-}
-
-static int helper_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
-{
-    const struct helper *h = m->state;
-
-    return native_speed_select(&h->native, out, err);
-}
-
 static const struct machine_ops helper_ops = {
     .info = helper_info,
     .lacks = helper_lacks,
@@ -283,8 +266,8 @@ static const struct machine_ops helper_ops = {
     .close = helper_close,
     .read_register = helper_read_register,
     .find_event = helper_find_event,
-    .core_kinds = helper_core_kinds,
-    .speed_select = helper_speed_select,
+    .core_kinds = native_core_kinds,
+    .speed_select = native_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };
@@ -298,8 +281,8 @@ static const struct machine_ops helper_ops_no_register = {
     .finish = helper_finish,
     .close = helper_close,
     .find_event = helper_find_event,
-    .core_kinds = helper_core_kinds,
-    .speed_select = helper_speed_select,
+    .core_kinds = native_core_kinds,
+    .speed_select = native_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };
