@@ -12,7 +12,7 @@
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "util/path.h"
 
@@ -128,7 +128,7 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
         complain("out of memory");
     } else {
         job_analyze_tell_missing(t, missing, sizeof(missing));
-        report_print(screen, report_colour(screen), t, &phases, missing);
+        phases_text_print(screen, messages_colour(screen), t, &phases, missing);
         status = outputs_write(out, t, &phases, screen);
     }
     phases_free(&phases);

@@ -12,7 +12,7 @@
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
 #include "tables/switches/guarded.h"
@@ -215,7 +215,7 @@ static int job_transition_conclude(struct switches_seen *seen, struct outputs *o
         complain("out of memory");
         return FAILED;
     }
-    report_print(screen, report_colour(screen), &seen->result.trace, &seen->phases, missing);
+    phases_text_print(screen, messages_colour(screen), &seen->result.trace, &seen->phases, missing);
     return outputs_write(out, &seen->result.trace, &seen->phases, screen);
 }
 
