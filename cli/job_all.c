@@ -92,7 +92,7 @@ static int job_all_measure_all(struct all *a)
     for (size_t i = 0; i < a->n; i++) {
         int status = stop_asked() ? FAILED : measure_one(a, i);
         if (stop_asked()) {
-            complain("interrupted in table %s; the finished cells are kept in %s: --resume goes on with them",
+            complain("interrupted in table %s; the finished cells are kept in %s: continue with --resume",
                      a->kinds[i]->name, a->path);
             return FAILED;
         }
@@ -113,11 +113,11 @@ static void count_verdicts(FILE *out, const struct table *t)
 {
     enum { NAMED = 4 };
     size_t deviate = validate_count(t, "deviates"), named = 0;
-    fprintf(
-        out,
-        "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu undecided, %zu not measured.\n",
-        t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
-        validate_count(t, "undecided"), validate_count(t, "not measured"));
+    fprintf(out,
+            "Of %zu published figures, %zu agree with the measurement, %zu deviate, %zu are undecided and %zu were not "
+            "measured.\n",
+            t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
+            validate_count(t, "undecided"), validate_count(t, "not measured"));
     for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {
         const char *verdict = table_text(t, i, "verdict"), *figure = table_text(t, i, "figure");
         if (verdict != NULL && figure != NULL && strcmp(verdict, "deviates") == 0) {
@@ -175,7 +175,7 @@ static int job_all_conclude(struct all *a, const struct options *o)
     const struct report_page_tables contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &a->words, &contents);
     if (stop_asked()) {
-        complain("interrupted while the report was written; --resume writes it");
+        complain("interrupted while writing the report; --resume writes it");
         return FAILED;
     }
     if (status != DONE)
@@ -189,11 +189,12 @@ static int job_all_conclude(struct all *a, const struct options *o)
         free(findings);
     }
     if (!a->measuring.quiet)
-        printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
+        printf("\nWritten      %s/report.html, with tables and plots next to it\n", a->path);
     if (a->n_failures > 0)
         return FAILED;
     if (compared == DONE && n_rows == 0) {
-        complain("nothing of any table can be measured here; %s/report.html has the reasons", a->path);
+        complain("no table can be measured on this machine, not even in part; %s/report.html gives the reasons",
+                 a->path);
         return CANNOT;
     }
     return compared;
@@ -223,7 +224,7 @@ int job_all(const struct options *o)
             status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
         if (status == DONE) {
             snprintf(a->interrupted, sizeof(a->interrupted),
-                     "interrupted; the finished cells are kept in %.200s: --resume goes on with them", a->path);
+                     "interrupted; the finished cells are kept in %.200s: continue with --resume", a->path);
             stop_says(a->interrupted);
             status = job_all_measure_all(a);
         }

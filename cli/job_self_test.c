@@ -98,7 +98,7 @@ static int read_bundle(const char *path, struct self_test_readings *out)
     char why[1000];
     if (bundle_read(path, out, why, sizeof(why)) == 0)
         return DONE;
-    complain("%s: %s; a file that --self-test --bundle has written would work", path, why);
+    complain("%s: %s; it must be a file that --self-test --bundle wrote", path, why);
     return BAD_USAGE;
 }
 

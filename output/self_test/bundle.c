@@ -49,7 +49,7 @@ static int read_members(const struct bundle *b, struct self_test_readings *out, 
     json_error_t error;
     const struct archive_member *readings = archive_find(b->member, b->n, "readings.json");
     if (!readings) {
-        snprintf(why, why_size, "it holds no readings.json");
+        snprintf(why, why_size, "it contains no readings.json");
         return -1;
     }
     json_t *json = json_loadb(readings->text, readings->size, JSON_REJECT_DUPLICATES, &error);
@@ -68,7 +68,7 @@ int bundle_read(const char *path, struct self_test_readings *out, char *why, siz
     char reason[300];
     FILE *in;
     if (path_read_named(path, &in, reason, sizeof reason) != 0) {
-        snprintf(why, why_size, "no such file, or no regular one: %s", reason);
+        snprintf(why, why_size, "not a regular file that can be read: %s", reason);
         return -1;
     }
     int status = archive_read(in, b.member, &b.n, why, why_size);

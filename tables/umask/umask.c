@@ -298,8 +298,8 @@ static void umask_umask_write_row(const struct event *e, const struct umask_setu
     table_put_text(rows, "documented", text);
 }
 
-static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s,
-                                   const struct repetitions *seen, struct table *rows)
+static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
+                                   struct table *rows)
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
@@ -391,7 +391,8 @@ static int umask_umask_measure(const struct tables_context *x, const struct cell
         return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
     int status = MACHINE_CANNOT;
     /* refused with so many events: with fewer, as long as none has been written */
-    for (size_t at_once = REPETITIONS_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows; at_once /= 2)
+    for (size_t at_once = REPETITIONS_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows;
+         at_once /= 2)
         status = measure_some(c, &e, &s, at_once, &w, rows, err);
     return status;
 }
