@@ -19,7 +19,7 @@
 #include "output/plot/chart_script.h"
 #include "output/plot/trace_chart.h"
 #include "output/plot/plot_series.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"

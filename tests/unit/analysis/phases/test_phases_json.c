@@ -15,7 +15,7 @@
 #include <jansson.h>
 
 #include "analysis/phases/phases.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 static const struct estimate none = {NAN, NAN, NAN};
 
