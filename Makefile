@@ -152,7 +152,8 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
              -fno-omit-frame-pointer
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
-ANALYSIS := $(call sources,util trace analysis output/text)
+# what reads files; the conversion of recordings needs machines
+ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis output/text))
 
 $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h trace/*.h analysis/*/*.h) Makefile
 	@mkdir -p $(@D)

@@ -36,17 +36,17 @@ static int collect_read_table(const char *directory, const char *name, struct co
         return DONE;
     }
     if (text == NULL) {
-        complain("%s: is not a file that can be read: %s", path, why);
+        complain("%s: cannot be read: %s", path, why);
         status = BAD_USAGE;
     } else if (table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
         complain("%s", why);
         status = BAD_USAGE;
     } else if (strcmp(t.name, name) != 0) {
-        complain("%s: is the table %s, not %s", path, t.name, name);
+        complain("%s: contains the table %s, not %s", path, t.name, name);
         table_free(&t);
         status = BAD_USAGE;
     } else if (table_meta(&t, "modelled") == NULL) {
-        complain("%s: does not say whether it was measured or modelled", path);
+        complain("%s: does not say whether its values were measured or modelled", path);
         table_free(&t);
         status = BAD_USAGE;
     } else {
@@ -57,17 +57,17 @@ static int collect_read_table(const char *directory, const char *name, struct co
     return status;
 }
 
-static int collect_read_all(const char *directory, const char *const *names, size_t n, struct collected *c)
+static int collect_read_all(const char *directory, const struct table_kind *const *kinds, size_t n, struct collected *c)
 {
     for (size_t i = 0; i < n; i++) {
-        int status = collect_read_table(directory, names[i], c);
+        int status = collect_read_table(directory, kinds[i]->name, c);
         if (status != DONE)
             return status;
     }
     if (c->n == 0) {
         char list[300] = "";
         for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++)
-            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", names[i]);
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", kinds[i]->name);
         complain("--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them", directory,
                  directory, list);
         return BAD_USAGE;
@@ -75,27 +75,22 @@ static int collect_read_all(const char *directory, const char *const *names, siz
     return DONE;
 }
 
-static int collect_measure_all(const struct options *o, const char *const *names, size_t n, struct collected *c)
+static int collect_measure_all(const struct options *o, const struct table_kind *const *kinds, size_t n,
+                               struct collected *c)
 {
     struct measuring m;
-    const struct table_kind *kinds[MEASURING_TABLES_MAX];
-    size_t n_kinds = 0;
-    for (size_t i = 0; i < n && i < MEASURING_TABLES_MAX; i++) {
-        kinds[n_kinds] = tables_find(names[i]);
-        n_kinds += kinds[n_kinds] != NULL;
-    }
     int status = measuring_open(o, &m);
     if (status != DONE)
         return status;
-    status = measuring_plan(&m, kinds, n_kinds);
-    for (size_t i = 0; i < n_kinds && status == DONE; i++) {
+    status = measuring_plan(&m, kinds, n);
+    for (size_t i = 0; i < n && status == DONE; i++) {
         struct table t;
         status = measuring_table(&m, kinds[i], NULL, &t);
         if (status == DONE)
             collect_keep(c, &t);
     }
     if (stop_asked())
-        complain("interrupted, nothing was written; --all keeps what is finished, --input takes it");
+        complain("interrupted: nothing was written; --all keeps finished cells, and --input reads its tables");
     int closed = measuring_close(&m);
     return status == DONE ? closed : status;
 }
@@ -111,10 +106,10 @@ static int check_together(const struct options *o, const struct collected *c)
     return o->input != NULL ? BAD_USAGE : FAILED;
 }
 
-int collect_tables(const struct options *o, const char *const *names, size_t n, struct collected *c)
+int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c)
 {
     memset(c, 0, sizeof(*c));
-    int status = o->input != NULL ? collect_read_all(o->input, names, n, c) : collect_measure_all(o, names, n, c);
+    int status = o->input != NULL ? collect_read_all(o->input, kinds, n, c) : collect_measure_all(o, kinds, n, c);
     status = status == DONE ? check_together(o, c) : status;
     if (status != DONE)
         collect_free(c);

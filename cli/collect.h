@@ -16,11 +16,11 @@ struct collected {
 };
 
 /*
- * With --input the tables of that directory (those in `names`, as far as they are there; at least one), otherwise
- * measures those in `names`. They are of one measurement and have their columns. DONE, or an exit status after a line;
+ * With --input the tables of that directory (those of these kinds, as far as they are there; at least one), otherwise
+ * measures them. They are of one measurement and have their columns. DONE, or an exit status after a line;
  * *c is then empty.
  */
-int collect_tables(const struct options *o, const char *const *names, size_t n, struct collected *c);
+int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
 void collect_free(struct collected *c);
 
 #endif

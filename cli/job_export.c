@@ -16,9 +16,6 @@
 
 enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
 
-/* What the parameters come from. */
-static const char *const sources[] = {"frequency", "trigger", "overhead", "relaxation", "throttle", "umask"};
-
 struct exported {
     const struct schedule *schedule;
     bool header;
@@ -56,8 +53,8 @@ static int write_export(const struct options *o, const struct schedule *s)
 static void tell_left_out(const struct schedule *s)
 {
     if (s->n_left_out > 0) {
-        complain("%zu row%s or value%s of the tables cannot be exported, the first is of %s; the list `missing` of the "
-                 "export has %s",
+        complain("%zu row%s or value%s of the tables cannot be exported, the first from table %s; the list `missing` "
+                 "of the export has %s",
                  s->n_left_out, s->n_left_out == 1 ? "" : "s", s->n_left_out == 1 ? "" : "s", s->first_left_out,
                  s->n_left_out == 1 ? "it" : "all of them");
     }
@@ -86,7 +83,11 @@ int job_export(const struct options *o)
         complain("%s", why);
         return FAILED;
     }
-    int status = collect_tables(o, sources, sizeof(sources) / sizeof(sources[0]), &tables);
+    const struct table_kind *sources[TABLES_EXPORTS];
+    size_t n = 0;
+    for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++)
+        sources[n++] = tables_exported(part);
+    int status = collect_tables(o, sources, n, &tables);
     if (status != DONE)
         return status;
     status = export_tables(o, &tables);

@@ -14,15 +14,16 @@
 #include "tables/published/sku_file.h"
 
 /* The tables that the figures are of, each once. */
-static size_t tables_of(const struct sku *sku, const char *names[MEASURING_TABLES_MAX])
+static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[MEASURING_TABLES_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < sku->n_figures; i++) {
-        bool there = false;
+        const struct table_kind *kind = tables_find(sku->figures[i].table);
+        bool there = kind == NULL;
         for (size_t k = 0; k < n; k++)
-            there = there || strcmp(names[k], sku->figures[i].table) == 0;
+            there = there || kinds[k] == kind;
         if (!there && n < MEASURING_TABLES_MAX)
-            names[n++] = sku->figures[i].table;
+            kinds[n++] = kind;
     }
     return n;
 }
@@ -34,9 +35,8 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
     struct machine_error error;
     if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
         return false;
-    complain(
-        "--validate %s: what was measured is another processor, the %s, of which there are figures, too (--list skus)",
-        o->job_argument, own.name);
+    complain("--validate %s: the processor measured is another one with published figures, the %s (--list skus)",
+             o->job_argument, own.name);
     sku_free(&own);
     return true;
 }
@@ -55,12 +55,12 @@ static int job_validate_conclude(const struct options *o, const struct sku *sku,
     if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
         const char *cpu = table_meta(verdicts, "cpu");
         if (o->input != NULL) {
-            complain("--validate %s: none of its figures was measured; the tables in %s are of %s", o->job_argument,
+            complain("--validate %s: none of its figures was measured; the tables in %s come from %s", o->job_argument,
                      o->input, cpu != NULL ? cpu : "an unnamed processor");
         } else {
-            complain("--validate %s: none of its figures was measured; --machine says with what, --list machines what "
-                     "works here",
-                     o->job_argument);
+            complain(
+                "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
+                o->job_argument);
         }
         return CANNOT;
     }
@@ -87,13 +87,13 @@ int job_validate(const struct options *o)
     struct machine_error error;
     struct table_files files;
     struct collected tables;
-    const char *names[MEASURING_TABLES_MAX];
+    const struct table_kind *kinds[MEASURING_TABLES_MAX];
     memset(&error, 0, sizeof(error));
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     int status = table_files_choose(o, "validate", NULL, &files);
     if (status == DONE) {
-        status = collect_tables(o, names, tables_of(&sku, names), &tables);
+        status = collect_tables(o, kinds, tables_of(&sku, kinds), &tables);
         if (status == DONE) {
             status = job_validate_compare(o, &sku, &files, &tables);
             collect_free(&tables);

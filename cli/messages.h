@@ -3,7 +3,7 @@
 #ifndef CHARACTERIZE_CLI_MESSAGES_H
 #define CHARACTERIZE_CLI_MESSAGES_H
 
-#include "drivers/machine.h"
+#include "util/error.h"
 
 /* Exit statuses (doc/formats.md, man page). */
 enum exit_status { DONE = 0, FAILED = 1, BAD_USAGE = 2, CANNOT = 3, DEVIATES = 4 };

@@ -10,44 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/recording.h"
 #include "kernels/kernels.h"
+#include "util/error.h"
 
 enum { MACHINE_COUNTERS_MAX = 12 };
-
-/* Exit statuses of design.md, as machines report them. */
-enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2, MACHINE_CANNOT = 3 };
-
-struct machine_error {
-    enum machine_status status;
-    char text[500];   /* one line: what, where, why */
-    char remedy[200]; /* what a person can do about it; may be empty */
-};
-
-/* Fills *err (the text as printf does) and returns `status`. */
-__attribute__((format(printf, 4, 5))) int machine_fail(struct machine_error *err, enum machine_status status,
-                                                       const char *remedy, const char *text, ...);
-
-enum counter_id {
-    COUNTER_CYCLES,       /* unhalted core cycles */
-    COUNTER_REF_CYCLES,   /* unhalted cycles at the TSC's rate */
-    COUNTER_INSTRUCTIONS, /* retired instructions, all of them */
-    COUNTER_CHAIN_TICKS,  /* machines without counters: TSC ticks spent in the dependent chain */
-    COUNTER_CHAIN_CYCLES, /* ... and core cycles that the chain took: its adds and the calibrated cost of the reads,
-                             in units of 1/CHAIN_CYCLE_UNIT cycle */
-    COUNTER_READ_TICKS,   /* ... and TSC ticks in which the payload does not run: the chain and what is before it */
-    COUNTER_LVL0,         /* core cycles at license level 0, 1, 2 (event 28H, umasks 07H, 18H, 20H) */
-    COUNTER_LVL1,
-    COUNTER_LVL2,
-    COUNTER_THROTTLE, /* core cycles throttled while a level is pending (28H/40H) */
-    COUNTER_EVENT,    /* a raw event: code in counter_spec.event */
-    COUNTER_IDS
-};
-enum { CHAIN_CYCLE_UNIT = 1024 };
-
-struct counter_spec {
-    enum counter_id id;
-    uint64_t event; /* COUNTER_EVENT: as drivers/events/event_code.h lays it out */
-};
 
 /* A stretch of time in which one kernel runs without pause. */
 struct segment {
@@ -81,22 +48,6 @@ struct run_request {
     size_t zero_segment; /* its first instruction is time 0 */
     double phase;        /* 0..1: shifts the sample grid against time 0, in periods */
     uint64_t repetition; /* number of this repetition */
-};
-
-/*
- * What was seen: n readings, each `stride` words: the TSC, the payload instructions retired so far (exact: blocks times
- * instructions per block), then one word per counter of the setup. Cumulative over the repetition; the first reading is
- * the origin of the first sample. A reading that was not counted is COUNTER_MISSING.
- */
-#define COUNTER_MISSING UINT64_MAX
-struct recording {
-    size_t n, stride, capacity;
-    uint64_t *words;               /* owned by the machine, valid until the next run */
-    uint64_t zero_tsc;             /* TSC at time 0 */
-    size_t zero_reading;           /* index of the reading taken at time 0 */
-    unsigned involuntary_switches; /* the thread was taken off its CPU so many times */
-    unsigned page_faults;
-    bool migrated; /* ended on another CPU */
 };
 
 /* An energy counter, read: joules and seconds since some origin, both from one moment. */

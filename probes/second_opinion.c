@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "drivers/command.h"
+#include "util/command.h"
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_decode.h"
 

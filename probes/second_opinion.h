@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "drivers/machine.h"
-#include "drivers/other_programs.h"
+#include "probes/other_programs.h"
 
 enum opinion_of { OPINION_PERF, OPINION_LIKWID, OPINION_TURBOSTAT, OPINION_RDMSR, OPINIONS };
 enum { OPINION_REGISTERS = 3 };

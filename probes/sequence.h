@@ -7,16 +7,14 @@
 #ifndef CHARACTERIZE_PROBE_SEQUENCE_H
 #define CHARACTERIZE_PROBE_SEQUENCE_H
 
-#include "trace/trace.h"
-#include "drivers/machine.h"
-#include "probes/transition.h"
+#include "probes/repetitions.h"
 
 /* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/native/plan.h). */
-enum { SEQUENCE_SEGMENTS_MAX = 16, SEQUENCE_COUNTERS_MAX = 8 };
+enum { SEQUENCE_SEGMENTS_MAX = 16 };
 
 struct sequence {
     struct machine *machine;
-    struct counter_spec counters[SEQUENCE_COUNTERS_MAX];
+    struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
     size_t n_counters;
     double tsc_hz;
     uint32_t repetition; /* number of the next one, and of its run in the trace */
@@ -24,11 +22,11 @@ struct sequence {
 
 /* What is known of one repetition beside its samples. */
 struct sequence_run {
-    uint32_t run;                     /* in the trace */
-    double begin_us;                  /* when the recording began: 0 or before it */
-    double instructions;              /* of the payload, executed between then and time 0; exact */
-    double cycles;                    /* of the core, likewise; NaN where they are not counted */
-    char invalid[TRANSITION_WHY_MAX]; /* why the machine knows it to be invalid; "" if it does not */
+    uint32_t run;                         /* in the trace */
+    double begin_us;                      /* when the recording began: 0 or before it */
+    double instructions;                  /* of the payload, executed between then and time 0; exact */
+    double cycles;                        /* of the core, likewise; NaN where they are not counted */
+    char invalid[FROM_RECORDING_WHY_MAX]; /* why the machine knows it to be invalid; "" if it does not */
 };
 
 /*

@@ -6,7 +6,7 @@
 #ifndef CHARACTERIZE_PROBE_STEADY_H
 #define CHARACTERIZE_PROBE_STEADY_H
 
-#include "probes/transition.h"
+#include "probes/repetitions.h"
 
 struct steady_setup {
     struct payload kernel;
@@ -19,9 +19,9 @@ struct steady_setup {
     double observe_us; /* recorded */
     double period_us;
     bool licenses; /* count license levels and throttling, too, where the machine has them */
-    struct transition_event events[TRANSITION_EVENTS_MAX];
+    struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
-    transition_progress *progress; /* may be NULL; non-zero: no more repetitions. What was recorded is kept */
+    repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions. What was recorded is kept */
     void *data;
 };
 
@@ -35,13 +35,12 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel);
 
 /*
  * Runs it: prepares the machine, and finishes it again. The trace has a run for each repetition, time 0 where its
- * recording starts, frequency, IPC, and what else was asked for, in the columns that transition_append fills; its key
+ * recording starts, frequency, IPC, and what else was asked for, in the columns that from_recording_append fills; its key
  * "kernel" names the kernel. Repetitions that the machine itself knows to be invalid (out->invalid) are made up for by
  * others, up to three for each one wanted; how many are in the trace the caller sees there. out->volts_missing is not
  * used. Returns MACHINE_OK, or fills *err and returns its status; then *out is empty. Free with
- * transition_result_free().
+ * repetitions_free().
  */
-int steady_run(struct machine *m, const struct steady_setup *s, struct transition_result *out,
-               struct machine_error *err);
+int steady_run(struct machine *m, const struct steady_setup *s, struct repetitions *out, struct machine_error *err);
 
 #endif

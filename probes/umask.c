@@ -5,10 +5,9 @@
  */
 #include "probes/umask.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "probes/held.h"
+#include "probes/granted_switch.h"
 
 enum { ATTEMPTS = 4 }; /* for each repetition wanted, the first included */
 
@@ -41,7 +40,7 @@ static int report(void *data, unsigned done, unsigned wanted)
     return c->stopped;
 }
 
-static int steady(struct machine *m, const struct umask_setup *s, struct counted *c, struct transition_result *out,
+static int steady(struct machine *m, const struct umask_setup *s, struct counted *c, struct repetitions *out,
                   struct machine_error *err)
 {
     struct steady_setup setup;
@@ -59,59 +58,36 @@ static int steady(struct machine *m, const struct umask_setup *s, struct counted
     return steady_run(m, &setup, out, err);
 }
 
-/* The repetitions of one switch, on a prepared machine. */
-static int probe_umask_repeat(struct machine *m, const struct umask_setup *s, const struct segment segments[3],
-                              const struct counter_spec *counters, size_t n, struct counted *c,
-                              struct transition_result *out, struct machine_error *err)
-{
-    struct machine_info info;
-    unsigned done = 0;
-    m->ops->info(m, &info);
-    if (transition_begin_trace(&out->trace, &info, counters, n, s->events, s->n_events, s->machine.seed))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    for (unsigned run = 0; done < s->runs && run < ATTEMPTS * s->runs; run++) {
-        struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = run};
-        struct recording rec;
-        bool kept;
-        int status = m->ops->run(m, &request, &rec, err);
-        if (status)
-            return status;
-        /* from the sample on that ends at time 0, for the time at which the next one begins */
-        if (transition_keep(out, run, &rec, counters, n, info.tsc_hz, -0.1, &kept))
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        done += kept;
-        if (report(c, done, s->runs))
-            break;
-    }
-    return MACHINE_OK;
-}
-
+/* The repetitions of one switch. */
 static int record_switch(struct machine *m, const struct umask_setup *s, unsigned what, struct counted *c,
-                         struct transition_result *out, struct machine_error *err)
+                         struct repetitions *out, struct machine_error *err)
 {
     enum umask_when when = what == UMASK_TO_BASE ? UMASK_TO_BASE : UMASK_FROM_BASE;
     const struct payload *first = what == UMASK_FROM_BASE ? &s->base : &s->kernel;
     const struct payload *from = what == UMASK_TO_BASE ? &s->kernel : &s->base;
     const struct payload *to = when == UMASK_FROM_BASE ? &s->kernel : &s->base;
-    double run_in = what == UMASK_HELD ? held_away_us(s->period_us[when]) : transition_run_in_us(s->period_us[when]);
+    const double period_us = s->period_us[when];
+    double run_in = what == UMASK_HELD ? granted_switch_away_us(period_us) : repetitions_run_in_us(period_us);
     const struct segment segments[3] = {
         {*first, s->warmup_us, false}, {*from, run_in, true}, {*to, s->observe_us[when], true}};
-    struct counter_spec counters[TRANSITION_COUNTERS_MAX];
-    struct machine_setup setup = s->machine;
-    setup.period_us = s->period_us[when];
-    setup.counters = counters;
-    setup.n_counters = transition_counters(m, false, s->events, s->n_events, counters);
-    setup.max_samples = (size_t)((run_in + s->observe_us[when]) / setup.period_us * 1.1) + 64;
-    trace_init(&out->trace);
-    int status = m->ops->prepare(m, &setup, err);
-    if (status)
-        return status;
-    status = probe_umask_repeat(m, s, segments, counters, setup.n_counters, c, out, err);
-    m->ops->finish(m);
-    return status;
+    struct repetitions_plan plan = {
+        .machine = s->machine,
+        .events = s->events,
+        .n_events = s->n_events,
+        .segments = segments,
+        .n_segments = 3,
+        .zero_segment = 2,
+        .wanted = s->runs,
+        .attempts = ATTEMPTS * s->runs,
+        /* from the sample on that ends at time 0, for the time at which the next one begins */
+        .from_us = -0.1,
+        .progress = report,
+        .data = c};
+    plan.machine.period_us = period_us;
+    return repetitions_run(m, &plan, out, err);
 }
 
-int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_EXPERIMENTS],
+int umask_run(struct machine *m, const struct umask_setup *s, struct repetitions out[UMASK_EXPERIMENTS],
               struct machine_error *err)
 {
     bool switches = strcmp(s->kernel.name, s->base.name) != 0;
@@ -125,6 +101,6 @@ int umask_run(struct machine *m, const struct umask_setup *s, struct transition_
         status = record_switch(m, s, w, &c, &out[w], err);
     }
     for (int w = 0; w < UMASK_EXPERIMENTS && status; w++)
-        transition_result_free(&out[w]);
+        repetitions_free(&out[w]);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
- * and back to it, and once more after that kernel when all that it asks for is held already (analysis/phases/held.h):
+ * and back to it, and once more after that kernel when all that it asks for is held already (analysis/phases/switch_cost.h):
  * what is slow there, too, is not throttled.
  */
 #ifndef CHARACTERIZE_PROBE_UMASK_H
@@ -16,14 +16,14 @@ struct umask_setup {
     struct payload kernel;
     struct payload base;          /* what runs before and after it; the same kernel: it runs steadily, and no more */
     struct machine_setup machine; /* as in steady_setup */
-    struct transition_event events[TRANSITION_EVENTS_MAX];
+    struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
     unsigned runs;    /* repetitions wanted of each experiment, >= 1 */
     double warmup_us; /* of the first kernel before each switch, and before a steady recording */
     /* recorded: of the steady kernel, of the kernel after base (also where it is held), of base after it */
     double observe_us[UMASK_WHENS];
     double period_us[UMASK_WHENS];
-    transition_progress *progress; /* as in steady_setup; done counts the repetitions of all experiments */
+    repetitions_progress *progress; /* as in steady_setup; done counts the repetitions of all experiments */
     void *data;
 };
 
@@ -36,9 +36,9 @@ void umask_defaults(struct umask_setup *s, const struct payload *kernel, const s
  * switch; the first sample of a run ends there (steady: it begins the recording). The others than
  * out[UMASK_STEADY] stay empty where base is the kernel itself. MACHINE_OK, or fills *err and returns its status
  * (MACHINE_CANNOT also for more events than there are counters); then all of *out is empty. Free each with
- * transition_result_free().
+ * repetitions_free().
  */
-int umask_run(struct machine *m, const struct umask_setup *s, struct transition_result out[UMASK_EXPERIMENTS],
+int umask_run(struct machine *m, const struct umask_setup *s, struct repetitions out[UMASK_EXPERIMENTS],
               struct machine_error *err);
 
 #endif

@@ -24,3 +24,11 @@ const struct table_kind *tables_find(const char *name)
             return kinds[i];
     return NULL;
 }
+
+const struct table_kind *tables_exported(enum tables_export part)
+{
+    for (size_t i = 0; kinds[i]; i++)
+        if (kinds[i]->exported == part)
+            return kinds[i];
+    return NULL;
+}

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "util/data_folder.h"
-#include "drivers/machine.h"
+#include "util/error.h"
 
 enum { DATA_FILE_PATH_SIZE = 2 * DATA_PATH_SIZE };
 

@@ -2,65 +2,23 @@
 #include "analysis/stats/robust.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-/*
- * Moves what is below the pivot (or equal to it, with `equal`) to the front of x[lo..hi] and returns where the rest
- * begins. Without a branch on the values (Lomuto's scheme): on noise every other such branch is mispredicted.
- */
-static inline size_t partition(double *x, size_t lo, size_t hi, double pivot, bool equal)
-{
-    size_t rest = lo;
-    for (size_t i = lo; i <= hi; i++) {
-        double v = x[i];
-        x[i] = x[rest];
-        x[rest] = v;
-        rest += equal ? v <= pivot : v < pivot;
-    }
-    return rest;
-}
-
-/* Quickselect with the middle of three as pivot (Hoare 1961): GSL 2.7 selects only by sorting. NaN must be gone. */
-double robust_nth_smallest(double *x, size_t n, size_t k)
-{
-    size_t lo = 0, hi = n - 1;
-    while (lo < hi) {
-        double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
-        double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
-        size_t rest = partition(x, lo, hi, pivot, false);
-        if (k < rest) {
-            hi = rest - 1;
-            continue;
-        }
-        if (rest == lo) { /* nothing is smaller: equal ones in front, so that it goes on where all are equal */
-            rest = partition(x, lo, hi, pivot, true);
-            if (k < rest)
-                return x[k];
-        }
-        lo = rest;
-    }
-    return x[k];
-}
+#include "util/order.h"
 
 double robust_median(double *x, size_t n)
 {
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(x[i]))
-            x[m++] = x[i];
-    if (!m)
-        return NAN;
-    double upper = robust_nth_smallest(x, m, m / 2);
-    if (m % 2)
-        return upper;
-    double lower = x[0]; /* selection leaves what is smaller in front: the next one is the largest of these */
-    for (size_t i = 1; i < m / 2; i++)
-        lower = x[i] > lower ? x[i] : lower;
-    return 0.5 * (upper + lower);
+    return order_median(x, n);
+}
+
+double robust_nth_smallest(double *x, size_t n, size_t k)
+{
+    return order_nth_smallest(x, n, k);
 }
 
 double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch)
@@ -68,6 +26,18 @@ double robust_mad_sigma(const double *x, size_t n, double centre, double *scratc
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(x[i] - centre);
     return MAD_TO_SIGMA * robust_median(scratch, n);
+}
+
+double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
+{
+    double sum = 0;
+    *kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - middle) <= bound) {
+            sum += x[i] - middle;
+            ++*kept;
+        }
+    return *kept ? sum / (double)*kept : 0;
 }
 
 static double smallest_above_zero(const double *x, size_t n)
@@ -82,8 +52,8 @@ static double smallest_above_zero(const double *x, size_t n)
 double robust_centre(double *x, size_t n, double *scratch)
 {
     enum { ENOUGH = 1001 }; /* values that set the bound; it need not be exact */
-    size_t step = n / ENOUGH + 1, m = 0, kept = 0;
-    double deviation = 0, sum = 0;
+    size_t step = n / ENOUGH + 1, m = 0, kept;
+    double deviation = 0;
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i]))
             scratch[m++] = x[i];
@@ -101,12 +71,7 @@ double robust_centre(double *x, size_t n, double *scratch)
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
     if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no wild value */
         bound = fmax(bound, 1.5 * quantum);
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - middle) <= bound) {
-            sum += x[i] - middle;
-            kept++;
-        }
-    return middle + (kept ? sum / (double)kept : 0);
+    return middle + robust_offset_within(x, n, middle, bound, &kept);
 }
 
 double robust_half_width95(double sigma, size_t n)
@@ -128,16 +93,10 @@ struct estimate robust_mean(const double *x, size_t n, double reject, double sla
     memcpy(scratch, x, n * sizeof *x);
     double centre = robust_median(scratch, n);
     double bound = fmax(reject * robust_mad_sigma(x, n, centre, scratch), slack);
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - centre) <= bound) {
-            sum += x[i] - centre;
-            kept++;
-        }
+    double mean = robust_offset_within(x, n, centre, bound, &kept), squares = 0;
     free(scratch);
     if (!kept)
         return e;
-    double mean = sum / (double)kept;
     for (size_t i = 0; i < n; i++)
         if (fabs(x[i] - centre) <= bound)
             squares += (x[i] - centre - mean) * (x[i] - centre - mean);
@@ -156,6 +115,12 @@ static int robust_by_size(const void *a, const void *b)
 {
     const struct value_mode *x = a, *y = b;
     return x->n > y->n ? -1 : x->n < y->n;
+}
+
+int robust_mode_higher(const void *a, const void *b)
+{
+    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
+    return (x < y) - (x > y);
 }
 
 size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"
+#include "drivers/machine.h"
 
 struct core {
     int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */

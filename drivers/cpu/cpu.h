@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drivers/machine.h"
+#include "util/error.h"
+
+struct machine_setup;     /* drivers/machine.h */
+struct machine_core_kind; /* likewise */
 
 /* CPUID, as far as this program reads it. A leaf that the CPU does not offer is all zero. */
 struct cpuid_regs {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The machine `helper`: repetitions run in the kernel, with interrupts masked, by the module in drivers/kmod/.
+ * The machine `helper`: repetitions run in the kernel, with interrupts masked, by the module in drivers/helper/kmod/.
  */
 #ifndef CHARACTERIZE_HELPER_H
 #define CHARACTERIZE_HELPER_H

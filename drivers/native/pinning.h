@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 #include "drivers/cpu/cpu.h"
-#include "drivers/machine.h"
+#include "kernels/kernels.h"
+#include "util/error.h"
 
 struct place {
     bool entered;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "drivers/power/likwid_bridge.h"
-#include "drivers/machine.h"
+#include "util/error.h"
 
 struct settings_wish {
     int turbo;        /* 0 off, 1 on, -1 as it is */

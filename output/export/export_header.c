@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/export/export_header_code.h"
 #include "output/export/export_json.h"
 #include "util/sha256.h"
+#include "util/template.h"
 
 enum { TEXT_MAX = 400, LINE_MAX_LENGTH = 110, INVERSE_BITS = 22 };
+
+/* The parameters and the hash of their JSON. */
+struct hashed {
+    const struct schedule *schedule;
+    char sha256[SHA256_HEX_SIZE];
+};
 
 /* Text for a comment or a string of C: printable ASCII on one line that ends neither and is no trigraph. */
 static const char *harmless(const char *text, char out[TEXT_MAX])
@@ -57,8 +63,10 @@ static void said(FILE *out, const char *key, const char *text)
     comment(out, 11, line);
 }
 
-static void provenance(FILE *out, const struct schedule *s, const char *hash)
+static void provenance(FILE *out, const void *data)
 {
+    const struct hashed *h = data;
+    const struct schedule *s = h->schedule;
     char line[2 * TEXT_MAX], a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX];
     said(out, "CPU", s->cpu);
     said(out, "Machine", s->machine);
@@ -70,7 +78,7 @@ static void provenance(FILE *out, const struct schedule *s, const char *hash)
         said(out, "Measured", line);
     }
     said(out, "Version", s->version);
-    said(out, "SHA-256", hash);
+    said(out, "SHA-256", h->sha256);
     fputs(" *            of the JSON file that --export json writes of the same measurement\n", out);
     if (s->n_settings)
         fputs(" *\n * Settings:\n", out);
@@ -87,30 +95,12 @@ static void provenance(FILE *out, const struct schedule *s, const char *hash)
     }
 }
 
-static void export_header_put_head(FILE *out, const struct schedule *s, const char *hash)
+/* The first line of the header's comment. */
+static void export_header_modelled(FILE *out, const void *schedule)
 {
-    char text[TEXT_MAX];
-    fputs("/* SPDX-License-Identifier: GPL-2.0-or-later */\n/*\n", out);
+    const struct schedule *s = schedule;
     if (s->modelled)
         fputs(" * MODELLED: computed from a model, not measured on a processor.\n *\n", out);
-    fputs(" * What wide SIMD instructions do to this processor's frequency, for schedulers. Written by characterize;\n"
-          " * doc/export-format.md describes it. Integers in the units that the names say. What was not measured is\n"
-          " * absent: a table without its row, 0 MHz, a bit that is not set in `measured`, a macro that is not there.\n"
-          " *\n",
-          out);
-    provenance(out, s, hash);
-    fputs(" */\n#ifndef CHARACTERIZE_EXPORT_H\n#define CHARACTERIZE_EXPORT_H\n\n", out);
-    fprintf(out, "#define CHARACTERIZE_EXPORT_VERSION %d\n", EXPORT_HEADER_VERSION);
-    fprintf(out, "#define CHARACTERIZE_MODELLED %d /* 1: computed from a model, not measured on a processor */\n",
-            s->modelled);
-    fprintf(out, "#define CHARACTERIZE_CPU \"%s\"\n", harmless(s->cpu, text));
-    fprintf(out, "#define CHARACTERIZE_SHA256 \"%s\"\n", hash);
-}
-
-static void lines(FILE *out, const char *const *lines)
-{
-    for (; *lines; lines++)
-        fprintf(out, "%s\n", *lines);
 }
 
 /* Whether every number of active cores, from 1 to those that the machine has, was measured at every level on all CPUs
@@ -136,37 +126,17 @@ static unsigned export_header_levels_of(const struct schedule *s)
     return s->n_levels ? s->n_levels : 1;
 }
 
-static void export_header_counts(FILE *out, const struct schedule *s)
+static void export_header_events(FILE *out, const void *schedule)
 {
-    const struct {
-        const char *name;
-        size_t n;
-    } lists[] = {{"POINTS", s->n_points},
-                 {"TURBOS", s->n_turbos},
-                 {"CLASSES", s->n_classes},
-                 {"TRIGGERS", s->n_triggers},
-                 {"COSTS", s->n_costs},
-                 {"LEVEL_COSTS", s->n_level_costs},
-                 {"RELAXATIONS", s->n_relaxations},
-                 {"LEVEL_RELAXATIONS", s->n_level_relaxations},
-                 {"THROTTLES", s->n_throttles}};
-    fprintf(out,
-            "\n#define CHARACTERIZE_LEVELS %u\n\n/* rows of the tables below; 0: nothing of it was measured, and there "
-            "is no such table */\n",
-            export_header_levels_of(s));
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        fprintf(out, "#define CHARACTERIZE_N_%s %zu\n", lists[i].name, lists[i].n);
-    fputs("\n/* 1: every number of active cores, from 1 to all, was measured at every level */\n", out);
-    fprintf(out, "#define CHARACTERIZE_CORES_COMPLETE %d\n", complete(s));
-    fputs("\n/* CHARACTERIZE_LEVELn_EVENT: counts the cycles at level n; event select | umask << 8. Not measured, not "
-          "there. */\n",
-          out);
+    const struct schedule *s = schedule;
     for (unsigned l = 0; l < s->n_levels; l++) {
         fprintf(out, "#define CHARACTERIZE_HAS_LEVEL%u_EVENT %d\n", l, s->level_event[l].present);
         if (s->level_event[l].present)
             fprintf(out, "#define CHARACTERIZE_LEVEL%u_EVENT 0x%04xu\n", l, (unsigned)s->level_event[l].value);
     }
 }
+
+/* ---- rows ---- */
 
 /* The 2^22-fold nanoseconds of a cycle, rounded; 0: not measured. */
 static unsigned long inverse(const struct schedule_number *mhz)
@@ -175,35 +145,34 @@ static unsigned long inverse(const struct schedule_number *mhz)
     return mhz->present ? (unsigned long)(((1000ULL << INVERSE_BITS) + f / 2) / f) : 0;
 }
 
-static void export_header_begin(FILE *out, const char *type, const char *name, const char *count)
+static void export_header_mhz(FILE *out, const struct schedule *s, const struct schedule_number *mhz)
 {
-    fprintf(out, "\nstatic const struct characterize_%s characterize_%s[CHARACTERIZE_N_%s] = {\n", type, name, count);
+    for (unsigned l = 0; l < export_header_levels_of(s); l++)
+        fprintf(out, "%s%d", l ? ", " : "{", mhz[l].value);
+    fputc('}', out);
 }
 
-static void export_header_frequencies(FILE *out, const struct schedule *s)
+static void export_header_points(FILE *out, const void *schedule)
 {
-    if (!s->n_points)
-        return;
-    export_header_begin(out, "point", "points", "POINTS");
+    const struct schedule *s = schedule;
     for (size_t i = 0; i < s->n_points; i++) {
-        fprintf(out, "    {%d, %u, {", s->points[i].cpu, s->points[i].active_cores);
-        for (unsigned l = 0; l < export_header_levels_of(s); l++)
-            fprintf(out, "%s%d", l ? ", " : "", s->points[i].mhz[l].value);
-        fputs("}},\n", out);
+        fprintf(out, "    {%d, %u, ", s->points[i].cpu, s->points[i].active_cores);
+        export_header_mhz(out, s, s->points[i].mhz);
+        fputs("},\n", out);
     }
-    fputs("};\n", out);
-    export_header_begin(out, "turbo", "turbos", "TURBOS");
+}
+
+static void export_header_turbos(FILE *out, const void *schedule)
+{
+    const struct schedule *s = schedule;
     for (size_t i = 0; i < s->n_turbos; i++) {
         const struct schedule_turbo *t = &s->turbos[i];
-        fprintf(out, "    {%d, %u, %u, {", t->cpu, t->cores_lo, t->cores_hi);
+        fprintf(out, "    {%d, %u, %u, ", t->cpu, t->cores_lo, t->cores_hi);
+        export_header_mhz(out, s, t->mhz);
         for (unsigned l = 0; l < export_header_levels_of(s); l++)
-            fprintf(out, "%s%d", l ? ", " : "", t->mhz[l].value);
-        fputs("}, {", out);
-        for (unsigned l = 0; l < export_header_levels_of(s); l++)
-            fprintf(out, "%s%lu", l ? ", " : "", inverse(&t->mhz[l]));
+            fprintf(out, "%s%lu", l ? ", " : ", {", inverse(&t->mhz[l]));
         fputs("}},\n", out);
     }
-    fputs("};\n", out);
 }
 
 static int or_minus_one(const struct schedule_number *n)
@@ -211,89 +180,128 @@ static int or_minus_one(const struct schedule_number *n)
     return n->present ? n->value : -1;
 }
 
-static void trigger(FILE *out, const struct schedule_trigger *t)
+static void export_header_classes(FILE *out, const void *schedule)
 {
-    bool limits = t->count.present && t->count.has_limits;
-    fprintf(out, "    {%zu, %u, %d, %d, %d, %d},\n", t->class_index, t->density, or_minus_one(&t->level),
-            or_minus_one(&t->count), limits ? t->count.lo : -1, limits ? t->count.hi : -1);
-}
-
-static void export_header_classes(FILE *out, const struct schedule *s)
-{
-    if (s->n_classes)
-        export_header_begin(out, "class", "classes", "CLASSES");
+    const struct schedule *s = schedule;
     for (size_t i = 0; i < s->n_classes; i++)
         fprintf(out, "    {%u, %d, %d}, /* %zu */\n", s->classes[i].width, s->classes[i].heavy,
                 or_minus_one(&s->classes[i].level), i);
-    fputs(s->n_classes ? "};\n" : "", out);
-    if (s->n_triggers)
-        export_header_begin(out, "trigger", "triggers", "TRIGGERS");
-    for (size_t i = 0; i < s->n_triggers; i++)
-        trigger(out, &s->triggers[i]);
-    fputs(s->n_triggers ? "};\n" : "", out);
 }
 
-static void export_header_costs(FILE *out, const struct schedule_cost *c, size_t n, const char *name, const char *count)
+static void export_header_triggers(FILE *out, const void *schedule)
 {
-    if (!n)
-        return;
-    export_header_begin(out, "cost", name, count);
+    const struct schedule *s = schedule;
+    for (size_t i = 0; i < s->n_triggers; i++) {
+        const struct schedule_trigger *t = &s->triggers[i];
+        bool limits = t->count.present && t->count.has_limits;
+        fprintf(out, "    {%zu, %u, %d, %d, %d, %d},\n", t->class_index, t->density, or_minus_one(&t->level),
+                or_minus_one(&t->count), limits ? t->count.lo : -1, limits ? t->count.hi : -1);
+    }
+}
+
+static void print_costs(FILE *out, const struct schedule_cost *c, size_t n)
+{
     for (size_t i = 0; i < n; i++)
         fprintf(out, "    {%zu, %zu, %u, %d, %d, %d, %d},\n", c[i].from, c[i].to, c[i].active_cores,
                 c[i].down_ns.present | c[i].up_ns.present << 1 | c[i].breakeven_ns.present << 2, c[i].down_ns.value,
                 c[i].up_ns.value, c[i].breakeven_ns.value);
-    fputs("};\n", out);
 }
 
-static void export_header_relaxations(FILE *out, const struct schedule_relaxation *r, size_t n, const char *name,
-                                      const char *count)
+static void export_header_costs(FILE *out, const void *schedule)
 {
-    if (!n)
-        return;
-    export_header_begin(out, "relaxation", name, count);
+    const struct schedule *s = schedule;
+    print_costs(out, s->costs, s->n_costs);
+}
+
+static void export_header_level_costs(FILE *out, const void *schedule)
+{
+    const struct schedule *s = schedule;
+    print_costs(out, s->level_costs, s->n_level_costs);
+}
+
+static void print_relaxations(FILE *out, const struct schedule_relaxation *r, size_t n)
+{
     for (size_t i = 0; i < n; i++)
         fprintf(out, "    {%zu, %zu, %u, %d, %d, %d},\n", r[i].from, r[i].to, r[i].mode,
                 r[i].wait_ns.present | r[i].share_permille.present << 1, r[i].wait_ns.value, r[i].share_permille.value);
-    fputs("};\n", out);
 }
 
-static void export_header_throttles(FILE *out, const struct schedule *s)
+static void export_header_relaxations(FILE *out, const void *schedule)
 {
-    if (!s->n_throttles)
-        return;
-    export_header_begin(out, "throttle", "throttles", "THROTTLES");
+    const struct schedule *s = schedule;
+    print_relaxations(out, s->relaxations, s->n_relaxations);
+}
+
+static void export_header_level_relaxations(FILE *out, const void *schedule)
+{
+    const struct schedule *s = schedule;
+    print_relaxations(out, s->level_relaxations, s->n_level_relaxations);
+}
+
+static void export_header_throttles(FILE *out, const void *schedule)
+{
+    const struct schedule *s = schedule;
     for (size_t i = 0; i < s->n_throttles; i++) {
         const struct schedule_throttle *p = &s->throttles[i];
         fprintf(out, "    {%zu, %zu, %u, %u, %d, %d, %d},\n", p->from, p->to, p->active_cores, p->phase,
                 p->duration_ns.present | p->ratio_permille.present << 1, p->duration_ns.value, p->ratio_permille.value);
     }
-    fputs("};\n", out);
+}
+
+/* ---- all of it ---- */
+
+static void export_header_values(const struct hashed *h, struct template_values *v)
+{
+    const struct schedule *s = h->schedule;
+    const struct {
+        const char *rows, *count;
+        size_t n;
+        template_printer *print;
+    } lists[] = {
+        {"POINTS", "N_POINTS", s->n_points, export_header_points},
+        {"TURBOS", "N_TURBOS", s->n_turbos, export_header_turbos},
+        {"CLASSES", "N_CLASSES", s->n_classes, export_header_classes},
+        {"TRIGGERS", "N_TRIGGERS", s->n_triggers, export_header_triggers},
+        {"COSTS", "N_COSTS", s->n_costs, export_header_costs},
+        {"LEVEL_COSTS", "N_LEVEL_COSTS", s->n_level_costs, export_header_level_costs},
+        {"RELAXATIONS", "N_RELAXATIONS", s->n_relaxations, export_header_relaxations},
+        {"LEVEL_RELAXATIONS", "N_LEVEL_RELAXATIONS", s->n_level_relaxations, export_header_level_relaxations},
+        {"THROTTLES", "N_THROTTLES", s->n_throttles, export_header_throttles},
+    };
+    char cpu[TEXT_MAX];
+    template_put(v, "MODELLED_NOTE", export_header_modelled, s);
+    template_put(v, "PROVENANCE", provenance, h);
+    template_put_text(v, "MODELLED", "%d", s->modelled);
+    template_put_text(v, "CPU", "%s", harmless(s->cpu, cpu));
+    template_put_text(v, "SHA256", "%s", h->sha256);
+    template_put_text(v, "LEVELS", "%u", export_header_levels_of(s));
+    template_put_text(v, "CORES_COMPLETE", "%d", complete(s));
+    template_put(v, "LEVEL_EVENTS", export_header_events, s);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        template_put(v, lists[i].rows, lists[i].print, s);
+        template_put_text(v, lists[i].count, "%zu", lists[i].n);
+    }
 }
 
 int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size)
 {
-    char hash[SHA256_HEX_SIZE];
+    struct hashed h = {.schedule = s};
+    struct template_values values = {.n = 0};
     char *json = schedule_to_json(s, why, why_size);
-    if (!json)
-        return -1;
-    sha256_hex(json, strlen(json), hash);
+    char *text = json ? template_read("export", "header", ".h.in", why, why_size) : NULL;
+    int status = -1;
+    if (text) {
+        sha256_hex(json, strlen(json), h.sha256);
+        export_header_values(&h, &values);
+        errno = 0;
+        status = template_fill(text, &values, out, why, why_size);
+    }
+    if (status == 0 && (fflush(out) != 0 || ferror(out))) {
+        snprintf(why, why_size, "cannot be written: %s", strerror(errno));
+        status = -1;
+    }
+    template_free(&values);
+    free(text);
     free(json);
-    errno = 0;
-    export_header_put_head(out, s, hash);
-    lines(out, export_header_head);
-    export_header_counts(out, s);
-    lines(out, export_header_structs);
-    export_header_frequencies(out, s);
-    export_header_classes(out, s);
-    export_header_costs(out, s->costs, s->n_costs, "costs", "COSTS");
-    export_header_costs(out, s->level_costs, s->n_level_costs, "level_costs", "LEVEL_COSTS");
-    export_header_relaxations(out, s->relaxations, s->n_relaxations, "relaxations", "RELAXATIONS");
-    export_header_relaxations(out, s->level_relaxations, s->n_level_relaxations, "level_relaxations",
-                              "LEVEL_RELAXATIONS");
-    export_header_throttles(out, s);
-    lines(out, export_header_functions);
-    if (fflush(out) == 0 && !ferror(out))
-        return 0;
-    snprintf(why, why_size, "cannot be written: %s", strerror(errno));
-    return -1;
+    return status;
 }

@@ -8,10 +8,8 @@
 
 #include "output/export/schedule.h"
 
-enum { EXPORT_HEADER_VERSION = 1 };
-
 /*
- * Writes the header. What contradicts itself is refused as in schedule_to_json, whose text the hash in the header is
+ * Writes the header: the template data/export/header.h.in with the parameters. What contradicts itself is refused as in schedule_to_json, whose text the hash in the header is
  * of. Returns 0, or -1 with one line in `why`; nothing is written then unless the stream failed.
  */
 int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size);

@@ -263,6 +263,8 @@ static int export_json_print_tree(FILE *out, json_t *root)
 
 char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
 {
+    if (schedule_check_consistent(s, why, why_size) != 0)
+        return NULL;
     json_t *root = export_json_to_tree(s);
     char *text = NULL;
     size_t size = 0;
@@ -271,12 +273,9 @@ char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
     if (out && fclose(out) != 0)
         status = -1;
     json_decref(root);
-    if (status != 0)
-        snprintf(why, why_size, "out of memory");
-    else
-        status = export_check(text, size, why, why_size);
     if (status == 0)
         return text;
+    snprintf(why, why_size, "out of memory");
     free(text);
     return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scheduler parameters as JSON, characterize-export/1 (doc/export-format.md), and the rules that it must keep. */
+/* Scheduler parameters as JSON, characterize-export/1 (doc/export-format.md). */
 #ifndef CHARACTERIZE_EXPORT_JSON_H
 #define CHARACTERIZE_EXPORT_JSON_H
 
@@ -9,19 +9,13 @@
 #include "output/export/schedule.h"
 
 /*
- * The text, checked against the rules, ending in a newline; allocated with malloc. The same parameters give the same
- * bytes: its SHA-256 names the measurement. NULL with one line in `why`: the parameters contradict each other, or no
- * memory.
+ * The text, ending in a newline; allocated with malloc. The same parameters give the same
+ * bytes: its SHA-256 names the measurement. NULL with one line in `why`: the parameters contradict each other
+ * (schedule_check_consistent), or no memory.
  */
 char *schedule_to_json(const struct schedule *s, char *why, size_t why_size);
 
 /* Writes that text. Returns 0, or -1 with one line in `why`; nothing is written then unless the stream failed. */
 int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size);
-
-/*
- * Whether a text is a characterize-export/1 that keeps the documented rules: types, ranges, order, references.
- * Returns 0, or -1 with the first violation in `why`, one line.
- */
-int export_check(const char *text, size_t length, char *why, size_t why_size);
 
 #endif

@@ -146,8 +146,8 @@ int schedule_check_tables(const struct table *const *tables, size_t n, char *why
 int schedule_check_rows(const struct table *const *tables, size_t n, char *why, size_t why_size);
 
 /*
- * Reads the parameters out of n finished tables: frequency, trigger, overhead, relaxation, throttle, umask; others are
- * passed over. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
+ * Reads the parameters out of n finished tables, those whose kinds name a part (enum tables_export); others are passed
+ * over. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
  * What lacks limits, or what other rows contradict, is left out; and where the table frequency was measured and has no
  * two levels that the frequency tells apart (support_levels), all costs and waits are.
  * Returns 0, or -1 with one line in `why`, which has the reason of each section where nothing can be used; *out is then
@@ -156,6 +156,12 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
 int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
                          struct schedule *out, char *why, size_t why_size);
 void schedule_free(struct schedule *s);
+
+/*
+ * Whether the parameters contradict each other, or tell what cannot be: a level faster than a lower one, shares of a
+ * wait that are more than a whole, a processor or machine without a name. Returns 0, or -1 with one line in `why`.
+ */
+int schedule_check_consistent(const struct schedule *s, char *why, size_t why_size);
 
 /* The points of a CPU: index of the first, and how many; 0 if it was not measured. The same of its turbo levels. */
 size_t schedule_points_of(const struct schedule *s, int cpu, size_t *first);

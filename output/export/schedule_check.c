@@ -5,26 +5,7 @@
 #include <string.h>
 
 #include "output/export/schedule.h"
-
-enum { COLUMNS_PROMISED_MAX = 10 };
-
-/* doc/formats.md, "Columns that are always there". */
-static const struct {
-    const char *table, *columns[COLUMNS_PROMISED_MAX];
-} promised[] = {
-    {"frequency", {"cpu", "kernel", "active_cores", "level", "freq_ghz"}},
-    {"transitions",
-     {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"}},
-    {"throttle", {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"}},
-    {"trigger", {"kernel", "density", "count", "level"}},
-    {"relaxation", {"from", "to", "wait_us", "mode", "share"}},
-    {"overhead", {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"}},
-    {"umask", {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"}},
-    {"energy",
-     {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
-      "idle_watts"}},
-    {"voltage", {"from", "to", "active_cores", "time_us", "volts", "level_ghz"}},
-};
+#include "tables/table/tables.h"
 
 static bool schedule_check_same(const char *a, const char *b)
 {
@@ -58,15 +39,12 @@ int schedule_check_tables(const struct table *const *tables, size_t n, char *why
 
 static int check_columns(const struct table *t, char *why, size_t why_size)
 {
-    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++) {
-        if (strcmp(t->name, promised[i].table) != 0)
-            continue;
-        for (size_t c = 0; c < COLUMNS_PROMISED_MAX && promised[i].columns[c]; c++)
-            if (!table_has(t, promised[i].columns[c])) {
-                snprintf(why, why_size, "the table %s has no column %s", t->name, promised[i].columns[c]);
-                return -1;
-            }
-    }
+    const struct table_kind *k = tables_find(t->name);
+    for (size_t c = 0; k && c < TABLES_PROMISED_MAX && k->promised[c]; c++)
+        if (!table_has(t, k->promised[c])) {
+            snprintf(why, why_size, "the table %s has no column %s", t->name, k->promised[c]);
+            return -1;
+        }
     return 0;
 }
 

@@ -166,10 +166,10 @@ static bool is_meant(const struct table *t, size_t row)
     return (!part || strcmp(part, "phase") == 0) && (!what || strcmp(what, "wait") == 0);
 }
 
-bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
-                        schedule_classifier *classify)
+bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_export part,
+                        const struct table *frequency, schedule_classifier *classify)
 {
-    bool overhead = strcmp(t->name, "overhead") == 0, relaxation = strcmp(t->name, "relaxation") == 0;
+    bool overhead = part == EXPORT_COSTS, relaxation = part == EXPORT_WAITS;
     const char *cpu = table_setting(t, "measured_cpu");
     char why[SUPPORT_WHY_MAX];
     bool levels = !frequency || support_levels(frequency, cpu ? atoi(cpu) : -1, why), done = true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What schedule.c and schedule_pairs.c share. */
+/* What the readers of the single tables share, and the readers (private to output/export/schedule_*.c). */
 #ifndef CHARACTERIZE_SCHEDULE_PARTS_H
 #define CHARACTERIZE_SCHEDULE_PARTS_H
 
 #include "output/export/schedule.h"
+#include "tables/table/tables.h"
 
 /* One more element, zeroed, at the end of an array; NULL: out of memory, the array is as it was. */
 void *schedule_grow(void **array, size_t *n, size_t size);
@@ -12,6 +13,8 @@ void *schedule_grow(void **array, size_t *n, size_t size);
 struct schedule_number schedule_round(double value, double lo, double hi, double unit);
 /* The same of a field and its _lo and _hi. */
 struct schedule_number schedule_field(const struct table *t, size_t row, const char *column, double unit);
+/* A whole number from `least` to `most`; `absent`: there is none. */
+int schedule_whole_field(const struct table *t, size_t row, const char *column, int least, int most, int absent);
 /* The column active_cores; 0: absent. */
 unsigned schedule_cores_field(const struct table *t, size_t row);
 /* A level, -1: absent or none that could be. */
@@ -29,6 +32,9 @@ bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
     "the kernel stands for no class of code: a mixture, a chain, dirty upper halves, sparse, or not known"
 #define SCHEDULE_NO_CORES "active_cores is not in 1 to 65535"
 
+/* schedule_frequencies.c. Points and turbo levels from the table frequency. False: out of memory. */
+bool schedule_put_frequencies(struct schedule *s, const struct table *t);
+
 /* schedule_classes.c. A class for every kernel of a table that stands for one. False: out of memory. */
 bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify);
 /* The level of a class from the table frequency: of its plain kernels at full rate the highest that any was seen at. */
@@ -38,10 +44,10 @@ void schedule_put_levels(struct schedule *s, const struct table *t, schedule_cla
 bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
                            schedule_classifier *classify);
 
-/* schedule_pairs.c. Rows of the tables overhead, relaxation and throttle, whose classes exist already. `frequency`: the
- * table of that name, NULL where it was not measured. */
-bool schedule_put_pairs(struct schedule *s, const struct table *t, const struct table *frequency,
-                        schedule_classifier *classify);
+/* schedule_pairs.c. Rows of costs, waits or throttling, whose classes exist already. `frequency`: the table of that
+ * name, NULL where it was not measured. */
+bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_export part,
+                        const struct table *frequency, schedule_classifier *classify);
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a picture to gnuplot's script: where things stand (private to analysis/chart_*.c). */
+/* From a picture to gnuplot's script: where things stand. */
 #ifndef CHARACTERIZE_CHART_DRAW_H
 #define CHARACTERIZE_CHART_DRAW_H
 
+#include <stdio.h>
+
 #include "tables/table/chart.h"
 #include "output/report/svg_inline.h"
+
+/* Writes the script; panels without values are left out. Returns 0, or -1: no panel has a value. */
+int chart_script(const struct chart *c, FILE *out);
 
 /* Pixels. Everything is placed by hand, so that panels share their left edge and nothing meets. */
 enum {
@@ -54,5 +59,11 @@ int chart_cells_above(const struct chart_panel *p);
 int chart_cells_side(const struct chart_panel *p, int width);
 int chart_cells_height(const struct chart_panel *p);
 void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const struct place *at);
+
+/* chart_scale.c */
+/* 1, 2 and 5 times powers of ten from lo to hi (lo > 0), at most `max` of them; returns how many. */
+size_t chart_log_tics(double lo, double hi, double *out, size_t max);
+/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether text on it is to be black. */
+unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
 
 #endif

@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers as they stand in a picture: tics, colours, short figures. */
+/* Numbers as they stand in a picture: tics and colours. */
 #include <math.h>
 
-#include "tables/table/chart.h"
-
-void chart_number(double value, char *out, size_t size)
-{
-    double v = fabs(value);
-    if (v < 1000 && v == floor(v))
-        snprintf(out, size, "%.0f", value + 0.0);
-    else if (v >= 99.5e3)
-        snprintf(out, size, "%.0fk", value / 1e3);
-    else if (v >= 9995)
-        snprintf(out, size, "%.1fk", value / 1e3);
-    else if (v >= 99.5)
-        snprintf(out, size, "%.0f", value + 0.0);
-    else if (v >= 9.95)
-        snprintf(out, size, "%.1f", value);
-    else if (v >= 0.01)
-        snprintf(out, size, "%.2f", value);
-    else
-        snprintf(out, size, "%.0e", value);
-}
+#include "output/plot/chart_draw.h"
 
 size_t chart_log_tics(double lo, double hi, double *out, size_t max)
 {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/table/chart.h"
 #include "output/plot/chart_draw.h"
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot_layout.h"

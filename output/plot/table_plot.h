@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The plot of a table of results, one for each table that design.md names. Pure: from rows to a gnuplot script; gnuplot
- * makes the picture of it. Tables may have more columns than those named there, and lack those of limits.
+ * The plot of a table of results, as its kind describes it (the hook `plot`). Pure: from rows to a gnuplot script;
+ * gnuplot makes the picture of it. Tables may have more columns than their kind, and lack those of limits.
  */
 #ifndef CHARACTERIZE_TABLE_PLOT_H
 #define CHARACTERIZE_TABLE_PLOT_H

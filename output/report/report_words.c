@@ -1,76 +1,52 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the report says in words: how each table is measured, the sources, the names of columns. */
+#include "output/report/report_words.h"
+
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "output/report/report_parts.h"
+#include "util/template.h"
 
-static const struct {
-    const char *table, *method;
-} methods[] = {
-    {"frequency", "Each kernel runs on the measured core while a growing number of other cores is kept busy; the first "
-                  "milliseconds, in which the core halts and throttles, are left out, and the mean frequency of what "
-                  "follows is taken. Numbers of active cores that share their frequencies are one group, as published "
-                  "tables show them (G 3.1, table 3.1)."},
-    {"transitions",
-     "The first kernel runs until its frequency has settled, then the second one starts at time zero; frequency and "
-     "instructions per cycle are sampled about once a microsecond, over many repetitions, and the phases that the "
-     "repetitions agree on are found (G 3.2.2). The latency runs from the first sign of the change to the first sample "
-     "at full rate on the final level; the overhead is the time lost against running at the new level at once."},
-    {"throttle",
-     "The throttled phases of each transition: how long they last, and the instructions per cycle in them against the "
-     "same code at full rate (G 3.2.2). How far throttling reaches is found with one wide instruction in every N "
-     "dependent scalar additions, N from 2 to 200: farther away than the reach, additions run at full speed."},
-    {"trigger",
-     "Kernels with one wide instruction in every N run until their level is settled, for many N. How many instructions "
-     "it takes is found with bursts of many lengths: a bisection, and where the count varies a fit of median and "
-     "spread. Mixtures of two kernels stand beside each of them alone (G 3.2.1, 6.5.1; K)."},
-    {"relaxation",
-     "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each repetition "
-     "gives one waiting time. It is one only where the core is slower then than the same narrow code alone, which runs "
-     "in turns with it. Where the times gather around two values, the longer one is two periods of the timer (G 3.2.3, "
-     "K). What starts the wait anew is found by running it within the wait; toggling repeats wide code after a little "
-     "less and a little more than the wait."},
-    {"overhead", "Down: twice the same work is timed after the change; the first half pays for the transition, the "
-                 "second one does not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less "
-                 "what its work takes in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
-                 "p_low), the performance p being taken as proportional to the frequency (G 5.2.3)."},
-    {"umask", "The event is counted with every single unit mask and their documented combinations while each kernel "
-              "runs steadily, and through its transitions from and to a narrow one; the share of the core\xE2\x80\x99s "
-              "cycles that it counted says what a bit stands for (G 3.4, table 3.2)."},
-    {"energy", "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
-               "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
-               "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, what "
-               "is left is less than the kernel costs."},
-    {"voltage", "Reading the voltage disturbs the code that it should show, so each repetition reads it once, at "
-                "another point of the transition; the readings of all repetitions are put in order of time and "
-                "smoothed by a running median of 21 neighbours (G 3.2.2)."},
-};
-
-const char *report_method(const char *table)
+static int read_words(struct report_words *w, char *why, size_t why_size)
 {
-    for (size_t i = 0; table && i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i].table, table) == 0)
-            return methods[i].method;
-    return NULL;
+    json_error_t error;
+    char *text = template_read("report", "words", ".json", why, why_size);
+    if (!text)
+        return -1;
+    w->all = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    w->columns = json_object_get(w->all, "columns");
+    w->sources = json_object_get(w->all, "sources");
+    if (json_is_object(w->columns) && json_is_object(w->sources))
+        return 0;
+    if (w->all)
+        snprintf(why, why_size, "words.json of the data folder holds no `columns` and `sources`");
+    else
+        snprintf(why, why_size, "words.json of the data folder, %d:%d: %.100s", error.line, error.column, error.text);
+    return -1;
 }
 
-static const struct report_source sources[] = {
-    {'G', "M. Gottschlag, AVX Overhead Mitigation: OS Support for Power-Limited Systems, dissertation, Karlsruhe "
-          "Institute of Technology, 2023"},
-    {'F', "M. Gottschlag, P. Machauer, Y. Khalil, F. Bellosa, Fair Scheduling for AVX2 and AVX-512 Workloads, USENIX "
-          "Annual Technical Conference, 2021"},
-    {'K', "Y. Khalil, Analysis and Optimization of Dynamic Voltage and Frequency Scaling for AVX Workloads Using a "
-          "Software-Based Reimplementation, slides, Karlsruhe Institute of Technology, 2019"},
-    {'Z', "S. Kozak, Chasing Zero Variability in Software Performance, master's thesis, Massachusetts Institute of "
-          "Technology, 2020"},
-    {'D', "T. Downs, Gathering Intel on Intel AVX-512 Transitions, 2020"},
-};
-
-const struct report_source *report_sources(size_t *n)
+int report_words_read(struct report_words *w, char *why, size_t why_size)
 {
-    *n = sizeof sources / sizeof sources[0];
-    return sources;
+    memset(w, 0, sizeof *w);
+    w->page = template_read("report", "page", ".html.in", why, why_size);
+    w->table = w->page ? template_read("report", "table", ".html.in", why, why_size) : NULL;
+    w->style = w->table ? template_read("report", "style", ".css", why, why_size) : NULL;
+    if (w->style && read_words(w, why, why_size) == 0)
+        return 0;
+    report_words_free(w);
+    return -1;
+}
+
+void report_words_free(struct report_words *w)
+{
+    free(w->page);
+    free(w->table);
+    free(w->style);
+    json_decref(w->all);
+    memset(w, 0, sizeof *w);
 }
 
 static bool report_words_is_word(char c)
@@ -78,7 +54,7 @@ static bool report_words_is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-bool report_cites(const char *text, char letter)
+bool report_words_cites(const char *text, char letter)
 {
     for (const char *c = text; text && *c; c++) {
         if (*c != letter || (c > text && report_words_is_word(c[-1])) || report_words_is_word(c[1]))
@@ -90,46 +66,23 @@ bool report_cites(const char *text, char letter)
     return false;
 }
 
-static const char *const names[][2] = {
-    {"cpu", "CPU"},
-    {"active_cores", "active cores"},
-    {"from_ghz", "frequency before"},
-    {"to_ghz", "frequency after"},
-    {"freq_ghz", "frequency"},
-    {"down_us", "cost down"},
-    {"up_us", "cost up"},
-    {"breakeven_us", "break-even time"},
-    {"ipc_ratio", "rate against full rate"},
-    {"wait_us", "wait"},
-    {"nj_per_op", "energy per operation"},
-    {"watts", "power"},
-    {"volts", "voltage"},
-    {"time_us", "time"},
-    {"n", "n"},
-};
-
-/* The ending of a column's name that repeats its unit. */
-static size_t unit_ending(const char *name)
+/* The ending of a column's name that repeats its unit: "_ghz" where that is GHz. */
+static size_t unit_ending(const struct table_column *c)
 {
-    static const char *const endings[] = {"_us", "_ms", "_s", "_ghz", "_mhz", "_nj", "_w", "_v", "_mv"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
-            return ending;
-    }
-    return 0;
+    size_t length = strlen(c->name), unit = c->unit ? strlen(c->unit) : 0;
+    bool repeated = unit > 0 && length > unit + 1 && c->name[length - unit - 1] == '_' &&
+                    strcasecmp(c->name + length - unit, c->unit) == 0;
+    return repeated ? unit + 1 : 0;
 }
 
-void report_column_name(const struct table_column *c, char *out, size_t size)
+void report_words_column(const struct report_words *w, const struct table_column *c, char *out, size_t size)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(c->name, names[i][0]) == 0) {
-            snprintf(out, size, "%s", names[i][1]);
-            return;
-        }
-    size_t length = strlen(c->name) - (c->unit && *c->unit ? unit_ending(c->name) : 0);
-    snprintf(out, size, "%.*s", (int)length, c->name);
+    const char *heading = json_string_value(json_object_get(w->columns, c->name));
+    if (heading) {
+        snprintf(out, size, "%s", heading);
+        return;
+    }
+    snprintf(out, size, "%.*s", (int)(strlen(c->name) - unit_ending(c)), c->name);
     for (char *p = out; *p; p++)
         if (*p == '_')
             *p = ' ';

@@ -5,8 +5,11 @@
 #ifndef CHARACTERIZE_SVG_INLINE_H
 #define CHARACTERIZE_SVG_INLINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "tables/table/chart.h"
 
 /*
  * Colours of the plots of tables that stand for something that a page may colour otherwise (light, dark). On its own,
@@ -18,7 +21,7 @@ struct plot_colour {
     const char *variable; /* "--series-0" */
 };
 enum plot_colour_name { PLOT_INK, PLOT_MUTED, PLOT_GRID, PLOT_PAPER, PLOT_HATCH, PLOT_WARNING, PLOT_SERIES };
-enum { PLOT_N_SERIES = 7, PLOT_N_COLOURS = PLOT_SERIES + PLOT_N_SERIES };
+enum { PLOT_N_SERIES = CHART_COLOURS, PLOT_N_COLOURS = PLOT_SERIES + PLOT_N_SERIES };
 extern const struct plot_colour svg_plot_colours[PLOT_N_COLOURS];
 
 /*
@@ -27,5 +30,7 @@ extern const struct plot_colour svg_plot_colours[PLOT_N_COLOURS];
  * Returns 0, or -1 with nothing written: it is no picture by gnuplot, or holds what could run or fetch something.
  */
 int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title);
+/* Whether it would. */
+bool svg_inline_possible(const char *svg);
 
 #endif

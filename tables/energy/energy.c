@@ -11,14 +11,19 @@
 
 #include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
-#include "tables/table/estimates.h"
 #include "probes/energy.h"
+#include "probes/steady.h"
+#include "tables/energy/energy_fit.h"
+#include "tables/energy/energy_plot.h"
 #include "tables/kinds.h"
+#include "tables/table/estimates.h"
+#include "tables/table/reading_cost.h"
 
 enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
-static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
-static const double SAME_GHZ = 0.01;        /* relative: PAUSE and the kernel ran at one frequency */
+static const double READING_WARMUP_US = 1000; /* Intel's optimization manual: a license is granted within 500 us */
+static const double FIXED_TOLERANCE = 0.01;   /* a frequency farther from the fixed one was not fixed */
+static const double SAME_GHZ = 0.01;          /* relative: PAUSE and the kernel ran at one frequency */
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -129,8 +134,7 @@ static bool possible(const struct tables_context *x, struct table *t)
     struct machine_error cannot;
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
-        table_add_missing(t, "not with --siblings busy: what the other hyper-threads execute is not counted, but takes "
-                             "energy; --siblings idle tells it");
+        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not counted; --siblings idle tells it");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
@@ -182,7 +186,7 @@ static int energy_energy_on_progress(void *data, unsigned done, unsigned wanted)
 static int automatic_ghz(const struct tables_context *x, const struct cell *c, double *ghz, struct machine_error *err)
 {
     struct steady_setup s;
-    struct transition_result seen;
+    struct repetitions seen;
     steady_defaults(&s, &c->b);
     s.machine = tables_setup(x, "energy", c);
     s.machine.corunner = c->b;
@@ -198,7 +202,7 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
     struct clock_reading clock = clock_reading_of(t);
     *ghz = values ? clock_centre(&clock, TRACE_FREQ, values, t->n, values + t->n) : NAN;
     free(values);
-    transition_result_free(&seen);
+    repetitions_free(&seen);
     return isnan(*ghz)
                ? machine_fail(err, MACHINE_CANNOT, "stop other programs",
                               "the frequency of %s could not be measured: every repetition was disturbed", c->b.name)
@@ -325,6 +329,10 @@ static int energy_energy_measure(const struct tables_context *x, const struct ce
     if (ask)
         status = automatic_ghz(x, c, &fixed, err);
     s.machine.fixed_ghz = fixed;
+    if (status == MACHINE_OK)
+        status = energy_can(x->machine, err);
+    if (status == MACHINE_OK)
+        status = reading_cost(x->machine, &s.machine, &c->a, READING_WARMUP_US, &s.reading_us, err);
     if (status == MACHINE_OK)
         status = energy_run(x->machine, &s, &seen, err);
     if (status == MACHINE_CANNOT) {
@@ -459,10 +467,20 @@ const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
     .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
+    .method = "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
+              "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
+              "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, "
+              "what is left is less than the kernel costs.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
+                 "idle_watts"},
+    .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
+                 [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
+                                     "what they execute"},
     .plan = energy_energy_plan,
     .measure = energy_energy_measure,
     .print = energy_energy_print,
     .findings = energy_energy_findings,
+    .plot = energy_plot,
 };

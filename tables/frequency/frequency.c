@@ -77,7 +77,7 @@ static struct cell *add_cell(const struct tables_context *x, const struct payloa
     c->number[AGAIN] = again;
     set_up(x, c, &s);
     c->seconds = 0.02 +
-                 1e-6 * (s.settle_us + s.runs * (s.before_us + transition_run_in_us(s.period_us) + s.observe_us));
+                 1e-6 * (s.settle_us + s.runs * (s.before_us + repetitions_run_in_us(s.period_us) + s.observe_us));
     return c;
 }
 
@@ -128,13 +128,13 @@ static void frequency_read_limits(const struct tables_context *x, struct table *
 static int look_around(const struct tables_context *x, const struct payload *p, struct table *t, int *cpu,
                        struct machine_error *err)
 {
-    struct counter_spec counters[TRANSITION_COUNTERS_MAX];
+    struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
     struct machine_info info;
     char key[40];
     const struct cell any = {.a = *p, .cpu = -1, .active_cores = 1};
     struct machine_setup s = tables_setup(x, table_frequency.name, &any);
     s.counters = counters;
-    s.n_counters = transition_counters(x->machine, false, NULL, 0, counters);
+    s.n_counters = repetitions_counters(x->machine, false, NULL, 0, counters);
     s.period_us = 20;
     s.max_samples = 64;
     int status = x->machine->ops->prepare(x->machine, &s, err);
@@ -244,7 +244,7 @@ static void put_shares(const struct trace *t, struct table *rows)
 }
 
 /* Why repetitions are not in the result, in the details: the reason of each. */
-static void put_discarded(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+static void put_discarded(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
                           struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 12], json[300];
@@ -268,7 +268,7 @@ static void put_again(const struct cell *c, const struct steady_value *f, struct
     table_set_detail(rows, key, json);
 }
 
-static void frequency_put_row(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+static void frequency_put_row(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
                               struct table *rows)
 {
     table_add_row(rows);
@@ -281,7 +281,7 @@ static void frequency_put_row(const struct cell *c, const struct transition_resu
     put_shares(&r->trace, rows);
 }
 
-static void frequency_put(const struct cell *c, const struct transition_result *r, const struct steady_value *f,
+static void frequency_put(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
                           struct table *rows)
 {
     char why[300];
@@ -299,8 +299,8 @@ static void frequency_put(const struct cell *c, const struct transition_result *
     }
 }
 
-static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s,
-                                  struct transition_result *r, struct steady_value *f, struct machine_error *err)
+static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s, struct repetitions *r,
+                                  struct steady_value *f, struct machine_error *err)
 {
     int status = steady_run(x->machine, s, r, err);
     if (status)
@@ -308,7 +308,7 @@ static int frequency_measure_once(const struct tables_context *x, const struct s
     if (steady_mean(&r->trace, TRACE_FREQ, 0, f) == 0 &&
         steady_mean(&r->trace, TRACE_FREQ, SLACK * f->mean.value, f) == 0)
         return MACHINE_OK;
-    transition_result_free(r);
+    repetitions_free(r);
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
@@ -330,20 +330,20 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
     struct listener listener = {x};
     struct steady_setup s;
     struct steady_value f;
-    struct transition_result r;
+    struct repetitions r;
     set_up(x, c, &s);
     s.progress = frequency_on_progress;
     s.data = &listener;
     int status = frequency_measure_once(x, &s, &r, &f, err);
     while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
-        transition_result_free(&r);
+        repetitions_free(&r);
         s.runs *= 2;
         status = frequency_measure_once(x, &s, &r, &f, err);
     }
     if (status)
         return status;
     frequency_put(c, &r, &f, rows);
-    transition_result_free(&r);
+    repetitions_free(&r);
     return MACHINE_OK;
 }
 
@@ -351,11 +351,18 @@ const struct table_kind table_frequency = {
     .name = "frequency",
     .title = "Frequency by license level and active cores",
     .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
+    .method = "Each kernel runs on the measured core while a growing number of other cores is kept busy; the first "
+              "milliseconds, in which the core halts and throttles, are left out, and the mean frequency of what "
+              "follows is taken. Numbers of active cores that share their frequencies are one group, as published "
+              "tables show them (G 3.1, table 3.1).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},
+    .exported = EXPORT_FREQUENCIES,
     .plan = frequency_plan,
     .measure = frequency_measure,
     .conclude = frequency_conclude,
     .print = frequency_print,
     .findings = frequency_findings,
+    .plot = frequency_plot,
 };

@@ -27,4 +27,7 @@ int frequency_conclude(struct table *t);
 void frequency_print(FILE *out, bool colour, const struct table *t);
 void frequency_findings(FILE *out, const struct table *t);
 
+/* tables/frequency/frequency_plot.c */
+void frequency_plot(const struct table *t, struct chart *c);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/overhead/overhead_plot.h"
 #include "tables/kinds.h"
 #include "tables/overhead/overhead_measure.h"
 #include "tables/overhead/overhead_print.h"
@@ -284,10 +285,17 @@ const struct table_kind table_overhead = {
     .name = "overhead",
     .title = "Overhead of a change of the frequency, and break-even times",
     .about = "what a change of the frequency costs, down and up, and after which time it has paid",
+    .method = "Down: twice the same work is timed after the change; the first half pays for the transition, the "
+              "second one does not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less "
+              "what its work takes in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
+              "p_low), the performance p being taken as proportional to the frequency (G 5.2.3).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
+    .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},
+    .exported = EXPORT_COSTS,
     .plan = overhead_overhead_plan,
     .measure = overhead_overhead_measure,
     .print = overhead_overhead_print,
     .findings = overhead_findings,
+    .plot = overhead_plot,
 };

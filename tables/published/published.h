@@ -5,7 +5,7 @@
 
 #include "tables/published/sku.h"
 #include "tables/table/table.h"
-#include "drivers/machine.h"
+#include "util/error.h"
 
 /*
  * The shipped figures (data/skus/) of the processor whose brand string `cpu` is: MACHINE_OK and sku_free(out) later;

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MAX_LENGTH = 500 };
+#include "tables/table/tables.h"
 
-static const char *const table_names[] = {"frequency", "transitions", "throttle", "trigger", "relaxation",
-                                          "overhead",  "umask",       "energy",   "voltage"};
+enum { LINE_MAX_LENGTH = 500 };
 
 struct parser {
     const char *file;
@@ -317,12 +316,11 @@ static int read_head(struct parser *p, char *text)
 static int sku_read_section(struct parser *p, char *text)
 {
     size_t n = strlen(text);
-    bool known = strcmp(text, "[sku]") == 0;
-    for (size_t i = 0; i < sizeof table_names / sizeof *table_names && !known; i++)
-        known = n == strlen(table_names[i]) + 2 && text[n - 1] == ']' && strncmp(text + 1, table_names[i], n - 2) == 0;
-    if (!known)
-        return sku_wrong(p, "`%.60s`: sections are [sku] and the names of tables", text);
-    text[n - 1] = '\0';
+    bool closed = text[n - 1] == ']';
+    if (closed)
+        text[n - 1] = '\0';
+    if (!closed || (strcmp(text + 1, "sku") != 0 && !tables_find(text + 1)))
+        return sku_wrong(p, "`%.60s%s`: sections are [sku] and the names of tables", text, closed ? "]" : "");
     return sku_copy(p, p->section, sizeof p->section, text + 1, "a section");
 }
 

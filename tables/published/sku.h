@@ -44,7 +44,7 @@ struct sku {
 /*
  * Reads the text of a file (`length` bytes, followed by a NUL). `file` is its name, for messages. Returns 0, or -1 with
  * FILE:LINE (FILE alone where it is of the whole file) and the reason in `why`, one line; *out is then empty. sku_free
- * in any case. Which columns and kernels there are it does not know: tables/published/sku_file.h.
+ * in any case. It knows which tables there are, but neither columns nor kernels: tables/published/sku_file.h.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, char *why, size_t why_size);
 /* How many figures were published; the others stand in the file to say that they were looked for. */

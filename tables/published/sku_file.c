@@ -79,11 +79,7 @@ static int check_key(const struct table_kind *k, const struct sku_key *key, char
 
 static int check_figure(const struct sku_figure *f, char *why, size_t size)
 {
-    const struct table_kind *k = tables_find(f->table);
-    if (!k) {
-        snprintf(why, size, "there is no table %s", f->table);
-        return -1;
-    }
+    const struct table_kind *k = tables_find(f->table); /* there: sku_parse() knows the tables */
     for (size_t i = 0; i < f->n_keys; i++)
         if (check_key(k, &f->keys[i], why, size) != 0)
             return -1;

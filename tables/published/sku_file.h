@@ -4,7 +4,7 @@
 #define CHARACTERIZE_TABLES_SKU_FILE_H
 
 #include "tables/published/sku.h"
-#include "drivers/machine.h"
+#include "util/error.h"
 
 /*
  * Reads the figures of a shipped SKU (data/skus/NAME.sku) or a file of one's own (a name with a slash or a dot).

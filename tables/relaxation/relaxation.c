@@ -140,14 +140,25 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     return MACHINE_OK;
 }
 
+#define RELAXATION_OWN_TIMES "it looks as long as the wait lasts"
+
 const struct table_kind table_relaxation = {
     .name = "relaxation",
     .title = RELAXATION_TITLE,
     .about = "time from the last wide instruction to the higher frequency, and what starts it anew",
+    .method = "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
+              "repetition gives one waiting time. It is one only where the core is slower then than the same narrow "
+              "code alone, which runs in turns with it. Where the times gather around two values, the longer one is "
+              "two periods of the timer (G 3.2.3, K). What starts the wait anew is found by running it within the "
+              "wait; toggling repeats wide code after a little less and a little more than the wait.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"from", "to", "wait_us", "mode", "share"},
+    .exported = EXPORT_WAITS,
+    .excluded = {[CHOICE_WARMUP] = RELAXATION_OWN_TIMES, [CHOICE_OBSERVE] = RELAXATION_OWN_TIMES},
     .plan = relaxation_plan,
     .measure = relaxation_measure,
     .print = relaxation_print,
     .findings = relaxation_findings,
+    .plot = relaxation_plot,
 };

@@ -44,4 +44,7 @@ double relaxation_period(const struct tables_options *o);
 void relaxation_print(FILE *out, bool colour, const struct table *t);
 void relaxation_findings(FILE *out, const struct table *t);
 
+/* tables/relaxation/relaxation_plot.c */
+void relaxation_plot(const struct table *t, struct chart *c);
+
 #endif

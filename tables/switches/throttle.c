@@ -10,6 +10,7 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/switches/throttle_distance.h"
+#include "tables/switches/throttle_plot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/throttle_print.h"
@@ -129,7 +130,7 @@ static void start_row(struct table *rows, const struct cell *c, const struct swi
 static double hidden_us(const struct phases *p, size_t phase)
 {
     double us = 0;
-    for (; phase > 0 && p->phases[phase - 1].of_switch != OF_SWITCH_NOT; phase--)
+    for (; phase > 0 && p->phases[phase - 1].switch_explains != EXPLAINS_NOTHING; phase--)
         us += fmax(p->phases[phase - 1].duration_us.value, p->phases[phase - 1].duration_us.hi);
     return us;
 }
@@ -185,7 +186,7 @@ static bool is_certain(const struct switches_seen *s, size_t p)
 static const struct phase *blurred(const struct switches_seen *s)
 {
     for (size_t p = 0; p < s->phases.n_phases; p++)
-        if (s->phases.phases[p].of_switch == OF_SWITCH_PARTLY)
+        if (s->phases.phases[p].switch_explains == EXPLAINS_PART)
             return &s->phases.phases[p];
     return NULL;
 }
@@ -353,11 +354,18 @@ const struct table_kind table_throttle = {
     .name = "throttle",
     .title = "Throttling: how long, to which part of the rate, and how far from a wide instruction",
     .about = "throttled phases of each pair of kernels, few cores against all; reach on scalar code",
+    .method = "The throttled phases of each transition: how long they last, and the instructions per cycle in them "
+              "against the same code at full rate (G 3.2.2). How far throttling reaches is found with one wide "
+              "instruction in every N dependent scalar additions, N from 2 to 200: farther away than the reach, "
+              "additions run at full speed.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"},
+    .exported = EXPORT_THROTTLING,
     .plan = throttle_plan,
     .measure = throttle_measure,
     .conclude = throttle_conclude,
     .print = throttle_print,
     .findings = throttle_findings,
+    .plot = throttle_plot,
 };

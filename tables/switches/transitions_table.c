@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tables/switches/transitions_plot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_findings.h"
@@ -122,10 +123,17 @@ const struct table_kind table_transitions = {
     .name = "transitions",
     .title = "Transitions: what happens when code changes from one kernel to another",
     .about = "all ordered pairs of kernels: phases, latency, overhead, halts, frequencies",
+    .method = "The first kernel runs until its frequency has settled, then the second one starts at time zero; "
+              "frequency and instructions per cycle are sampled about once a microsecond, over many repetitions, "
+              "and the phases that the repetitions agree on are found (G 3.2.2). The latency runs from the first "
+              "sign of the change to the first sample at full rate on the final level; the overhead is the time "
+              "lost against running at the new level at once.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"},
     .plan = transitions_table_plan,
     .measure = transitions_table_measure,
     .print = transitions_table_print,
     .findings = transition_findings,
+    .plot = transitions_plot,
 };

@@ -6,6 +6,7 @@
 
 #include "tables/table/estimates.h"
 #include "tables/switches/volt_points.h"
+#include "tables/switches/voltage_plot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 
@@ -89,7 +90,7 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     if (!x->machine->ops->read_register) {
         char why[400];
         snprintf(why, sizeof why,
-                 "machine %.80s reads no registers; to do: use one that does: msr or perf as root with the module msr "
+                 "machine %.80s reads no registers; remedy: use one that does: msr or perf as root with the module msr "
                  "loaded (modprobe msr), helper, or model:NAME",
                  x->info.name);
         table_add_missing(t, why);
@@ -230,10 +231,15 @@ const struct table_kind table_voltage = {
     .name = "voltage",
     .title = "Core voltage through transitions, running median of 21 readings",
     .about = "core voltage against time through transitions, one reading a repetition",
+    .method = "Reading the voltage disturbs the code that it should show, so each repetition reads it once, at "
+              "another point of the transition; the readings of all repetitions are put in order of time and "
+              "smoothed by a running median of 21 neighbours (G 3.2.2).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"from", "to", "active_cores", "time_us", "volts", "level_ghz"},
     .plan = voltage_plan,
     .measure = voltage_measure,
     .print = voltage_print,
     .findings = voltage_findings,
+    .plot = voltage_plot,
 };

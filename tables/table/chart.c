@@ -3,10 +3,9 @@
 #include "tables/table/chart.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "output/report/svg_inline.h"
 
 void chart_free_names(struct chart_names *names)
 {
@@ -71,7 +70,7 @@ struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const 
     p->series = list;
     int number = (int)p->n_series;
     struct chart_series *s = &p->series[p->n_series++];
-    *s = (struct chart_series){.colour = number % PLOT_N_SERIES, .mark = number, .line = true, .in_legend = true};
+    *s = (struct chart_series){.colour = number % CHART_COLOURS, .mark = number, .line = true, .in_legend = true};
     snprintf(s->name, sizeof s->name, "%s", name);
     return s;
 }
@@ -122,6 +121,8 @@ void chart_add_bar(struct chart *c, struct chart_panel *p, struct chart_bar bar,
     if (!isfinite(bar.to) || !chart_grow(c, &list, p->n_bars, &p->bars_capacity, sizeof *p->bars))
         return;
     p->bars = list;
+    if (bar.lanes == 0)
+        bar.lanes = 1;
     snprintf(bar.text, sizeof bar.text, "%s", value_text);
     p->bars[p->n_bars++] = bar;
 }
@@ -162,4 +163,23 @@ bool chart_panel_empty(const struct chart_panel *p)
         if (p->cells[i].state != CELL_ABSENT)
             return false;
     return p->n_bars == 0;
+}
+
+void chart_number(double value, char *out, size_t size)
+{
+    double v = fabs(value);
+    if (v < 1000 && v == floor(v))
+        snprintf(out, size, "%.0f", value + 0.0);
+    else if (v >= 99.5e3)
+        snprintf(out, size, "%.0fk", value / 1e3);
+    else if (v >= 9995)
+        snprintf(out, size, "%.1fk", value / 1e3);
+    else if (v >= 99.5)
+        snprintf(out, size, "%.0f", value + 0.0);
+    else if (v >= 9.95)
+        snprintf(out, size, "%.1f", value);
+    else if (v >= 0.01)
+        snprintf(out, size, "%.2f", value);
+    else
+        snprintf(out, size, "%.0e", value);
 }

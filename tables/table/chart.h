@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A picture of a table before it is drawn (private to analysis/table_plot*.c): panels one below the other, each with
- * lines, horizontal bars, or a matrix of coloured cells. table_plot*.c make it of a table, chart_script.c makes the
- * gnuplot script of it.
+ * A picture before it is drawn: panels one below the other, each with lines, horizontal bars, or a matrix of coloured
+ * cells. A table's room describes its own (the hook `plot` of struct table_kind); output/plot draws it.
  */
 #ifndef CHARACTERIZE_CHART_H
 #define CHARACTERIZE_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
-enum { CHART_PANELS_MAX = 16, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160 };
+enum { CHART_PANELS_MAX = 16, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160, CHART_COLOURS = 7 /* of series */ };
 
 /* Shape of a panel. */
 enum chart_kind { CHART_LINES, CHART_BARS, CHART_CELLS };
@@ -22,7 +20,7 @@ struct chart_point {
 
 struct chart_series {
     char name[CHART_NAME_MAX];
-    int colour; /* 0..: of the series' colours, -1: muted */
+    int colour; /* below CHART_COLOURS, -1: muted */
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
     size_t n, capacity;
@@ -32,7 +30,7 @@ struct chart_series {
 /* A horizontal bar (or point) of a category. */
 struct chart_bar {
     size_t category;
-    int lane, lanes; /* several bars of one category beside each other */
+    int lane, lanes; /* several bars of one category beside each other; lanes 0: 1 */
     double from, to, lo, hi;
     int colour;
     bool dot;    /* a point at `to` instead of a bar */
@@ -72,6 +70,7 @@ struct chart_panel {
     struct chart_names columns;    /* of cells */
     size_t n_bars, bars_capacity;
     struct chart_bar *bars;
+    size_t omitted;            /* bars, lines or others for which there is no place: chart_tell_omitted() */
     struct chart_cell *cells;  /* categories x columns */
     double scale_lo, scale_hi; /* of the cells' colours; found from the values where both are 0 */
     bool log_scale;
@@ -121,18 +120,7 @@ void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, 
 /* Whether there is a value to draw. */
 bool chart_panel_empty(const struct chart_panel *p);
 
-/* Writes the script; panels without values are left out. Returns 0, or -1: no panel has a value. */
-int chart_script(const struct chart *c, FILE *out);
-
 /* A number in at most four characters or so: 9.1, 27, 670, 1.3k. */
 void chart_number(double value, char *out, size_t size);
-
-/* ---- chart_scale.c ---- */
-
-/* 1, 2 and 5 times powers of ten from lo to hi (lo > 0), at most `max` of them; returns how many. */
-size_t chart_log_tics(double lo, double hi, double *out, size_t max);
-
-/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether text on it is to be black. */
-unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
 
 #endif

@@ -16,11 +16,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tables/table/chart.h"
 #include "tables/table/table.h"
 #include "drivers/machine.h"
 #include "kernels/kernels.h"
 
-enum { TABLES_KERNELS_MAX = 64, TABLES_CORES_MAX = 1024, TABLES_CELL_ID_MAX = 120 };
+enum { TABLES_KERNELS_MAX = 64, TABLES_CORES_MAX = 1024, TABLES_CELL_ID_MAX = 120, TABLES_PROMISED_MAX = 10 };
 
 /* What the command line says; 0, NULL or NaN = the table's own default. */
 struct tables_options {
@@ -69,12 +70,33 @@ struct cells {
 __attribute__((format(printf, 2, 3))) struct cell *cells_add(struct cells *c, const char *id, ...);
 void cells_free(struct cells *c);
 
+/* What schedulers read of a table (output/export); a table may be the source of one such part. */
+enum tables_export {
+    EXPORT_NOTHING,
+    EXPORT_FREQUENCIES, /* of levels, by active cores */
+    EXPORT_TRIGGERS,
+    EXPORT_COSTS,
+    EXPORT_WAITS,
+    EXPORT_THROTTLING,
+    EXPORT_LEVEL_EVENTS,
+    TABLES_EXPORTS
+};
+
+/* Options that not every table can take. */
+enum tables_choice { CHOICE_WARMUP, CHOICE_OBSERVE, CHOICE_SIBLINGS, CHOICE_CORUNNER, TABLES_CHOICES };
+
+/* All that is known of a table, but for what its rows hold: nothing outside of its room names it. */
 struct table_kind {
-    const char *name;  /* "frequency" */
-    const char *title; /* "Frequency by license level and active cores" */
-    const char *about; /* one line for --list tables */
+    const char *name;   /* "frequency" */
+    const char *title;  /* "Frequency by license level and active cores" */
+    const char *about;  /* one line for --list tables */
+    const char *method; /* how it is measured, a sentence or two, sources as "G 3.2.2"; NULL: the report has none */
     const struct table_column *columns;
     size_t n_columns;
+    const char *promised[TABLES_PROMISED_MAX]; /* columns that every version of it has: doc/formats.md */
+    enum tables_export exported;
+    const char *excluded[TABLES_CHOICES]; /* why this option cannot be combined with it, a clause; NULL: it can */
+    bool takes_event;                     /* the option `event` is its own */
     /*
      * The cells of this table on this machine with these options, in the order in which they are to be measured. What
      * cannot be measured at all goes into `t` as missing, with the reason and the remedy; no cells then is no error.
@@ -92,12 +114,17 @@ struct table_kind {
     void (*print)(FILE *out, bool colour, const struct table *t);
     /* One to three lines, the most important first: what was found. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);
+    /* Describes the picture, whose title and subtitle are set already. Columns may be lacking: the table may have been
+     * written by another version. NULL: there is none. Pure. */
+    void (*plot)(const struct table *t, struct chart *c);
 };
 
 /* All tables, in the order in which --all measures them; *n is set. tables/registry.c */
 const struct table_kind *const *tables_all(size_t *n);
 /* One by name, or NULL. */
 const struct table_kind *tables_find(const char *name);
+/* The one that schedulers read this of, or NULL. */
+const struct table_kind *tables_exported(enum tables_export part);
 
 void tables_options_default(struct tables_options *o);
 

@@ -223,12 +223,6 @@ struct ranks {
     size_t n, firm;                     /* of the modes: those from `firm` on may be more levels than that */
 };
 
-static int trigger_descending(const void *a, const void *b)
-{
-    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
-    return (x < y) - (x > y);
-}
-
 static struct estimate lower_of(const struct table *t, size_t row)
 {
     struct estimate freq = estimates_of_table(t, row, "freq_ghz"), plain = estimates_of_table(t, row, "plain_ghz");
@@ -369,7 +363,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
         }
     double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
-    qsort(r->mode, r->n, sizeof *r->mode, trigger_descending);
+    qsort(r->mode, r->n, sizeof *r->mode, robust_mode_higher);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
     for (r->firm = 0; r->firm < all && trigger_one_level(t, cores, r, r->firm);)
         r->firm++;
@@ -460,11 +454,18 @@ const struct table_kind table_trigger = {
     .name = "trigger",
     .title = TRIGGER_TITLE,
     .about = "instructions and densities that ask for a level; mixtures; dirty upper halves",
+    .method = "Kernels with one wide instruction in every N run until their level is settled, for many N. How many "
+              "instructions it takes is found with bursts of many lengths: a bisection, and where the count varies "
+              "a fit of median and spread. Mixtures of two kernels stand beside each of them alone (G 3.2.1, 6.5.1; "
+              "K).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"kernel", "density", "count", "level"},
+    .exported = EXPORT_TRIGGERS,
     .plan = trigger_plan,
     .measure = trigger_measure,
     .conclude = trigger_conclude,
     .print = trigger_print,
     .findings = trigger_findings,
+    .plot = trigger_plot,
 };

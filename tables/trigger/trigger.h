@@ -137,4 +137,7 @@ bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, s
 void trigger_print(FILE *out, bool colour, const struct table *t);
 void trigger_findings(FILE *out, const struct table *t);
 
+/* tables/trigger/trigger_plot.c */
+void trigger_plot(const struct table *t, struct chart *c);
+
 #endif

@@ -13,6 +13,7 @@
 #include "tables/umask/shares.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
+#include "tables/umask/umask_plot.h"
 #include "tables/kinds.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
@@ -192,7 +193,7 @@ static int umask_umask_plan(const struct tables_context *x, struct cells *out, s
     struct umask_setup s = umask_umask_experiment(x, &one, &base);
     umask_umask_note_settings(x, &s, t);
     for (size_t k = 0; k < n; k++)
-        for (size_t first = 0; first < e.n_umasks; first += first < BITS ? TRANSITION_EVENTS_MAX : 1) {
+        for (size_t first = 0; first < e.n_umasks; first += first < BITS ? REPETITIONS_EVENTS_MAX : 1) {
             struct cell *c = cells_add(out, "%02x.%s.%02x", e.select, kernels[k].name, e.umasks[first]);
             if (!c)
                 return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once",
@@ -228,7 +229,7 @@ static void when_name(enum umask_when when, const char *base, char *out, size_t 
 
 /* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
  * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
-static struct estimate event_share(const struct transition_result *seen, size_t event, size_t *runs)
+static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
     struct estimate e = shares_counted(&seen->trace, event, 0, INFINITY, runs);
     if (e.lo > 1)
@@ -239,7 +240,7 @@ static struct estimate event_share(const struct transition_result *seen, size_t 
     return e;
 }
 
-static struct estimate slow_share(const struct transition_result *seen, unsigned what, double full_ipc)
+static struct estimate slow_share(const struct repetitions *seen, unsigned what, double full_ipc)
 {
     size_t unused;
     const struct trace *t = &seen[what].trace;
@@ -251,7 +252,7 @@ static struct estimate slow_share(const struct transition_result *seen, unsigned
  * beside, interrupts. As much is slow, too, where the kernel comes back to what it holds already; back at base, where
  * nothing holds base alone, as much as where the kernel runs steadily. With the scatter of both.
  */
-static double slow_other(const struct transition_result *seen, enum umask_when w, double full_ipc,
+static double slow_other(const struct repetitions *seen, enum umask_when w, double full_ipc,
                          const struct estimate *slow)
 {
     unsigned beside = w == UMASK_FROM_BASE ? UMASK_HELD : UMASK_STEADY;
@@ -262,7 +263,7 @@ static double slow_other(const struct transition_result *seen, enum umask_when w
 
 /* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
 static void umask_umask_write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
-                                  const struct transition_result *seen, double full_ipc, struct table *rows)
+                                  const struct repetitions *seen, double full_ipc, struct table *rows)
 {
     char when[40], text[200];
     size_t runs, unused;
@@ -297,8 +298,8 @@ static void umask_umask_write_row(const struct event *e, const struct umask_setu
     table_put_text(rows, "documented", text);
 }
 
-static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s,
-                                   const struct transition_result *seen, struct table *rows)
+static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
+                                   struct table *rows)
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
@@ -315,7 +316,7 @@ static void umask_umask_write_rows(const struct event *e, const struct umask_set
                 umask_umask_write_row(e, s, i, w, seen, full[w], rows);
 }
 
-static void note_discarded(const struct cell *c, const struct transition_result *seen, struct table *rows)
+static void note_discarded(const struct cell *c, const struct repetitions *seen, struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 20], text[300];
     size_t invalid = 0;
@@ -358,10 +359,10 @@ static size_t choose_events(const struct event *e, size_t i, size_t end, size_t 
 static int measure_some(const struct cell *c, const struct event *e, struct umask_setup *s, size_t at_once,
                         struct watch *w, struct table *rows, struct machine_error *err)
 {
-    size_t first = c->number[0], end = first < BITS ? first + TRANSITION_EVENTS_MAX : first + 1, these;
+    size_t first = c->number[0], end = first < BITS ? first + REPETITIONS_EVENTS_MAX : first + 1, these;
     int status = MACHINE_OK;
     for (size_t i = first; i < end && !status; i += these) {
-        struct transition_result seen[UMASK_EXPERIMENTS];
+        struct repetitions seen[UMASK_EXPERIMENTS];
         these = choose_events(e, i, end, at_once, s);
         w->before = (double)(i - first) / (double)(end - first);
         w->part = (double)these / (double)(end - first);
@@ -371,7 +372,7 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
         umask_umask_write_rows(e, s, seen, rows);
         note_discarded(c, seen, rows);
         for (int k = 0; k < UMASK_EXPERIMENTS; k++)
-            transition_result_free(&seen[k]);
+            repetitions_free(&seen[k]);
     }
     return status;
 }
@@ -390,7 +391,8 @@ static int umask_umask_measure(const struct tables_context *x, const struct cell
         return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
     int status = MACHINE_CANNOT;
     /* refused with so many events: with fewer, as long as none has been written */
-    for (size_t at_once = TRANSITION_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows; at_once /= 2)
+    for (size_t at_once = REPETITIONS_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows;
+         at_once /= 2)
         status = measure_some(c, &e, &s, at_once, &w, rows, err);
     return status;
 }
@@ -631,11 +633,18 @@ const struct table_kind table_umask = {
     .name = "umask",
     .title = "What the umask bits of an event count",
     .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
+    .method = "The event is counted with every single unit mask and their documented combinations while each kernel "
+              "runs steadily, and through its transitions from and to a narrow one; the share of the "
+              "core\xE2\x80\x99s cycles that it counted says what a bit stands for (G 3.4, table 3.2).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"},
+    .exported = EXPORT_LEVEL_EVENTS,
+    .takes_event = true,
     .plan = umask_umask_plan,
     .measure = umask_umask_measure,
     .conclude = umask_umask_conclude,
     .print = umask_umask_print,
     .findings = umask_umask_findings,
+    .plot = umask_plot,
 };

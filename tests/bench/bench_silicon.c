@@ -135,7 +135,7 @@ static void bench_table(struct machine *m, const struct machine_info *info, int 
     for (unsigned i = 0; i < FREQUENCIES; i++) {
         struct payload p = payload_of(i % 2 ? "128fma" : "64add");
         struct steady_setup s;
-        struct transition_result r;
+        struct repetitions r;
         struct steady_value v;
         struct machine_error err;
         struct long_chain before, after;
@@ -150,7 +150,7 @@ static void bench_table(struct machine *m, const struct machine_info *info, int 
             within += long_chain_holds(&before, &after, v.mean.value) != 0;
             done++;
         }
-        transition_result_free(&r);
+        repetitions_free(&r);
     }
     qsort(off, done, sizeof *off, ascending);
     if (done)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Every file of the tree names its license: GPL-2.0-or-later what the Linux module is made of (kernels/,
+# Every file of the tree names its license: GPL-2.0-or-later what the Linux module is made of (kernels/, data/export/,
 # drivers/helper/kmod/), GPL-3.0-or-later everything else.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ exempt() {
 
 wanted() {
     case $1 in
-    kernels/* | drivers/helper/kmod/* | drivers/native/pace.h | drivers/timing/chain_wait.h) echo GPL-2.0-or-later ;;
+    data/export/* | kernels/* | drivers/helper/kmod/* | drivers/native/pace.h | drivers/timing/chain_wait.h) echo GPL-2.0-or-later ;;
     *) echo GPL-3.0-or-later ;;
     esac
 }

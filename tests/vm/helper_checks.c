@@ -134,7 +134,7 @@ static void test_setup_refusals(void)
     expect("an unknown flag", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
     s = chains();
     s.flags |= CHARACTERIZE_APERF_MPERF;
-    expect("flags that exclude one another", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
+    expect("unknown or conflicting flags", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
     s = chains();
     s.flags = CHARACTERIZE_COARSE;
     expect("long chains without chains", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
@@ -168,7 +168,7 @@ static void test_setup_refusals(void)
     s.n_corunners = 1;
     s.corunner = payload("64add");
     s.corunner_cpu[0] = (uint16_t)measured;
-    expect("a companion on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_COMPANIONS);
+    expect("a co-runner on the measured core", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_CORUNNERS);
     struct characterize_try t = {
         .version = CHARACTERIZE_VERSION, .cpu = 0, .counter = {.source = CHARACTERIZE_REF_CYCLES}};
     expect("trying a counter without PMU", CHARACTERIZE_IOC_TRY, &t, EOPNOTSUPP, CHARACTERIZE_REASON_NO_PMU);

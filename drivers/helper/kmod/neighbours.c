@@ -125,18 +125,18 @@ static enum characterize_reason check(const struct characterize_setup *s)
 {
 	unsigned int i, k;
 
-	if (s->n_corunners > CHARACTERIZE_COMPANIONS)
-		return CHARACTERIZE_REASON_COMPANIONS;
+	if (s->n_corunners > CHARACTERIZE_CORUNNERS)
+		return CHARACTERIZE_REASON_CORUNNERS;
 	for (i = 0; i < s->n_corunners; i++) {
 		unsigned int cpu = s->corunner_cpu[i];
 
 		if (cpu >= nr_cpu_ids || !cpu_online(cpu))
 			return CHARACTERIZE_REASON_CPU_NUMBER;
 		if (same_core(cpu, s->cpu))
-			return CHARACTERIZE_REASON_COMPANIONS;
+			return CHARACTERIZE_REASON_CORUNNERS;
 		for (k = 0; k < i; k++)
 			if (s->corunner_cpu[k] == cpu)
-				return CHARACTERIZE_REASON_COMPANIONS;
+				return CHARACTERIZE_REASON_CORUNNERS;
 	}
 	return CHARACTERIZE_REASON_NONE;
 }

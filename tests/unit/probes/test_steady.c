@@ -14,7 +14,7 @@
 #include "probes/steady.h"
 #include "tests/support/model_rig.h"
 
-static void measure(const struct model *model, const struct steady_setup *s, struct transition_result *out)
+static void measure(const struct model *model, const struct steady_setup *s, struct repetitions *out)
 {
     struct machine m;
     struct machine_error err;
@@ -49,7 +49,7 @@ static void test_frequency_ipc_and_shares(void **state)
             struct machine_error err;
             struct model_need need;
             struct steady_setup s;
-            struct transition_result r;
+            struct repetitions r;
             steady_defaults(&s, &p);
             s.machine.active_cores = cores;
             s.runs = 2;
@@ -62,7 +62,7 @@ static void test_frequency_ipc_and_shares(void **state)
             assert_true(mean(&r.trace, TRACE_THROTTLE) == 0); /* the transition is over */
             assert_string_equal(trace_get(&r.trace, "kernel"), cases[k].kernel);
             assert_int_equal(r.n_invalid, 0);
-            transition_result_free(&r);
+            repetitions_free(&r);
         }
 }
 
@@ -72,7 +72,7 @@ static void test_samples_cover_what_was_asked_for(void **state)
     struct model model;
     struct payload p = rig_payload("128fma");
     struct steady_setup s;
-    struct transition_result r;
+    struct repetitions r;
     rig_load("xeon-gold-6130", &model);
     rig_silence(&model);
     steady_defaults(&s, &p);
@@ -87,11 +87,11 @@ static void test_samples_cover_what_was_asked_for(void **state)
     assert_true(r.trace.n >= 3 * 99 && r.trace.n <= 3 * 101);
     assert_int_equal(r.trace.run[0], 0);
     assert_int_equal(r.trace.run[r.trace.n - 1], 2);
-    assert_true(r.trace.time_us[0] >= transition_run_in_us(10));
+    assert_true(r.trace.time_us[0] >= repetitions_run_in_us(10));
     assert_null(r.trace.channel[TRACE_LVL0]);
     assert_int_equal(r.trace.n_extra, 1);
     assert_string_equal(r.trace.text + r.trace.extra[0].offset[5], "0");
-    transition_result_free(&r);
+    repetitions_free(&r);
 }
 
 /* ---- a machine that is taken off its CPU now and then, in front of a model ---- */
@@ -177,7 +177,7 @@ static void test_invalid_repetitions_are_made_up_for(void **state)
     struct machine_error err;
     struct payload p = rig_payload("512fma");
     struct steady_setup s;
-    struct transition_result r;
+    struct repetitions r;
     steady_defaults(&s, &p);
     s.runs = 4;
     s.observe_us = 500;
@@ -194,7 +194,7 @@ static void test_invalid_repetitions_are_made_up_for(void **state)
         /* what a machine that masks interrupts allows; and the whole time to settle */
         assert_true(d.longest <= 10000);
         assert_true(fabs(d.unsampled - 20000) < 1e-6);
-        transition_result_free(&r);
+        repetitions_free(&r);
         d.inner.ops->close(&d.inner);
     }
 }
@@ -207,7 +207,7 @@ static void test_events_where_there_are_none(void **state)
     struct machine_error err;
     struct payload p = rig_payload("512fma");
     struct steady_setup s;
-    struct transition_result r;
+    struct repetitions r;
     open_disturbed(&d, &m, 1);
     steady_defaults(&s, &p);
     s.n_events = 1;
@@ -235,7 +235,7 @@ static void test_stopping_keeps_what_there_is(void **state)
     struct model model;
     struct payload p = rig_payload("128fma");
     struct steady_setup s;
-    struct transition_result r;
+    struct repetitions r;
     rig_load("xeon-gold-6130", &model);
     steady_defaults(&s, &p);
     s.observe_us = 200;
@@ -246,7 +246,7 @@ static void test_stopping_keeps_what_there_is(void **state)
     measure(&model, &s, &r);
     assert_int_equal(calls, 2);
     assert_int_equal(r.trace.run[r.trace.n - 1], 1);
-    transition_result_free(&r);
+    repetitions_free(&r);
 }
 
 int main(void)

@@ -120,12 +120,12 @@ static void test_counts_per_cycle_from_made_readings(void **state)
     };
     struct recording rec = {.n = 7, .stride = 6, .capacity = 7, .words = words, .zero_tsc = 1000};
     struct trace t;
-    char why[TRANSITION_WHY_MAX];
+    char why[FROM_RECORDING_WHY_MAX];
     trace_init(&t);
     assert_int_equal(
         trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) | trace_add_channel(&t, TRACE_LVL0), 0);
     assert_int_equal(trace_add_extra(&t, "event_28_08") | trace_add_extra(&t, "event_28_10"), 0);
-    assert_int_equal(transition_append(&t, 0, &rec, specs, 4, 1e9, 0, why), 0);
+    assert_int_equal(from_recording_append(&t, 0, &rec, specs, 4, 1e9, 0, why), 0);
     assert_string_equal(why, "");
     assert_int_equal(t.n, 6);
     static const double expected[2][6] = {{0.5, NAN, NAN, NAN, NAN, 0.1}, {0, 0.1, 0.1, NAN, NAN, 0.1}};
@@ -141,7 +141,7 @@ static void test_counts_per_cycle_from_made_readings(void **state)
 
 /* ---- whole runs ---- */
 
-static void run(struct machine *m, struct transition_setup *s, struct transition_result *r)
+static void run(struct machine *m, struct transition_setup *s, struct repetitions *r)
 {
     struct machine_error err;
     if (transition_run(m, s, NULL, NULL, r, &err) != MACHINE_OK)
@@ -153,7 +153,7 @@ static void test_a_model_counts_28H_by_umask(void **state)
     (void)state;
     struct payload from = payload("128fma"), to = payload("512fma");
     struct transition_setup s;
-    struct transition_result r;
+    struct repetitions r;
     struct machine m;
     struct machine_error err;
     uint64_t code = 0;
@@ -164,10 +164,10 @@ static void test_a_model_counts_28H_by_umask(void **state)
     transition_defaults(&s, &from, &to);
     s.runs = 5;
     s.n_events = 4;
-    s.events[0] = (struct transition_event){.code = 0x0728};
-    s.events[1] = (struct transition_event){.code = 0x1828, .name = "CORE_POWER.LVL1_TURBO_LICENSE"};
-    s.events[2] = (struct transition_event){.code = 0x2028};
-    s.events[3] = (struct transition_event){.code = 0x8028}; /* counts nothing there */
+    s.events[0] = (struct raw_event){.code = 0x0728};
+    s.events[1] = (struct raw_event){.code = 0x1828, .name = "CORE_POWER.LVL1_TURBO_LICENSE"};
+    s.events[2] = (struct raw_event){.code = 0x2028};
+    s.events[3] = (struct raw_event){.code = 0x8028}; /* counts nothing there */
     run(&m, &s, &r);
     m.ops->close(&m);
     assert_int_equal(r.trace.n_extra, 4);
@@ -189,7 +189,7 @@ static void test_a_model_counts_28H_by_umask(void **state)
     assert_true(off / (double)n < 0.01);
     assert_true(sum[0] > 0 && sum[1] > 0 && sum[2] > 0);
     assert_float_equal((sum[0] + sum[1] + sum[2]) / (double)n, 1, 0.01);
-    transition_result_free(&r);
+    repetitions_free(&r);
 }
 
 static void test_a_machine_without_events_says_so(void **state)
@@ -197,13 +197,13 @@ static void test_a_machine_without_events_says_so(void **state)
     (void)state;
     struct payload p = payload("64add"), q = payload("64or");
     struct transition_setup s;
-    struct transition_result r;
+    struct repetitions r;
     struct machine m;
     struct machine_error err;
     assert_int_equal(machine_open_model("generic-no-licence", "data", &m, &err), MACHINE_OK);
     transition_defaults(&s, &p, &q);
     s.n_events = 1;
-    s.events[0] = (struct transition_event){.code = 0x0828};
+    s.events[0] = (struct raw_event){.code = 0x0828};
     assert_int_equal(transition_run(&m, &s, NULL, NULL, &r, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "machine model:generic-no-licence counts no events: "));
     m.ops->close(&m);
@@ -217,7 +217,7 @@ static void test_the_probe_on_a_made_pmu(void **state)
     struct cpu_leaves leaves;
     struct perf_system system;
     struct transition_setup s;
-    struct transition_result r;
+    struct repetitions r;
     struct machine m;
     struct machine_info info;
     struct machine_error err;
@@ -232,7 +232,7 @@ static void test_the_probe_on_a_made_pmu(void **state)
     s.active_cores = 1;
     s.period_us = 3;
     s.n_events = 1;
-    s.events[0] = (struct transition_event){.code = 0x00c1};
+    s.events[0] = (struct raw_event){.code = 0x00c1};
     run(&m, &s, &r);
     assert_non_null(trace_get(&r.trace, "source"));
     assert_null(trace_get(&r.trace, "frequency")); /* a mean over the sample, not the chain's */
@@ -248,11 +248,11 @@ static void test_the_probe_on_a_made_pmu(void **state)
     assert_int_equal(fake_pmu.opened, fake_pmu.closed);
     if (r.n_invalid > 15) {
         print_message("skipped: %zu of 20 repetitions were taken off the CPU\n", r.n_invalid);
-        transition_result_free(&r);
+        repetitions_free(&r);
         skip();
     }
     assert_true(near > r.trace.n / 2);
-    transition_result_free(&r);
+    repetitions_free(&r);
 }
 
 int main(void)

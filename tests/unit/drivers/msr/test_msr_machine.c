@@ -127,8 +127,8 @@ static void test_survey(void **state)
     assert_true(s.volts);
     assert_int_equal(s.answered, 10);
     assert_int_equal(s.read_errno, 0);
-    assert_string_equal(s.found, "core voltage 0.880 V, base 2.1 GHz, APERF and MPERF, turbo 3.7 to 2.8 GHz without "
-                                 "AVX, 45 C, energy in steps of 61.0 uJ");
+    assert_string_equal(s.found, "core voltage 0.880 V, base 2.1 GHz, APERF and MPERF, non-AVX turbo 3.7 to 2.8 GHz, "
+                                 "45 C, energy in steps of 61.0 uJ");
     assert_string_equal(s.turbo, "1-2: 3.7, 3-4: 3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
     assert_string_equal(s.limits, "");
     /* limits: 19CH anywhere, 64FH where its layout is known */
@@ -274,7 +274,7 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     put_gold_6130(&r);
     m.ops->info(&m, &info);
     assert_string_equal(info.name, "msr");
-    assert_string_equal(info.source, "measured by a test; registers by /dev/cpu/N/msr");
+    assert_string_equal(info.source, "measured by a test; registers through /dev/cpu/N/msr");
     assert_string_equal(info.notes, "a note");
     assert_string_equal(info.cpu, "a CPU");
     assert_null(m.ops->lacks(&m, COUNTER_CYCLES, &remedy));
@@ -285,7 +285,7 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
     assert_int_equal(r.cpu, 5);
     m.ops->info(&m, &info);
-    assert_string_equal(info.notes, "a note; turbo limits without AVX, by active cores, GHz (1ADH): 1-2: 3.7, 3-4: "
+    assert_string_equal(info.notes, "a note; non-AVX turbo limits by active cores, GHz (1ADH): 1-2: 3.7, 3-4: "
                                     "3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
     for (size_t i = 0; i < r.n; i++) {
         uint64_t before = tsc_now();
@@ -315,7 +315,7 @@ static void test_registers_that_cannot_be_opened(void **state)
     struct machine_error err;
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_CANNOT);
     assert_int_equal(err.status, MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "/dev/cpu/5/msr is refused: no CAP_SYS_RAWIO"));
+    assert_non_null(strstr(err.text, "access to /dev/cpu/5/msr is denied: no CAP_SYS_RAWIO"));
     assert_int_equal(inner.finished, 1); /* nothing stays behind */
     inner.prepare_status = MACHINE_BAD_INPUT;
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_BAD_INPUT);
@@ -338,7 +338,7 @@ static struct transition_setup setup_of(void)
     return s;
 }
 
-static void measure(struct machine *m, struct transition_result *out)
+static void measure(struct machine *m, struct repetitions *out)
 {
     struct transition_setup s = setup_of();
     struct machine_error err;
@@ -378,7 +378,7 @@ static void test_voltage_is_read_at_scattered_times(void **state)
     struct inner inner = {0};
     struct machine_ops ops = inner_ops;
     struct machine m = {.ops = &ops, .state = &inner};
-    struct transition_result result;
+    struct repetitions result;
     static double at[401], order[401];
     size_t n = 0;
     ops.read_register = read_promptly;
@@ -416,7 +416,7 @@ static void test_voltage_is_read_at_scattered_times(void **state)
         o2 += (order[i] - mean_order) * (order[i] - mean_order);
     }
     assert_true(fabs(both / sqrt(a2 * o2)) < 0.05);
-    transition_result_free(&result);
+    repetitions_free(&result);
 }
 
 static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void **state)
@@ -433,7 +433,7 @@ static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void *
         struct inner inner = {0};
         struct registers r = {0};
         struct machine m = wrap(&inner, &r);
-        struct transition_result result;
+        struct repetitions result;
         if (cases[i].there)
             put(&r, MSR_PERF_STATUS, cases[i].value);
         measure(&m, &result);
@@ -442,7 +442,7 @@ static void test_a_voltage_that_cannot_be_read_is_missing_with_its_reason(void *
         assert_string_equal(trace_get(&result.trace, "volts_missing"), result.volts_missing);
         assert_true(result.trace.n > 0);     /* the rest is there */
         assert_int_equal(inner.ran, 3 + 20); /* not four hundred times the same answer */
-        transition_result_free(&result);
+        repetitions_free(&result);
         m.ops->close(&m);
     }
 }
@@ -466,13 +466,13 @@ static void test_readings_that_fail_now_and_then_are_counted(void **state)
     struct inner inner = {0};
     struct machine_ops ops = inner_ops;
     struct machine m = {.ops = &ops, .state = &inner};
-    struct transition_result result;
+    struct repetitions result;
     ops.read_register = read_every_third;
     turn = 0;
     measure(&m, &result);
     assert_int_equal(count_volts(&result.trace), 400 - 134);
     assert_string_equal(result.volts_missing, "134 of 400 readings: a fault");
-    transition_result_free(&result);
+    repetitions_free(&result);
 }
 
 static void test_a_reading_that_comes_late_tells_nothing(void **state)
@@ -481,12 +481,12 @@ static void test_a_reading_that_comes_late_tells_nothing(void **state)
     struct inner inner = {.late_us = 500};
     struct registers r = {0};
     struct machine m = wrap(&inner, &r);
-    struct transition_result result;
+    struct repetitions result;
     put_gold_6130(&r);
     measure(&m, &result);
     assert_int_equal(count_volts(&result.trace), 0);
     assert_non_null(strstr(result.volts_missing, "something else ran between the kernel and the reading"));
-    transition_result_free(&result);
+    repetitions_free(&result);
     m.ops->close(&m);
 }
 
@@ -495,11 +495,11 @@ static void test_a_machine_without_registers_says_so(void **state)
     (void)state;
     struct inner inner = {0};
     struct machine m = {.ops = &inner_ops, .state = &inner};
-    struct transition_result result;
+    struct repetitions result;
     measure(&m, &result);
     assert_null(result.trace.channel[TRACE_VOLTS]);
     assert_string_equal(result.volts_missing, "this machine reads no registers");
-    transition_result_free(&result);
+    repetitions_free(&result);
 }
 
 int main(void)

@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "output/export/export_header.h"
-#include "output/export/export_json.h"
 #include "util/sha256.h"
+#include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
 #include "output/export/kernel_class.h"
@@ -86,6 +86,7 @@ static void write_header(const struct table *const *tables, size_t n)
     char why[300] = "";
     if (schedule_from_tables(tables, n, tables_kernel_class, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
+    free(export_rules_json(&s));
     FILE *out = open_file("export.h");
     if (export_header(&s, out, why, sizeof why) != 0)
         fail_msg("%s", why);
@@ -576,8 +577,7 @@ static void test_provenance(void **state)
     assert_null(strchr(text, '\x1b'));
     /* the hash is that of the JSON export */
     assert_int_equal(schedule_from_tables(tables, 1, tables_kernel_class, &s, why, sizeof why), 0);
-    char *json = schedule_to_json(&s, why, sizeof why);
-    assert_non_null(json);
+    char *json = export_rules_json(&s);
     sha256_hex(json, strlen(json), hash);
     assert_non_null(strstr(text, hash));
     free(json);
@@ -608,14 +608,42 @@ static int end(void **state)
     return shell(NULL, "rm -r '%s'", folder);
 }
 
+/* Without the template nothing is written, and one line says where it should be. */
+static void test_no_template(void **state)
+{
+    (void)state;
+    struct table t;
+    struct schedule s;
+    char why[400] = "", *text = NULL, *data = strdup(getenv("CHARACTERIZE_DATA"));
+    size_t size = 0;
+    frequency_table(&t);
+    frequency_row(&t, 0, "64add", 1, 0, 2.8);
+    const struct table *tables[] = {&t};
+    assert_int_equal(schedule_from_tables(tables, 1, tables_kernel_class, &s, why, sizeof why), 0);
+    FILE *out = open_memstream(&text, &size);
+    setenv("CHARACTERIZE_DATA", folder, 1);
+    assert_int_equal(export_header(&s, out, why, sizeof why), -1);
+    setenv("CHARACTERIZE_DATA", data, 1);
+    fclose(out);
+    assert_int_equal(size, 0);
+    assert_non_null(strstr(why, folder));
+    assert_non_null(strstr(why, "set CHARACTERIZE_DATA to the folder that holds export/"));
+    free(text);
+    free(data);
+    schedule_free(&s);
+    table_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiles_everywhere),      cmocka_unit_test(test_divides_nowhere),
-        cmocka_unit_test(test_expected_frequency),       cmocka_unit_test(test_ideal_frequency_gold),
-        cmocka_unit_test(test_ideal_frequency_random),   cmocka_unit_test(test_worked_examples),
-        cmocka_unit_test(test_absent_is_seen),           cmocka_unit_test(test_only_costs),
-        cmocka_unit_test(test_consumer_of_fewer_levels), cmocka_unit_test(test_provenance),
+        cmocka_unit_test(test_compiles_everywhere),  cmocka_unit_test(test_no_template),
+        cmocka_unit_test(test_divides_nowhere),      cmocka_unit_test(test_expected_frequency),
+        cmocka_unit_test(test_ideal_frequency_gold), cmocka_unit_test(test_ideal_frequency_random),
+        cmocka_unit_test(test_worked_examples),      cmocka_unit_test(test_absent_is_seen),
+        cmocka_unit_test(test_only_costs),           cmocka_unit_test(test_consumer_of_fewer_levels),
+        cmocka_unit_test(test_provenance),
     };
+    setenv("CHARACTERIZE_DATA", "data", 0); /* the template of the header */
     return cmocka_run_group_tests(tests, begin, end);
 }

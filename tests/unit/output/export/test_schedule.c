@@ -13,6 +13,7 @@
 
 #include "output/export/export_json.h"
 #include "util/sha256.h"
+#include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
 #include "output/export/kernel_class.h"
@@ -178,10 +179,7 @@ static void test_random_groups(void **state)
         }
         assert_int_equal(last, cores);
         assert_int_equal(groups, wanted);
-        char *json = schedule_to_json(&s, why, sizeof why);
-        if (!json)
-            fail_msg("%s", why);
-        free(json);
+        free(export_rules_json(&s));
         schedule_free(&s);
         table_free(&t);
     }
@@ -399,9 +397,7 @@ static char *gold_json(void)
     overhead_row(&o, "64add", "512fma", 16, 42.7, 10, 156);
     const struct table *tables[] = {&f, &o};
     assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
-    char *json = schedule_to_json(&s, why, sizeof why);
-    if (!json)
-        fail_msg("%s", why);
+    char *json = export_rules_json(&s);
     schedule_free(&s);
     table_free(&f);
     table_free(&o);
@@ -478,7 +474,7 @@ static void test_what_the_rules_refuse(void **state)
          "the shares from 1 to 0 are more than 1000 together"},
     };
     char *good = gold_json();
-    assert_int_equal(export_check(good, strlen(good), why, sizeof why), 0);
+    assert_int_equal(export_rules_check(good, strlen(good), why, sizeof why), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *at = strstr(good, cases[i].from);
         if (!at)
@@ -487,13 +483,13 @@ static void test_what_the_rules_refuse(void **state)
         assert_non_null(bad);
         memcpy(bad, good, (size_t)(at - good));
         strcat(strcat(bad, cases[i].to), at + strlen(cases[i].from));
-        if (export_check(bad, strlen(bad), why, sizeof why) == 0 || !strstr(why, cases[i].reason))
+        if (export_rules_check(bad, strlen(bad), why, sizeof why) == 0 || !strstr(why, cases[i].reason))
             fail_msg("%s: %s instead of %s", cases[i].to, why, cases[i].reason);
         assert_null(strchr(why, '\n'));
         free(bad);
     }
-    assert_int_equal(export_check("[]", 2, why, sizeof why), -1);
-    assert_int_equal(export_check("{", 1, why, sizeof why), -1);
+    assert_int_equal(export_rules_check("[]", 2, why, sizeof why), -1);
+    assert_int_equal(export_rules_check("{", 1, why, sizeof why), -1);
     assert_non_null(strstr(why, "not JSON"));
     free(good);
 }
@@ -517,6 +513,54 @@ static void test_refused_schedule(void **state)
     fclose(out);
     assert_int_equal(size, 0);
     free(text);
+    schedule_free(&s);
+    table_free(&t);
+}
+
+static void impossible(struct schedule *s, const char *reason)
+{
+    assert_null(schedule_to_json(s, why, sizeof why));
+    if (!strstr(why, reason))
+        fail_msg("%s instead of %s", why, reason);
+}
+
+/* Values that no single row is wrong about, and that no scheduler may be told. */
+static void test_impossible_values(void **state)
+{
+    (void)state;
+    struct table t;
+    struct schedule s;
+    struct schedule_relaxation waits[2] = {{.from = 1, .mode = 1}, {.from = 1, .mode = 2}};
+    struct schedule_throttle throttle = {.ratio_permille = {.present = true, .value = 2001}};
+    struct schedule_trigger trigger = {.count = {.present = true, .value = -1}};
+    char *cpu;
+    gold_frequencies(&t);
+    read_one(&t, &s);
+    free(export_rules_json(&s));
+    s.throttles = &throttle;
+    s.n_throttles = 1;
+    impossible(&s, "throttles[0]: ratio_permille is 2001, not in 0 to 2000");
+    throttle.ratio_permille.value = 2000;
+    s.triggers = &trigger;
+    s.n_triggers = 1;
+    impossible(&s, "triggers[0]: count is -1, not in 0 to");
+    s.n_triggers = 0;
+    s.level_relaxations = waits;
+    s.n_level_relaxations = 2;
+    waits[0].share_permille = waits[1].share_permille = (struct schedule_number){.present = true, .value = 501};
+    impossible(&s, "level_relaxations[1]: the shares from 1 to 0 are more than 1000 together");
+    waits[1].to = 1; /* of another wait */
+    free(schedule_to_json(&s, why, sizeof why));
+    waits[0].share_permille.value = 1001;
+    impossible(&s, "level_relaxations[0]: share_permille is 1001, not in 0 to 1000");
+    s.n_throttles = s.n_level_relaxations = 0;
+    s.throttles = NULL;
+    s.triggers = NULL;
+    s.level_relaxations = NULL;
+    cpu = s.cpu;
+    s.cpu = NULL;
+    impossible(&s, "cpu is not there");
+    s.cpu = cpu;
     schedule_free(&s);
     table_free(&t);
 }
@@ -556,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_what_the_rules_refuse),
         cmocka_unit_test(test_refused_schedule),
+        cmocka_unit_test(test_impossible_values),
         cmocka_unit_test(test_sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/table_plot*.c, chart*.c: the script of each table's plot, and what gnuplot makes of it. */
+/* The script of each table's plot, and what gnuplot makes of it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tables/table/chart.h"
+#include "output/plot/chart_draw.h"
 #include "output/plot/gnuplot.h"
 #include "output/plot/table_plot.h"
 #include "tests/support/sample_tables.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
 #include "probes/transition.h"
 #include "tests/support/broken_machine.h"
@@ -227,7 +227,7 @@ static void discarded_samples_are_counted(void **state)
     char why[300];
     assert_int_equal(read_text(text, size, &t, &err), 0);
     free(text);
-    assert_int_equal(phases_find(&t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
     assert_true(p.samples == 9000 && p.samples_discarded == 3);
     phases_free(&p);
     FILE *out = open_memstream(&again, &size);
@@ -388,7 +388,7 @@ static void answer_within(const struct trace *t)
 {
     struct phases p;
     char why[300];
-    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(phases_find(t, &p, why, sizeof why), 0);
     for (size_t i = 0; i < p.n_levels; i++)
         assert_true(p.levels_ghz[i] > 0 && p.levels_ghz[i] <= 100);
     for (size_t i = 0; i < p.n_phases; i++) {
@@ -471,7 +471,7 @@ static void counters_that_cannot_be_believed(void **state)
         struct broken b = {.fault = cases[i].fault, .counter = cases[i].counter, .factor = cases[i].factor};
         struct payload from = rig_payload("128fma"), to = rig_payload("512fma");
         struct transition_setup s;
-        struct transition_result result;
+        struct repetitions result;
         struct machine machine;
         struct machine_error err;
         assert_int_equal(machine_open_model("xeon-gold-6130", "data", &b.inner, &err), MACHINE_OK);
@@ -490,7 +490,7 @@ static void counters_that_cannot_be_believed(void **state)
             assert_int_equal(result.n_invalid, 0);
             assert_true(result.trace.n > 1000);
         }
-        transition_result_free(&result);
+        repetitions_free(&result);
         machine.ops->close(&machine);
     }
 }

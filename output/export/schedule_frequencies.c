@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Frequencies by CPU, number of active cores and level, and the turbo levels that they make up. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "output/export/schedule_parts.h"
+#include "tables/table/estimates.h"
+
+/* What the rows of one CPU, number of cores and level add up to. */
+struct frequency_sum {
+    double ghz, lo, hi;
+    size_t n;
+};
+struct frequency_sums {
+    int cpu;
+    unsigned active_cores;
+    struct frequency_sum level[SCHEDULE_LEVELS_MAX];
+};
+
+static struct frequency_sums *sums_of(struct frequency_sums **sums, size_t *n, int cpu, unsigned cores)
+{
+    for (size_t i = *n; i-- > 0;) /* rows of a CPU stand together */
+        if ((*sums)[i].cpu == cpu && (*sums)[i].active_cores == cores)
+            return &(*sums)[i];
+    struct frequency_sums *new = schedule_grow((void **)sums, n, sizeof *new);
+    if (new) {
+        new->cpu = cpu;
+        new->active_cores = cores;
+    }
+    return new;
+}
+
+static void schedule_add_row(struct frequency_sum *sum, const struct table *t, size_t row)
+{
+    double lo = table_number(t, row, "freq_ghz_lo"), hi = table_number(t, row, "freq_ghz_hi");
+    sum->lo = sum->n ? fmin(sum->lo, lo) : lo;
+    sum->hi = sum->n ? fmax(sum->hi, hi) : hi;
+    sum->ghz += table_number(t, row, "freq_ghz");
+    sum->n++;
+}
+
+static bool sum_rows(struct schedule *s, const struct table *t, struct frequency_sums **sums, size_t *n)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        unsigned cores = schedule_cores_field(t, row);
+        int cpu = schedule_whole_field(t, row, "cpu", 0, UINT16_MAX, -1);
+        int level = schedule_level_field(t, row, "level");
+        double ghz = table_number(t, row, "freq_ghz");
+        char steps[SUPPORT_WHY_MAX];
+        const char *why = cpu < 0                         ? "cpu is not in 0 to 65535"
+                          : !cores                        ? SCHEDULE_NO_CORES
+                          : support_floats(t, cpu, steps) ? steps
+                          : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
+                          : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
+                              ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
+                          : !isfinite(table_number(t, row, "freq_ghz_lo")) ||
+                                  !isfinite(table_number(t, row, "freq_ghz_hi"))
+                              ? "freq_ghz has no limits; more --runs would help"
+                              : NULL;
+        if (why) {
+            if (!schedule_ignore(s, t, why))
+                return false;
+            continue;
+        }
+        struct frequency_sums *at = sums_of(sums, n, cpu, cores);
+        if (!at)
+            return false;
+        schedule_add_row(&at->level[level], t, row);
+    }
+    return true;
+}
+
+static int by_point(const void *a, const void *b)
+{
+    const struct schedule_point *x = a, *y = b;
+    if (x->cpu != y->cpu)
+        return x->cpu < y->cpu ? -1 : 1;
+    return (x->active_cores > y->active_cores) - (x->active_cores < y->active_cores);
+}
+
+/* The frequency of a level is the mean of its kernels; the limits are the outermost of theirs. */
+static bool put_points(struct schedule *s, const struct table *t)
+{
+    struct frequency_sums *sums = NULL;
+    size_t n = 0;
+    bool done = sum_rows(s, t, &sums, &n);
+    for (size_t i = 0; i < n && done; i++) {
+        struct schedule_point *p = schedule_grow((void **)&s->points, &s->n_points, sizeof *p);
+        if (!p) {
+            done = false;
+            break;
+        }
+        *p = (struct schedule_point){.cpu = sums[i].cpu, .active_cores = sums[i].active_cores};
+        for (size_t l = 0; l < SCHEDULE_LEVELS_MAX; l++) {
+            const struct frequency_sum *sum = &sums[i].level[l];
+            if (sum->n)
+                p->mhz[l] = schedule_round(sum->ghz / (double)sum->n, sum->lo, sum->hi, 1e3);
+        }
+    }
+    free(sums);
+    if (s->n_points)
+        qsort(s->points, s->n_points, sizeof *s->points, by_point);
+    return done;
+}
+
+static bool same_frequencies(const struct schedule_point *a, const struct schedule_point *b)
+{
+    for (size_t l = 0; l < SCHEDULE_LEVELS_MAX; l++)
+        if (a->mhz[l].present != b->mhz[l].present ||
+            labs((long)a->mhz[l].value - (long)b->mhz[l].value) >= SCHEDULE_SAME_MHZ)
+            return false;
+    return true;
+}
+
+static struct schedule_number schedule_mean_of(const struct schedule_point *p, size_t n, size_t level)
+{
+    double sum = 0, lo = INFINITY, hi = -INFINITY;
+    bool limits = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct schedule_number *f = &p[i].mhz[level];
+        if (!f->present)
+            return (struct schedule_number){0};
+        sum += f->value;
+        limits = limits && f->has_limits;
+        lo = fmin(lo, f->lo);
+        hi = fmax(hi, f->hi);
+    }
+    return schedule_round(sum / (double)n, limits ? lo : NAN, limits ? hi : NAN, 1);
+}
+
+/* Neighbours with the frequencies of the first one of them become one turbo level. */
+static bool put_turbos(struct schedule *s)
+{
+    for (size_t i = 0, n = 0; i < s->n_points; i += n) {
+        const struct schedule_point *p = &s->points[i];
+        for (n = 1; i + n < s->n_points && p[n].cpu == p->cpu && same_frequencies(p, p + n); n++)
+            ;
+        struct schedule_turbo *new = schedule_grow((void **)&s->turbos, &s->n_turbos, sizeof *new);
+        if (!new)
+            return false;
+        *new = (struct schedule_turbo){.cpu = p->cpu, .cores_lo = p->active_cores, .cores_hi = p[n - 1].active_cores};
+        for (size_t l = 0; l < SCHEDULE_LEVELS_MAX; l++)
+            new->mhz[l] = schedule_mean_of(p, n, l);
+    }
+    return true;
+}
+
+bool schedule_put_frequencies(struct schedule *s, const struct table *t)
+{
+    return put_points(s, t) && put_turbos(s);
+}

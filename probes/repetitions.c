@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/repetitions.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drivers/events/event_code.h"
+
+enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64 };
+#define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
+
+double repetitions_phase(uint64_t run)
+{
+    return fmod((double)run * 0.6180339887498949, 1.0);
+}
+
+/* The first samples of a recording run the sampling loop itself in, which costs payload: recorded, and left out. */
+double repetitions_run_in_us(double period_us)
+{
+    return fmax(SETTLE_US, SETTLE_PERIODS * period_us);
+}
+
+size_t repetitions_counters(const struct machine *m, bool licenses, const struct raw_event *events, size_t n_events,
+                            struct counter_spec out[REPETITIONS_COUNTERS_MAX])
+{
+    static const enum counter_id wanted[] = {COUNTER_CYCLES,     COUNTER_CHAIN_TICKS, COUNTER_CHAIN_CYCLES,
+                                             COUNTER_READ_TICKS, COUNTER_LVL0,        COUNTER_LVL1,
+                                             COUNTER_LVL2,       COUNTER_THROTTLE};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if ((licenses || wanted[i] < COUNTER_LVL0) && !m->ops->lacks(m, wanted[i], NULL))
+            out[n++] = (struct counter_spec){wanted[i], 0};
+    for (size_t i = 0; i < n_events; i++)
+        out[n++] = (struct counter_spec){COUNTER_EVENT, events[i].code};
+    return n;
+}
+
+size_t repetitions_room(double sampled_us, double period_us)
+{
+    return (size_t)(sampled_us / period_us * 1.1) + SAMPLES_MORE;
+}
+
+/* Events are asked for by name: a machine that counts none must not leave their columns empty. */
+static int check_events(const struct machine *m, size_t n_events, struct machine_error *err)
+{
+    struct machine_info info;
+    const char *remedy = NULL, *why = n_events ? m->ops->lacks(m, COUNTER_EVENT, &remedy) : NULL;
+    if (!why)
+        return MACHINE_OK;
+    m->ops->info(m, &info);
+    return machine_fail(err, MACHINE_CANNOT, remedy ? remedy : "", "machine %.80s counts no events: %.250s", info.name,
+                        why);
+}
+
+/* ---- the metadata ---- */
+
+/* Which column is which event, for those that were asked for by name. */
+static int note_events(struct trace *t, const struct raw_event *events, size_t n)
+{
+    char text[REPETITIONS_EVENTS_MAX * (EVENT_COLUMN_MAX + 70)] = "", column[EVENT_COLUMN_MAX];
+    for (size_t i = 0; i < n; i++) {
+        if (!events[i].name[0])
+            continue;
+        event_code_column(events[i].code, column);
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s = %.63s", used ? "; " : "", column, events[i].name);
+    }
+    return text[0] ? trace_set(t, "events", text) : 0;
+}
+
+static int note_machine(struct trace *t, const struct machine_info *info, const struct counter_spec *counters, size_t n,
+                        uint64_t seed)
+{
+    char date[40], number[24];
+    snprintf(number, sizeof number, "%" PRIu64, seed);
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    int bad = trace_set(t, "format", "characterize-trace/1") | trace_set(t, "cpu", info->cpu) |
+              trace_set(t, "machine", info->name) | trace_set(t, "source", info->source) |
+              trace_set_number(t, "tsc_hz", info->tsc_hz) | trace_set(t, "tsc_origin", info->tsc_origin) |
+              trace_set_number(t, "cpu_number", info->cpu_number) |
+              trace_set_number(t, "active_cores", info->active_cores) | from_recording_begin(t, counters, n) |
+              trace_set(t, "version", VERSION);
+    if (info->modelled)
+        bad |= trace_set(t, "modelled", "yes") | trace_set(t, "seed", number);
+    else
+        bad |= trace_set(t, "date", date); /* a model's output depends on nothing but its settings */
+    if (info->notes && *info->notes)
+        bad |= trace_set(t, "notes", info->notes);
+    return bad;
+}
+
+int repetitions_note_clock(struct trace *t, const struct machine_info *info)
+{
+    double step_ns = info->tsc_step / info->tsc_hz * 1e9;
+    int bad = info->chain_cycles && (trace_set_number(t, "chain_cycles", info->chain_cycles) |
+                                     trace_set_number(t, "frequency_error", info->chain_error));
+    if (info->chain_cycles ? step_ns > 0 : step_ns >= COARSE_NS)
+        bad |= trace_set_number(t, "clock_step_ns", step_ns);
+    return bad ? -1 : 0;
+}
+
+/* ... and what the machine has remarked on the way. */
+static int note_remarks(const struct machine *m, struct trace *t, struct machine_error *err)
+{
+    struct machine_info info;
+    m->ops->info(m, &info);
+    bool remarked = info.notes && *info.notes;
+    return (remarked && trace_set(t, "notes", info.notes)) || repetitions_note_clock(t, &info)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
+}
+
+/* ---- the repetitions ---- */
+
+static int leave_out(struct repetitions *out, unsigned run, const char *why)
+{
+    struct invalid_run *bigger = realloc(out->invalid, (out->n_invalid + 1) * sizeof *bigger);
+    if (!bigger)
+        return -1;
+    out->invalid = bigger;
+    struct invalid_run *s = &bigger[out->n_invalid++];
+    s->run = run;
+    snprintf(s->why, sizeof s->why, "%s", why);
+    return 0;
+}
+
+int repetitions_drop(struct repetitions *out, unsigned run, const char *why)
+{
+    struct trace *t = &out->trace;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->run && t->run[i] == run)
+            continue;
+        t->time_us[kept] = t->time_us[i];
+        if (t->run)
+            t->run[kept] = t->run[i];
+        for (int c = 0; c < TRACE_CHANNELS; c++)
+            if (t->channel[c])
+                t->channel[c][kept] = t->channel[c][i];
+        for (size_t x = 0; x < t->n_extra; x++)
+            t->extra[x].offset[kept] = t->extra[x].offset[i];
+        kept++;
+    }
+    t->n = kept;
+    return leave_out(out, run, why);
+}
+
+void repetitions_free(struct repetitions *r)
+{
+    trace_free(&r->trace);
+    free(r->invalid);
+    memset(r, 0, sizeof *r);
+}
+
+/* Appends a recording, or, where it is invalid, adds it to those with the reason; *kept tells which. 0, or -1: out of
+ * memory. */
+static int keep(struct repetitions *out, unsigned run, const struct recording *rec, const struct machine_setup *setup,
+                double tsc_hz, double from_us, bool *kept)
+{
+    char refused[FROM_RECORDING_WHY_MAX] = "";
+    const char *why = recording_disturbed(rec);
+    if (!why &&
+        from_recording_append(&out->trace, run, rec, setup->counters, setup->n_counters, tsc_hz, from_us, refused))
+        return -1;
+    if (refused[0])
+        why = refused;
+    *kept = !why;
+    return why ? leave_out(out, run, why) : 0;
+}
+
+static int record(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+                  struct repetitions *out, struct machine_error *err)
+{
+    struct machine_info info;
+    unsigned done = 0;
+    m->ops->info(m, &info);
+    for (unsigned run = 0; done < p->wanted && run < p->attempts; run++) {
+        struct run_request request = {.segments = p->segments,
+                                      .n_segments = p->n_segments,
+                                      .zero_segment = p->zero_segment,
+                                      .phase = p->shifted ? repetitions_phase(run) : 0,
+                                      .repetition = run};
+        struct recording rec;
+        bool kept;
+        int status = m->ops->run(m, &request, &rec, err);
+        if (status)
+            return status;
+        if (keep(out, run, &rec, setup, info.tsc_hz, p->from_us, &kept))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        done += kept;
+        if (p->progress && p->progress(p->data, done, p->wanted))
+            break;
+    }
+    return MACHINE_OK;
+}
+
+/* All of it, on the prepared machine. */
+static int conduct(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+                   struct repetitions *out, struct machine_error *err)
+{
+    struct machine_info info;
+    m->ops->info(m, &info);
+    int status = MACHINE_OK;
+    if (note_machine(&out->trace, &info, setup->counters, setup->n_counters, setup->seed) |
+        note_events(&out->trace, p->events, p->n_events))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (!status && p->first)
+        status = p->first(m, p->context, out, err);
+    if (!status)
+        status = record(m, p, setup, out, err);
+    if (!status && p->last)
+        status = p->last(m, p->context, out, err);
+    return status ? status : note_remarks(m, &out->trace, err);
+}
+
+int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
+                    struct machine_error *err)
+{
+    struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
+    struct machine_setup setup = p->machine;
+    double sampled_us = 0;
+    memset(out, 0, sizeof *out);
+    trace_init(&out->trace);
+    for (size_t i = 0; i < p->n_segments; i++)
+        sampled_us += p->segments[i].sampled ? p->segments[i].duration_us : 0;
+    setup.counters = counters;
+    setup.n_counters = repetitions_counters(m, p->licenses, p->events, p->n_events, counters);
+    setup.max_samples = repetitions_room(sampled_us, setup.period_us);
+    int status = check_events(m, p->n_events, err);
+    if (!status)
+        status = m->ops->prepare(m, &setup, err);
+    if (status)
+        return status;
+    status = conduct(m, p, &setup, out, err);
+    m->ops->finish(m);
+    if (status)
+        repetitions_free(out);
+    return status;
+}

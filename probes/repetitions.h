@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The protocol that all experiments share which make a trace: a machine is prepared, kernels run one after the other
+ * again and again, the last ones sampled, and what the machine knows to be invalid is left out and counted.
+ */
+#ifndef CHARACTERIZE_PROBE_REPETITIONS_H
+#define CHARACTERIZE_PROBE_REPETITIONS_H
+
+#include <stdbool.h>
+
+#include "drivers/machine.h"
+#include "trace/from_recording.h"
+#include "trace/trace.h"
+
+/* Raw events beside what is always counted. */
+enum { REPETITIONS_EVENTS_MAX = 4, REPETITIONS_COUNTERS_MAX = 8 + REPETITIONS_EVENTS_MAX };
+struct raw_event {
+    uint64_t code; /* as in counter_spec */
+    char name[64]; /* as it was asked for: a name, or "" */
+};
+
+/* A repetition that the machine itself knows to be invalid: not in the trace, but counted. */
+struct invalid_run {
+    unsigned run;
+    char why[FROM_RECORDING_WHY_MAX];
+};
+
+/* What came of an experiment. */
+struct repetitions {
+    struct trace trace;
+    struct invalid_run *invalid;
+    size_t n_invalid;
+    char volts_missing[400]; /* why the core voltage, or some of its readings, were not measured; "" if all were, or if
+                                the experiment reads none */
+};
+void repetitions_free(struct repetitions *r);
+/* Takes a repetition out of the trace again, and adds it to the invalid ones with the reason. 0, or -1: out of memory. */
+int repetitions_drop(struct repetitions *r, unsigned run, const char *why);
+
+/* Called now and then with the repetitions done; may be NULL. Returning non-zero stops the experiment. */
+typedef int repetitions_progress(void *data, unsigned done, unsigned wanted);
+
+/* A step of an experiment of its own, on the prepared machine. MACHINE_OK, or fills *err and returns its status. */
+typedef int repetitions_step(struct machine *m, void *context, struct repetitions *out, struct machine_error *err);
+
+struct repetitions_plan {
+    /* the counters, their number and max_samples are set here, the rest is the caller's */
+    struct machine_setup machine;
+    bool licenses; /* count license levels and throttling, too, where the machine has them */
+    const struct raw_event *events;
+    size_t n_events;
+    const struct segment *segments; /* of each repetition */
+    size_t n_segments, zero_segment;
+    unsigned wanted, attempts; /* repetitions to be kept; to be run for that, at most */
+    bool shifted;              /* the sample grid is shifted from repetition to repetition (repetitions_phase) */
+    double from_us;            /* samples that end before are left out */
+    repetitions_progress *progress;
+    void *data;                     /* for progress */
+    repetitions_step *first, *last; /* before and after the repetitions, unless NULL */
+    void *context;                  /* for these */
+};
+
+/*
+ * Runs them: prepares the machine, and finishes it again. The trace has a run for each repetition that was kept, the
+ * columns that from_recording_append() fills, and in its metadata the machine, the counters, the seed, and what the
+ * machine has remarked on the way. MACHINE_OK, or fills *err and returns its status (MACHINE_CANNOT also where events
+ * are asked for of a machine that counts none); then *out is empty. Free with repetitions_free().
+ */
+int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
+                    struct machine_error *err);
+
+/* ---- for probes with a protocol of their own ---- */
+
+/* What is counted: the cycles or the chain; with `licenses` the shares of the levels and throttling, all as far as the
+ * machine has them; then the events. Returns how many. */
+size_t repetitions_counters(const struct machine *m, bool licenses, const struct raw_event *events, size_t n_events,
+                            struct counter_spec out[REPETITIONS_COUNTERS_MAX]);
+/* Room for the samples of `sampled_us`: a tenth more for a clock that is not quite what it should be. */
+size_t repetitions_room(double sampled_us, double period_us);
+/* By how many periods the sample grid of a repetition is shifted: the fractional parts of multiples of the golden ratio
+ * fill 0..1 evenly however many are taken (Knuth, TAOCP 3, section 6.4). */
+double repetitions_phase(uint64_t run);
+/* How much of a recording is left out because the sampling loop runs itself in, us. */
+double repetitions_run_in_us(double period_us);
+/* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or
+ * -1: out of memory. */
+int repetitions_note_clock(struct trace *t, const struct machine_info *info);
+
+#endif

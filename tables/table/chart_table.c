@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/table/chart_table.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *chart_key(const struct table *t, size_t row, const char *column, char *out, size_t size)
+{
+    const char *text = table_text(t, row, column);
+    double number = table_number(t, row, column);
+    out[0] = '\0';
+    if (text)
+        snprintf(out, size, "%s", text);
+    else if (isfinite(number))
+        snprintf(out, size, "%.10g", number);
+    return out;
+}
+
+bool chart_varies(const struct table *t, const char *column)
+{
+    for (size_t row = 1; row < t->n_rows; row++) {
+        const char *first = table_text(t, 0, column), *text = table_text(t, row, column);
+        double number = table_number(t, row, column), other = table_number(t, 0, column);
+        bool same_text = first && text ? strcmp(first, text) == 0 : first == text;
+        if (!same_text || !(number == other || (isnan(number) && isnan(other))))
+            return true;
+    }
+    return false;
+}
+
+bool chart_has_values(const struct table *t, const char *column)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (table_text(t, row, column) || isfinite(table_number(t, row, column)))
+            return true;
+    return false;
+}
+
+double chart_largest(const struct table *t, const char *column)
+{
+    double largest = NAN;
+    for (size_t row = 0; row < t->n_rows; row++)
+        largest = fmax(largest, table_number(t, row, column));
+    return largest;
+}
+
+bool chart_row_is(const struct table *t, size_t row, const char *column, const char *value)
+{
+    return !table_has(t, column) || table_says(t, row, column, value);
+}
+
+const char *chart_pair(const struct table *t, size_t row, bool cores, char *out, size_t size)
+{
+    const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
+    double active = table_number(t, row, "active_cores");
+    snprintf(out, size, "%s \xE2\x86\x92 %s", from ? from : "?", to ? to : "?");
+    if (cores && isfinite(active)) {
+        size_t used = strlen(out);
+        snprintf(out + used, size - used, ", %.0f core%s", active, active == 1 ? "" : "s");
+    }
+    return out;
+}
+
+void chart_add_row(struct chart *c, struct chart_panel *p, const char *category, const struct estimate *v,
+                   struct chart_bar look, const char *text)
+{
+    char number[CHART_TEXT_MAX];
+    if (p->n_bars >= CHART_ROWS_MAX) {
+        p->omitted++;
+        return;
+    }
+    look.category = chart_name(c, &p->categories, category);
+    look.to = v->value;
+    look.lo = v->lo;
+    look.hi = v->hi;
+    if (!text)
+        chart_number(v->value, number, sizeof number);
+    chart_add_bar(c, p, look, text ? text : number);
+}
+
+void chart_tell_omitted(struct chart_panel *p, size_t shown, const char *what)
+{
+    size_t used = strlen(p->note);
+    if (p->omitted)
+        snprintf(p->note + used, sizeof p->note - used, "%sThe first %zu of %zu %s; the table has all.",
+                 used ? " " : "", shown, shown + p->omitted, what);
+}

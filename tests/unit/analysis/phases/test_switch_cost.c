@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a switch itself costs, whatever it asks for, is no throttling: models whose code runs slowly for the first
+ * microseconds after each switch, with and without something else that happens then, by counters and by chains.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/cross_check.h"
+#include "analysis/phases/switch_cost.h"
+#include "analysis/phases/phases_find.h"
+#include "tables/switches/transition_summary.h"
+#include "drivers/model/model.h"
+#include "tests/support/clock_models.h"
+#include "tests/support/model_rig.h"
+#include "output/text/phases_json.h"
+
+static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};
+enum { LENGTHS = 6, FACTORS = 4, CLOCKS = 4, SEEDS = 2 };
+
+/* steps_ns 0: with counters. */
+static void make(struct model *m, enum clock_event e, double step_ns, double cold_us, double factor)
+{
+    rig_load("xeon-gold-6130", m);
+    clock_model(m, e, step_ns);
+    m->no_counters = step_ns > 0;
+    m->world.cold_us = cold_us;
+    m->world.cold_factor = factor;
+}
+
+static void measure(const struct model *m, uint64_t seed, struct switches_seen *seen)
+{
+    struct machine_error err;
+    if (clock_measure(m, seed, 60, seen, &err))
+        fail_msg("%s", err.text);
+}
+
+static void show(const struct phases *p)
+{
+    for (size_t i = 0; i < p->n_phases; i++)
+        print_message("  %-8s %8.2f +%8.2f us ratio %5.3f %.4f GHz %s\n", phases_kind_name(p->phases[i].kind),
+                      p->phases[i].start_us, p->phases[i].duration_us.value, p->phases[i].ipc_ratio,
+                      p->phases[i].freq_ghz.value, p->phases[i].why);
+    for (size_t i = 0; i < p->n_warnings; i++)
+        print_message("  warning: %s\n", p->warnings[i]);
+}
+
+static bool warned(const struct phases *p, const char *of)
+{
+    for (size_t i = 0; i < p->n_warnings; i++)
+        if (strstr(p->warnings[i], of))
+            return true;
+    return false;
+}
+
+/* 42 of 42 such models were told as throttling from 3 us on. */
+static void cold_code_is_no_throttle(void **state)
+{
+    (void)state;
+    unsigned told = 0, all = 0;
+    for (unsigned i = 0; i < LENGTHS * FACTORS * CLOCKS; i++) {
+        struct model m;
+        struct switches_seen seen;
+        struct transition_summary sum;
+        double us = lengths[i % LENGTHS], factor = factors[i / LENGTHS % FACTORS], step = steps[i / LENGTHS / FACTORS];
+        make(&m, CLOCK_NOTHING, step, us, factor);
+        measure(&m, i + 1, &seen);
+        if (clock_anything(&seen.phases)) {
+            show(&seen.phases);
+            fail_msg("cold for %g us at %g, steps of %g ns", us, factor, step);
+        }
+        transition_summarize(&seen.result.trace, &seen.phases, &sum);
+        assert_true(sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED);
+        all += us >= 5;
+        told += us >= 5 && warned(&seen.phases, "at the switch taken back");
+        switches_free(&seen);
+    }
+    print_message("of %u cold starts of 5 us or more %u are told as such\n", all, told);
+    assert_true(told >= all * 9 / 10);
+}
+
+/* Throttling stays where it is held against such a switch, with cold code that is shorter than it and without. */
+static void throttling_stays(void **state)
+{
+    (void)state;
+    static const double cold[] = {0, 0.8, 2, 3};
+    for (unsigned i = 0; i < 4 * CLOCKS; i++) {
+        struct model m;
+        struct switches_seen seen;
+        bool found = false;
+        double both = 0.25 * (1 - 0.4 * cold[i % 4] / 10); /* of a tenth or less of the full rate no account is taken */
+        make(&m, CLOCK_THROTTLE, steps[i / 4], cold[i % 4], 0.6);
+        measure(&m, i + 1, &seen);
+        for (size_t k = 0; k < seen.phases.n_phases; k++) {
+            const struct phase *ph = &seen.phases.phases[k];
+            double end = ph->start_us + ph->duration_us.value;
+            found |= ph->kind == PHASE_THROTTLE && fabs(end - 10) < 0.6 && ph->start_us <= cold[i % 4] + 0.6 &&
+                     ph->ipc_ratio > 0.95 * both && ph->ipc_ratio < 1.05 * 0.25;
+        }
+        if (!found || seen.phases.n_transitions != 1 || !trace_get(&seen.result.trace, "held_rates")) {
+            show(&seen.phases);
+            fail_msg("cold for %g us, steps of %g ns", cold[i % 4], steps[i / 4]);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* Throttled code that is cold, too, has no ratio that would be told: what is told is the ratio of throttling alone. */
+static void no_ratio_of_both(void **state)
+{
+    (void)state;
+    static const double cold[] = {5, 8, 12, 20}, factor[] = {0.4, 0.6, 0.8};
+    for (unsigned i = 0; i < 4 * 3 * CLOCKS; i++) {
+        struct model m;
+        struct switches_seen seen;
+        make(&m, CLOCK_THROTTLE, steps[i / 12], cold[i % 4], factor[i / 4 % 3]);
+        measure(&m, i + 1, &seen);
+        for (size_t k = 0; k < seen.phases.n_phases; k++) {
+            const struct phase *ph = &seen.phases.phases[k];
+            if (ph->kind != PHASE_THROTTLE || fabs(ph->ipc_ratio / 0.25 - 1) < 0.11)
+                continue;
+            show(&seen.phases);
+            fail_msg("cold for %g us at %g, steps of %g ns", cold[i % 4], factor[i / 4 % 3], steps[i / 12]);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* A change of frequency with its halts and throttling stands, whatever its first microseconds are. */
+static void a_transition_stays(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct model m;
+        struct switches_seen seen;
+        struct transition_summary sum;
+        rig_load("xeon-gold-6130", &m);
+        m.counts_licenses = m.counts_throttle = false;
+        m.no_counters = i % 2;
+        m.tsc_step_ns = i % 2 ? 10 : 0;
+        m.world.cold_us = 2.0 * (1 + i / 2);
+        m.world.cold_factor = 0.6;
+        measure(&m, i + 1, &seen);
+        const struct phases *p = &seen.phases;
+        transition_summarize(&seen.result.trace, p, &sum);
+        bool right = p->n_transitions == 1 && p->transitions[0].halts == 2 && sum.kind == SWITCH_FREQUENCY &&
+                     fabs(p->transitions[0].latency_us.value - 60) < 1 && p->phases[p->n_phases - 2].kind == PHASE_HALT;
+        unsigned throttles = 0;
+        for (size_t k = 0; k < p->n_phases; k++)
+            if (p->phases[k].kind == PHASE_THROTTLE) {
+                throttles++;
+                right = right && fabs(p->phases[k].ipc_ratio / (throttles == 1 ? 0.25 : 0.5) - 1) < 0.05;
+            }
+        if (!right || throttles != 2) {
+            show(p);
+            fail_msg("cold for %g us, chains %u", m.world.cold_us, i % 2);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* What the processor's own event counts as throttled is throttling, even if all else looks like cold code; but how deep
+ * it is nobody knows then. */
+static void what_is_counted_stands(void **state)
+{
+    (void)state;
+    struct switch_cost c = {.period_us = 1, .n = 4, .rate = {0.5, 0.5, 0.5, 1}};
+    const struct phase ph[3] = {
+        {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
+        {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
+        {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
+    for (int counted = 0; counted < 2; counted++) {
+        struct phase copy[3];
+        struct transition tr = {.latency_us = {3, 3, 3}, .from_ghz = 2, .to_ghz = 2};
+        struct phases p = {.phases = copy, .n_phases = 3, .transitions = &tr, .n_transitions = 1};
+        memcpy(copy, ph, sizeof copy);
+        copy[1].share[3] = counted;
+        assert_true(switch_cost_until_us(&p, 1) == 3);
+        assert_int_equal(switch_cost_judge(&c, &p), 0);
+        assert_int_equal(copy[1].kind, PHASE_UNKNOWN);
+        assert_true(isnan(copy[1].ipc_ratio));
+        assert_int_equal(p.n_transitions, counted);
+        assert_int_equal(copy[1].switch_explains, counted ? EXPLAINS_PART : EXPLAINS_ALL);
+        p.phases = NULL;
+        p.transitions = NULL;
+        p.n_phases = 0;
+        phases_free(&p);
+    }
+}
+
+/* Kernels that alternate may ask for more than either holds: switches there are slow for that, and tell nothing. */
+static void what_asks_for_more_tells_nothing(void **state)
+{
+    (void)state;
+    struct switch_cost c = {.period_us = 1, .n = 5, .rate = {0.5, 0.5, 0.5, 0.8, NAN}};
+    struct phase ph[3] = {
+        {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
+        {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
+        {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
+    struct phases p = {.phases = ph, .n_phases = 3};
+    assert_int_equal(switch_cost_judge(&c, &p), 0);
+    assert_int_equal(ph[1].kind, PHASE_THROTTLE);
+    assert_true(ph[1].ipc_ratio == 0.5);
+    assert_int_equal(p.n_warnings, 1);
+    p.phases = NULL;
+    p.n_phases = 0;
+    phases_free(&p);
+}
+
+/* A recording that is analysed again gives the same answer; without the course it gives what it gave before. */
+static void a_recording_says_the_same(void **state)
+{
+    (void)state;
+    for (unsigned clock = 0; clock < 2; clock++) {
+        struct model m;
+        struct switches_seen seen;
+        struct phases again;
+        char why[200];
+        make(&m, CLOCK_NOTHING, 10 * clock, 6, 0.4);
+        measure(&m, 3, &seen);
+        assert_int_equal(phases_find(&seen.result.trace, &again, why, sizeof why), 0);
+        assert_true(clock_anything(&again)); /* a throttle, as far as the recording alone goes */
+        assert_int_equal(cross_check_recorded(&seen.result.trace, &again), 0);
+        char *first = phases_to_json(&seen.phases), *second = phases_to_json(&again);
+        assert_string_equal(first, second);
+        free(first);
+        free(second);
+        phases_free(&again);
+        switches_free(&seen);
+    }
+}
+
+static void edges_rise(void **state)
+{
+    (void)state;
+    assert_true(switch_cost_bin_us(0.5, 0) == 0 && switch_cost_bin_us(0.5, 32) == 16);
+    for (size_t k = 0; k < SWITCH_COST_BINS_MAX; k++)
+        assert_true(switch_cost_bin_us(1, k + 1) > switch_cost_bin_us(1, k));
+    assert_true(switch_cost_bin_us(1, SWITCH_COST_BINS_MAX) > 4000); /* the longest recording, nearly */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cold_code_is_no_throttle),  cmocka_unit_test(throttling_stays),
+        cmocka_unit_test(no_ratio_of_both),          cmocka_unit_test(a_transition_stays),
+        cmocka_unit_test(what_is_counted_stands),    cmocka_unit_test(what_asks_for_more_tells_nothing),
+        cmocka_unit_test(a_recording_says_the_same), cmocka_unit_test(edges_rise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

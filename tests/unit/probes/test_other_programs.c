@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Other programs: how they are run, and what is made of what they print. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+/* cmocka needs the four above first */
+#include <cmocka.h>
+
+#include "util/command.h"
+#include "probes/other_programs.h"
+#include "tables/self_test/self_test.h"
+#include "tests/support/model_rig.h"
+
+/* ---- running them ---- */
+
+static char folder[] = "/tmp/test_other_programs.XXXXXX";
+static struct command_output output;
+
+/* A program of this name, first in PATH. */
+static void program(const char *name, const char *script)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "#!/bin/sh\n%s\n", script);
+    fclose(out);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char path[4000];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
+    return setenv("PATH", path, 1);
+}
+
+static int tear_down(void **state)
+{
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static int run(const char *name, double seconds, char *why)
+{
+    const char *const argv[] = {name, "a b", "$HOME;x", NULL};
+    return command_run(argv, seconds, &output, why, 300);
+}
+
+static void test_output_and_arguments(void **state)
+{
+    (void)state;
+    char why[300];
+    program("shows", "printf '%s|' \"$@\" \"$LC_ALL\"; echo complaint >&2; cat");
+    assert_true(command_installed("shows"));
+    assert_int_equal(run("shows", 5, why), 0);
+    assert_string_equal(output.out, "a b|$HOME;x|C|"); /* no shell has seen them; no input */
+    assert_string_equal(output.err, "complaint\n");
+}
+
+static void test_what_goes_wrong_is_told(void **state)
+{
+    (void)state;
+    char why[300];
+    program("fails", "echo; echo '  cannot do it'; exit 3");
+    assert_int_equal(run("fails", 5, why), -1);
+    assert_string_equal(why, "fails ended with status 3: cannot do it");
+    program("dies", "kill -9 $$");
+    assert_int_equal(run("dies", 5, why), -1);
+    assert_string_equal(why, "dies was ended by signal 9");
+    assert_false(command_installed("no-such-program"));
+    assert_int_equal(run("no-such-program", 5, why), -1);
+    assert_string_equal(why, "no-such-program is not installed");
+    assert_false(command_installed("../bin/sh/"));
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whatever hangs, also what it has started and what has closed its output, ends with the time limit. */
+static void test_time_limit(void **state)
+{
+    (void)state;
+    char why[300], alive[150];
+    program("hangs", "sleep 60 & echo $! >\"${0%/*}/pid\"; echo begun; wait");
+    program("silent", "exec >&- 2>&-; sleep 60");
+    program("endless", "exec yes");
+    static const char *const names[] = {"hangs", "silent", "endless"};
+    for (size_t i = 0; i < 3; i++) {
+        double begin = seconds();
+        assert_int_equal(run(names[i], 0.3, why), -1);
+        assert_non_null(strstr(why, "did not end"));
+        assert_true(seconds() - begin < 10);
+    }
+    /* it is gone, or waits to be buried */
+    snprintf(alive, sizeof alive,
+             "grep -q '^State:[[:space:]]*[^Z[:space:]]' /proc/\"$(cat %s/pid)\"/status 2>/dev/null", folder);
+    usleep(100000);
+    assert_int_not_equal(system(alive), 0);
+    assert_int_equal(strlen(output.out), COMMAND_TEXT_MAX - 1);
+}
+
+/* ---- what they print ---- */
+
+static void test_perf(void **state)
+{
+    (void)state;
+    struct other_counts c;
+    char why[300];
+    assert_int_equal(other_perf("# remark\n\n1019230769,,instructions:u,300000000,100.00,1.02,insn per cycle\n"
+                                "1000000000,,cycles:u,250000000,100.00,,\n",
+                                &c, why, sizeof why),
+                     0);
+    assert_float_equal(c.instructions, 1019230769, 0);
+    assert_float_equal(c.cycles, 1e9, 0);
+    assert_float_equal(c.ghz, 4, 1e-9);
+    static const char *const bad[] = {"",
+                                      "1,,cycles:u,1,100.00\n",
+                                      "<not supported>,,instructions:u,0,100.00,,\n",
+                                      "<not counted>,,cycles:u,0,0.00,,\n",
+                                      "1e9,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "-5,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "5,,cycles:u,0,1,,\n5,,instructions:u,0,1,,\n",
+                                      "99999999999999999999,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "5 000,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n",
+                                      "nan,,cycles:u,1,1,,\n5,,instructions:u,1,1,,\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(other_perf(bad[i], &c, why, sizeof why), -1);
+    assert_int_equal(other_perf(bad[2], &c, why, sizeof why), -1);
+    assert_string_equal(why, "perf: instructions:u: <not supported>");
+}
+
+static void test_likwid(void **state)
+{
+    (void)state;
+    struct other_counts c;
+    char why[300];
+    assert_int_equal(
+        other_likwid("STRUCT,Info,3,,\nCPU name:,Intel,\nTABLE,Group 1 Raw,Custom,2,\nEvent,Counter,HWThread "
+                     "3,\nINSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,1000,\n",
+                     &c, why, sizeof why),
+        0);
+    assert_float_equal(c.instructions / c.cycles, 1.02, 1e-9);
+    assert_true(isnan(c.ghz));
+    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\n", &c, why, sizeof why), -1);
+    assert_int_equal(
+        other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,-,\n", &c, why, sizeof why), -1);
+    assert_int_equal(
+        other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,0,\n", &c, why, sizeof why), -1);
+}
+
+static void test_turbostat(void **state)
+{
+    (void)state;
+    struct other_counts c;
+    char why[300];
+    const char *text = "CPU\tBzy_MHz\tTSC_MHz\n-\t1200\t2100\n3\t3712\t2095\n13\t800\t2095\n";
+    assert_int_equal(other_turbostat(text, 3, &c, why, sizeof why), 0);
+    assert_float_equal(c.ghz, 3.712, 1e-9);
+    assert_float_equal(c.tsc_ghz, 2.095, 1e-9);
+    assert_int_equal(other_turbostat(text, 4, &c, why, sizeof why), -1);
+    assert_int_equal(other_turbostat("", 0, &c, why, sizeof why), -1);
+    assert_int_equal(other_turbostat("CPU\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t(neg)\t2000\n", 0, &c, why, sizeof why), -1);
+}
+
+static void test_rdmsr(void **state)
+{
+    (void)state;
+    char why[300];
+    uint64_t value;
+    assert_int_equal(other_rdmsr("0x80838f3012800\n", &value, why, sizeof why), 0);
+    assert_int_equal(value, 0x80838f3012800);
+    static const char *const bad[] = {
+        "", "\n", "0x\n", "12\n", "0x12", "0x12 \n", "0x12\n0x13\n", "0x11111111111111111\n", "-0x12\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(other_rdmsr(bad[i], &value, why, sizeof why), -1);
+}
+
+/* ---- held against the readings ---- */
+
+static struct second_opinion answers(int i, struct other_counts counts)
+{
+    static const char *const names[OPINIONS] = {"perf", "likwid-perfctr", "turbostat", "rdmsr"};
+    return (struct second_opinion){.program = names[i], .counts = counts};
+}
+
+static void test_agreement(void **state)
+{
+    (void)state;
+    struct model model;
+    struct machine machine;
+    struct machine_error err;
+    struct self_test_readings r;
+    struct self_test_lines l;
+    const struct self_test_setup setup = {.cpu = -1};
+    rig_load("xeon-gold-6130", &model);
+    assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
+    assert_int_equal(self_test_run(&machine, &setup, &r, &err), MACHINE_OK);
+    machine.ops->close(&machine);
+    /* one active core of the model runs at 3.7 GHz, its TSC at 2.1 */
+    struct second_opinion o[OPINIONS];
+    o[OPINION_PERF] = answers(OPINION_PERF, (struct other_counts){1.0195e9, 1e9, 0.27, 1 / 0.27, NAN});
+    o[OPINION_LIKWID] = answers(OPINION_LIKWID, (struct other_counts){1.02e9, 1e9, NAN, NAN, NAN});
+    o[OPINION_TURBOSTAT] = answers(OPINION_TURBOSTAT, (struct other_counts){NAN, NAN, NAN, 3.69, 2.099});
+    o[OPINION_RDMSR] = answers(OPINION_RDMSR, (struct other_counts){NAN, NAN, NAN, NAN, NAN});
+    o[OPINION_RDMSR].registers[0].reg = 0xce;
+    o[OPINION_RDMSR].registers[0].both = true;
+    o[OPINION_RDMSR].registers[0].ours = o[OPINION_RDMSR].registers[0].theirs = 0x80838f3012800;
+    self_test_judge_others(&r, o, OPINIONS, &l);
+    assert_int_equal(l.n, OPINIONS);
+    assert_int_equal(self_test_count(&l, SELF_TEST_PASS), OPINIONS);
+    if (!strstr(l.line[OPINION_PERF].text, "3.704 GHz against 3."))
+        fail_msg("%s", l.line[OPINION_PERF].text);
+    o[OPINION_PERF].counts.ghz = 2.1;        /* another frequency */
+    o[OPINION_LIKWID].counts.cycles = 2e9;   /* both threads */
+    o[OPINION_TURBOSTAT].counts.tsc_ghz = 2; /* another TSC */
+    o[OPINION_RDMSR].registers[0].theirs++;
+    self_test_judge_others(&r, o, OPINIONS, &l);
+    assert_int_equal(self_test_count(&l, SELF_TEST_FAIL), OPINIONS);
+    for (int i = 0; i < OPINIONS; i++)
+        snprintf(o[i].why, sizeof o[i].why, "not installed");
+    self_test_judge_others(&r, o, OPINIONS, &l);
+    assert_int_equal(self_test_count(&l, SELF_TEST_CANNOT), OPINIONS);
+    assert_string_equal(l.line[0].reason, "not installed");
+    self_test_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_output_and_arguments),
+        cmocka_unit_test(test_what_goes_wrong_is_told),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_likwid),
+        cmocka_unit_test(test_turbostat),
+        cmocka_unit_test(test_rdmsr),
+        cmocka_unit_test(test_agreement),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Filling templates: values in a line, of several lines, absent ones, and paragraphs that go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "util/template.h"
+
+static void print_lines(FILE *out, const void *data)
+{
+    for (int i = 0; i < *(const int *)data; i++)
+        fprintf(out, "line %d\n", i);
+}
+
+/* The template filled with NAME = value, TWO = two lines, NONE = nothing, NO_LINES = no lines. */
+static int fill(const char *text, char *out, size_t size, char *why, size_t why_size)
+{
+    struct template_values v = {.n = 0};
+    const int two = 2, none = 0;
+    memset(out, 0, size);
+    FILE *stream = fmemopen(out, size, "w");
+    assert_non_null(stream);
+    template_put_text(&v, "NAME", "%s", "value");
+    template_put(&v, "TWO", print_lines, &two);
+    template_put_text(&v, "NONE", "%s", "");
+    template_put(&v, "NO_LINES", print_lines, &none);
+    template_put_flag(&v, "YES", true);
+    template_put_flag(&v, "NO", false);
+    int status = template_fill(text, &v, stream, why, why_size);
+    fclose(stream);
+    template_free(&v);
+    return status;
+}
+
+static void test_fill(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"plain\n", "plain\n"},
+        {"a @NAME@ b@NAME@\n", "a value bvalue\n"},
+        {"@TWO@\nend\n", "line 0\nline 1\nend\n"},
+        {"begin\n@NONE@\nend\n", "begin\nend\n"},
+        {"begin\n@NONE@@NO_LINES@\nend\n", "begin\nend\n"},
+        {"begin\n@NONE@ \nend\n", "begin\n \nend\n"},
+        {"one\n\n\ntwo\n", "one\n\n\ntwo\n"},
+        {"one\n\nbegin\n@NO_LINES?@\nend\n\ntwo\n", "one\n\ntwo\n"},
+        {"one\n\nbegin\n@TWO?@\nend\n\ntwo\n", "one\n\nbegin\nline 0\nline 1\nend\n\ntwo\n"},
+        {"one\n\nbegin @NAME!@\n\ntwo\n", "one\n\ntwo\n"},
+        {"one\n\nbegin\n@NONE!@\nend\n\ntwo\n", "one\n\nbegin\nend\n\ntwo\n"},
+        {"@YES?@\n@NO!@\nboth\n\n@YES?@@NO?@\nnot both\n\n@YES!@\nno\n", "both\n\n"},
+        {"one\n\n<@NONE?@@NAME@>\n", "one\n\n"},
+        {"@# a comment, @UNKNOWN@\nplain\n", "plain\n"},
+        {"mail@host @media @ @@ @NAME @name@ @?@ @NAME@\n", "mail@host @media @ @@ @NAME @name@ @?@ value\n"},
+        {"no end @NAME@", "no end value\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[200], why[200] = "";
+        assert_int_equal(fill(cases[i][0], out, sizeof out, why, sizeof why), 0);
+        assert_string_equal(out, cases[i][1]);
+    }
+}
+
+static void test_unknown_name(void **state)
+{
+    (void)state;
+    char out[200], why[200] = "";
+    assert_int_equal(fill("@NAME@ @OTHER_1@\n", out, sizeof out, why, sizeof why), -1);
+    assert_non_null(strstr(why, "@OTHER_1@"));
+    assert_string_equal(out, "");
+}
+
+static void test_too_many_values(void **state)
+{
+    (void)state;
+    struct template_values v = {.n = 0};
+    char why[200] = "";
+    for (int i = 0; i <= TEMPLATE_VALUES_MAX; i++)
+        template_put_text(&v, "NAME", "%d", i);
+    assert_int_equal(template_fill("plain\n", &v, stdout, why, sizeof why), -1);
+    template_free(&v);
+}
+
+static void test_read(void **state)
+{
+    (void)state;
+    char why[400] = "";
+    setenv("CHARACTERIZE_DATA", "data", 1);
+    char *text = template_read("export", "header", ".h.in", why, sizeof why);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "@POINTS?@"));
+    free(text);
+    assert_null(template_read("export", "nothing", ".h.in", why, sizeof why));
+    assert_non_null(strstr(why, "nothing"));
+    assert_non_null(strstr(why, "header"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_unknown_name),
+        cmocka_unit_test(test_too_many_values),
+        cmocka_unit_test(test_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

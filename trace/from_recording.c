@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/from_recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drivers/events/event_code.h"
+#include "util/order.h"
+
+/* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
+#define READING_MOST 3.0
+#define READING_SLACK_US 0.3
+
+static const enum trace_channel share_channel[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,
+                                                              [COUNTER_LVL1] = TRACE_LVL1,
+                                                              [COUNTER_LVL2] = TRACE_LVL2,
+                                                              [COUNTER_THROTTLE] = TRACE_THROTTLE};
+
+int from_recording_begin(struct trace *t, const struct counter_spec *counters, size_t n)
+{
+    char column[EVENT_COLUMN_MAX];
+    int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
+    for (size_t c = 0; c < n; c++)
+        if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
+            bad |= trace_add_channel(t, share_channel[counters[c].id]);
+    for (size_t c = 0; c < n; c++)
+        if (counters[c].id == COUNTER_EVENT) {
+            event_code_column(counters[c].event, column);
+            bad |= trace_add_extra(t, column);
+        }
+    bad |= trace_set(t, "sampler", "resumes at once");
+    /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
+    if (recording_word(counters, n, COUNTER_CYCLES) < 0)
+        bad |= trace_set(t, "frequency", "instantaneous");
+    return bad;
+}
+
+/* Per cycle, of one word. */
+static double share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
+{
+    return cycles > 0 ? recording_difference(now, before, (int)word) / cycles : NAN;
+}
+
+/* The extra columns of the last sample: counts per cycle, empty where something was not counted. */
+static int append_events(struct trace *t, const uint64_t *now, const uint64_t *before,
+                         const struct counter_spec *counters, size_t n_counters, double cycles)
+{
+    size_t extra = 0;
+    for (size_t c = 0; c < n_counters && extra < t->n_extra; c++) {
+        if (counters[c].id != COUNTER_EVENT)
+            continue;
+        char text[32];
+        double value = share_of(now, before, RECORDING_COUNTERS + c, cycles);
+        snprintf(text, sizeof text, "%.7g", value);
+        if (trace_put_extra(t, extra++, isnan(value) ? "" : text))
+            return -1;
+    }
+    return 0;
+}
+
+/* Where the words of a recording are that tell the frequency; -1 = not counted. */
+struct clock_words {
+    int cycles, chain_cycles, chain_ticks, read_ticks;
+};
+
+static struct clock_words clock_words(const struct counter_spec *counters, size_t n)
+{
+    return (struct clock_words){
+        recording_word(counters, n, COUNTER_CYCLES), recording_word(counters, n, COUNTER_CHAIN_CYCLES),
+        recording_word(counters, n, COUNTER_CHAIN_TICKS), recording_word(counters, n, COUNTER_READ_TICKS)};
+}
+
+/* Ticks of a sample in which the payload does not run. */
+static double reading_ticks(const struct clock_words *s, const uint64_t *now, const uint64_t *before)
+{
+    return recording_difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
+}
+
+/* What readings usually take, ticks: the median; NaN where cycles are counted, or out of memory. */
+static double usual_reading(const struct recording *rec, const struct clock_words *s)
+{
+    double *x = s->cycles < 0 && rec->n > 1 ? malloc((rec->n - 1) * sizeof *x) : NULL, usual = NAN;
+    for (size_t k = 1; x && k < rec->n; k++)
+        x[k - 1] = reading_ticks(s, recording_at(rec, k), recording_at(rec, k - 1));
+    if (x)
+        usual = order_median(x, rec->n - 1);
+    free(x);
+    return usual;
+}
+
+bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
+{
+    return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
+}
+
+/* What a reading takes where sample k is, ticks: where those before or after it take long, all chains are slow. */
+static double reading_there(const struct recording *rec, const struct clock_words *s, size_t k, double usual)
+{
+    size_t first = k > 1 ? k - 1 : k, last = k + 1 < rec->n ? k + 1 : k;
+    for (size_t i = first; i <= last && s->cycles < 0; i++) {
+        const uint64_t *now = recording_at(rec, i);
+        if (i != k)
+            usual = fmax(usual, reading_ticks(s, now, now - rec->stride));
+    }
+    return usual;
+}
+
+/*
+ * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
+ * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
+ */
+static double sample_hz(const struct clock_words *s, const uint64_t *now, const uint64_t *before, double tsc_hz,
+                        double usual, double last, double *payload_cycles)
+{
+    double ticks = recording_difference(now, before, RECORDING_TSC);
+    if (s->cycles >= 0) {
+        *payload_cycles = recording_difference(now, before, s->cycles);
+        return *payload_cycles / ticks * tsc_hz;
+    }
+    double chain = recording_difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
+    double hz = recording_difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
+    if (from_recording_reading_lost(reading, usual, tsc_hz)) {
+        reading = usual;
+        hz = last > 0 ? last : hz;
+    }
+    *payload_cycles = (ticks - reading) / tsc_hz * hz;
+    return hz;
+}
+
+int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec,
+                          const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us,
+                          char why[FROM_RECORDING_WHY_MAX])
+{
+    const struct clock_words words = clock_words(counters, n_counters);
+    const size_t before_it = t->n;
+    why[0] = '\0';
+    double usual = usual_reading(rec, &words), hz = NAN;
+    if (!isnan(usual) && !trace_get(t, "reading_us") && trace_set_number(t, "reading_us", usual / tsc_hz * 1e6))
+        return -1;
+    for (size_t k = 1; k < rec->n; k++) {
+        const uint64_t *now = recording_at(rec, k), *before = now - rec->stride;
+        double ticks = recording_difference(now, before, RECORDING_TSC), payload_cycles;
+        if (!(ticks > 0))
+            continue; /* two readings at one tick hold no sample */
+        double here = reading_there(rec, &words, k, usual);
+        hz = sample_hz(&words, now, before, tsc_hz, here, hz, &payload_cycles);
+        double time_us = recording_time_us(rec, now[RECORDING_TSC], tsc_hz);
+        if (time_us < from_us)
+            continue;
+        if (trace_append(t, run, time_us))
+            return -1;
+        size_t i = t->n - 1;
+        double cycles = recording_difference(now, before, words.cycles);
+        t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
+        if (payload_cycles > 0)
+            t->channel[TRACE_IPC][i] = (float)(recording_difference(now, before, RECORDING_INSTRUCTIONS) /
+                                               payload_cycles);
+        for (size_t c = 0; c < n_counters; c++)
+            if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
+                t->channel[share_channel[counters[c].id]][i] = (float)share_of(now, before, RECORDING_COUNTERS + c,
+                                                                               cycles);
+        if (append_events(t, now, before, counters, n_counters, cycles))
+            return -1;
+        char what[FROM_RECORDING_WHY_MAX - 20];
+        if (!trace_sample_within(t, i, what, sizeof what)) {
+            snprintf(why, FROM_RECORDING_WHY_MAX, "at %.7g us %s", time_us, what);
+            t->n = before_it;
+            return 0;
+        }
+    }
+    return 0;
+}

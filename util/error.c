@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "util/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int machine_fail(struct machine_error *err, enum machine_status status, const char *remedy, const char *text, ...)
+{
+    va_list args;
+
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
+    va_start(args, text);
+    vsnprintf(err->text, sizeof err->text, text, args);
+    va_end(args);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The one error of the library: what whoever opens, reads or runs something reports when it cannot. */
+#ifndef CHARACTERIZE_ERROR_H
+#define CHARACTERIZE_ERROR_H
+
+/* The exit statuses of the program, as whatever it calls reports them. */
+enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2, MACHINE_CANNOT = 3 };
+
+struct machine_error {
+    enum machine_status status;
+    char text[500];   /* one line: what, where, why */
+    char remedy[200]; /* what a person can do about it; may be empty */
+};
+
+/* Fills *err (the text as printf does) and returns `status`. */
+__attribute__((format(printf, 4, 5))) int machine_fail(struct machine_error *err, enum machine_status status,
+                                                       const char *remedy, const char *text, ...);
+
+#endif

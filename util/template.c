@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "util/template.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/data_file.h"
+
+/* A place that begins at `at`, which has an '@': its length, 0 if it is none. *decides: '?', '!' or 0. */
+static size_t template_place(const char *at, size_t *name, char *decides)
+{
+    *name = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    *decides = at[1 + *name] == '?' || at[1 + *name] == '!' ? at[1 + *name] : '\0';
+    size_t length = 1 + *name + (*decides != '\0');
+    return *name && at[length] == '@' ? length + 1 : 0;
+}
+
+static void template_add(struct template_values *v, const char *name, char *text)
+{
+    if (!text || v->n == TEMPLATE_VALUES_MAX) {
+        free(text);
+        v->failed = true;
+        return;
+    }
+    v->value[v->n].name = name;
+    v->value[v->n].there = *text != '\0';
+    v->value[v->n++].text = text;
+}
+
+void template_put(struct template_values *v, const char *name, template_printer *print, const void *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out)
+        print(out, data);
+    if (out && fclose(out) != 0) {
+        free(text);
+        text = NULL;
+    }
+    template_add(v, name, text);
+}
+
+void template_put_text(struct template_values *v, const char *name, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    template_add(v, name, length < 0 ? NULL : text);
+}
+
+void template_put_flag(struct template_values *v, const char *name, bool there)
+{
+    size_t n = v->n;
+    template_put_text(v, name, "%s", "");
+    if (v->n > n)
+        v->value[n].there = there;
+}
+
+void template_free(struct template_values *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        free(v->value[i].text);
+    v->n = 0;
+}
+
+struct filling {
+    const struct template_values *values;
+    const char *missing; /* the name of a value that there is none of, and its length */
+    size_t missing_length;
+};
+
+static const char *template_value_of(struct filling *f, const char *name, size_t length, bool *there)
+{
+    for (size_t i = 0; i < f->values->n; i++)
+        if (strlen(f->values->value[i].name) == length && strncmp(f->values->value[i].name, name, length) == 0) {
+            *there = f->values->value[i].there;
+            return f->values->value[i].text;
+        }
+    f->missing = name;
+    f->missing_length = length;
+    *there = false;
+    return "";
+}
+
+/* One line, without its end, up to `end`. With `out` NULL it is only looked at. Returns whether its paragraph stays. */
+static bool template_line(struct filling *f, const char *line, const char *end, FILE *out)
+{
+    bool any_place = false, stays = true, empty = true, ended = false;
+    for (const char *at = line; at < end;) {
+        size_t name, length;
+        char decides;
+        bool there;
+        const char *next = memchr(at, '@', (size_t)(end - at));
+        next = next ? next : end;
+        length = next < end ? template_place(next, &name, &decides) : 0;
+        if (next > at || !length) {
+            size_t plain = (size_t)(next - at) + (length || next == end ? 0 : 1);
+            if (out)
+                fwrite(at, 1, plain, out);
+            at += plain;
+            empty = false;
+            ended = false;
+            continue;
+        }
+        const char *value = template_value_of(f, next + 1, name, &there);
+        stays = stays && (!decides || there == (decides == '?'));
+        any_place = true;
+        empty = empty && !*value;
+        ended = *value && value[strlen(value) - 1] == '\n';
+        if (out)
+            fputs(value, out);
+        at = next + length;
+    }
+    if (out && !ended && !(empty && any_place))
+        fputc('\n', out);
+    return stays;
+}
+
+static const char *template_line_end(const char *line)
+{
+    return line + strcspn(line, "\n");
+}
+
+/* The lines up to an empty one; returns where that is. */
+static const char *template_paragraph(struct filling *f, const char *text, FILE *out, bool *stays)
+{
+    *stays = true;
+    while (*text && *text != '\n') {
+        const char *end = template_line_end(text);
+        if (strncmp(text, "@#", 2) != 0)
+            *stays = template_line(f, text, end, out) && *stays;
+        text = end + (*end == '\n');
+    }
+    return text;
+}
+
+int template_fill(const char *text, const struct template_values *v, FILE *out, char *why, size_t why_size)
+{
+    struct filling f = {.values = v};
+    if (v->failed) {
+        snprintf(why, why_size, "out of memory");
+        return -1;
+    }
+    while (*text) {
+        bool stays;
+        const char *end = template_paragraph(&f, text, NULL, &stays);
+        if (f.missing) {
+            snprintf(why, why_size, "the template asks for @%.*s@, of which there is no value", (int)f.missing_length,
+                     f.missing);
+            return -1;
+        }
+        if (stays)
+            template_paragraph(&f, text, out, &stays);
+        for (text = end; *text == '\n'; text++)
+            if (stays)
+                fputc('\n', out);
+    }
+    return 0;
+}
+
+char *template_read(const char *folder, const char *name, const char *suffix, char *why, size_t why_size)
+{
+    const struct data_kind kind = {.what = "template", .folder = folder, .suffix = suffix};
+    struct machine_error error;
+    char path[DATA_FILE_PATH_SIZE];
+    size_t length;
+    char *text = data_file_read(name, NULL, &kind, path, &length, &error);
+    if (!text)
+        snprintf(why, why_size, "%.400s cannot be read (%.200s); set CHARACTERIZE_DATA to the folder that holds %s/",
+                 path, error.text, folder);
+    return text;
+}

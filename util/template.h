@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Text files of the data folder with places to fill: @NAME@ (capitals, digits, underscores) is replaced by the value of
+ * that name. A line of which nothing is left but values that are empty is not written. @NAME?@ decides about its
+ * paragraph, the lines up to the next empty one: it is written only where there is a value; with @NAME!@ only where
+ * there is none. Lines that begin with "@#" are comments of the template.
+ */
+#ifndef CHARACTERIZE_TEMPLATE_H
+#define CHARACTERIZE_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { TEMPLATE_VALUES_MAX = 40 };
+
+/* Values of places; all zero: none yet. */
+struct template_values {
+    size_t n;
+    struct {
+        const char *name;
+        char *text;
+        bool there; /* for what it decides about */
+    } value[TEMPLATE_VALUES_MAX];
+    bool failed; /* out of memory, or more than there is room for */
+};
+
+/* Writes a value to a stream, also of several lines. */
+typedef void template_printer(FILE *out, const void *data);
+
+/* One more value: what `print` writes; or a text, as printf makes it. `name` must live as long as the values. */
+void template_put(struct template_values *v, const char *name, template_printer *print, const void *data);
+__attribute__((format(printf, 3, 4))) void template_put_text(struct template_values *v, const char *name,
+                                                             const char *format, ...);
+/* One that decides only, and is written as nothing. */
+void template_put_flag(struct template_values *v, const char *name, bool there);
+void template_free(struct template_values *v);
+
+/*
+ * Writes the template with its values. Returns 0, or -1 with one line in `why`: out of memory for the values, or the
+ * template names one that is not among them. The stream's errors are left to the caller.
+ */
+int template_fill(const char *text, const struct template_values *v, FILE *out, char *why, size_t why_size);
+
+/*
+ * The text of FOLDER/NAME SUFFIX in the data folder (data_folder.h), to be freed; NULL with one line in `why`: what is
+ * not there, and what would work.
+ */
+char *template_read(const char *folder, const char *name, const char *suffix, char *why, size_t why_size);
+
+#endif
