@@ -96,6 +96,12 @@ test: all unit
 test-deep: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
 
+# Whether the unit tests see faults: N changes of the sources, drawn with SEED, one at a time in a copy of the tree.
+N ?= 100
+SEED ?= 1
+mutants: unit
+	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
+
 # What ./check does, and what it leaves out as it takes longer.
 check:
 	+./check
@@ -196,6 +202,6 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
+.PHONY: all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
         lint lint-deep install uninstall clean
 .SECONDARY:

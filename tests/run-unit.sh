@@ -27,8 +27,11 @@ fi
 count_tests() {
     awk '
         function close_test() { if (running) failed++; running = 0 }
-        /^\[==========\] Running [0-9]+ test/ { close_test(); announced += $3 }
-        /^\[==========\] [0-9]+ test\(s\) run/ { close_test() }
+        # since cmocka 1.1.6 both lines name the group
+        /^\[==========\] (.*: )?Running [0-9]+ test/ {
+            close_test(); sub(/.*Running /, ""); announced += $1
+        }
+        /^\[==========\] (.*: )?[0-9]+ test\(s\) run/ { close_test() }
         /^\[ RUN      \] / { close_test(); running = 1; begun++ }
         running && /^\[       OK \] / { passed++; running = 0 }
         running && /^\[  SKIPPED \] / { skipped++; running = 0 }
