@@ -45,6 +45,7 @@ function changed_number(text) {
 }
 
 BEGIN {
+    tokens = "[A-Za-z_][A-Za-z_0-9]*|0x[0-9a-fA-F]+[uUlL]*|[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?[uUlL]*|[-+*/<>=!&|]+"
     split("< <= <= < > >= >= > == != != == && || || && + - - + * / / * += -= -= +=", pair, " ")
     for (i = 1; i in pair; i += 2) other[pair[i]] = pair[i + 1]
     other["true"] = "false"
@@ -62,10 +63,10 @@ FNR == 1 { in_comment = 0; quote = ""; skip = 0 }
         next
     }
     limits = line ~ /enum.*(MAX|SIZE|LEN)|_(MAX|SIZE|LEN) = /
-    declares = line ~ /^ *((static|const|extern|unsigned|struct [a-z_]+|char|int|long|double|bool|size_t|u?int[0-9]+_t) )+/
+    declares = line ~ /^ *((static|const|extern|unsigned|struct [a-z_]+|[a-z]+[0-9]*_t|char|int|long|double|bool) )+/
     rest = line
     offset = 0
-    while (match(rest, /[A-Za-z_][A-Za-z_0-9]*|0x[0-9a-fA-F]+[uUlL]*|[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?[uUlL]*|[-+*\/<>=!&|]+/)) {
+    while (match(rest, tokens)) {
         token = substr(rest, RSTART, RLENGTH)
         column = offset + RSTART
         before = substr(" " line, column, 1)
@@ -77,7 +78,8 @@ FNR == 1 { in_comment = 0; quote = ""; skip = 0 }
         } else if (token ~ /^[0-9.]/) {
             # a size in a declaration, before its value
             head = substr(line, 1, column - 1)
-            if (!limits && !(declares && before == "[" && head !~ /=/)) place(column, length(token), changed_number(token))
+            size = declares && before == "[" && head !~ /=/
+            if (!limits && !size) place(column, length(token), changed_number(token))
         } else if (token in other && before == " " && after == " ")
             place(column, length(token), other[token])
     }

@@ -34,6 +34,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 # a change may make a program ask for all memory there is
+# shellcheck disable=SC3045 # dash, bash and busybox have it
 ulimit -v 4000000
 tree=$tmp/tree
 mkdir "$tree"

@@ -112,8 +112,8 @@ run_all() {
     xargs -P "$1" -I PROGRAM sh -c "$run_program" run PROGRAM "$limit" "$logs"
 }
 # the longest begin first, or one CPU would wait for the other at the end
-list 1 "$@" | awk '{ print ($0 ~ /random_tables|worlds|throttle_table/ ? 0 : 1), NR, $0 }' | sort -n | cut -d ' ' -f 3- |
-    run_all "$(nproc)"
+list 1 "$@" | awk '{ print ($0 ~ /random_tables|worlds|throttle_table/ ? 0 : 1), NR, $0 }' | sort -n |
+    cut -d ' ' -f 3- | run_all "$(nproc)"
 list 0 "$@" | run_all "${UNIT_JOBS:-1}"
 
 passed=0 failed=0 skipped=0
