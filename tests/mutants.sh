@@ -49,6 +49,7 @@ find build/tests/unit -name 'test_*' ! -name '*.*' ! -name 'test_kernel_*' ! -na
 
 # passes TEST: its status, after a minute of processor time or five of waiting too
 passes() {
+    # shellcheck disable=SC3045
     (ulimit -t 60 && exec timeout -k 5 300 "$1") </dev/null >"$tmp/log" 2>&1
 }
 
