@@ -225,7 +225,7 @@ static void test_coarse_clocks_tell_levels(void **state)
     static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};
     (void)state;
     size_t told[3] = {0}, rows[3] = {0};
-    for (unsigned i = 0; i < 12; i++) {
+    for (unsigned i = 0; i < rng_rounds(12); i++) {
         static struct model m;
         struct tables_options o;
         struct table t;
