@@ -11,16 +11,18 @@
 void energy_print(FILE *out, bool colour, const struct table *t)
 {
     static const struct pivot_field fields[] = {
-        {"kernel", "kernel", PIVOT_PLAIN, NULL},         {"cores", "active_cores", PIVOT_PLAIN, NULL},
-        {"frequency", "mode", PIVOT_PLAIN, NULL},        {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
-        {"above PAUSE|W", "watts", PIVOT_PLAIN, NULL},   {"per operation|nJ", "nj_per_op", PIVOT_PLAIN, NULL},
-        {"per 64 bits|nJ", "nj_per_lane", PIVOT_ALONE, NULL}, {"PAUSE|W", "idle_watts", PIVOT_ALONE, NULL},
+        {"kernel", "kernel", PIVOT_PLAIN, NULL},
+        {"cores", "active_cores", PIVOT_PLAIN, NULL},
+        {"frequency", "mode", PIVOT_PLAIN, NULL},
+        {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
+        {"above PAUSE|W", "watts", PIVOT_PLAIN, NULL},
+        {"per operation|nJ", "nj_per_op", PIVOT_PLAIN, NULL},
+        {"per 64 bits|nJ", "nj_per_lane", PIVOT_ALONE, NULL},
+        {"PAUSE|W", "idle_watts", PIVOT_ALONE, NULL},
         {"PAUSE|GHz", "idle_ghz", PIVOT_PLAIN, NULL},
     };
-    table_print_head(out, colour, t, ENERGY_TITLE);
     pivot_list(out, colour, t,
                &(struct pivot_list){.n_names = 3, .fields = fields, .n_fields = sizeof fields / sizeof *fields});
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */

@@ -299,8 +299,8 @@ static void frequency_put(const struct cell *c, const struct repetitions *r, con
     }
 }
 
-static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s,
-                                  struct repetitions *r, struct steady_value *f, struct machine_error *err)
+static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s, struct repetitions *r,
+                                  struct steady_value *f, struct machine_error *err)
 {
     int status = steady_run(x->machine, s, r, err);
     if (status)

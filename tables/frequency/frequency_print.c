@@ -257,13 +257,11 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
     int cpus[MACHINE_CORE_KINDS_MAX];
     size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
     struct sheet *s = malloc(sizeof *s);
-    table_print_head(out, colour, t, table_frequency.title);
     for (size_t i = 0; s && i < n; i++) {
         sheet_look(t, cpus[i], s);
         print_cpu(out, colour, n > 1, s);
     }
     free(s);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
@@ -311,12 +309,11 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     char text[2][ESTIMATE_TEXT_MAX];
     if (!frequency_print_extremes(s, column, &fast, &slow))
         return false;
-    unsigned cores = s->column[column].last;
     struct estimate high = sheet_ghz(s, fast, column), low = sheet_ghz(s, slow, column), span = span_of(s, column);
     bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
         n += isfinite(sheet_ghz(s, k, column).value);
-    fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
+    fprintf(out, "With %s ", estimates_cores_text(s->column[column].last, text[0]));
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
     else if (!differ)

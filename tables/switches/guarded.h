@@ -15,7 +15,7 @@ struct guard {
     struct machine *machine;
     bool warmup_given, observe_given; /* somebody has chosen these times: they are kept */
     bool fall_only;                   /* only what follows the switch at once: no higher frequency is awaited */
-    repetitions_progress *progress;    /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
+    repetitions_progress *progress;   /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
     void *data;
 };
 

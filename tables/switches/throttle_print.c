@@ -178,12 +178,10 @@ static void print_reach(FILE *out, bool colour, const struct table *t, size_t re
 
 void throttle_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, table_throttle.title);
     print_pairs(out, colour, t);
     for (size_t row = 0; row < t->n_rows; row++)
         if (is_part(t, row, "reach"))
             print_reach(out, colour, t, row);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
@@ -297,11 +295,10 @@ static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cor
             us.lo = fmin(us.lo, more.lo);
             us.hi = fmax(us.hi, more.hi);
         }
-        estimates_text(&us, 1, text);
+        fprintf(out, ", %s us with ", estimates_text(&us, 1, text));
         if (last > c)
-            fprintf(out, ", %s us with %u to %u active cores", text, cores[c], cores[last]);
-        else
-            fprintf(out, ", %s us with %u active core%s", text, cores[c], cores[c] == 1 ? "" : "s");
+            fprintf(out, "%u to ", cores[c]);
+        fputs(estimates_cores_text(cores[last], text), out);
         c = last;
     }
 }
@@ -358,9 +355,9 @@ static void tell_first_phase(FILE *out, const struct table *t)
             tell_groups(out, t, a + 1, groups - 1);
         }
     } else if (groups) {
-        unsigned c = cores[n_cores - 1];
-        fprintf(out, "%zu pairs of kernels throttle with %u active core%s, in %zu ways:", n, c, c == 1 ? "" : "s",
-                groups);
+        char with[ESTIMATE_TEXT_MAX];
+        fprintf(out, "%zu pairs of kernels throttle with %s, in %zu ways:", n,
+                estimates_cores_text(cores[n_cores - 1], with), groups);
         tell_groups(out, t, a, groups);
     }
     free(row);

@@ -185,7 +185,6 @@ static void put_plateaus(struct pivot *p, const struct table *t, size_t first, s
 static void voltage_print(FILE *out, bool colour, const struct table *t)
 {
     struct pivot p;
-    table_print_head(out, colour, t, table_voltage.title);
     pivot_init(&p, 2, NULL);
     pivot_column(&p, PIVOT_LEFT, "from -> to");
     pivot_column(&p, PIVOT_RIGHT, "cores");
@@ -199,7 +198,6 @@ static void voltage_print(FILE *out, bool colour, const struct table *t)
         put_plateaus(&p, t, row, end);
     }
     pivot_print(out, colour, &p);
-    table_print_missing(out, colour, t);
 }
 
 /* The row with the highest or lowest voltage at full or throttled rate, of those with limits. */

@@ -299,8 +299,8 @@ static void umask_umask_write_row(const struct event *e, const struct umask_setu
     table_put_text(rows, "documented", text);
 }
 
-static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s,
-                                   const struct repetitions *seen, struct table *rows)
+static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
+                                   struct table *rows)
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
@@ -392,7 +392,8 @@ static int umask_umask_measure(const struct tables_context *x, const struct cell
         return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
     int status = MACHINE_CANNOT;
     /* refused with so many events: with fewer, as long as none has been written */
-    for (size_t at_once = REPETITIONS_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows; at_once /= 2)
+    for (size_t at_once = REPETITIONS_EVENTS_MAX; at_once > 0 && status == MACHINE_CANNOT && !rows->n_rows;
+         at_once /= 2)
         status = measure_some(c, &e, &s, at_once, &w, rows, err);
     return status;
 }
@@ -485,7 +486,7 @@ static int umask_umask_conclude(struct table *t)
 
 const struct table_kind table_umask = {
     .name = "umask",
-    .title = UMASK_TITLE,
+    .title = "What the umask bits of an event count",
     .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
     .method = "The event is counted with every single unit mask and their documented combinations while each kernel "
               "runs steadily, and through its transitions from and to a narrow one; the share of the "

@@ -105,14 +105,11 @@ static void print_readings(FILE *out, bool colour, const struct table *t, const 
 void umask_print(FILE *out, bool colour, const struct table *t)
 {
     size_t umasks[SHOWN_MAX], whens[SHOWN_MAX], n = firsts(t, "umask", umasks), n_whens = firsts(t, "when", whens);
-    table_print_head(out, colour, t, UMASK_TITLE);
-    if (t->n_rows)
-        pivot_note(out, 2, "Share of the core cycles that event %02XH counted; . = none, - = not measured",
-                   (unsigned)table_number(t, 0, "event"));
+    pivot_note(out, 2, "Share of the core cycles that event %02XH counted; . = none, - = not measured",
+               (unsigned)table_number(t, 0, "event"));
     for (size_t w = 0; w < n_whens; w++)
         print_shares(out, colour, t, whens[w], umasks, n);
     print_readings(out, colour, t, umasks, n);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
