@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/phases/confirm.h"
+#include "analysis/phases/cross_check.h"
 #include "trace/discarded.h"
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
@@ -87,7 +87,7 @@ static int spare_input(const struct options *o, struct outputs *out)
         if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input))
             continue;
         if (i > 0 || o->csv != NULL) {
-            complain("%s is the trace that is to be analysed: it is not written over", input);
+            complain("%s is the trace to be analysed and will not be overwritten", input);
             return BAD_USAGE;
         }
         free(out->csv);
@@ -116,15 +116,14 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
 {
     struct phases phases;
     char why[400] = "", missing[200];
-    const struct phases_options options = {.seed = o->seed};
     FILE *screen = outputs_screen(out);
-    if (phases_find(t, &options, &phases, why, sizeof(why)) != 0) {
+    if (phases_find(t, &phases, why, sizeof(why)) != 0) {
         complain("%s: %s", is_stdin(o->job_argument) ? "standard input" : o->job_argument, why);
         return BAD_USAGE;
     }
     stop_only_asks(true); /* files that are begun are finished */
     int status = FAILED;
-    if (discarded_take(t, &phases) != 0 || confirm_again(t, &phases) != 0) {
+    if (phases_add_discarded(t, &phases) != 0 || cross_check_recorded(t, &phases) != 0) {
         complain("out of memory");
     } else {
         job_analyze_tell_missing(t, missing, sizeof(missing));

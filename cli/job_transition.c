@@ -56,7 +56,7 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
         struct raw_event *e = &s->events[i];
         *e = (struct raw_event){.code = given->code};
         if (!given->is_code && m->ops->find_event == NULL) {
-            complain("--event %s: this machine knows no events by name; give the code, as in 0x28:0x08", given->text);
+            complain("--event %s: this machine has no event names; give the code, as in 0x28:0x08", given->text);
             return CANNOT;
         }
         if (!given->is_code && m->ops->find_event(m, given->text, &e->code, &error) != MACHINE_OK) {
@@ -82,16 +82,16 @@ static int check_amount(const struct transition_setup *s, double *samples)
     double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
     *samples = a_run * s->runs;
     if (a_run > RUN_SAMPLES_MAX) {
-        complain("--observe %.10g at --period %.10g makes %.0f samples a repetition; at most %.0f fit: observe for "
-                 "less time or sample less often",
+        complain("--observe %.10g with --period %.10g makes %.0f samples per repetition; the limit is %.0f: use a "
+                 "shorter --observe or a longer --period",
                  s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
         return BAD_USAGE;
     }
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double most = fmin(SAMPLES_MAX, memory / 2 / (SAMPLE_BYTES + EVENT_BYTES * (double)s->n_events));
     if (*samples > most) {
-        complain("--runs %u, --observe %.10g and --period %.10g make %.0f samples; at most %.0f fit into memory: fewer "
-                 "repetitions, less time or a longer period",
+        complain("--runs %u, --observe %.10g and --period %.10g make %.0f samples; the limit is %.0f: use fewer "
+                 "--runs, a shorter --observe or a longer --period",
                  s->runs, s->observe_us, s->period_us, *samples, most);
         return BAD_USAGE;
     }
@@ -121,8 +121,8 @@ static int check_features(const struct payload *p, const struct machine_info *in
         return DONE;
     kernel_feature_names(lacking, missing, sizeof(missing));
     runnable_kernels(info->features, runnable, sizeof(runnable));
-    complain("%s needs %s, which %s does not offer; kernels that run there: %s%s", p->name, missing, info->cpu,
-             runnable, info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
+    complain("%s needs %s, which %s does not support; kernels that work: %s%s", p->name, missing, info->cpu, runnable,
+             info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
     return CANNOT;
 }
 
@@ -182,7 +182,7 @@ static int job_transition_measure(struct machine *m, const struct options *o, co
     int status = guarded_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
     if (stop_asked()) {
-        complain("interrupted after %u of %u repetitions, nothing was written", watch.progress.done,
+        complain("interrupted after %u of %u repetitions; nothing was written", watch.progress.done,
                  watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
         if (status == MACHINE_OK)
             switches_free(seen);
@@ -211,7 +211,7 @@ static int note_invalid(struct repetitions *r)
 static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
 {
     FILE *screen = outputs_screen(out);
-    if (discarded_take(&seen->result.trace, &seen->phases) != 0) {
+    if (phases_add_discarded(&seen->result.trace, &seen->phases) != 0) {
         complain("out of memory");
         return FAILED;
     }

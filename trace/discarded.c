@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 static const char key[] = "discarded";
 
 /* A reason without the characters that separate entries. */
@@ -64,35 +66,8 @@ int discarded_note(struct trace *t, const struct discarded_run *list, size_t n)
     return status;
 }
 
-static int add_one(struct phases *p, uint32_t run, const char *why)
-{
-    struct discarded_run *bigger = realloc(p->discarded, (p->n_discarded + 1) * sizeof(*bigger));
-    if (bigger == NULL)
-        return -1;
-    p->discarded = bigger;
-    struct discarded_run *d = &bigger[p->n_discarded++];
-    d->run = run;
-    snprintf(d->why, sizeof(d->why), "%s", why);
-    p->runs++;
-    return 0;
-}
-
-static int warn(struct phases *p, const char *entry)
-{
-    char **bigger = realloc(p->warnings, (p->n_warnings + 1) * sizeof(*bigger));
-    if (bigger == NULL)
-        return -1;
-    p->warnings = bigger;
-    int length = asprintf(&bigger[p->n_warnings],
-                          "the trace's list of discarded repetitions has an entry that cannot be read: '%.60s'", entry);
-    if (length < 0)
-        return -1;
-    p->n_warnings++;
-    return 0;
-}
-
-/* "17,20" as run numbers. Returns 1 if all could be read, 0 if not, -1 when out of memory. */
-static int take_runs(struct phases *p, char *runs, const char *why)
+/* "17,20" as run numbers. 0; 1: it is none; else what add returned. */
+static int each_run(char *runs, const char *why, int (*add)(void *data, uint32_t run, const char *why), void *data)
 {
     char *number;
     while ((number = strsep(&runs, ",")) != NULL) {
@@ -100,53 +75,33 @@ static int take_runs(struct phases *p, char *runs, const char *why)
         errno = 0;
         unsigned long value = strtoul(number, &end, 10);
         if (end == number || *end != '\0' || errno != 0 || value > UINT32_MAX || number[0] == '-')
-            return 0;
-        if (add_one(p, (uint32_t)value, why) != 0)
-            return -1;
+            return 1;
+        int status = add(data, (uint32_t)value, why);
+        if (status != 0)
+            return status;
     }
-    return 1;
+    return 0;
 }
 
-/* "REASON = 17,20" */
-static int take_entry(struct phases *p, char *entry)
-{
-    char *equals = strstr(entry, " = ");
-    int status = 0;
-    if (equals != NULL) {
-        *equals = '\0';
-        status = take_runs(p, equals + 3, entry);
-    }
-    if (status == 0)
-        return warn(p, entry);
-    return status < 0 ? -1 : 0;
-}
-
-static int discarded_by_run(const void *a, const void *b)
-{
-    const struct discarded_run *x = a, *y = b;
-    return (x->run > y->run) - (x->run < y->run);
-}
-
-int discarded_take(const struct trace *t, struct phases *p)
+int discarded_each(const struct trace *t, int (*add)(void *data, uint32_t run, const char *why),
+                   int (*unreadable)(void *data, const char *entry), void *data)
 {
     const char *list = trace_get(t, key);
     char *copy = list == NULL ? NULL : strdup(list), *rest = copy, *entry;
     int status = list != NULL && copy == NULL ? -1 : 0;
-    while (status == 0 && (entry = strsep(&rest, ";")) != NULL) {
+    while (status == 0 && (entry = strsep(&rest, ";")) != NULL) { /* "REASON = 17,20" */
         entry += strspn(entry, " ");
-        if (entry[0] != '\0')
-            status = take_entry(p, entry);
+        char *equals = strstr(entry, " = ");
+        if (entry[0] == '\0')
+            continue;
+        if (equals != NULL)
+            *equals = '\0';
+        status = equals == NULL ? 1 : each_run(equals + 3, entry, add, data);
+        if (status == 1)
+            status = unreadable(data, entry);
     }
     free(copy);
-    if (p->n_discarded > 1)
-        qsort(p->discarded, p->n_discarded, sizeof(*p->discarded), discarded_by_run);
     return status;
-}
-
-static int discarded_by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 /* The runs that a list names, to be freed, in order; NULL: out of memory. */
@@ -163,7 +118,7 @@ static uint32_t *runs_named(const char *list, size_t *n)
         } while (*at == ',');
     }
     if (runs != NULL)
-        qsort(runs, *n, sizeof(*runs), discarded_by_number);
+        qsort(runs, *n, sizeof(*runs), order_unsigned);
     return runs;
 }
 
@@ -176,7 +131,7 @@ int discarded_contradicts(const struct trace *t, uint32_t *run)
     int wrong = list != NULL && named == NULL ? -1 : 0;
     for (size_t i = 0; i < n && wrong == 0; i++) {
         bool there = bsearch(&named[i], t->run != NULL ? t->run : &alone, t->run != NULL ? t->n : 1, sizeof(*named),
-                             discarded_by_number) != NULL;
+                             order_unsigned) != NULL;
         wrong = there ? 1 : i > 0 && named[i] == named[i - 1] ? 2 : 0;
         *run = named[i];
     }

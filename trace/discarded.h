@@ -7,9 +7,14 @@
 #define CHARACTERIZE_DISCARDED_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include "analysis/phases/phases.h"
 #include "trace/trace.h"
+
+struct discarded_run {
+    uint32_t run;
+    char why[120];
+};
 
 /*
  * Writes a list of discarded repetitions into the metadata: "REASON = 3,17,20; REASON = 4", each reason once. Replaces
@@ -18,10 +23,11 @@
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
 /*
- * Adds the repetitions that the metadata list to the phases: discarded, and counted in `runs`. Entries that cannot be
- * read are left out with a warning in *p. Returns 0, or -1 when out of memory.
+ * Calls add(data, run, why) for each repetition that the metadata list, and unreadable(data, entry) for each entry that
+ * cannot be read, until one of these returns -1 instead of 0. Returns that, or -1: out of memory.
  */
-int discarded_take(const struct trace *t, struct phases *p);
+int discarded_each(const struct trace *t, int (*add)(void *data, uint32_t run, const char *why),
+                   int (*unreadable)(void *data, const char *entry), void *data);
 
 /*
  * Whether the metadata's list of a trace whose samples are in the order of their repetitions contradicts it: 0 it does

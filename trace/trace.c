@@ -175,6 +175,34 @@ int trace_append(struct trace *t, uint32_t run, double time_us)
     return 0;
 }
 
+size_t trace_run_end(const struct trace *t, size_t i)
+{
+    size_t end = i + 1;
+    while (end < t->n && (!t->run || t->run[end] == t->run[i]))
+        end++;
+    return end;
+}
+
+size_t trace_count_runs(const struct trace *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i = trace_run_end(t, i))
+        n++;
+    return n;
+}
+
+size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us)
+{
+    while (first < past) {
+        size_t middle = first + (past - first) / 2;
+        if (t->time_us[middle] > time_us)
+            past = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
 /* Appends a text to the arena; *offset is set to where it stands. */
 static int keep_text(struct trace *t, const char *text, uint64_t *offset)
 {

@@ -94,6 +94,12 @@ int trace_add_run(struct trace *t);
  * 0.1 ns, as files have them. 0, or -1: out of memory. */
 int trace_append(struct trace *t, uint32_t run, double time_us);
 
+/* One past the last sample of the repetition that sample i is of; how many repetitions there are. */
+size_t trace_run_end(const struct trace *t, size_t i);
+size_t trace_count_runs(const struct trace *t);
+/* The first of the samples first..past, of one repetition, whose time is after `time_us`; past: none is. */
+size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us);
+
 /*
  * Adds a column of text, all empty so far. Returns 0, or -1 when out of memory. Its number is t->n_extra - 1;
  * trace_put_extra() sets its text in the last sample, likewise.

@@ -2,16 +2,13 @@
 #include "trace/trace_keys.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "analysis/phases/held.h"
-#include "analysis/phases/settling.h"
-#include "trace/trace.h"
 
 enum form {
     FORM_TEXT,   /* anything */
@@ -29,6 +26,7 @@ struct trace_key {
     const char *allowed; /* for a person */
     double lo, hi;
     bool open, holes;
+    int decimals; /* of a list as it is written; 0: nine digits */
     uint64_t most;
 };
 
@@ -75,19 +73,20 @@ static const struct trace_key keys[] = {
      .allowed = "up to 64 numbers above 0, up to 99",
      .hi = 99,
      .open = true,
-     .most = SETTLING_SEEN_MAX},
+     .most = TRACE_ALONE_MAX},
     {.name = "alone_to_ghz",
      .form = FORM_LIST,
      .allowed = "up to 64 numbers above 0, up to 99",
      .hi = 99,
      .open = true,
-     .most = SETTLING_SEEN_MAX},
+     .most = TRACE_ALONE_MAX},
     {.name = "held_rates",
      .form = FORM_LIST,
      .allowed = "up to 96 numbers from 0 to 99, or nan",
      .hi = 99,
      .holes = true,
-     .most = HELD_BINS_MAX},
+     .decimals = 4,
+     .most = TRACE_HELD_RATES_MAX},
     TEXT("unsettled"),
     TEXT("events"),
     TEXT("notes"),
@@ -100,7 +99,7 @@ static const struct trace_key keys[] = {
     TEXT("version"),
 };
 _Static_assert(TRACE_OUTSIDE_ONE_IN == 1000, "the text above says so");
-_Static_assert(SETTLING_SEEN_MAX == 64 && HELD_BINS_MAX == 96, "the texts above say so");
+_Static_assert(TRACE_ALONE_MAX == 64 && TRACE_HELD_RATES_MAX == 96, "the texts above say so");
 
 static bool trace_keys_is_word(const char *value, const char *words)
 {
@@ -112,31 +111,33 @@ static bool trace_keys_is_word(const char *value, const char *words)
 }
 
 /* A decimal number at *at, which is moved behind it. */
-static bool trace_keys_take_number(const struct trace_key *k, const char **at)
+static bool trace_keys_take_number(const struct trace_key *k, const char **at, double *value)
 {
     const char *digits = *at + strspn(*at, "+-");
     char *end;
     if (digits - *at > 1 || strspn(digits, ".0123456789") == 0 || strncasecmp(digits, "0x", 2) == 0)
         return false; /* "nan", "inf" and hexadecimal numbers are none here */
-    double value = strtod(*at, &end);
-    bool within = k->open ? value > k->lo : value >= k->lo;
-    bool ok = end != *at && within && value <= k->hi;
+    *value = strtod(*at, &end);
+    bool within = k->open ? *value > k->lo : *value >= k->lo;
+    bool ok = end != *at && within && *value <= k->hi;
     *at = end;
     return ok;
 }
 
-static bool take_hole(const struct trace_key *k, const char **at)
+static bool take_element(const struct trace_key *k, const char **at, double *value)
 {
     bool hole = k->holes && strncmp(*at, "nan", 3) == 0;
     *at += hole ? 3 : 0;
-    return hole;
+    *value = NAN;
+    return hole || trace_keys_take_number(k, at, value);
 }
 
 static bool is_list(const struct trace_key *k, const char *value)
 {
+    double element;
     size_t n = 0;
     while (*value) {
-        if (!(take_hole(k, &value) || trace_keys_take_number(k, &value)) || (*value && *value != ' ') || ++n > k->most)
+        if (!take_element(k, &value, &element) || (*value && *value != ' ') || ++n > k->most)
             return false;
         value += strspn(value, " ");
     }
@@ -177,11 +178,12 @@ static bool are_runs(const char *value)
 static bool may_be(const struct trace_key *k, const char *value)
 {
     const char *at = value;
+    double number;
     switch (k->form) {
     case FORM_WORD:
         return trace_keys_is_word(value, k->allowed);
     case FORM_NUMBER:
-        return trace_keys_take_number(k, &at) && !*at;
+        return trace_keys_take_number(k, &at, &number) && !*at;
     case FORM_WHOLE:
         return trace_keys_take_whole(&at, (uint64_t)k->lo, k->most) && !*at;
     case FORM_LIST:
@@ -195,10 +197,44 @@ static bool may_be(const struct trace_key *k, const char *value)
     }
 }
 
-const char *trace_key_refuses(const char *key, const char *value)
+static const struct trace_key *trace_key_named(const char *key)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i].name) == 0)
-            return may_be(&keys[i], value) ? NULL : keys[i].allowed;
+            return &keys[i];
     return NULL;
+}
+
+const char *trace_key_refuses(const char *key, const char *value)
+{
+    const struct trace_key *k = trace_key_named(key);
+    return !k || may_be(k, value) ? NULL : k->allowed;
+}
+
+int trace_set_numbers(struct trace *t, const char *key, const double *x, size_t n)
+{
+    enum { DIGITS = 24 };
+    const struct trace_key *k = trace_key_named(key);
+    char text[DIGITS * TRACE_HELD_RATES_MAX + 1] = "", *at = text;
+    if (!k || k->form != FORM_LIST)
+        abort();
+    for (size_t i = 0; i < n && i < k->most; i++) {
+        at += snprintf(at, 2, "%s", i ? " " : "");
+        at += isnan(x[i])   ? snprintf(at, DIGITS, "nan")
+              : k->decimals ? snprintf(at, DIGITS, "%.*f", k->decimals, x[i])
+                            : snprintf(at, DIGITS, "%.9g", x[i]);
+    }
+    return trace_set(t, key, text);
+}
+
+size_t trace_get_numbers(const struct trace *t, const char *key, double *x, size_t most)
+{
+    const struct trace_key *k = trace_key_named(key);
+    const char *at = trace_get(t, key);
+    size_t n = 0;
+    while (k && at && n < most && take_element(k, &at, &x[n])) {
+        at += strspn(at, " ");
+        n++;
+    }
+    return n;
 }

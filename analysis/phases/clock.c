@@ -75,15 +75,10 @@ double clock_doubt(const struct clock_reading *r)
 static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
-    double middle = robust_median(scratch, n), sum = 0;
+    double middle = robust_median(scratch, n);
     double bound = fmax(WILD_SIGMAS * robust_mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - middle) <= bound) {
-            sum += x[i] - middle;
-            kept++;
-        }
-    return middle + (kept ? sum / (double)kept : 0);
+    size_t kept;
+    return middle + robust_offset_within(x, n, middle, bound, &kept);
 }
 
 static double instant_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)

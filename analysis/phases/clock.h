@@ -17,6 +17,11 @@
 
 #include "trace/trace.h"
 
+/* Relative: clocks with spread spectrum wander by 0.25 % (recordings of a W-2104), so frequencies nearer than the first
+ * are one, and steps smaller than the second are not looked for. */
+#define CLOCK_WANDERS 0.0035
+#define CLOCK_STEP_LEAST 0.004
+
 struct clock_reading {
     bool instant;      /* the frequency is that at the end of a sample, not the mean over it */
     double quantum;    /* relative: by how much one step more of the clock changes a reading; 0: by little */

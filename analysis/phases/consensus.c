@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/phases/edges.h"
 #include "analysis/phases/findings.h"
+#include "analysis/phases/segmentation_find.h"
+#include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
-#define HALT_SLACK 1.5      /* us: halts of one kind differ by less */
-#define INTERRUPTION_US 1.0 /* shorter hiccups spoil a sample, not a repetition: no interrupt handler is that short */
-#define MINORITY 0.2        /* of the repetitions: what fewer show is not listed */
-#define COMMON_Z 4.0        /* standard errors of the repetitions' own steps */
-#define HALT_SHORT 2.2      /* periods: a shorter halt shows in some repetitions and hides in others */
-#define ALIKE 0.8           /* of the repetitions: fewer that agree call for a reason */
-#define CHAIN_SLOWER 0.01   /* relative: what wanders less is left to the levels */
+#define HALT_SLACK 1.5          /* us: halts of one kind differ by less */
+#define MINORITY 0.2            /* of the repetitions: what fewer show is not listed */
+#define COMMON_Z 4.0            /* standard errors of the repetitions' own steps */
+#define HALT_SHORT 2.2          /* periods: a shorter halt shows in some repetitions and hides in others */
+#define ALIKE 0.8               /* of the repetitions: fewer that agree call for a reason */
+#define CHAIN_SLOWER 0.01       /* relative: what wanders less is left to the levels */
 #define STAIRCASE_PERIODS 100.0 /* steps that are farther apart are levels */
 #define AT_SWITCH_PERIODS 5.0
 #define HALT_LEAST 0.3 /* periods: a halt that accounts for less is none */
@@ -33,8 +36,7 @@ static bool consensus_interrupted(const struct runs *r, size_t run, const struct
     *what = NULL;
     for (size_t k = 0; k < s->n_gaps; k++) {
         const struct gap *g = &r->gap[s->first_gap + k];
-        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) &&
-            !segmentation_gap_is_halt(r, g))
+        if (!g->soft && g->lost > INTERRUPTION_US && (!*what || g->lost > (*what)->lost) && !runs_gap_is_halt(r, g))
             *what = g;
     }
     return *what;
@@ -51,12 +53,6 @@ static int by_loss(const void *a, const void *b)
     if (x->lost != y->lost)
         return x->lost < y->lost ? -1 : 1;
     return x->run < y->run ? -1 : x->run > y->run;
-}
-
-static int consensus_by_run(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 static int tell_interruptions(struct phases *out, const struct rank *rank, size_t total, size_t free_of, size_t kept)
@@ -96,11 +92,11 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     int bad = tell_interruptions(out, rank, r->n, free_of, *n);
     for (size_t k = 0; k < r->n; k++)
         run[k] = rank[k].run;
-    qsort(run, *n, sizeof *run, consensus_by_run);
-    qsort(run + *n, r->n - *n, sizeof *run, consensus_by_run);
+    qsort(run, *n, sizeof *run, order_size);
+    qsort(run + *n, r->n - *n, sizeof *run, order_size);
     for (size_t k = *n; k < r->n && !bad; k++)
         if (consensus_interrupted(r, run[k], &g))
-            bad = phases_discard(out, r->run[run[k]].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
+            bad = phases_discard(out, r->run[run[k]].number, "interrupted: %.1f us at %.0f us", g->lost, g->begin);
     free(rank);
     return bad;
 }
@@ -323,16 +319,12 @@ static void drop_empty_halts(const struct runs *r, struct segmentation *o)
     }
 }
 
-/* An segmentation from means holds if most repetitions show each of its edges. */
+/* A segmentation from means holds if most repetitions show each of its edges. */
 static bool holds(const struct segmentation *o)
 {
-    for (size_t e = 0; e + 1 < o->n_pieces; e++) {
-        size_t seen = 0;
-        for (size_t k = 0; k < o->n_runs; k++)
-            seen += !isnan(o->time[e * o->n_runs + k]);
-        if (seen * 2 <= o->n_runs)
+    for (size_t e = 0; e + 1 < o->n_pieces; e++)
+        if (segmentation_seen_by(o, e) * 2 <= o->n_runs)
             return false;
-    }
     return true;
 }
 
@@ -438,7 +430,7 @@ static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
     double least = fmin(o->piece[0].value[TRACE_FREQ], o->piece[o->n_pieces - 1].value[TRACE_FREQ]);
     for (size_t p = 1; p + 1 < o->n_pieces; p++) {
         struct piece *q = &o->piece[p];
-        double sigma = 1.2533 * o->noise[TRACE_FREQ] / sqrt(fmax(1, (double)q->samples));
+        double sigma = ROBUST_MEDIAN_ERROR * o->noise[TRACE_FREQ] / sqrt(fmax(1, (double)q->samples));
         double bound = CHAIN_SLOWER + clock_doubt(&r->clock) + COMMON_Z * sigma;
         q->slow_chain = !q->halt && log(least / q->value[TRACE_FREQ]) > bound;
     }
@@ -466,7 +458,7 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
             double at = o->time[(p - 1) * o->n_runs + k], d = o->time[p * o->n_runs + k] - at;
             if (!(d - middle > bound))
                 continue;
-            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted at %.0f us for %.1f us", at, d - middle);
+            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %.1f us at %.0f us", d - middle, at);
             for (size_t e = 0; e + 1 < o->n_pieces; e++)
                 o->time[e * o->n_runs + k] = NAN;
         }
@@ -528,10 +520,7 @@ static int keep_common_edges(const struct runs *r, struct segmentation *o, struc
     size_t went = 0;
     double least = r->clock.instant && !r->disturbed ? 0.5 : MINORITY;
     for (size_t e = 0; e + 1 < o->n_pieces;) {
-        size_t seen = 0;
-        for (size_t k = 0; k < o->n_runs; k++)
-            seen += !isnan(o->time[e * o->n_runs + k]);
-        if (seen >= least * (double)o->n_runs || o->edge[e].forced) {
+        if ((double)segmentation_seen_by(o, e) >= least * (double)o->n_runs || o->edge[e].forced) {
             e++;
             continue;
         }

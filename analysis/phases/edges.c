@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/phases/segmentation.h"
+#include "analysis/phases/edges.h"
 
 enum { WINDOW_HALF = 2, NEAR = 6 };
 #define STRONG_SNR 3.0 /* of one sample: a repetition then shows its own edge */
@@ -24,33 +24,20 @@ enum { WINDOW_HALF = 2, NEAR = 6 };
  * instructions tell by how much if the mean over these is better than this share of a period, or of 1 us. */
 #define MEAN_SOLVES 0.06
 
-static bool logarithmic(int c)
-{
-    return c == TRACE_FREQ || c == TRACE_IPC;
-}
-
 /* Steps that one sample of the channel shows over its noise. */
 static double snr(const struct runs *r, int c, const struct piece *a, const struct piece *b)
 {
     double v1 = a->value[c], v2 = b->value[c];
     if (!r->has[c] || isnan(v1) || isnan(v2))
         return 0;
-    double step = logarithmic(c) ? fabs(log(fmax(v2, 1e-4) / fmax(v1, 1e-4))) : fabs(v2 - v1);
+    double step = fabs(segmentation_difference(c, v1, v2));
     double floor = c == TRACE_VOLTS ? 2e-4 : 1e-3;
     return step / fmax(r->noise[c], floor);
 }
 
-static size_t first_after(const struct runs *r, const struct run_span *s, double t)
+static size_t sample_after(const struct runs *r, const struct run_span *s, double t)
 {
-    size_t lo = s->first, hi = s->first + s->n; /* the first sample that ends after t */
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (r->trace->time_us[mid] > t)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
+    return trace_first_after(r->trace, s->first, s->first + s->n, t);
 }
 
 /* For how much sample i speaks for the state `after` against `before` (log likelihood ratio, clipped). */
@@ -62,7 +49,7 @@ static double evidence(const struct runs *r, size_t i, const struct piece *befor
         if (!use[c] || isnan(r->trace->channel[c][i]))
             continue;
         double v = (double)r->trace->channel[c][i], v1 = before->value[c], v2 = after->value[c];
-        if (logarithmic(c)) {
+        if (segmentation_rule(c)->logarithm) {
             v = log(fmax(v, 1e-4));
             v1 = log(fmax(v1, 1e-4));
             v2 = log(fmax(v2, 1e-4));
@@ -136,7 +123,7 @@ double edges_place(const struct runs *r, size_t run, const struct piece *before,
     }
     if (best < 0)
         return NAN;
-    size_t a = first_after(r, s, lo), b = first_after(r, s, hi), at = first_after(r, s, guess);
+    size_t a = sample_after(r, s, lo), b = sample_after(r, s, hi), at = sample_after(r, s, guess);
     if (best_snr >= STRONG_SNR) {
         size_t from = a, to = b;
         if (!search) {
@@ -186,7 +173,7 @@ static double side_mean(const struct runs *r, int c, size_t a, size_t b)
         double v = (double)r->trace->channel[c][i];
         if (isnan(v) || r->invalid[i])
             continue;
-        sum += logarithmic(c) ? log(fmax(v, 1e-4)) : v;
+        sum += segmentation_rule(c)->logarithm ? log(fmax(v, 1e-4)) : v;
         n++;
     }
     return n ? sum / (double)n : NAN;
@@ -197,7 +184,7 @@ double edges_own_step(const struct runs *r, size_t run, int c, double lo, double
     const struct run_span *s = &r->run[run];
     if (!r->has[c])
         return NAN;
-    size_t a = first_after(r, s, lo) + 1, b = first_after(r, s, hi), at = first_after(r, s, t); /* at holds both */
+    size_t a = sample_after(r, s, lo) + 1, b = sample_after(r, s, hi), at = sample_after(r, s, t); /* at holds both */
     size_t from = at > a && at - a > side ? at - side : a, to = b > at + 1 && b - at - 1 > side ? at + 1 + side : b;
     if (from >= at || at + 1 >= to)
         return NAN;

@@ -53,8 +53,8 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
 /* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
 int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out);
 
-/* hints.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
-int warnings_short_throttle(const struct runs *r, const struct segmentation *o, struct phases *out);
+/* short_throttle.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
+int short_throttle_warn(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* Time at which repetition k of the segmentation begins and ends piece p, us; NaN = it does not show it. */
 double times_begin_in(const struct segmentation *o, size_t p, size_t k);
@@ -67,20 +67,13 @@ double times_end_in(const struct segmentation *o, size_t p, size_t k);
 struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
                               const bool *mask, double value);
 
-/* A steady phase, slow or not: what transitions lead from and to. */
-bool transitions_is_base(const struct phase *p);
-
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int volts_find(const struct trace *t, struct phases *out);
 
 /* A trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
 int volts_gather(const struct trace *t, struct trace *out);
 
-/* Adds a warning / a discarded repetition (printf). -1: out of memory. */
-int phases_warn(struct phases *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int phases_discard(struct phases *out, uint32_t run, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* The standard deviation of where one repetition alone places edge e of an segmentation, us. */
+/* The standard deviation of where one repetition alone places edge e of a segmentation, us. */
 double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e);
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "analysis/phases/findings.h"
 
-#define SAME_LEVEL 0.0035 /* relative */
-
 struct level {
     double ghz, weight, half;
     bool steady;
@@ -38,7 +36,7 @@ static int levels_descending(const void *a, const void *b)
 
 static double levels_half_of(const struct phase *p)
 {
-    double half = 0.5 * (p->freq_ghz.hi - p->freq_ghz.lo);
+    double half = estimate_half(&p->freq_ghz);
     return isnan(half) ? 0 : half;
 }
 
@@ -57,7 +55,7 @@ static int levels_nearest(const struct level *l, size_t n, double ghz)
  */
 static double limits_for(size_t phases)
 {
-    return gsl_cdf_ugaussian_Qinv(0.025 / (double)(phases ? phases : 1)) / 1.96;
+    return gsl_cdf_ugaussian_Qinv(0.025 / (double)(phases ? phases : 1)) / ESTIMATE_Z95;
 }
 
 /* The level that a phase cannot be told from, or -1; `limits` widens the phases' own. */
@@ -66,15 +64,15 @@ static int level_of(const struct level *l, size_t n, const struct phase *p, doub
     int i = levels_nearest(l, n, p->freq_ghz.value);
     if (i < 0)
         return -1;
-    double bound = fmax(SAME_LEVEL * l[i].ghz, limits * hypot(levels_half_of(p), l[i].half));
+    double bound = fmax(CLOCK_WANDERS * l[i].ghz, limits * hypot(levels_half_of(p), l[i].half));
     return fabs(l[i].ghz - p->freq_ghz.value) <= bound ? i : -1;
 }
 
 static void levels_join(struct level *l, const struct phase *p, double length)
 {
-    if (transitions_is_base(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
+    if (phases_is_base(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
         *l = (struct level){p->freq_ghz.value, length, levels_half_of(p), true};
-    else if (transitions_is_base(p) == l->steady) {
+    else if (phases_is_base(p) == l->steady) {
         l->ghz += (p->freq_ghz.value - l->ghz) * length / (l->weight + length);
         l->weight += length;
     }
@@ -92,7 +90,7 @@ static int publish(const struct level *l, size_t n, struct phases *out)
     for (size_t i = 0; i < n; i++) {
         double half = l[i].half > 0 ? l[i].half : NAN;
         out->levels_ghz[i] = l[i].ghz;
-        out->levels[i] = (struct estimate){l[i].ghz, l[i].ghz - half, l[i].ghz + half};
+        out->levels[i] = estimate_around(l[i].ghz, half);
     }
     out->n_levels = n;
     return 0;
@@ -148,8 +146,8 @@ static bool merge_one(struct segmentation *o, struct phases *out)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         const struct phase *a = &out->phases[e], *b = a + 1;
-        if (!transitions_is_base(a) || !transitions_is_base(b) || a->level != b->level || a->level < 0 ||
-            !out->n_levels || !only_the_clock_changes(o, e))
+        if (!phases_is_base(a) || !phases_is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
+            !only_the_clock_changes(o, e))
             continue;
         if (apart(a->freq_ghz.value, levels_half_of(a), b->freq_ghz.value, levels_half_of(b),
                   limits_for(out->n_phases)))
@@ -185,7 +183,7 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
         if (i >= 0)
             levels_join(&l[i], ph, order[k].length);
         else
-            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, levels_half_of(ph), transitions_is_base(ph)};
+            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, levels_half_of(ph), phases_is_base(ph)};
     }
     if (n)
         qsort(l, n, sizeof *l, levels_descending);
@@ -214,7 +212,7 @@ void levels_hold(const struct segmentation *o, struct phases *out)
         double half = levels_half_of(ph);
         ph->freq_ghz.lo -= o->piece[p].spread_ghz;
         ph->freq_ghz.hi += o->piece[p].spread_ghz;
-        if (!transitions_is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
+        if (!phases_is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
             continue;
         struct estimate *level = &out->levels[ph->level];
         double own = fmin(level->hi - level->value, level->value - level->lo); /* one side may be wider by now */

@@ -22,10 +22,10 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
-#define WINDOW 0.03        /* relative: values as near to each other are one ... */
-#define WINDOW_SIGMAS 4.0  /* ... or nearer than this */
+#define WINDOW_SIGMAS 4.0  /* rates nearer than this, or than NEIGHBOUR_WINDOW, are one */
 #define WINDOW_MOST 0.12   /* noisier recordings tell nothing */
 #define ALONE_LEAST 0.006  /* relative: of long samples, below the full rate: those still count as left alone */
 #define WILD 0.01          /* share of samples above the full rate that count as wild */
@@ -33,7 +33,6 @@ enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define SLOW_LEAST 0.04    /* share of disturbed samples */
 #define ANOTHER 0.25       /* of the logarithm of a factor: so far off it is another one ... */
 #define ANOTHER_SIGMAS 3.0 /* ... beyond what readings scatter */
-#define SLOWED 0.004       /* relative: of chains, as for a step of the frequency */
 #define LEFT 0.03          /* of the readings: so many may be disturbed of those that seem not to be */
 #define DOUBT_TOLD 0.002
 #define MIXED 0.1        /* share of samples, and of repetitions */
@@ -87,25 +86,23 @@ static int make_grid(const struct runs *r, double switch_us, const float *rate, 
     return 0;
 }
 
-static int neighbour_descending(const void *a, const void *b)
+size_t neighbour_fastest(const double *x, size_t stride, size_t n, double share, double window)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x > y ? -1 : x < y;
+    size_t need = (size_t)ceil(share * (double)n);
+    for (size_t i = (size_t)(WILD * (double)n); i + need <= n; i++)
+        if (x[(i + need - 1) * stride] >= x[i * stride] * (1 - window))
+            return i;
+    return SIZE_MAX;
 }
 
 /* The highest value that enough of the n values, which it sorts, are near to; NaN: none. */
 static double neighbour_full_rate(double *x, size_t n, double window)
 {
-    qsort(x, n, sizeof *x, neighbour_descending);
-    size_t need = (size_t)ceil(FULL_LEAST * (double)n);
-    for (size_t i = (size_t)(WILD * (double)n); i + need <= n; i++)
-        if (x[i + need - 1] >= x[i] * (1 - window)) {
-            size_t end = i;
-            while (end < n && x[end] >= x[i] * (1 - window))
-                end++;
-            return 0.5 * (x[(i + end) / 2] + x[(i + end - 1) / 2]);
-        }
-    return NAN;
+    qsort(x, n, sizeof *x, order_double_descending);
+    size_t i = neighbour_fastest(x, 1, n, FULL_LEAST, window), end = i;
+    while (end < n && x[end] >= x[i] * (1 - window))
+        end++;
+    return i < n ? 0.5 * (x[(i + end) / 2] + x[(i + end - 1) / 2]) : NAN;
 }
 
 /*
@@ -207,7 +204,8 @@ static struct chains judge_chains(const struct trace *t, const struct clock_read
     }
     double kernel = log(mean[1] / mean[0]), chain = log(ghz[1] / ghz[0]);
     double slower = fmax(0, ghz[0] / ghz[1] - 1);
-    struct chains c = {fabs(chain - kernel) > fmax(ANOTHER * fabs(kernel), ANOTHER_SIGMAS * noise), slower > SLOWED, 0};
+    struct chains c = {fabs(chain - kernel) > fmax(ANOTHER * fabs(kernel), ANOTHER_SIGMAS * noise),
+                       slower > CLOCK_STEP_LEAST, 0};
     if (c.other || is_mixed(t, rate, sample, n, below))
         c.doubt = (c.other && c.slowed ? LEFT : share) * slower;
     return c;
@@ -253,7 +251,7 @@ static double undisturbed(const struct runs *r, const struct grid *g, size_t bin
     double alone = (1 - share) * (double)n;
     if (alone < 3)
         return NAN;
-    qsort(x, n, sizeof *x, neighbour_descending);
+    qsort(x, n, sizeof *x, order_double_descending);
     return x[(size_t)(alone / 2)];
 }
 
@@ -398,7 +396,7 @@ static int find_by(const struct runs *r, double switch_us, const float *rate, do
                    struct neighbour *out)
 {
     struct grid g = {0};
-    double window = fmax(WINDOW, WINDOW_SIGMAS * noise), *x = NULL;
+    double window = fmax(NEIGHBOUR_WINDOW, WINDOW_SIGMAS * noise), *x = NULL;
     int bad = window <= WINDOW_MOST && make_grid(r, switch_us, rate, &g);
     if (!bad && g.sample) {
         x = malloc(2 * (g.at_switch + 1) * g.runs * sizeof *x);
@@ -458,7 +456,7 @@ int neighbour_mark(const struct trace *t, bool *marked, double *doubt)
         if (!isnan(rate[i]))
             sample[n++] = i;
     /* bouts shorter than a sample leave no two alike: only the clock's part is known of what they scatter by */
-    double window = bad ? INFINITY : fmax(WINDOW, WINDOW_SIGMAS * steps_noise(t, x));
+    double window = bad ? INFINITY : fmax(NEIGHBOUR_WINDOW, WINDOW_SIGMAS * steps_noise(t, x));
     if (!bad && window <= WINDOW_MOST && two_rates(rate, sample, n, window, x, &full, &below, &slow))
         c = judge_chains(t, &clock, rate, sample, n, below, x);
     *doubt = c.doubt;

@@ -18,6 +18,15 @@ struct neighbour {
     float *freq;   /* ... and the frequency, where they slow what tells it */
 };
 
+#define NEIGHBOUR_WINDOW 0.03 /* relative: rates as near to each other are one */
+
+/*
+ * Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone. The first
+ * of n rates, in descending order and `stride` apart, from which on a `share` of all, or more, are within `window`
+ * (relative) of each other, but for one in a hundred, which may be wild. SIZE_MAX: none.
+ */
+size_t neighbour_fastest(const double *x, size_t stride, size_t n, double share, double window);
+
 /*
  * Looks for disturbed samples in the stretch before the switch (us), where one kernel has settled and its rate should
  * be one value, and then in all of the recording. Nothing is found where the switch is not known (NaN), with fewer than

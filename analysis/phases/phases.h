@@ -10,15 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/trace.h"
+#include "analysis/stats/estimate.h"
+#include "trace/discarded.h"
 
 enum phase_kind { PHASE_STEADY, PHASE_THROTTLE, PHASE_HALT, PHASE_SLOW, PHASE_RAMP, PHASE_UNKNOWN };
 const char *phases_kind_name(enum phase_kind k);
-
-/* A value with its 95 % limits; all NaN = not measured. */
-struct estimate {
-    double value, lo, hi;
-};
 
 enum { PHASE_MODES_MAX = 4 };
 /* One mode of a duration that is not unimodal (one relaxation period against two). */
@@ -27,10 +23,10 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
-/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/held.h):
+/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/switch_cost.h):
  * nothing, or it is not known; a part, there is throttling besides; most, there may be something besides; all, and
  * nothing is left undecided. */
-enum of_switch { OF_SWITCH_NOT, OF_SWITCH_PARTLY, OF_SWITCH_MOSTLY, OF_SWITCH_ALL };
+enum switch_explains { EXPLAINS_NOTHING, EXPLAINS_PART, EXPLAINS_MOST, EXPLAINS_ALL };
 
 struct phase {
     enum phase_kind kind;
@@ -49,8 +45,8 @@ struct phase {
     /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
      * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
     struct estimate from_ghz, to_ghz, tau_us;
-    char why[160];            /* for unknown: the reason */
-    enum of_switch of_switch; /* of unknown */
+    char why[160];                        /* for unknown: the reason */
+    enum switch_explains switch_explains; /* of unknown */
 };
 
 struct transition {
@@ -59,11 +55,6 @@ struct transition {
     double from_ghz, to_ghz;
     unsigned halts;
     size_t agreeing_runs;
-};
-
-struct discarded_run {
-    uint32_t run;
-    char why[120];
 };
 
 /* A step of the core voltage. */
@@ -100,18 +91,25 @@ struct phases {
     double detectable_halt_us; /* shortest halt */
 };
 
-struct phases_options {
-    uint64_t seed;      /* of the bootstrap */
-    unsigned resamples; /* bootstrap resamples, 0 = default */
-};
-
-/* Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or -1 with one line in `why`. */
-int phases_find(const struct trace *t, const struct phases_options *o, struct phases *out, char *why, size_t why_size);
 void phases_free(struct phases *p);
+
+/* Adds a warning (printf), behind the others or, of a text as it is, ahead of them. 0, or -1: out of memory. */
+int phases_warn(struct phases *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int phases_warn_first(struct phases *p, const char *text);
+/* Adds a discarded repetition and its reason (printf). 0, or -1: out of memory. */
+int phases_discard(struct phases *out, uint32_t run, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Whether the repetition of this number is among the discarded ones. */
 bool phases_discarded(const struct phases *p, uint32_t run);
+/*
+ * Adds the repetitions that were invalid while they were recorded (trace/discarded.h): discarded, in order of their
+ * numbers, and counted in `runs`. Entries that cannot be read are left out with a warning. 0, or -1: out of memory.
+ */
+int phases_add_discarded(const struct trace *t, struct phases *p);
 
-/* The phases file, JSON text allocated with malloc, ending in a newline; NULL when out of memory. */
-char *phases_to_json(const struct phases *p);
+/* Adds a transition, in order of their times. 0, or -1: out of memory. */
+int phases_add_transition(struct phases *p, struct transition t);
+
+/* A steady phase, slow or not: what transitions lead from and to. */
+bool phases_is_base(const struct phase *p);
 
 #endif

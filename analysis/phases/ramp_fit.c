@@ -8,7 +8,6 @@
 
 enum { TO, STEP, LOG_TAU, BEGIN, PARAMETERS }; /* STEP: from - to */
 enum { TAUS = 24, BEGINS = 24, ITERATIONS = 100, POINTS_LEAST = 12, GRID_POINTS = 200 };
-#define Z_95 1.96            /* there are always many points: Student's t is not needed */
 #define TAU_LONGEST 8.0      /* times the span of the points: beyond that a ramp is a straight line */
 #define CORRELATION_MOST 0.9 /* of residuals next to each other */
 
@@ -19,7 +18,7 @@ struct points {
     bool free_begin;
 };
 
-static double ramp_fit_decay(double x, double tau)
+double ramp_decay(double x, double tau)
 {
     return x <= 0 ? 1 : exp(-x / tau);
 }
@@ -29,8 +28,7 @@ double ramp_decay_integral(double x, double tau)
     return x <= 0 ? x : tau > 0 ? tau * -expm1(-x / tau) : 0;
 }
 
-/* d/d(log tau) of that. */
-static double ramp_fit_integral_slope(double x, double tau)
+double ramp_decay_integral_slope(double x, double tau)
 {
     return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * exp(-x / tau));
 }
@@ -39,13 +37,13 @@ static double shape(const struct points *p, double t, double begin, double tau)
 {
     double x = t - begin, half = 0.5 * p->width;
     if (!(half > 0))
-        return ramp_fit_decay(x, tau);
+        return ramp_decay(x, tau);
     return (ramp_decay_integral(x + half, tau) - ramp_decay_integral(x - half, tau)) / p->width;
 }
 
 double ramp_value(const struct ramp_fit *f, double t)
 {
-    return f->to.value + (f->from.value - f->to.value) * ramp_fit_decay(t - f->begin.value, f->tau.value);
+    return f->to.value + (f->from.value - f->to.value) * ramp_decay(t - f->begin.value, f->tau.value);
 }
 
 /* The best TO and STEP for a given shape, a straight line over it, by some of the points. Returns the sum of squared
@@ -110,11 +108,11 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
     for (size_t i = 0; i < p->n; i++) {
         double since = p->t[i] - begin, half = 0.5 * p->width, later, slower;
         if (half > 0) {
-            later = (ramp_fit_decay(since - half, tau) - ramp_fit_decay(since + half, tau)) / p->width;
-            slower = (ramp_fit_integral_slope(since + half, tau) - ramp_fit_integral_slope(since - half, tau)) /
+            later = (ramp_decay(since - half, tau) - ramp_decay(since + half, tau)) / p->width;
+            slower = (ramp_decay_integral_slope(since + half, tau) - ramp_decay_integral_slope(since - half, tau)) /
                      p->width;
         } else {
-            later = since > 0 ? ramp_fit_decay(since, tau) / tau : 0;
+            later = since > 0 ? ramp_decay(since, tau) / tau : 0;
             slower = later * fmax(0, since);
         }
         gsl_matrix_set(j, i, TO, 1);
@@ -126,9 +124,13 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
     return GSL_SUCCESS;
 }
 
-/* By how much residuals that resemble their neighbours widen the limits: as many independent ones as an autoregressive
- * process of the first order has (Box and Jenkins). */
-static double ramp_fit_inflation(const gsl_vector *f)
+double ramp_widening(double squares, double lagged)
+{
+    double rho = squares > 0 ? fmin(fmax(lagged / squares, 0), CORRELATION_MOST) : 0;
+    return sqrt((1 + rho) / (1 - rho));
+}
+
+static double ramp_fit_widening(const gsl_vector *f)
 {
     double squares = 0, lagged = 0;
     for (size_t i = 0; i < f->size; i++) {
@@ -136,15 +138,12 @@ static double ramp_fit_inflation(const gsl_vector *f)
         squares += now * now;
         lagged += i ? now * gsl_vector_get(f, i - 1) : 0;
     }
-    double rho = squares > 0 ? fmin(fmax(lagged / squares, 0), CORRELATION_MOST) : 0;
-    return sqrt((1 + rho) / (1 - rho));
+    return ramp_widening(squares, lagged);
 }
 
 static struct estimate ramp_fit_with_limits(double value, double half)
 {
-    if (!isfinite(half))
-        half = INFINITY;
-    return (struct estimate){value, value - half, value + half};
+    return estimate_around(value, isfinite(half) ? half : INFINITY);
 }
 
 static void read_result(const gsl_multifit_nlinear_workspace *w, const gsl_matrix *covar, const struct points *p,
@@ -155,14 +154,14 @@ static void read_result(const gsl_multifit_nlinear_workspace *w, const gsl_matri
     out->rss = 0;
     for (size_t i = 0; i < p->n; i++)
         out->rss += pow(gsl_vector_get(f, i), 2);
-    variance = out->rss / dof * pow(ramp_fit_inflation(f), 2);
+    variance = out->rss / dof * pow(ramp_fit_widening(f), 2);
     for (size_t i = 0; i < x->size; i++)
-        half[i] = Z_95 * sqrt(variance * gsl_matrix_get(covar, i, i));
+        half[i] = ESTIMATE_Z95 * sqrt(variance * gsl_matrix_get(covar, i, i));
     double to = gsl_vector_get(x, TO), step = gsl_vector_get(x, STEP), tau = exp(gsl_vector_get(x, LOG_TAU));
     double from_variance = gsl_matrix_get(covar, TO, TO) + gsl_matrix_get(covar, STEP, STEP) +
                            2 * gsl_matrix_get(covar, TO, STEP);
     out->to = ramp_fit_with_limits(to, half[TO]);
-    out->from = ramp_fit_with_limits(to + step, Z_95 * sqrt(fmax(0, variance * from_variance)));
+    out->from = ramp_fit_with_limits(to + step, ESTIMATE_Z95 * sqrt(fmax(0, variance * from_variance)));
     out->begin = ramp_fit_with_limits(begin_of(x, p), p->free_begin ? half[BEGIN] : 0);
     out->tau = (struct estimate){tau, tau * exp(-half[LOG_TAU]), tau * exp(half[LOG_TAU])};
 }

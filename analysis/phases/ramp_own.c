@@ -7,12 +7,10 @@
 
 enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
 enum { ITERATIONS = 120, TURNS = 4 };
-#define Z_95 1.96
 #define SPREAD_LEAST 0.02 /* of a reading's length */
 #define DAMPING_MOST 1e8
 #define CONVERGED 1e-7 /* relative change of the sum of squares */
 #define SETTLED 0.003  /* relative change of the spread */
-#define CORRELATION_MOST 0.9
 
 /* ---- the curve ---- */
 
@@ -21,23 +19,12 @@ struct slopes {
     double slower, later; /* its derivatives by log(tau) and by the beginning */
 };
 
-static double ramp_own_decay(double x, double tau)
-{
-    return x <= 0 ? 1 : exp(-x / tau);
-}
-
-/* d/d(log tau) of ramp_decay_integral(). */
-static double ramp_own_integral_slope(double x, double tau)
-{
-    return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * exp(-x / tau));
-}
-
 static struct slopes slopes_at(const struct ramp_reading *x, double begin, double tau)
 {
     double a = x->from - begin, b = x->to - begin, us = b - a;
     return (struct slopes){(ramp_decay_integral(b, tau) - ramp_decay_integral(a, tau)) / us,
-                           (ramp_own_integral_slope(b, tau) - ramp_own_integral_slope(a, tau)) / us,
-                           (ramp_own_decay(a, tau) - ramp_own_decay(b, tau)) / us};
+                           (ramp_decay_integral_slope(b, tau) - ramp_decay_integral_slope(a, tau)) / us,
+                           (ramp_decay(a, tau) - ramp_decay(b, tau)) / us};
 }
 
 /* ---- normal equations ---- */
@@ -203,8 +190,8 @@ static double doubt_of_begins(const struct ramp_readings *s, const struct equati
     return sum / (double)s->n_runs;
 }
 
-/* By how much residuals that resemble their neighbours widen the limits (as in ramp_fit.c). */
-static double ramp_own_inflation(const struct ramp_readings *s, const struct state *at)
+/* By how much residuals that resemble their neighbours widen the limits (ramp_fit.h). */
+static double ramp_own_widening(const struct ramp_readings *s, const struct state *at)
 {
     double all = 0, lagged = 0, tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
@@ -217,13 +204,7 @@ static double ramp_own_inflation(const struct ramp_readings *s, const struct sta
             last = r;
         }
     }
-    double rho = all > 0 ? fmin(fmax(lagged / all, 0), CORRELATION_MOST) : 0;
-    return sqrt((1 + rho) / (1 - rho));
-}
-
-static struct estimate about(double value, double half)
-{
-    return (struct estimate){value, value - half, value + half};
+    return ramp_widening(all, lagged);
 }
 
 /* Beginnings are drawn to their mean by as much as they are not known: they are spread again, so that the limits of
@@ -233,7 +214,7 @@ static void spread_again(const struct ramp_readings *s, double half, struct stat
     double seen = 0, n = (double)s->n_runs;
     for (size_t k = 0; k < s->n_runs; k++)
         seen += pow(at->begin[k] - at->p[BEGIN], 2) / n;
-    double factor = seen > 0 ? half / Z_95 * sqrt(n / seen) : 1;
+    double factor = seen > 0 ? half / ESTIMATE_Z95 * sqrt(n / seen) : 1;
     for (size_t k = 0; k < s->n_runs && factor > 1; k++)
         at->begin[k] = at->p[BEGIN] + factor * (at->begin[k] - at->p[BEGIN]);
 }
@@ -270,11 +251,11 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
     double c[COMMON][COMMON];
     if (!covariance(s, e, weight, 0, c))
         return 1;
-    double unit = Z_95 * sqrt(variance) * ramp_own_inflation(s, now), tau = exp(now->p[LOG_TAU]);
+    double unit = ESTIMATE_Z95 * sqrt(variance) * ramp_own_widening(s, now), tau = exp(now->p[LOG_TAU]);
     double half_tau = unit * sqrt(fmax(0, c[LOG_TAU][LOG_TAU]));
-    out->fit.to = about(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
-    out->fit.from = about(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
-    out->fit.begin = about(now->p[BEGIN], fixed ? 0 : unit * sqrt(fmax(0, c[BEGIN][BEGIN])));
+    out->fit.to = estimate_around(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
+    out->fit.from = estimate_around(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
+    out->fit.begin = estimate_around(now->p[BEGIN], fixed ? 0 : unit * sqrt(fmax(0, c[BEGIN][BEGIN])));
     double blurred = fixed ? 0 : doubt_of_begins(s, e, weight, variance);
     out->fit.tau = (struct estimate){tau, tau * exp(-half_tau), sqrt(pow(tau * exp(half_tau), 2) + blurred)};
     out->fit.rss = e->rss;

@@ -40,7 +40,7 @@ struct phase ramp_phase(const struct piece *piece, enum phase_kind kind)
 struct estimate ramp_widened(const struct estimate *e, double half)
 {
     double all = hypot(half, e->hi - e->value);
-    return (struct estimate){e->value, e->value - all, e->value + all};
+    return estimate_around(e->value, all);
 }
 
 int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,

@@ -26,13 +26,12 @@ enum {
     AROUND = 200,     /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
     REST_PERIODS = 20 /* a shorter rest of a stretch belongs to its ramp */
 };
-#define LEAST_CHANGE 0.004    /* relative: as for a step of the frequency */
-#define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
-#define TAU_PERIODS 8.0       /* a shorter time constant is not told from a step */
-#define TAU_KNOWN 3.0         /* a time constant whose limits reach farther is not known */
-#define CLEARLY 20.0          /* by which Schwarz's criterion must be better */
+#define LEAST_CHANGE_FEW                                                                                               \
+    0.01 /* relative, in place of CLOCK_STEP_LEAST where too few repetitions tell it from their own drifting */
+#define TAU_PERIODS 8.0 /* a shorter time constant is not told from a step */
+#define TAU_KNOWN 3.0   /* a time constant whose limits reach farther is not known */
+#define CLEARLY 20.0    /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
-#define Z_95 1.96
 #define DISTORTED 2.718  /* after one time constant 1/e of the step is left: an error counts e times as much there */
 #define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
@@ -72,16 +71,10 @@ static double at(const struct stretch *s, size_t bin)
 static void add_samples(const struct runs *r, const struct run_span *span, size_t k, struct stretch *s)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
-    size_t first = span->first, past = span->first + span->n;
-    while (first < past) { /* the first sample that ends within it */
-        size_t middle = first + (past - first) / 2;
-        if (r->trace->time_us[middle] > s->begin)
-            past = middle;
-        else
-            first = middle + 1;
-    }
+    size_t past = span->first + span->n;
     /* samples at the ends may hold some of the states beyond */
-    for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= s->end - r->period; i++) {
+    for (size_t i = trace_first_after(r->trace, span->first, past, s->begin);
+         i < past && r->trace->time_us[i] <= s->end - r->period; i++) {
         double t = r->trace->time_us[i] - (r->clock.instant ? 0 : 0.5 * (double)r->dt[i]);
         if (r->trace->time_us[i] - (double)r->dt[i] < s->begin + r->period || r->invalid[i] || !(freq[i] > 0))
             continue;
@@ -202,7 +195,7 @@ static bool ramps_moves(const struct runs *r, const struct stretch *s)
     for (size_t i = 0; i < s->n_runs * s->n_bins; i++)
         samples += s->count[i];
     double noise = r->noise[TRACE_FREQ] / sqrt(fmax(1, (double)samples / (double)parts));
-    return most - least > fmax(0.5 * LEAST_CHANGE, MOVES_SIGMAS * noise) * most;
+    return most - least > fmax(0.5 * CLOCK_STEP_LEAST, MOVES_SIGMAS * noise) * most;
 }
 
 /* ---- how well it is described ---- */
@@ -360,7 +353,7 @@ static size_t shown_by(const struct stretch *s, const struct ramp_fit *f)
 static int fit_stretch(const struct runs *r, const struct stretch *s, const struct phases *out, size_t p, size_t q,
                        struct ramp_fit *best, size_t *runs)
 {
-    double best_criterion = INFINITY, least = s->n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : LEAST_CHANGE;
+    double best_criterion = INFINITY, least = s->n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : CLOCK_STEP_LEAST;
     bool free_begin = false;
     *runs = 0;
     for (int is_free = 0; is_free < 2; is_free++) {
@@ -407,7 +400,7 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
     for (size_t i = 0; i < n; i++)
         part[i].phase = ramp_phase(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
     struct phase *ramp = &part[before].phase;
-    double doubt = Z_95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
+    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
     double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
     ramp->from_ghz = ramp_widened(&f->from, hypot(s->mean_half, doubt * f->from.value));
     ramp->to_ghz = ramp_widened(&f->to, hypot(s->mean_half, doubt * f->to.value));
@@ -419,7 +412,7 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
 
 static bool eligible(const struct segmentation *o, const struct phases *out, size_t p)
 {
-    return transitions_is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
+    return phases_is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
 }
 
 /* The last of the phases from p on that are of its kind, with nothing but the frequency changing between them. */
@@ -481,7 +474,7 @@ static void take_off_rests(struct phases *out)
         const struct phase *ramp = &out->phases[p];
         struct estimate *ghz = &out->phases[p + 1].freq_ghz;
         double tau = ramp->tau_us.value, us = out->phases[p + 1].duration_us.value;
-        if (ramp->kind != PHASE_RAMP || !transitions_is_base(&out->phases[p + 1]) || !(us > 0))
+        if (ramp->kind != PHASE_RAMP || !phases_is_base(&out->phases[p + 1]) || !(us > 0))
             continue;
         double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
         double rest = left * tau / us * (1 - exp(-us / tau));
@@ -497,7 +490,7 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
         if (ph->kind != PHASE_RAMP)
             continue;
         double us = ph->duration_us.value, tau = ph->tau_us.value;
-        bool whole = p + 1 < out->n_phases && transitions_is_base(&out->phases[p + 1]);
+        bool whole = p + 1 < out->n_phases && phases_is_base(&out->phases[p + 1]);
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};

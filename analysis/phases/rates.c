@@ -13,12 +13,11 @@
 #include <stdlib.h>
 
 #include "analysis/phases/findings.h"
+#include "analysis/phases/neighbour.h"
 #include "analysis/stats/robust.h"
 
 enum { RUNS_LEAST = 4, KINDS_FROM = 10, BLOCK = 12, BLOCK_LEAST = 3, BLOCKS_MOST = 20000 };
-#define WINDOW 0.03    /* relative: rates as near to each other are one */
-#define FULL_LEAST 0.2 /* of the blocks are at the full rate, and ... */
-#define WILD 0.01      /* ... so many seem to be above it */
+#define FULL_LEAST 0.2 /* of the blocks are at the full rate */
 
 struct block {
     double rate, ipc;
@@ -77,11 +76,8 @@ static int fastest_first(const void *a, const void *b)
 static double rates_full_rate(struct blocks *a)
 {
     qsort(a->b, a->n, sizeof *a->b, fastest_first);
-    size_t need = (size_t)ceil(FULL_LEAST * (double)a->n);
-    for (size_t i = (size_t)(WILD * (double)a->n); i + need <= a->n; i++)
-        if (a->b[i + need - 1].rate >= a->b[i].rate * (1 - WINDOW))
-            return a->b[i + need / 2].rate;
-    return NAN;
+    size_t i = neighbour_fastest(&a->b->rate, sizeof *a->b / sizeof a->b->rate, a->n, FULL_LEAST, NEIGHBOUR_WINDOW);
+    return i < a->n ? a->b[i + (size_t)ceil(FULL_LEAST * (double)a->n) / 2].rate : NAN;
 }
 
 /* What blocks that are left alone tell together; NaN: too few. */
@@ -92,7 +88,7 @@ static double common_ipc(struct blocks *a)
         return NAN;
     double full = a->n < KINDS_FROM ? NAN : rates_full_rate(a); /* too few are of one kind */
     for (size_t i = 0; i < a->n; i++)
-        if (isnan(full) || fabs(a->b[i].rate / full - 1) < 2 * WINDOW)
+        if (isnan(full) || fabs(a->b[i].rate / full - 1) < 2 * NEIGHBOUR_WINDOW)
             a->x[m++] = a->b[i].ipc;
     return robust_centre(a->x, m, a->x + a->n);
 }

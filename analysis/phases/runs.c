@@ -138,7 +138,7 @@ static void lost_time(double dt, double speed, double before, double after, doub
 
 static bool runs_differs(double a, double b, double noise, size_t n)
 {
-    double bound = fmax(0.004, 5.5 * 1.2533 * noise * sqrt(2.0 / (double)(n ? n : 1))); /* medians: sqrt(pi/2) */
+    double bound = fmax(CLOCK_STEP_LEAST, 5.5 * ROBUST_MEDIAN_ERROR * noise * sqrt(2.0 / (double)(n ? n : 1)));
     return !isnan(a) && !isnan(b) && fabs(log(a / b)) > bound;
 }
 
@@ -397,7 +397,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
         return -1;
     r->clock = clock_reading_of(t);
     for (int c = 0; c < TRACE_CHANNELS; c++) {
-        bool relative = c == TRACE_FREQ || c == TRACE_IPC;
+        bool relative = c == TRACE_FREQ || c == TRACE_IPC; /* as in struct runs */
         for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
             r->has[c] = !isnan(t->channel[c][i]);
         if (r->has[c])
@@ -423,4 +423,33 @@ void runs_free(struct runs *r)
     free(r->gap);
     free(r->by_begin);
     memset(r, 0, sizeof *r);
+}
+
+bool runs_gap_is_halt(const struct runs *r, const struct gap *g)
+{
+    if (g->running)
+        return false;
+    if (g->level_changes)
+        return true;
+    double step = fabs(log(g->freq_after / g->freq_before));
+    if (!g->soft && fabs(g->lost - r->typical_lost) < fmax(r->period, 0.15 * r->typical_lost) &&
+        step > 0.5 * r->typical_step && step < 1.5 * r->typical_step)
+        return true; /* as long as the others and with a step like theirs, if not above the noise */
+    if (r->n < 3)
+        return false;
+    size_t same = 0, lo = 0, hi = r->n_gaps; /* repetitions that lose time here: the gaps that begin early enough ... */
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (r->gap[r->by_begin[mid]].begin > g->begin - r->longest)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    for (size_t k = lo; k < r->n_gaps && r->gap[r->by_begin[k]].begin < g->end; k++) { /* ... to end within this one */
+        const struct gap *o = &r->gap[r->by_begin[k]];
+        bool alike = fabs(o->lost - g->lost) < fmax(2 * r->period, 0.3 * g->lost);
+        if (o->end > g->begin && alike) /* gaps of one repetition do not overlap: each counts for one */
+            same++;
+    }
+    return same >= 2 && same * 2 > r->n;
 }

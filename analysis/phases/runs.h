@@ -5,8 +5,7 @@
  *
  * A halted core retires nothing and its counters stand still: a sample that spans a halt is long and its mean frequency
  * low. An interruption of a program whose counters run in user mode only looks the same; what tells them apart is the
- * frequency on both sides and whether it comes back at the same place in other repetitions. So this file only finds
- * lost time; segmentation.c judges it.
+ * frequency on both sides and whether it comes back at the same place in other repetitions.
  */
 #ifndef CHARACTERIZE_RUNS_H
 #define CHARACTERIZE_RUNS_H
@@ -66,5 +65,8 @@ struct runs {
 /* Prepares the repetitions that hold anything but scattered voltage readings. 0, or -1: out of memory. */
 int runs_prepare(const struct trace *t, struct runs *r);
 void runs_free(struct runs *r);
+
+/* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
+bool runs_gap_is_halt(const struct runs *r, const struct gap *g);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum {
     NEAR = 4, /* samples that a cut may move at a time */
@@ -279,19 +280,13 @@ static int propose(const struct clean *c, size_t w, const struct segment_rule *r
     return best ? add_position(p, best) : 0;
 }
 
-static int segment_ascending(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int propose_all(const struct clean *c, const struct segment_rule *rule, struct positions *p)
 {
     for (size_t w = 3; w <= SCALE_MAX && 2 * w <= c->n; w = w < 4 ? 4 : 2 * w)
         if (propose(c, w, rule, p))
             return -1;
     if (p->n)
-        qsort(p->at, p->n, sizeof *p->at, segment_ascending);
+        qsort(p->at, p->n, sizeof *p->at, order_size);
     size_t m = 0;
     for (size_t i = 0; i < p->n; i++)
         if (!m || p->at[i] > p->at[m - 1])
@@ -419,7 +414,7 @@ static int propose_again(const struct positions *candidates, const struct segmen
             return -1;
     }
     if (p->n > before)
-        qsort(p->at, p->n, sizeof *p->at, segment_ascending);
+        qsort(p->at, p->n, sizeof *p->at, order_size);
     return 0;
 }
 

@@ -3,13 +3,14 @@
  * The segmentation of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one
  * ends and the next begins (private to analysis/).
  */
-#ifndef CHARACTERIZE_OUTLINE_H
-#define CHARACTERIZE_OUTLINE_H
+#ifndef CHARACTERIZE_SEGMENTATION_H
+#define CHARACTERIZE_SEGMENTATION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/phases/runs.h"
+#include "analysis/phases/segment.h"
 
 struct piece {
     bool halt;
@@ -41,12 +42,15 @@ struct segmentation {
     bool *other_ghz; /* [n_runs]: ran at another frequency than most from beginning to end; NULL: none is known to */
 };
 
-/*
- * The segmentation of the repetitions run[0..n) taken together (n >= 1): the medians over repetitions on a common time
- * line find the pieces, each repetition places its own edges. Repetitions that pause for long have no useful time line
- * in common: *o is then empty. Returns 0, or -1: out of memory.
- */
-int segmentation_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct segmentation *o);
+/* What counts as a step of channel c. */
+const struct segment_rule *segmentation_rule(int c);
+/* From one value of channel c to another: a logarithm where its rule is one, else a difference. */
+double segmentation_difference(int c, double from, double to);
+/* Which way channel c steps from one piece to the next: -1, 0 (too little, or not measured), 1. */
+signed char segmentation_change(int c, const struct piece *a, const struct piece *b);
+/* Whether anything changes at such an edge, or another kernel begins. */
+bool segmentation_differs(const struct edge_kind *k);
+
 void segmentation_free(struct segmentation *o);
 /* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
 int segmentation_copy(const struct segmentation *o, struct segmentation *out);
@@ -68,31 +72,12 @@ double segmentation_step(const struct segmentation *o, size_t e, int c, double *
 /* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
 double segmentation_edge_time(const struct segmentation *o, size_t e);
 
+/* How many repetitions show edge e. */
+size_t segmentation_seen_by(const struct segmentation *o, size_t e);
+
 /* Forgets edge e and joins the pieces on its sides. */
 void segmentation_forget_edge(struct segmentation *o, size_t e);
 /* Forgets the halt that is piece p: its two edges become one, in the middle. */
 void segmentation_forget_halt(struct segmentation *o, size_t p);
-
-/* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
-bool segmentation_gap_is_halt(const struct runs *r, const struct gap *g);
-
-/*
- * Where a halt in gap g begins and how long it lasts: cycle accounting with the speeds of the pieces before and after.
- * known: when it begins if that is known, else NaN.
- */
-void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
-                      double known, double *begin, double *length);
-
-/*
- * By how much channel c of a repetition changes at time t, between lo and hi: the mean of up to `side` samples after
- * less that of as many before, relative for frequency and IPC. NaN where there are none.
- */
-enum { NEAR_SIDE = 20 };
-double edges_own_step(const struct runs *r, size_t run, int c, double lo, double t, double hi, size_t side);
-
-/* Where repetition `run` goes from the state `before` to `after` between the times lo and hi, near `guess`; NaN if it
- * does not. `search`: anywhere in between, not only near the guess. */
-double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
-                   const struct edge_kind *kind, double lo, double hi, double guess, bool search);
 
 #endif

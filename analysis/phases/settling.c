@@ -24,15 +24,6 @@ struct range {
     double lo, hi, middle;
 };
 
-static double last_of_run(const struct trace *t, size_t begin, size_t *end)
-{
-    size_t i = begin;
-    while (i < t->n && (!t->run || t->run[i] == t->run[begin]))
-        i++;
-    *end = i;
-    return t->time_us[i - 1];
-}
-
 /* The middle of a channel over samples of begin..end of a trace that end after `from` and not after `to`; NaN: none.
  * `scratch` has room for twice as many. */
 static double middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
@@ -46,18 +37,18 @@ static double middle_between(const struct trace *t, enum trace_channel c, size_t
     return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
 }
 
-int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
+int settling_add_alone(struct kernel_alone *s, const struct trace *t)
 {
     double *scratch = calloc(2 * t->n + 1, sizeof *scratch);
     if (!scratch)
         return -1;
     for (size_t begin = 0, end; begin < t->n; begin = end) {
-        last_of_run(t, begin, &end);
+        end = trace_run_end(t, begin);
         double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
         double ipc = middle_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
-        if (!isnan(ghz) && s->n_ghz < SETTLING_SEEN_MAX)
+        if (!isnan(ghz) && s->n_ghz < TRACE_ALONE_MAX)
             s->ghz[s->n_ghz++] = ghz;
-        if (!isnan(ipc) && s->n_ipc < SETTLING_SEEN_MAX)
+        if (!isnan(ipc) && s->n_ipc < TRACE_ALONE_MAX)
             s->ipc[s->n_ipc++] = ipc;
     }
     free(scratch);
@@ -68,7 +59,7 @@ int settling_steady_seen_add(struct steady_seen *s, const struct trace *t)
  * `spread` (relative) says that single repetitions do, or by `least`, whichever is most. */
 static struct range settling_range_of(const double *seen, size_t n, double spread, double least)
 {
-    double copy[SETTLING_SEEN_MAX];
+    double copy[TRACE_ALONE_MAX];
     struct range r = {INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < n; i++) {
         r.lo = fmin(r.lo, seen[i]);
@@ -110,8 +101,8 @@ static size_t find_wholes(const struct trace *t, struct whole *out, double *scra
 {
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n; begin = end) {
-        double last = last_of_run(t, begin, &end);
-        double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
+        end = trace_run_end(t, begin);
+        double last = t->time_us[end - 1], ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
         double from = fmax(0, fmin(last - END_US, (1 - LAST_PART) * last));
         if (!isnan(ghz))
             out[n++] = (struct whole){.begin = ghz,
@@ -126,12 +117,12 @@ static double middle_of_others(const struct whole *w, size_t n, bool ends, doubl
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (!w[i].below && !isnan(ends ? w[i].end : w[i].begin))
+        if (!w[i].below)
             scratch[m++] = ends ? w[i].end : w[i].begin;
-    return m ? robust_median(scratch, m) : NAN;
+    return robust_median(scratch, m);
 }
 
-int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n)
+int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bool *off, size_t n)
 {
     int marked = 0;
     memset(off, 0, n * sizeof *off);
@@ -171,10 +162,10 @@ struct ends {
 static void find_ends(const struct trace *t, const struct phases *p, struct ends *e)
 {
     double last = -INFINITY;
-    for (size_t begin = 0, end; begin < t->n; begin = end)
-        last = fmax(last, last_of_run(t, begin, &end));
+    for (size_t i = 0; i < t->n; i++)
+        last = fmax(last, t->time_us[i]);
     for (size_t begin = 0, end; begin < t->n; begin = end) {
-        last_of_run(t, begin, &end);
+        end = trace_run_end(t, begin);
         if (phases_discarded(p, t->run ? t->run[begin] : 0) ||
             isnan(middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
             continue; /* a reading of the voltage alone */
@@ -188,14 +179,14 @@ static void find_ends(const struct trace *t, const struct phases *p, struct ends
     }
 }
 
-/* The median of those that are not marked (NULL: of all) and not NaN; NaN: there are none. */
+/* The median of those that are not marked (NULL: of all); NaN: there are none. */
 static double median_copy(const double *x, const bool *marked, size_t n, double *scratch)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (!isnan(x[i]) && !(marked && marked[i]))
+        if (!(marked && marked[i]))
             scratch[m++] = x[i];
-    return m ? robust_median(scratch, m) : NAN;
+    return robust_median(scratch, m);
 }
 
 /* What ran at another frequency throughout did not end otherwise than it was. */
@@ -207,7 +198,7 @@ static void pardon_whole(const struct ends *e, bool *bad_freq)
         bad_freq[i] = bad_freq[i] && !is_off_throughout(e->before[i] / before, e->ghz[i] / end);
 }
 
-int settling_judge(const struct trace *t, const struct phases *p, const struct steady_seen *own, bool waits,
+int settling_judge(const struct trace *t, const struct phases *p, const struct kernel_alone *own, bool waits,
                    struct settling *out)
 {
     size_t most = t->n + 1;

@@ -10,19 +10,17 @@
 #include <stdbool.h>
 
 #include "analysis/phases/phases.h"
-#include "trace/trace.h"
-
-enum { SETTLING_SEEN_MAX = 64 };
+#include "trace/trace_keys.h"
 
 /* A kernel that has been running alone for long: one median a repetition, GHz and instructions per cycle. */
-struct steady_seen {
+struct kernel_alone {
     size_t n_ghz, n_ipc;
-    double ghz[SETTLING_SEEN_MAX], ipc[SETTLING_SEEN_MAX];
+    double ghz[TRACE_ALONE_MAX], ipc[TRACE_ALONE_MAX];
 };
 
 /* Adds each repetition of a trace (all its samples, steady throughout). What does not fit any more is left out. 0, or
  * -1: out of memory. */
-int settling_steady_seen_add(struct steady_seen *s, const struct trace *t);
+int settling_add_alone(struct kernel_alone *s, const struct trace *t);
 
 /*
  * Marks the repetitions that begin below the first kernel's own frequency, since the core has not come back from what
@@ -31,7 +29,7 @@ int settling_steady_seen_add(struct steady_seen *s, const struct trace *t);
  * machine that floats by several per cent by itself is allowed that. Returns how many, or -1: out of memory. Nothing is
  * marked where the frequency was not measured.
  */
-int settling_mark_late(const struct trace *t, const struct steady_seen *own, bool *off, size_t n);
+int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bool *off, size_t n);
 
 /* How the recording ends. */
 struct settling {
@@ -45,7 +43,7 @@ struct settling {
  * lower frequency at the end is as good, since the wait for a higher one is not looked at; so is another one by the
  * factor that the repetition began with. 0, or -1: out of memory.
  */
-int settling_judge(const struct trace *t, const struct phases *p, const struct steady_seen *own, bool waits,
+int settling_judge(const struct trace *t, const struct phases *p, const struct kernel_alone *own, bool waits,
                    struct settling *out);
 
 #endif

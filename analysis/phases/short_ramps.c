@@ -16,27 +16,26 @@
 #include "analysis/stats/robust.h"
 
 enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
-#define LEAST_CHANGE 0.004    /* relative: as for a step of the frequency */
-#define LEAST_CHANGE_FEW 0.01 /* ... where too few repetitions tell it from their own drifting */
-#define SHORTEST 0.5          /* periods: a shorter time constant is not told from a step */
-#define LONGEST 60.0          /* ... and longer ones are ramps.c's */
-#define TAU_KNOWN 3.0         /* a time constant whose limits reach farther is not known */
-#define END_KNOWN 0.1         /* of the step: to which the frequency at the end must be known */
-#define INTERMEDIATE 100.0    /* periods: a longer piece on the way is a level */
-#define BEFORE 20.0           /* periods that are looked at before the first step ... */
-#define AFTER 200.0           /* ... and behind the last */
-#define AT_EDGE 0.3           /* periods: what is so near to an edge may be of both sides */
-#define SHIFT 0.5             /* periods: by so much steps are moved in search of better places */
-#define AGAIN 8.0             /* shortest time constants: where a fit that went astray begins anew */
-#define SPREAD 3.0            /* periods: that beginnings are sought with at first */
-#define AT_SWITCH 5.0         /* periods: what begins so soon behind the switch may begin with it */
-#define REST 3.0              /* periods: a shorter rest belongs to the ramp */
-#define CLEARLY 20.0          /* by which Schwarz's criterion must be better */
-#define FAR 4.0               /* times the sum of squares about the ramp */
-#define FAR_LESS 20.0         /* ... by which no fit betters the guess that it begins with */
-#define APART 5.0             /* times the usual mean square: a repetition does something else */
-#define Z_95 1.96
-#define DISTORTED 2.718 /* as in ramps.c */
+#define LEAST_CHANGE_FEW                                                                                               \
+    0.01 /* relative, in place of CLOCK_STEP_LEAST where too few repetitions tell it from their own drifting */
+#define SHORTEST 0.5       /* periods: a shorter time constant is not told from a step */
+#define LONGEST 60.0       /* ... and longer ones are ramps.c's */
+#define TAU_KNOWN 3.0      /* a time constant whose limits reach farther is not known */
+#define END_KNOWN 0.1      /* of the step: to which the frequency at the end must be known */
+#define INTERMEDIATE 100.0 /* periods: a longer piece on the way is a level */
+#define BEFORE 20.0        /* periods that are looked at before the first step ... */
+#define AFTER 200.0        /* ... and behind the last */
+#define AT_EDGE 0.3        /* periods: what is so near to an edge may be of both sides */
+#define SHIFT 0.5          /* periods: by so much steps are moved in search of better places */
+#define AGAIN 8.0          /* shortest time constants: where a fit that went astray begins anew */
+#define SPREAD 3.0         /* periods: that beginnings are sought with at first */
+#define AT_SWITCH 5.0      /* periods: what begins so soon behind the switch may begin with it */
+#define REST 3.0           /* periods: a shorter rest belongs to the ramp */
+#define CLEARLY 20.0       /* by which Schwarz's criterion must be better */
+#define FAR 4.0            /* times the sum of squares about the ramp */
+#define FAR_LESS 20.0      /* ... by which no fit betters the guess that it begins with */
+#define APART 5.0          /* times the usual mean square: a repetition does something else */
+#define DISTORTED 2.718    /* as in ramps.c */
 
 /* Pieces first..last, each frequency nearer to the last. */
 struct staircase {
@@ -93,15 +92,8 @@ static size_t add_readings(const struct staircase *s, size_t k, struct ramp_read
         lo = times_begin_in(s->o, s->first - 1, k);
     lo = isnan(lo) ? at - BEFORE * s->period : fmax(lo + AT_EDGE * s->period, at - BEFORE * s->period);
     hi = fmin(isnan(hi) ? INFINITY : hi - AT_EDGE * s->period, last_step(s, k) + AFTER * s->period);
-    size_t first = span->first, past = span->first + span->n, n = 0;
-    while (first < past) { /* the first sample that ends within it */
-        size_t middle = first + (past - first) / 2;
-        if (r->trace->time_us[middle] > lo)
-            past = middle;
-        else
-            first = middle + 1;
-    }
-    for (size_t i = first; i < span->first + span->n && r->trace->time_us[i] <= hi; i++) {
+    size_t past = span->first + span->n, n = 0;
+    for (size_t i = trace_first_after(r->trace, span->first, past, lo); i < past && r->trace->time_us[i] <= hi; i++) {
         double to = r->trace->time_us[i], from = to - (r->clock.instant ? reading : (double)r->dt[i]);
         if (!r->invalid[i] && freq[i] > 0 && from >= lo && from < to)
             x[n++] = (struct ramp_reading){from, to, (double)freq[i], 0};
@@ -360,7 +352,7 @@ static int short_ramps_put(const struct runs *r, struct segmentation *o, struct 
             begin[(at + 1) * runs + s->run[k]] = s->begin[k] + over;
     }
     struct phase *ramp = &part[at].phase;
-    double doubt = Z_95 * clock_doubt(&r->clock), step = fabs(f->from.value - f->to.value);
+    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock), step = fabs(f->from.value - f->to.value);
     double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
     ramp->from_ghz = ramp_widened(&f->from, doubt * f->from.value);
     ramp->to_ghz = ramp_widened(&f->to, doubt * f->to.value);
@@ -382,7 +374,7 @@ static int short_ramps_put(const struct runs *r, struct segmentation *o, struct 
 static bool is_known(const struct staircase *s, const struct ramp_fit *f)
 {
     double step = fabs(f->from.value - f->to.value), tau = f->tau.value / s->period;
-    double least = s->readings.n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : LEAST_CHANGE;
+    double least = s->readings.n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : CLOCK_STEP_LEAST;
     return 2 * s->readings.n_runs > s->o->n_runs && f->from.value > 0 && f->to.value > 0 &&
            step > least * f->to.value && tau > SHORTEST && tau < LONGEST && f->tau.hi < TAU_KNOWN * f->tau.value &&
            f->to.hi - f->to.value < END_KNOWN * step;
@@ -416,7 +408,7 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
     if (!s->at_edge)
         o->piece[s->first].sooner_us = fmax(0, sooner) + fmin(f->begin.hi - f->begin.value, f->tau.value);
     for (size_t p = s->first + !s->at_edge; p < s->last; p++) {
-        if (!transitions_is_base(&out->phases[p]))
+        if (!phases_is_base(&out->phases[p]))
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
         snprintf(out->phases[p].why, sizeof out->phases[p].why,
@@ -442,7 +434,7 @@ static bool flat_before(const struct segmentation *o, const struct phases *out, 
 {
     const struct phase *ph = &out->phases[p ? p - 1 : 0];
     return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
-           (transitions_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
+           (phases_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
 }
 
 /* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */

@@ -12,7 +12,6 @@
 #include "analysis/stats/robust.h"
 
 enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
-#define OTHER 0.004 /* relative: as for a step of the frequency */
 #define OTHER_SIGMAS 6.0
 #define SAMPLE_SIGMAS 4.0
 #define ALIKE_IN_PARTS 0.35 /* of the difference of two kinds of repetitions: so much may it be another later */
@@ -73,7 +72,7 @@ static struct course course_by(const struct runs *r, const struct segmentation *
         while (p + 1 < out->n_phases && begin >= out->phases[p + 1].start_us)
             p++;
         const struct phase *ph = &out->phases[p];
-        bool settled = transitions_is_base(ph) || ph->kind == PHASE_THROTTLE;
+        bool settled = phases_is_base(ph) || ph->kind == PHASE_THROTTLE;
         bool read = !r->invalid[i] && freq[i] > 0 && ph->freq_ghz.value > 0;
         if (!settled || !read || !lies_within(r, o, p, k, ph, begin, end))
             continue;
@@ -134,7 +133,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
 static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant, bool *other)
 {
     struct value_mode mode[2];
-    if (robust_two_modes(x, n, OTHER, OTHERS_LEAST, mode) < 2)
+    if (robust_two_modes(x, n, CLOCK_STEP_LEAST, OTHERS_LEAST, mode) < 2)
         return false;
     for (size_t k = 0; k < n; k++)
         other[k] = !(x[k] >= mode[0].lo && x[k] <= mode[0].hi);
@@ -199,7 +198,7 @@ static struct others slow_runs_collect(const double *x, size_t n, double bound, 
 static double example_ghz(const struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
-        if (transitions_is_base(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
+        if (phases_is_base(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
             return out->phases[p].freq_ghz.value;
     return NAN;
 }
@@ -256,7 +255,7 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
             n++;
         }
     }
-    return n ? 0.5 * fabs(sum / (double)n) : OTHER;
+    return n ? 0.5 * fabs(sum / (double)n) : CLOCK_STEP_LEAST;
 }
 
 /*
@@ -283,7 +282,7 @@ static double unexplained(const struct runs *r, const struct segmentation *o, co
     if (n < RUNS_LEAST || !(log(squares / noise) > UNEXPLAINED_Z * 2 / sqrt((double)n)))
         return 0;
     double deviation = sqrt((squares - noise) / (double)n);
-    return deviation > OTHER / 2 ? deviation : 0;
+    return deviation > CLOCK_STEP_LEAST / 2 ? deviation : 0;
 }
 
 /* Two kinds of repetitions that the clock cannot tell apart: of a share of 20 to 80 %, either is within twice the
@@ -305,7 +304,7 @@ static int hold_unexplained(const struct runs *r, const struct segmentation *o, 
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
-        out->phases[p].freq_half_ghz = 0.5 * (out->phases[p].freq_ghz.hi - out->phases[p].freq_ghz.lo);
+        out->phases[p].freq_half_ghz = estimate_half(&out->phases[p].freq_ghz);
     if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
         return 0;
     double *x = malloc(2 * o->n_runs * sizeof *x);
@@ -317,7 +316,7 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
         if (!isnan(f) && !phases_discarded(out, r->run[o->run[k]].number))
             x[n++] = f;
     }
-    double bound = fmax(OTHER, OTHER_SIGMAS * robust_mad_sigma(x, n, 1, x + o->n_runs));
+    double bound = fmax(CLOCK_STEP_LEAST, OTHER_SIGMAS * robust_mad_sigma(x, n, 1, x + o->n_runs));
     if (o->other_ghz)
         bound = half_way(r, o, out);
     else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */

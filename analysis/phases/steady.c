@@ -12,15 +12,6 @@
 #define REJECT_SIGMAS 4.0
 enum { REJECT_ONE_IN = 5 };
 
-/* One past the last sample of the repetition that sample i is the first of. */
-static size_t end_of_run(const struct trace *t, size_t i)
-{
-    size_t end = i + 1;
-    while (end < t->n && (!t->run || t->run[end] == t->run[i]))
-        end++;
-    return end;
-}
-
 /* The mean of each repetition that has one, but for what is marked; returns how many. `values`, `scratch`, `means`:
  * room for t->n. */
 static size_t means_of_runs(const struct trace *t, enum trace_channel c, const bool *marked, double *values,
@@ -30,7 +21,7 @@ static size_t means_of_runs(const struct trace *t, enum trace_channel c, const b
     struct clock_reading clock = clock_reading_of(t);
     for (size_t i = 0, end; i < t->n; i = end) {
         size_t n = 0;
-        end = end_of_run(t, i);
+        end = trace_run_end(t, i);
         for (size_t k = i; k < end; k++)
             if (isfinite(t->channel[c][k]) && !marked[k])
                 values[n++] = (double)t->channel[c][k];
@@ -62,8 +53,8 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
         out->mean = robust_mean(means, out->runs, INFINITY, INFINITY, &out->used);
     double common = clock_reading_of(t).error;
     if (c == TRACE_FREQ && common > 0) { /* what all readings have in common is not in their scatter */
-        double value = out->mean.value, half = hypot(value - out->mean.lo, 1.96 * common * value);
-        out->mean = (struct estimate){value, value - half, value + half};
+        double value = out->mean.value, half = hypot(value - out->mean.lo, ESTIMATE_Z95 * common * value);
+        out->mean = estimate_around(value, half);
     }
     out->mean.hi += doubt * out->mean.value;
     free(room);

@@ -36,7 +36,7 @@ static double effect_snr(const struct runs *r, const struct piece *a, const stru
         double v1 = a->value[c], v2 = b->value[c];
         if (!r->has[c] || isnan(v1) || isnan(v2))
             continue;
-        double step = c == TRACE_FREQ || c == TRACE_IPC ? fabs(log(fmax(v2, 1e-4) / fmax(v1, 1e-4))) : fabs(v2 - v1);
+        double step = fabs(segmentation_difference(c, v1, v2));
         best = fmax(best, step / fmax(r->noise[c], 1e-3));
     }
     return best;
@@ -169,14 +169,14 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     bool halted = (from && o->piece[from - 1].halt) || (to + 1 < o->n_pieces && o->piece[to + 1].halt) ||
                   o->piece[from].halt || o->piece[to].halt;
     struct estimate e = robust_mean(x, m, REJECT, (halted ? HALT_SLACK_PERIODS : 0.5) * r->period, NULL);
-    double half = 0.5 * (e.hi - e.lo);
+    double half = estimate_half(&e);
     free(x);
     if (isnan(value))
         value = fmax(0, e.value);
     if (m == 1) {
         double a = from ? times_edge_sigma(r, o, from - 1) : 0,
                b = to + 1 < o->n_pieces ? times_edge_sigma(r, o, to) : 0;
-        half = 1.96 * hypot(a, b);
+        half = ESTIMATE_Z95 * hypot(a, b);
     }
     half = hypot(half, SYSTEMATIC_PERIODS * r->period);
     bool from_switch = from && o->edge[from - 1].forced, to_switch = to + 1 < o->n_pieces && o->edge[to].forced;
@@ -219,20 +219,13 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         double lo = times_begin_in(o, p, k) + r->period, hi = times_end_in(o, p, k);
         if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
-        size_t a = s->first, b = s->first + s->n; /* the first sample that ends after lo */
-        while (a < b) {
-            size_t mid = a + (b - a) / 2;
-            if (r->trace->time_us[mid] >= lo)
-                b = mid;
-            else
-                a = mid + 1;
-        }
-        size_t count = 0;
-        for (size_t i = a; i < s->first + s->n && r->trace->time_us[i] <= hi && count < limit; i++)
+        size_t past = s->first + s->n, count = 0;
+        size_t first = trace_first_after(r->trace, s->first, past, nextafter(lo, -INFINITY));
+        for (size_t i = first; i < past && r->trace->time_us[i] <= hi && count < limit; i++)
             if (!r->invalid[i] && !isnan(freq[i]))
                 values[count++] = (double)freq[i];
         if (count) {
-            one_sigma = 1.2533 * r->noise[TRACE_FREQ] / sqrt((double)count);
+            one_sigma = ROBUST_MEDIAN_ERROR * r->noise[TRACE_FREQ] / sqrt((double)count);
             double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
             x[o->n_runs + m] = (double)count;
             x[m++] = 1 / ghz; /* times have a mean without bias (clock.h) */
@@ -245,9 +238,9 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         m = well_read(x, x + o->n_runs, m);
     struct estimate e = robust_mean(x, m, REJECT, 0, NULL);
     e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
-    double half = m == 1 ? 1.96 * one_sigma * e.value : 0.5 * (e.hi - e.lo);
+    double half = m == 1 ? ESTIMATE_Z95 * one_sigma * e.value : estimate_half(&e);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
-    half = hypot(half, 1.96 * r->clock.error * e.value);
+    half = hypot(half, ESTIMATE_Z95 * r->clock.error * e.value);
     ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_doubt) + half};
     return 0;
 }

@@ -7,21 +7,6 @@
 
 #define PLACED_PERIODS 0.015 /* what means over repetitions cannot resolve of a jump without a phase of its own */
 
-bool transitions_is_base(const struct phase *p)
-{
-    return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
-}
-
-static int add_transition(struct phases *out, struct transition t)
-{
-    struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    out->transitions = bigger;
-    out->transitions[out->n_transitions++] = t;
-    return 0;
-}
-
 static double transitions_level_ghz(const struct phases *out, size_t p)
 {
     if (out->phases[p].level < 0 || (size_t)out->phases[p].level >= out->n_levels)
@@ -29,30 +14,22 @@ static double transitions_level_ghz(const struct phases *out, size_t p)
     return out->levels_ghz[out->phases[p].level];
 }
 
-static size_t seen_by(const struct segmentation *o, size_t e)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < o->n_runs; k++)
-        n += !isnan(o->time[e * o->n_runs + k]);
-    return n;
-}
-
 /* From one steady phase to the next: whatever lies between belongs to the transition. */
 int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t i = 0; i + 1 < out->n_phases; i++) {
         size_t j = i + 1;
-        if (!transitions_is_base(&out->phases[i]))
+        if (!phases_is_base(&out->phases[i]))
             continue;
         unsigned halts = 0;
-        while (j + 1 < out->n_phases && !transitions_is_base(&out->phases[j]))
+        while (j + 1 < out->n_phases && !phases_is_base(&out->phases[j]))
             halts += out->phases[j++].kind == PHASE_HALT;
         bool undecided = false;
         for (size_t p = i + 1; p <= j; p++)
             undecided |= out->phases[p].kind == PHASE_UNKNOWN;
         if (undecided) /* what leads to or through the undecided is undecided too */
             continue;
-        if (!transitions_is_base(&out->phases[j])) {
+        if (!phases_is_base(&out->phases[j])) {
             if (phases_warn(out, "the recording ends before the transition at %.1f us does",
                             out->phases[i + 1].start_us))
                 return -1;
@@ -81,9 +58,9 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
         } else {
             double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : times_edge_sigma(r, o, i);
             t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */
-            t.agreeing_runs = seen_by(o, i);
+            t.agreeing_runs = segmentation_seen_by(o, i);
         }
-        if (add_transition(out, t))
+        if (phases_add_transition(out, t))
             return -1;
         i = j - 1;
     }

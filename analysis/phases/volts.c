@@ -69,9 +69,7 @@ int volts_gather(const struct trace *t, struct trace *out)
 static int thin(const struct trace *t, struct trace *v)
 {
     enum { ENOUGH = 1000 };
-    size_t runs = 0, m = 0;
-    for (size_t i = 0; i < t->n; i++)
-        runs += !i || (t->run && t->run[i] != t->run[i - 1]);
+    size_t runs = trace_count_runs(t), m = 0;
     size_t k = v->n / ENOUGH < runs ? v->n / ENOUGH : runs;
     double *x = k > 1 ? malloc(k * sizeof *x) : NULL;
     if (k < 2)
@@ -298,27 +296,19 @@ static int find_steps(const struct trace *v, struct phases *out)
 
 static int add_volt_transition(struct phases *out, const struct volt_step *s, double half)
 {
-    struct transition *bigger = realloc(out->transitions, (out->n_transitions + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    out->transitions = bigger;
     double length = s->end_us - s->begin_us;
-    size_t i = out->n_transitions++;
-    for (; i && bigger[i - 1].at_us > s->begin_us; i--)
-        bigger[i] = bigger[i - 1];
-    bigger[i] = (struct transition){.at_us = s->begin_us,
-                                    .latency_us = {length, fmax(0, length - half), length + half},
-                                    .from_ghz = NAN,
-                                    .to_ghz = NAN,
-                                    .agreeing_runs = out->runs_used};
-    return 0;
+    return phases_add_transition(out, (struct transition){.at_us = s->begin_us,
+                                                          .latency_us = {length, fmax(0, length - half), length + half},
+                                                          .from_ghz = NAN,
+                                                          .to_ghz = NAN,
+                                                          .agreeing_runs = out->runs_used});
 }
 
 /* The standard deviation of the length of a phase over repetitions, us, from its limits. */
 static double scatter_of(const struct phase *ph)
 {
-    double half = 0.5 * (ph->duration_us.hi - ph->duration_us.lo);
-    return isnan(half) ? 0 : half * sqrt((double)ph->agreeing_runs) / 1.96;
+    double half = estimate_half(&ph->duration_us);
+    return isnan(half) ? 0 : half * sqrt((double)ph->agreeing_runs) / ESTIMATE_Z95;
 }
 
 /* When the frequency changes from phase p on, if it does: through a halt, a ramp, or at once. */
@@ -424,7 +414,7 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
             double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
             late += later_mode(ph);
-            if (!transitions_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+            if (!phases_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
                 stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);

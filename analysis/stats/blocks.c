@@ -67,7 +67,7 @@ void blocks_widen(const struct blocks *b, struct estimate *e)
     if (b->n == 0)
         return;
     struct estimate by_blocks = robust_mean(b->mean, b->n, 0, INFINITY, NULL);
-    double half = (by_blocks.hi - by_blocks.lo) / 2;
+    double half = estimate_half(&by_blocks);
     e->lo = fmin(e->lo, e->value - half);
     e->hi = fmax(e->hi, e->value + half);
 }

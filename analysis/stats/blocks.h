@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/stats/estimate.h"
 
 enum { BLOCKS_MAX = 8, BLOCKS_LEAST = 4, BLOCKS_VALUES_LEAST = 4 };
 

@@ -2,6 +2,7 @@
 #include "analysis/stats/robust.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,18 @@ double robust_mad_sigma(const double *x, size_t n, double centre, double *scratc
     return MAD_TO_SIGMA * robust_median(scratch, n);
 }
 
+double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
+{
+    double sum = 0;
+    *kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - middle) <= bound) {
+            sum += x[i] - middle;
+            ++*kept;
+        }
+    return *kept ? sum / (double)*kept : 0;
+}
+
 static double smallest_above_zero(const double *x, size_t n)
 {
     double least = INFINITY;
@@ -39,8 +52,8 @@ static double smallest_above_zero(const double *x, size_t n)
 double robust_centre(double *x, size_t n, double *scratch)
 {
     enum { ENOUGH = 1001 }; /* values that set the bound; it need not be exact */
-    size_t step = n / ENOUGH + 1, m = 0, kept = 0;
-    double deviation = 0, sum = 0;
+    size_t step = n / ENOUGH + 1, m = 0, kept;
+    double deviation = 0;
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i]))
             scratch[m++] = x[i];
@@ -58,12 +71,7 @@ double robust_centre(double *x, size_t n, double *scratch)
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
     if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no wild value */
         bound = fmax(bound, 1.5 * quantum);
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - middle) <= bound) {
-            sum += x[i] - middle;
-            kept++;
-        }
-    return middle + (kept ? sum / (double)kept : 0);
+    return middle + robust_offset_within(x, n, middle, bound, &kept);
 }
 
 double robust_half_width95(double sigma, size_t n)
@@ -85,16 +93,10 @@ struct estimate robust_mean(const double *x, size_t n, double reject, double sla
     memcpy(scratch, x, n * sizeof *x);
     double centre = robust_median(scratch, n);
     double bound = fmax(reject * robust_mad_sigma(x, n, centre, scratch), slack);
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - centre) <= bound) {
-            sum += x[i] - centre;
-            kept++;
-        }
+    double mean = robust_offset_within(x, n, centre, bound, &kept), squares = 0;
     free(scratch);
     if (!kept)
         return e;
-    double mean = sum / (double)kept;
     for (size_t i = 0; i < n; i++)
         if (fabs(x[i] - centre) <= bound)
             squares += (x[i] - centre - mean) * (x[i] - centre - mean);
@@ -113,6 +115,12 @@ static int robust_by_size(const void *a, const void *b)
 {
     const struct value_mode *x = a, *y = b;
     return x->n > y->n ? -1 : x->n < y->n;
+}
+
+int robust_mode_higher(const void *a, const void *b)
+{
+    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
+    return (x < y) - (x > y);
 }
 
 size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)

@@ -5,10 +5,13 @@
 
 #include <stddef.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/stats/estimate.h"
 
 /* Scales a median absolute deviation to the standard deviation of a normal distribution (1 / Phi^-1(3/4)). */
 #define MAD_TO_SIGMA 1.482602218505602
+
+/* The standard error of a median of normal values in terms of that of their mean: sqrt(pi / 2). */
+#define ROBUST_MEDIAN_ERROR 1.2533
 
 /* Values told in whole ticks come in steps of at most this, relative: one tick of the 30 that the shortest usable chain
  * takes. */
@@ -23,6 +26,9 @@ double robust_median(double *x, size_t n);
  * mean is not biased.
  */
 double robust_centre(double *x, size_t n, double *scratch);
+
+/* By how much the mean of the values within `bound` of `middle` lies above it; *kept: how many they are. 0 of none. */
+double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept);
 
 /* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
 double robust_nth_smallest(double *x, size_t n, size_t k);
@@ -49,6 +55,8 @@ struct value_mode {
     size_t n;
 };
 size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max);
+/* For qsort: the mode with the highest mean first. */
+int robust_mode_higher(const void *a, const void *b);
 
 /*
  * Two modes that lie closer than a gap tells: the n values (NaN skipped) cut where the parts scatter least (Otsu 1979),

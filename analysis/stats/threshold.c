@@ -5,9 +5,10 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "analysis/stats/golden.h"
+
 enum { GOLDEN_STEPS = 24, LIMIT_STEPS = 24, MEDIAN_STEPS = 30 };
 #define HALF_CHI2_95 1.9207 /* half of the 95 % quantile of chi squared with one degree of freedom */
-#define GOLDEN 0.6180339887498949
 
 struct trials {
     const struct threshold_trial *trial;
@@ -15,62 +16,43 @@ struct trials {
     double least_sigma, most_sigma;
 };
 
-static double log_likelihood(const struct trials *t, double mean, double sigma)
+/* Of the median `mean`, by the logarithm of sigma. */
+struct at_median {
+    const struct trials *t;
+    double mean;
+};
+
+static double log_likelihood(void *at_median, double log_sigma)
 {
-    double sum = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        double z = (t->trial[i].x - mean) / sigma;
-        double p = t->trial[i].yes ? gsl_cdf_ugaussian_P(z) : gsl_cdf_ugaussian_Q(z);
+    const struct at_median *m = at_median;
+    double sum = 0, sigma = exp(log_sigma);
+    for (size_t i = 0; i < m->t->n; i++) {
+        double z = (m->t->trial[i].x - m->mean) / sigma;
+        double p = m->t->trial[i].yes ? gsl_cdf_ugaussian_P(z) : gsl_cdf_ugaussian_Q(z);
         sum += log(fmax(p, 1e-30)); /* a wild answer must not decide alone */
     }
     return sum;
 }
 
-/* The likelihood of a median: with the sigma that suits it best (golden section on the logarithm of sigma). */
+/* The likelihood of a median: with the sigma that suits it best. */
 static double profile(const struct trials *t, double mean, double *best)
 {
+    struct at_median m = {t, mean};
     double a = log(t->least_sigma), b = log(t->most_sigma);
-    double c = b - GOLDEN * (b - a), d = a + GOLDEN * (b - a);
-    double fc = log_likelihood(t, mean, exp(c)), fd = log_likelihood(t, mean, exp(d));
-    for (int i = 0; i < GOLDEN_STEPS; i++) {
-        if (fc > fd) {
-            b = d;
-            d = c;
-            fd = fc;
-            c = b - GOLDEN * (b - a);
-            fc = log_likelihood(t, mean, exp(c));
-        } else {
-            a = c;
-            c = d;
-            fc = fd;
-            d = a + GOLDEN * (b - a);
-            fd = log_likelihood(t, mean, exp(d));
-        }
-    }
+    double highest = golden_highest(log_likelihood, &m, &a, &b, -1, GOLDEN_STEPS);
     if (best)
         *best = exp(0.5 * (a + b));
-    return fmax(fc, fd);
+    return highest;
 }
 
-static double best_median(const struct trials *t, double lo, double hi)
+static double profile_of(void *trials, double mean)
 {
-    double c = hi - GOLDEN * (hi - lo), d = lo + GOLDEN * (hi - lo);
-    double fc = profile(t, c, NULL), fd = profile(t, d, NULL);
-    for (int i = 0; i < MEDIAN_STEPS; i++) {
-        if (fc > fd) {
-            hi = d;
-            d = c;
-            fd = fc;
-            c = hi - GOLDEN * (hi - lo);
-            fc = profile(t, c, NULL);
-        } else {
-            lo = c;
-            c = d;
-            fc = fd;
-            d = lo + GOLDEN * (hi - lo);
-            fd = profile(t, d, NULL);
-        }
-    }
+    return profile(trials, mean, NULL);
+}
+
+static double best_median(struct trials *t, double lo, double hi)
+{
+    golden_highest(profile_of, t, &lo, &hi, -1, MEDIAN_STEPS);
     return 0.5 * (lo + hi);
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/stats/estimate.h"
 
 /* One trial: at x > 0 the answer was `yes`. */
 struct threshold_trial {

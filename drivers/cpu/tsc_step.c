@@ -8,17 +8,12 @@
 #include <stdlib.h>
 
 #include "drivers/cpu/tsc.h"
+#include "util/order.h"
 
 /* Readings farther apart tell nothing of a step, and there would be no end to what to try. */
 enum { DISTANCES_MAX = 512, LEAST_FRACTIONAL = 8, FARTHEST = 100000 };
 /* Of the distances so many must be multiples of the step: a reading in a hundred may be anything. */
 static const double FITTING = 0.99;
-
-static int tsc_step_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /*
  * Whether the distances are multiples of `step`, but for `slack` ticks. One and the same multiple tells nothing: two
@@ -53,7 +48,7 @@ static size_t distances(const uint64_t *readings, size_t n, double *out)
         if (distance > 0 && distance <= FARTHEST)
             out[count++] = (double)distance;
     }
-    qsort(out, count, sizeof *out, tsc_step_ascending);
+    qsort(out, count, sizeof *out, order_double);
     while (count > 0 && out[count - 1] > 4 * out[count / 2])
         count--;
     return count;

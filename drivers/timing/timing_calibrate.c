@@ -9,6 +9,7 @@
 
 #include "drivers/native/native.h"
 #include "drivers/timing/timing.h"
+#include "util/order.h"
 
 enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
 enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
@@ -37,21 +38,15 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     if (step_ns < COARSE_STEP_NS)
         return false;
     snprintf(text, size,
-             "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, a hundred together "
-             "to %.1f %%",
+             "the TSC advances in steps of %.3g ns: a single sample gives the frequency to about %.0f %%, a hundred "
+             "together to %.1f %%",
              step_ns, 100 * off, 10 * off);
     return true;
 }
 
-static int timing_calibrate_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, timing_calibrate_ascending);
+    qsort(v, n, sizeof *v, order_double);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The phases file (doc/formats.md): struct phases as JSON text. */
+#include "output/text/phases_json.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/phases.h"
 #include "util/plain_text.h"
 
 /* Digits of the dump: any decimal number of 15 digits survives a double, so the

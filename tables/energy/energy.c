@@ -12,13 +12,18 @@
 #include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
 #include "probes/energy.h"
+#include "probes/steady.h"
+#include "tables/energy/energy_fit.h"
 #include "tables/energy/energy_print.h"
 #include "tables/energy/energy_plot.h"
 #include "tables/kinds.h"
+#include "tables/table/estimates.h"
+#include "tables/table/reading_cost.h"
 
 enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
-static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
+static const double READING_WARMUP_US = 1000; /* Intel's optimization manual: a license is granted within 500 us */
+static const double FIXED_TOLERANCE = 0.01;   /* a frequency farther from the fixed one was not fixed */
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -129,8 +134,8 @@ static bool possible(const struct tables_context *x, struct table *t)
     struct machine_error cannot;
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
-        table_add_missing(t, "not with --siblings busy: what the other hyper-threads execute is not counted, but takes "
-                             "energy; --siblings idle tells it");
+        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not "
+                             "counted; --siblings idle tells it");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
@@ -326,6 +331,10 @@ static int energy_energy_measure(const struct tables_context *x, const struct ce
         status = automatic_ghz(x, c, &fixed, err);
     s.machine.fixed_ghz = fixed;
     if (status == MACHINE_OK)
+        status = energy_can(x->machine, err);
+    if (status == MACHINE_OK)
+        status = reading_cost(x->machine, &s.machine, &c->a, READING_WARMUP_US, &s.reading_us, err);
+    if (status == MACHINE_OK)
         status = energy_run(x->machine, &s, &seen, err);
     if (status == MACHINE_CANNOT) {
         char why[sizeof err->text + sizeof err->remedy + 4];
@@ -358,7 +367,7 @@ const struct table_kind table_energy = {
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
                  "idle_watts"},
-    .excluded = {[CHOICE_SIBLINGS] = "what the other hyper-threads execute is not counted, but takes energy",
+    .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
                  [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
                                      "what they execute"},
     .plan = energy_energy_plan,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 /* Shares of what may be disturbed before a frequency is said to float: see the header. */
 #define AGAIN_MOST 0.25
 #define RISES_MOST (1.0 / 7)
@@ -294,12 +296,6 @@ static void group_kernel(struct frequency_point *p, size_t n)
     }
 }
 
-static int frequency_levels_ascending(const void *a, const void *b)
-{
-    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether some kernel's group ends between two neighbouring numbers of cores. */
 static bool ends_between(const struct view *v, unsigned before, unsigned after)
 {
@@ -322,7 +318,7 @@ static int common_groups(const struct view *v, struct frequency_levels *out)
     }
     for (size_t i = 0; i < v->n; i++)
         cores[i] = v->points[i].cores;
-    qsort(cores, v->n, sizeof *cores, frequency_levels_ascending);
+    qsort(cores, v->n, sizeof *cores, order_unsigned);
     for (size_t i = 0; i < v->n; i++)
         if (n == 0 || cores[i] != cores[n - 1])
             cores[n++] = cores[i];

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "analysis/stats/blocks.h"
+#include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
-#include "probes/reading_cost.h"
+#include "tables/table/reading_cost.h"
 
 enum {
     PILOT = 16,      /* repetitions that tell whether the observation is long enough */
@@ -217,7 +218,7 @@ static void summarise_up(struct overhead_costs *c, double *scratch)
     memcpy(scratch, c->us, c->n * sizeof *scratch);
     double middle = robust_median(scratch, c->n), apart = UP_SIGMAS * robust_mad_sigma(c->us, c->n, middle, scratch);
     size_t n = 0;
-    apart = fmax(apart, OVERHEAD_INTERRUPTION_US);
+    apart = fmax(apart, INTERRUPTION_US);
     for (size_t i = 0; i < c->n; i++)
         n += fabs(c->us[i] - middle) > apart;
     if (n > 0 && (double)n <= UP_INTERRUPTED_MOST * (double)c->n)
@@ -247,8 +248,8 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
 {
     struct overhead_costs *c = t->costs;
     /* what most repetitions lose is not due to interruptions */
-    if (quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US)
-        keep_below(t, t->lost, OVERHEAD_INTERRUPTION_US, "interrupted");
+    if (quantile(t, t->lost, 0.5) < INTERRUPTION_US)
+        keep_below(t, t->lost, INTERRUPTION_US, "interrupted");
     /* a repetition by itself must tell the two levels apart */
     double sigma = robust_mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
     if (!cell->levels_differ || cell->high_ghz.value - cell->low_ghz.value < LEVEL_SIGMAS * sigma)
@@ -349,7 +350,7 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
     struct estimate rise = {-out->step_ghz.value, -out->step_ghz.hi, -out->step_ghz.lo};
     out->levels_differ = overhead_levels_differ(&out->high_ghz, &out->step_ghz);
     out->second_faster = overhead_levels_differ(&out->high_ghz, &rise);
-    bool quiet = quantile(t, t->lost, 0.5) < OVERHEAD_INTERRUPTION_US;
+    bool quiet = quantile(t, t->lost, 0.5) < INTERRUPTION_US;
     judge_frequency(t, out);
     sift(t, out);
     judge_costs(t, quiet, out);

@@ -9,6 +9,7 @@
 
 #include "analysis/phases/clock.h"
 #include "tables/relaxation/relaxation_parts.h"
+#include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
 
@@ -20,8 +21,7 @@
 #define RISE_PART 0.3   /* of the way from slow to fast: a level between, midway, counts */
 #define RISE_SIGMAS 3.0 /* ... unless noise takes samples farther than half of that */
 #define CLIP_SIGMAS 4.0
-#define SURE_SIGMAS 5.0   /* of the mean of the samples after a rise */
-#define LOST_LEAST_US 0.6 /* the shortest interrupts take about 1 us */
+#define SURE_SIGMAS 5.0 /* of the mean of the samples after a rise */
 #define LOST_SIGMAS 6.0
 #define COLD_PART 0.3 /* of that: a sample of code that has not yet got going */
 #define HALT_LEAST_US 0.4
@@ -258,8 +258,8 @@ static void find_interruptions(const struct relaxation_window *w, size_t last, d
     bool cold = true;
     for (size_t i = 0; i < last; i++) {
         double length = w->end[i] - w->begin[i], lost = relaxation_lost(w, i, slow);
-        double least = fmax(LOST_LEAST_US, LOST_SIGMAS * noise * length);
-        double both = lost + before, least_of_both = fmax(LOST_LEAST_US, sqrt(2) * LOST_SIGMAS * noise * length);
+        double least = fmax(INTERRUPTION_SEEN_US, LOST_SIGMAS * noise * length);
+        double both = lost + before, least_of_both = fmax(INTERRUPTION_SEEN_US, sqrt(2) * LOST_SIGMAS * noise * length);
         before = 0;
         cold = cold && (w->end[i] < SETTLE_US || (w->end[i] < EARLY_US && lost > COLD_PART * least));
         if (w->end[i] < SETTLE_US || cold)

@@ -5,16 +5,18 @@
  * looked for in each again, in turns: together that is the least-squares fit of one shape with a beginning for each
  * repetition.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/phases/clock.h"
 #include "analysis/phases/ramp_fit.h"
-#include "tables/relaxation/relaxation_parts.h"
+#include "analysis/stats/golden.h"
+#include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
+#include "tables/relaxation/relaxation_parts.h"
 
-#define SETTLE_US 5.0     /* the first samples run the sampling loop in */
-#define LOST_LEAST_US 0.6 /* in a sample: it tells no frequency by its instructions */
+#define SETTLE_US 5.0 /* the first samples run the sampling loop in */
 #define HALT_LEAST_US 0.4
 #define CLIP_SIGMAS 4.0
 #define NOISE_LEAST 1e-5     /* relative: float has seven digits */
@@ -22,8 +24,7 @@
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define AFTER_PERIODS 20.0   /* looked at after the rise at first; doubled until it is over */
 #define AFTER_TAUS 4.0
-#define BEGIN_TAUS 1.5 /* what lies so far behind tells the beginning */
-#define GOLDEN 0.6180339887498949
+#define BEGIN_TAUS 1.5   /* what lies so far behind tells the beginning */
 #define FINE_US 0.01     /* to which a beginning is sought */
 #define ENOUGH_US 0.3    /* noise moves it by so much: less than waits scatter by */
 #define EARLIER_TAUS 0.6 /* than the best split of a ramp into slow and fast, which is 0.15 behind its beginning */
@@ -162,7 +163,7 @@ static void average(const struct views *v, const struct relaxation_ramp *ramp, d
         for (size_t i = 0; i < w->n; i++) {
             double t = (ramp->instant && !ramp->by_rate ? w->end[i] : 0.5 * (w->begin[i] + w->end[i])) - v->view[r].at;
             if (t <= -0.5 * after || t >= after || w->begin[i] < SETTLE_US || w->weight[i] < 1 - 0.5 ||
-                relaxation_lost(w, i, slow_rate) > LOST_LEAST_US)
+                relaxation_lost(w, i, slow_rate) > INTERRUPTION_SEEN_US)
                 continue;
             size_t bin = (size_t)fmin((t + 0.5 * after) / width, bins - 1);
             c->sum[bin] += relaxation_ramp_channel(w, ramp->by_rate)[i] / slow;
@@ -204,13 +205,18 @@ static double relaxation_ramp_misfit(const struct search *q, double begin)
             until = to;
             held = (edge - before_it) / (to - from);
         }
-        if (relaxation_lost(w, i, q->slow_rate) > LOST_LEAST_US)
+        if (relaxation_lost(w, i, q->slow_rate) > INTERRUPTION_SEEN_US)
             continue;
         double d = (value[i] / q->slow - 1 - ramp->gain * (1 - held)) / ramp->noise;
         sum += w->weight[i] * fmin(d * d, most);
         n += w->weight[i];
     }
     return n > 0 ? sum / n : NAN;
+}
+
+static double fits(void *search, double begin)
+{
+    return -relaxation_ramp_misfit(search, begin);
 }
 
 static double usual_period(const struct relaxation_window *w)
@@ -253,24 +259,9 @@ static double begin_near(const struct relaxation_window *w, double at, double ea
             middle = at - earlier + step * i;
         }
     }
-    double a = middle - step, b = middle + step, x = b - GOLDEN * (b - a), y = a + GOLDEN * (b - a);
-    double fx = relaxation_ramp_misfit(&q, x), fy = relaxation_ramp_misfit(&q, y);
-    while (b - a > FINE_US) {
-        if (fx < fy) {
-            b = y;
-            y = x;
-            fy = fx;
-            x = b - GOLDEN * (b - a);
-            fx = relaxation_ramp_misfit(&q, x);
-        } else {
-            a = x;
-            x = y;
-            fx = fy;
-            y = a + GOLDEN * (b - a);
-            fy = relaxation_ramp_misfit(&q, y);
-        }
-    }
-    return found(&q, fmin(fx, fy) <= best ? 0.5 * (a + b) : middle, left);
+    double a = middle - step, b = middle + step;
+    double least = -golden_highest(fits, &q, &a, &b, FINE_US, INT_MAX);
+    return found(&q, least <= best ? 0.5 * (a + b) : middle, left);
 }
 
 /* Noise takes the best split off its place, by the samples that it takes to see the step among them. */

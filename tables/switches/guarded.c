@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/confirm.h"
-#include "analysis/phases/held.h"
+#include "analysis/phases/cross_check.h"
+#include "analysis/phases/switch_cost.h"
 #include "analysis/phases/settling.h"
-#include "analysis/phases/held.h"
+#include "analysis/phases/phases_find.h"
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
 #include "tables/switches/guarded.h"
@@ -30,7 +30,7 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 
 struct attempt {
     const struct guard *guard;
-    struct steady_seen from, to;
+    struct kernel_alone from, to;
     unsigned number;
     bool stopped;
 };
@@ -57,7 +57,7 @@ static int run_first_half(const struct sequence *q, const struct payload *p, dou
 
 /* Repetitions of one kernel, behind another where that is dirty; what could be seen of it is added to *seen. */
 static int guarded_see(struct sequence *q, struct attempt *a, const struct payload *p, const struct payload *before,
-                       double sampled_us, struct steady_seen *seen, struct machine_error *err)
+                       double sampled_us, struct kernel_alone *seen, struct machine_error *err)
 {
     double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
     size_t skip = before->dirty ? 0 : 1;
@@ -76,7 +76,7 @@ static int guarded_see(struct sequence *q, struct attempt *a, const struct paylo
         kept += !status && !run.invalid[0];
         guarded_on_progress(a, 0, 0);
     }
-    if (!status && settling_steady_seen_add(seen, &t))
+    if (!status && settling_add_alone(seen, &t))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     trace_free(&t);
     return status;
@@ -102,7 +102,7 @@ static int see_both(struct attempt *a, const struct transition_setup *s, struct 
 /* ---- the switch ---- */
 
 /* Discards repetitions that the core had not come back for. Returns how many, or -1: out of memory. */
-static int drop_late(struct switches_seen *seen, const struct steady_seen *own)
+static int drop_late(struct switches_seen *seen, const struct kernel_alone *own)
 {
     bool *off = calloc(seen->setup.runs + 1, sizeof *off);
     int n = off ? settling_mark_late(&seen->result.trace, own, off, seen->setup.runs) : -1;
@@ -135,7 +135,7 @@ static int guarded_record(struct attempt *a, struct switches_seen *seen, int *la
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
     else if ((*late = drop_late(seen, &a->from)) < 0)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    else if (phases_find(&seen->result.trace, NULL, &seen->phases, why, sizeof why))
+    else if (phases_find(&seen->result.trace, &seen->phases, why, sizeof why))
         status = nothing_left(seen, why, *late, err);
     if (status)
         repetitions_free(&seen->result);
@@ -161,10 +161,10 @@ static int tell_unsettled(struct switches_seen *seen, const struct settling *end
 static int judge_held(struct attempt *a, struct switches_seen *seen, struct machine_error *err)
 {
     const struct transition_setup *s = &seen->setup;
-    double until_us = held_until_us(&seen->phases, s->period_us);
+    double until_us = switch_cost_until_us(&seen->phases, s->period_us);
     double settle_us = fmin(fmax(s->warmup_us, s->observe_us), REPETITION_US - HELD_ROOM_US - 1.2 * until_us);
     struct granted_switch granted;
-    struct held_course course;
+    struct switch_cost cost;
     if (!(until_us > 0))
         return MACHINE_OK;
     int status = granted_switch_record(a->guard->machine, s, fmax(settle_us, 0), until_us, guarded_on_progress, a,
@@ -172,10 +172,10 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
     if (status)
         return status;
     /* by way of the metadata, so that the recording gives the same answer */
-    bool bad = !a->stopped &&
-               (held_course_of(&granted.trace, s->period_us, granted.shown_us, granted.full_from_us, granted.full_to_us,
-                               &course) ||
-                held_note(&seen->result.trace, &course) || held_again(&seen->result.trace, &seen->phases));
+    bool bad = !a->stopped && (switch_cost_measure(&granted.trace, s->period_us, granted.shown_us, granted.full_from_us,
+                                                   granted.full_to_us, &cost) ||
+                               switch_cost_note(&seen->result.trace, &cost) ||
+                               switch_cost_recorded(&seen->result.trace, &seen->phases));
     granted_switch_free(&granted);
     if (bad)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -187,12 +187,12 @@ static int guarded_conclude(struct attempt *a, struct switches_seen *seen, const
                             int late, struct machine_error *err)
 {
     bool waits = a->guard->fall_only;
-    bool bad = phases_confirm(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
+    bool bad = cross_check(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
     int status = bad ? MACHINE_OK : judge_held(a, seen, err);
     if (status)
         return status;
     bad = bad || (unsettled && tell_unsettled(seen, end, late)) ||
-          confirm_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled);
+          cross_check_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled);
     return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/text/phases_json.h"
+
 #define RISE_US 1500.0
 #define FALL_US 150.0
 #define SECONDS_OF_CELL 0.1 /* to prepare the machine twice, to see either kernel run steadily, to find the phases */

@@ -130,7 +130,7 @@ static void start_row(struct table *rows, const struct cell *c, const struct swi
 static double hidden_us(const struct phases *p, size_t phase)
 {
     double us = 0;
-    for (; phase > 0 && p->phases[phase - 1].of_switch != OF_SWITCH_NOT; phase--)
+    for (; phase > 0 && p->phases[phase - 1].switch_explains != EXPLAINS_NOTHING; phase--)
         us += fmax(p->phases[phase - 1].duration_us.value, p->phases[phase - 1].duration_us.hi);
     return us;
 }
@@ -186,7 +186,7 @@ static bool is_certain(const struct switches_seen *s, size_t p)
 static const struct phase *blurred(const struct switches_seen *s)
 {
     for (size_t p = 0; p < s->phases.n_phases; p++)
-        if (s->phases.phases[p].of_switch == OF_SWITCH_PARTLY)
+        if (s->phases.phases[p].switch_explains == EXPLAINS_PART)
             return &s->phases.phases[p];
     return NULL;
 }

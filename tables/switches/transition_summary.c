@@ -54,13 +54,8 @@ void transition_ratio_text(double ratio, char *out, size_t size)
 
 static double transition_summary_half_of(const struct estimate *e)
 {
-    double half = 0.5 * (e->hi - e->lo);
+    double half = estimate_half(e);
     return isfinite(half) ? half : 0;
-}
-
-static struct estimate transition_summary_around(double value, double half)
-{
-    return (struct estimate){value, value - half, value + half};
 }
 
 /* ---- in words ---- */
@@ -105,7 +100,7 @@ static void add_phase(const struct phase *p, char *out, size_t size)
 static void describe_phases(const struct phases *p, size_t first, struct transition_summary *out)
 {
     size_t last = p->n_phases;
-    while (last > first && transitions_is_base(&p->phases[last - 1]) && last == p->n_phases)
+    while (last > first && phases_is_base(&p->phases[last - 1]) && last == p->n_phases)
         last--;
     for (size_t i = first; i < last; i++)
         add_phase(&p->phases[i], out->phases, sizeof out->phases);
@@ -173,7 +168,7 @@ static double chain_doubt(const struct phases *phases, size_t p, const struct ph
     bool halted = false;
     for (size_t i = p; i-- > 0 && isnan(before);) {
         halted |= phases->phases[i].kind == PHASE_HALT;
-        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !transitions_is_base(&phases->phases[i]));
+        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !phases_is_base(&phases->phases[i]));
         before = passes ? NAN : phases->phases[i].freq_ghz.value;
     }
     const double near[2] = {before, full->freq_ghz.value}, most = halted ? CHAIN_SLOWED : CHAIN_SLOWED_ALONE;
@@ -211,8 +206,7 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
     bool instant = clock_reading_of(t).instant;
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
-        for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
-            ;
+        end = trace_run_end(t, begin);
         if (phases_discarded(phases, t->run[begin]))
             continue;
         double ratio = mean_ipc(t, begin, end, slow, edge[0], instant) /
@@ -290,7 +284,7 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
             sum += p->phases[i].duration_us.value;
             square += pow(transition_summary_half_of(&p->phases[i].duration_us), 2);
         }
-    struct estimate e = sum > 0 ? transition_summary_around(sum, sqrt(square)) : unknown;
+    struct estimate e = sum > 0 ? estimate_around(sum, sqrt(square)) : unknown;
     e.lo = e.lo < 0 ? 0 : e.lo; /* no time is negative */
     return e;
 }
@@ -311,7 +305,7 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            bool full = transitions_is_base(ph) || ph->kind == PHASE_RAMP;
+            bool full = phases_is_base(ph) || ph->kind == PHASE_RAMP;
             struct estimate ratio = full ? (struct estimate){1, 1, 1} : transition_throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
@@ -323,7 +317,7 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
     }
     /* the final frequency is one and the same in all terms */
     square += pow(work * last->freq_half_ghz / final->value, 2);
-    return isnan(sum) ? unknown : transition_summary_around(sum, sqrt(square));
+    return isnan(sum) ? unknown : estimate_around(sum, sqrt(square));
 }
 
 /* ---- what it is ---- */
@@ -348,20 +342,20 @@ static bool other_license(const struct phase *a, const struct phase *b)
 static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
 {
     bool throttled = false, halted = false, license = false, open = false;
-    if (first == 0 || first >= p->n_phases || !transitions_is_base(&p->phases[p->n_phases - 1]) ||
-        !transitions_is_base(&p->phases[first - 1]) || across_switch(p))
+    if (first == 0 || first >= p->n_phases || !phases_is_base(&p->phases[p->n_phases - 1]) ||
+        !phases_is_base(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
-        if (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].of_switch == OF_SWITCH_NOT)
+        if (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].switch_explains == EXPLAINS_NOTHING)
             return SWITCH_UNDECIDED;
-        open |= p->phases[i].of_switch == OF_SWITCH_MOSTLY;
-        throttled |= p->phases[i].of_switch == OF_SWITCH_PARTLY;
+        open |= p->phases[i].switch_explains == EXPLAINS_MOST;
+        throttled |= p->phases[i].switch_explains == EXPLAINS_PART;
         throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
     for (size_t i = first; i < p->n_phases; i++) { /* there and back is a change, too */
-        if (!transitions_is_base(&p->phases[i]))
+        if (!phases_is_base(&p->phases[i]))
             continue;
         if (other_frequency(p, before, &p->phases[i], halted))
             return SWITCH_FREQUENCY;
@@ -409,7 +403,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
         add_text(out->phases, sizeof out->phases, "%sin %zu of %zu repetitions only", out->phases[0] ? ", " : "",
                  out->n, p->runs);
     }
-    if (first > 0 && transitions_is_base(&p->phases[first - 1]))
+    if (first > 0 && phases_is_base(&p->phases[first - 1]))
         out->from_ghz = p->phases[first - 1].freq_ghz;
     if (out->kind == SWITCH_UNDECIDED)
         return;

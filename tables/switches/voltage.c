@@ -90,7 +90,7 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     if (!x->machine->ops->read_register) {
         char why[400];
         snprintf(why, sizeof why,
-                 "machine %.80s reads no registers; to do: use one that does: msr or perf as root with the module msr "
+                 "machine %.80s reads no registers; remedy: use one that does: msr or perf as root with the module msr "
                  "loaded (modprobe msr), helper, or model:NAME",
                  x->info.name);
         table_add_missing(t, why);

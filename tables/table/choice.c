@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tables/table/tables.h"
+#include "util/order.h"
 
 /* One of each width and weight that license analysts tell apart, and the tiles of AMX. */
 const char *const tables_usual_kernels[] = {"64add", "128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
@@ -67,12 +68,6 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
     return n;
 }
 
-static int choice_ascending(const void *a, const void *b)
-{
-    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-    return (x > y) - (x < y);
-}
-
 size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max)
 {
     const struct tables_options *o = x->options;
@@ -87,7 +82,7 @@ size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsi
             out[n++] = c;
         out[n++] = cores;
     }
-    qsort(out, n, sizeof *out, choice_ascending);
+    qsort(out, n, sizeof *out, order_unsigned);
     for (size_t i = 0; i < n; i++)
         if (out[i] <= cores && (kept == 0 || out[i] != out[kept - 1]))
             out[kept++] = out[i];

@@ -223,12 +223,6 @@ struct ranks {
     size_t n, firm;                     /* of the modes: those from `firm` on may be more levels than that */
 };
 
-static int trigger_descending(const void *a, const void *b)
-{
-    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
-    return (x < y) - (x > y);
-}
-
 static struct estimate lower_of(const struct table *t, size_t row)
 {
     struct estimate freq = estimates_of_table(t, row, "freq_ghz"), plain = estimates_of_table(t, row, "plain_ghz");
@@ -369,7 +363,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
         }
     double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
-    qsort(r->mode, r->n, sizeof *r->mode, trigger_descending);
+    qsort(r->mode, r->n, sizeof *r->mode, robust_mode_higher);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
     for (r->firm = 0; r->firm < all && trigger_one_level(t, cores, r, r->firm);)
         r->firm++;

@@ -227,7 +227,7 @@ struct estimate trigger_lower(const struct estimate *freq, const struct estimate
 {
     double value = log(freq->value / plain->value);
     double half = hypot(log(freq->hi / freq->lo), log(plain->hi / plain->lo)) / 2;
-    return (struct estimate){value, value - half, value + half};
+    return estimate_around(value, half);
 }
 
 const char *trigger_bench_asks(const struct trigger_grades *g, const struct trigger_row *r)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "tables/trigger/trigger.h"
+#include "util/order.h"
 
 /* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2). More where it takes more, which
  * the pilot tells; twice that, since counts vary. */
@@ -119,12 +120,6 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
     return MACHINE_OK;
 }
 
-static int trigger_count_by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* How far from `us` the lengths lie that tell what a burst of it has: enough of those that ask for nothing more, and
  * not all in one place. NaN: there are too few. */
 static double radius_around(const struct search *s, double us)
@@ -135,7 +130,7 @@ static double radius_around(const struct search *s, double us)
     for (size_t i = 0; i < s->n; i++)
         if (!s->trial[i].yes)
             distance[n++] = fabs(s->us[i] - us);
-    qsort(distance, n, sizeof *distance, trigger_count_by_size);
+    qsort(distance, n, sizeof *distance, order_double);
     return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
 }
 

@@ -87,12 +87,6 @@ static bool all_counted(const struct trigger_sight *s, size_t n)
     return n > 0;
 }
 
-static int trigger_fit_descending(const void *a, const void *b)
-{
-    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
-    return (x < y) - (x > y);
-}
-
 static int grade_by_frequency(struct trigger_sight *s, size_t n, struct trigger_grades *out)
 {
     struct value_mode mode[TRIGGER_GRADES_MAX];
@@ -102,7 +96,7 @@ static int grade_by_frequency(struct trigger_sight *s, size_t n, struct trigger_
     for (size_t i = 0; i < n; i++)
         x[i] = log(s[i].freq);
     out->n = robust_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
-    qsort(mode, out->n, sizeof *mode, trigger_fit_descending);
+    qsort(mode, out->n, sizeof *mode, robust_mode_higher);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 1; k < out->n; k++)
             if (fabs(x[i] - mode[k].mean) < fabs(x[i] - mode[s[i].grade].mean))

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
 
 #define AIM_SAMPLES_S 5e6 /* above this */
@@ -111,11 +111,10 @@ static double bytes_of(const struct trace *t)
 
 static double time_find(const struct trace *t, size_t *phases)
 {
-    const struct phases_options options = {.seed = 1};
     struct phases p;
     char why[300];
     double begin = now();
-    if (phases_find(t, &options, &p, why, sizeof why)) {
+    if (phases_find(t, &p, why, sizeof why)) {
         fprintf(stderr, "bench_analysis: %s\n", why);
         return NAN;
     }

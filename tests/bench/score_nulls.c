@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "tests/support/null_traces.h"
+#include "analysis/phases/phases_find.h"
 
 #define ALLOWED 0.001
 
@@ -46,7 +47,6 @@ static int write_csv(enum null_kind kind, uint64_t seed, const char *path)
 /* 1 = something false was found, 0 = nothing, -1 = out of memory. */
 static int judge(enum null_kind kind, uint64_t seed, bool tell, size_t *samples)
 {
-    const struct phases_options options = {.seed = seed};
     struct trace t;
     struct null_about about;
     struct phases p;
@@ -55,7 +55,7 @@ static int judge(enum null_kind kind, uint64_t seed, bool tell, size_t *samples)
         return -1;
     *samples += t.n;
     bool found = true;
-    if (phases_find(&t, &options, &p, why, sizeof why)) {
+    if (phases_find(&t, &p, why, sizeof why)) {
         snprintf(what, sizeof what, "refused: %.80s", why);
     } else {
         found = false_finding(&p, about.switched, what, sizeof what);

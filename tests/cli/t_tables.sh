@@ -71,7 +71,7 @@ verdict "--json -" grep -q '"format": "characterize-table/1"' "$out"
 # shellcheck disable=SC2086
 run --table frequency $m --kernels amx --output o
 verdict "a table of which nothing can be measured: status 3 and the reason" \
-    test "$status" -eq 3 -a "$(grep -c 'amx: needs amx_bf16' "$out")" -eq 1 -a "$(grep -c 'nothing of it' "$err")" -eq 1
+    test "$status" -eq 3 -a "$(grep -c 'amx: needs amx_bf16' "$out")" -eq 1 -a "$(grep -c 'none of it' "$err")" -eq 1
 run --table umask --machine model:generic-no-licence --output o
 verdict "no license events: status 3, the reason and no row" \
     test "$status" -eq 3 -a "$(grep -c '^[0-9]' o/umask.csv)" -eq 0
@@ -82,7 +82,7 @@ for table in transitions throttle overhead voltage; do
         --table $table $m --brief --kernels 512fma
 done
 # shellcheck disable=SC2086
-refuses "siblings that do not exist" 3 'no other hyper-threads' --table frequency $m --siblings busy
+refuses "siblings that do not exist" 3 'no SMT siblings' --table frequency $m --siblings busy
 # shellcheck disable=SC2086
 refuses "a table as PNG" 2 "tables are drawn as .svg" --table frequency $m --plot x.png
 # shellcheck disable=SC2086
@@ -147,7 +147,7 @@ cp "$tmp/umask" "$tmp/all/tables/umask.json"
 refuses "a table that does not say whether it is modelled" 2 'umask.json: .*neither true nor false' \
     --export header y.h --input "$tmp/all"
 rm "$tmp/all/tables/umask.json" && mkfifo "$tmp/all/tables/umask.json"
-refuses "a pipe in place of a table" 2 'umask.json: is not a file' --export header y.h --input "$tmp/all"
+refuses "a pipe in place of a table" 2 'umask.json: cannot be read' --export header y.h --input "$tmp/all"
 rm "$tmp/all/tables/umask.json" && cp "$tmp/umask.kept" "$tmp/all/tables/umask.json"
 echo '{' >"$tmp/all/tables/frequency.json"
 refuses "a broken table, with its place" 2 'all/tables/frequency.json:[0-9]*: ' --export header y.h --input "$tmp/all"

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
+#include "output/text/phases_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -90,13 +91,12 @@ static void broken(const struct phases *p, size_t i)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct phases_options options = {.seed = 1};
     struct bytes b = {data, data + size};
     struct trace t;
     struct phases p;
     char why[300] = "";
     if (!fill(&b, &t) && t.n) {
-        if (!phases_find(&t, &options, &p, why, sizeof why)) {
+        if (!phases_find(&t, &p, why, sizeof why)) {
             for (size_t i = 0; i < p.n_phases; i++)
                 if (!(p.phases[i].duration_us.value >= 0) || !isfinite(p.phases[i].start_us))
                     broken(&p, i);

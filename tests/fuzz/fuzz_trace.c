@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
+#include "output/text/phases_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,10 +54,9 @@ static void write_and_read(const struct trace *t)
 
 static void analyse(const struct trace *t)
 {
-    const struct phases_options options = {.seed = 1};
     struct phases p;
     char why[300] = "";
-    if (phases_find(t, &options, &p, why, sizeof why)) {
+    if (phases_find(t, &p, why, sizeof why)) {
         insist(*why != '\0', "a refusal has a reason");
         return;
     }

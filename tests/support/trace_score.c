@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/phases/phases_find.h"
+
 #define START_LEAST_US 1.5 /* a boundary found so near the true one is that one, ... */
 #define START_LEAST_PERIODS 1.5
 #define LEVEL_BOUND 0.002 /* relative */
@@ -276,12 +278,11 @@ static double now(void)
 
 int score_trace(struct score *s, const struct trace *t, const struct truth *truth, FILE *details)
 {
-    const struct phases_options options = {.seed = truth->seed};
     struct phases p;
     struct verdict v = {false, ""};
     char why[300];
     double begin = now();
-    int bad = phases_find(t, &options, &p, why, sizeof why);
+    int bad = phases_find(t, &p, why, sizeof why);
     s->seconds += now() - begin;
     s->traces++;
     if (bad) {

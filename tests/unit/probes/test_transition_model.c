@@ -12,11 +12,12 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
 #include "tests/support/random_numbers.h"
+#include "output/text/phases_json.h"
 
 #define DURATION_US 1.0
 #define RELATIVE 0.003
@@ -45,7 +46,7 @@ static void measure(const struct model *m, struct transition_setup *s, struct ph
         fail_msg("%s", err.text);
     if (transition_run(&machine, s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
-    if (phases_find(&r.trace, NULL, out, why, sizeof why))
+    if (phases_find(&r.trace, out, why, sizeof why))
         fail_msg("%s", why);
     repetitions_free(&r);
     machine.ops->close(&machine);

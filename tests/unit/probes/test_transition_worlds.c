@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "probes/transition.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
@@ -40,7 +40,7 @@ static void measure_for(const struct model *m, const char *from, const char *to,
     if (machine_open_parsed_model(m, "model:test", &machine, &err) ||
         transition_run(&machine, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
-    if (phases_find(&r.trace, NULL, out, why, sizeof why))
+    if (phases_find(&r.trace, out, why, sizeof why))
         fail_msg("%s", why);
     repetitions_free(&r);
     machine.ops->close(&machine);

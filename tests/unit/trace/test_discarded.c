@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/phases/phases.h"
 #include "trace/discarded.h"
 
 static void forget(struct phases *p)
@@ -44,7 +45,7 @@ static void the_list_comes_back_through_a_file(void **state)
     assert_int_equal(trace_read_csv(stream, &back, &error), 0);
     fclose(stream);
     free(file);
-    assert_int_equal(discarded_take(&back, &p), 0);
+    assert_int_equal(phases_add_discarded(&back, &p), 0);
     assert_int_equal(p.n_warnings, 0);
     assert_int_equal(p.runs, 100);
     assert_int_equal(p.runs_used, 97);
@@ -67,7 +68,7 @@ static void separators_in_a_reason_do_no_harm(void **state)
     (void)state;
     trace_init(&t);
     assert_int_equal(discarded_note(&t, list, 2), 0);
-    assert_int_equal(discarded_take(&t, &p), 0);
+    assert_int_equal(phases_add_discarded(&t, &p), 0);
     assert_int_equal(p.n_discarded, 2);
     assert_int_equal(p.n_warnings, 0);
     assert_int_equal(p.discarded[0].run, 1);
@@ -86,10 +87,10 @@ static void it_adds_to_what_the_analysis_discarded(void **state)
     p.discarded[0].run = 8;
     strcpy(p.discarded[0].why, "interrupted");
     trace_init(&t);
-    assert_int_equal(discarded_take(&t, &p), 0); /* nothing listed */
+    assert_int_equal(phases_add_discarded(&t, &p), 0); /* nothing listed */
     assert_int_equal(p.n_discarded, 1);
     assert_int_equal(discarded_note(&t, invalid, 1), 0);
-    assert_int_equal(discarded_take(&t, &p), 0);
+    assert_int_equal(phases_add_discarded(&t, &p), 0);
     assert_int_equal(p.n_discarded, 2);
     assert_int_equal(p.discarded[0].run, 5);
     assert_int_equal(p.discarded[1].run, 8);
@@ -107,7 +108,7 @@ static void an_unreadable_list_is_a_warning(void **state)
         struct phases p = {.runs = 1};
         trace_init(&t);
         assert_int_equal(trace_set(&t, "discarded", lists[i]), 0);
-        assert_int_equal(discarded_take(&t, &p), 0);
+        assert_int_equal(phases_add_discarded(&t, &p), 0);
         assert_int_equal(p.n_warnings, 1);
         assert_int_equal(p.runs, 1 + p.n_discarded);
         forget(&p);

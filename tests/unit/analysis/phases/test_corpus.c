@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
 
 #define HIGH_GHZ 3.193 /* levels of the W-2104 in these recordings */
@@ -61,9 +61,8 @@ static void take_run(const struct trace *t, uint32_t run, struct trace *out)
 
 static void find(const struct trace *t, struct phases *p)
 {
-    const struct phases_options options = {.seed = 1};
     char why[300];
-    if (phases_find(t, &options, p, why, sizeof why))
+    if (phases_find(t, p, why, sizeof why))
         fail_msg("refused: %s", why);
 }
 

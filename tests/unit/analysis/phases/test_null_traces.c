@@ -17,6 +17,7 @@
 
 #include "tests/support/null_traces.h"
 #include "tests/support/random_numbers.h"
+#include "analysis/phases/phases_find.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {
@@ -27,13 +28,12 @@ static size_t setting(const char *name, size_t otherwise)
 /* 1 if something was found. */
 static size_t judge(enum null_kind kind, uint64_t seed)
 {
-    const struct phases_options options = {.seed = seed};
     struct trace t;
     struct null_about about;
     struct phases p;
     char why[300], what[100];
     assert_int_equal(null_trace(kind, seed, &t, &about), 0);
-    if (phases_find(&t, &options, &p, why, sizeof why))
+    if (phases_find(&t, &p, why, sizeof why))
         fail_msg("%s %llu is refused: %s", null_kind_name(kind), (unsigned long long)seed, why);
     bool found = false_finding(&p, about.switched, what, sizeof what);
     if (found)

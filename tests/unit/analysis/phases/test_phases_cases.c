@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 
 static double wobble(size_t i, unsigned run)
 {
@@ -47,7 +47,7 @@ static void record(struct trace *t, story *tell, unsigned runs, double from, dou
 static void analyse(struct trace *t, struct phases *p)
 {
     char why[200];
-    if (phases_find(t, NULL, p, why, sizeof why))
+    if (phases_find(t, p, why, sizeof why))
         fail_msg("%s", why);
     trace_free(t);
 }

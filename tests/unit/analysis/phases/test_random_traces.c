@@ -20,6 +20,8 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/random_traces.h"
 #include "tests/support/trace_score.h"
+#include "analysis/phases/phases_find.h"
+#include "output/text/phases_json.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {
@@ -34,9 +36,8 @@ static void make(enum trace_kind kind, uint64_t seed, struct trace *t, struct tr
 
 static void find(const struct trace *t, struct phases *p)
 {
-    const struct phases_options options = {.seed = 1};
     char why[300];
-    if (phases_find(t, &options, p, why, sizeof why))
+    if (phases_find(t, p, why, sizeof why))
         fail_msg("refused: %s", why);
 }
 

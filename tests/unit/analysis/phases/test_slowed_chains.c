@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/confirm.h"
+#include "analysis/phases/cross_check.h"
 #include "analysis/phases/steady.h"
+#include "analysis/phases/phases_find.h"
 #include "probes/steady.h"
 #include "tables/switches/guarded.h"
 #include "tests/support/model_rig.h"
@@ -133,7 +134,7 @@ static unsigned throttles_of(const double *length, unsigned runs, struct rng *x)
     struct trace t;
     struct phases p;
     char why[200];
-    struct steady_seen own = {.n_ghz = 3, .n_ipc = 3, .ghz = {2.8, 2.8, 2.8}, .ipc = {2, 2, 2}};
+    struct kernel_alone own = {.n_ghz = 3, .n_ipc = 3, .ghz = {2.8, 2.8, 2.8}, .ipc = {2, 2, 2}};
     unsigned n = 0;
     trace_init(&t);
     assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) |
@@ -146,8 +147,8 @@ static unsigned throttles_of(const double *length, unsigned runs, struct rng *x)
             t.channel[TRACE_FREQ][t.n - 1] = (float)(2.8 * (1 + 0.002 * rng_normal(x)));
             t.channel[TRACE_IPC][t.n - 1] = (float)(2 * (1 - 0.5 * slow) * (1 + 0.002 * rng_normal(x)));
         }
-    assert_int_equal(phases_find(&t, NULL, &p, why, sizeof why), 0);
-    assert_int_equal(phases_confirm(&t, &own, &own, false, &p), 0);
+    assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
+    assert_int_equal(cross_check(&t, &own, &own, false, &p), 0);
     for (size_t k = 0; k < p.n_phases; k++)
         n += p.phases[k].kind == PHASE_THROTTLE;
     phases_free(&p);

@@ -15,11 +15,13 @@
 #include <cmocka.h>
 
 #include "analysis/phases/clock.h"
-#include "analysis/phases/confirm.h"
+#include "analysis/phases/cross_check.h"
+#include "analysis/phases/phases_find.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
+#include "output/text/phases_json.h"
 
 static const double steps[] = {1, 10, 25};
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -104,8 +106,8 @@ static void a_recording_says_the_same(void **state)
     rig_load("xeon-gold-6130", &m);
     clock_model(&m, CLOCK_THROTTLE, 10);
     measure(&m, 2, 40, &seen);
-    assert_int_equal(phases_find(&seen.result.trace, NULL, &again, why, sizeof why), 0);
-    assert_int_equal(confirm_again(&seen.result.trace, &again), 0);
+    assert_int_equal(phases_find(&seen.result.trace, &again, why, sizeof why), 0);
+    assert_int_equal(cross_check_recorded(&seen.result.trace, &again), 0);
     char *first = phases_to_json(&seen.phases), *second = phases_to_json(&again);
     assert_string_equal(first, second);
     free(first);
@@ -156,9 +158,9 @@ static void one_half_is_not_enough(void **state)
     for (size_t i = 0; i < t->n; i++)
         if (t->run[i] >= 18 && t->time_us[i] > 0.5)
             t->channel[TRACE_FREQ][i] *= 0.98f;
-    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(phases_find(t, &p, why, sizeof why), 0);
     assert_true(clock_anything(&p));
-    assert_int_equal(confirm_again(t, &p), 0);
+    assert_int_equal(cross_check_recorded(t, &p), 0);
     assert_false(clock_anything(&p));
     assert_int_equal(p.n_levels, 1);
     bool told = false;
@@ -184,15 +186,15 @@ static void kernels_alone_decide(void **state)
     for (size_t i = 0; i < t->n; i++)
         if (t->time_us[i] > 0.5)
             t->channel[TRACE_FREQ][i] *= 0.96f;
-    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(phases_find(t, &p, why, sizeof why), 0);
     assert_true(p.n_transitions == 1);
-    assert_int_equal(confirm_again(t, &p), 0);
+    assert_int_equal(cross_check_recorded(t, &p), 0);
     assert_false(clock_anything(&p));
     phases_free(&p);
     /* and if they differ, it stands */
     assert_int_equal(trace_set(t, "alone_to_ghz", "2.690 2.688 2.686"), 0);
-    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
-    assert_int_equal(confirm_again(t, &p), 0);
+    assert_int_equal(phases_find(t, &p, why, sizeof why), 0);
+    assert_int_equal(cross_check_recorded(t, &p), 0);
     assert_int_equal(p.n_transitions, 1);
     phases_free(&p);
     switches_free(&seen);

@@ -356,12 +356,12 @@ static void make_trace(struct trace *t, unsigned runs, double ghz, double floats
 static struct settling judge(double ghz, double floats, unsigned slow, double own_ghz, bool waits, uint64_t seed)
 {
     struct trace t, alone;
-    struct steady_seen own = {0};
+    struct kernel_alone own = {0};
     struct settling s;
     struct phases p = {.detectable_freq = 0.02};
     make_trace(&t, 20, ghz, floats, slow, seed);
     make_trace(&alone, 6, own_ghz, floats, 0, seed + 1000);
-    assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
+    assert_int_equal(settling_add_alone(&own, &alone), 0);
     assert_int_equal(own.n_ghz, 6);
     assert_int_equal(settling_judge(&t, &p, &own, waits, &s), 0);
     assert_int_equal(s.runs, 20);
@@ -395,11 +395,11 @@ static void what_is_limited_is_not_late(void **state)
     static const double factors[] = {0.6, 0.8, 0.9, 0.95, 0.965};
     for (unsigned k = 0; k < 10; k++) {
         struct trace t, alone;
-        struct steady_seen own = {0};
+        struct kernel_alone own = {0};
         bool off[20];
         make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
         make_trace(&t, 20, 2.8, 0, 0, 200 + k);
-        assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
+        assert_int_equal(settling_add_alone(&own, &alone), 0);
         for (size_t i = 0; i < t.n; i++) {
             bool limited = t.run[i] % 5 < 2, late = t.run[i] % 7 == 0;
             t.channel[TRACE_FREQ][i] *= (float)((limited ? factors[k % 5] : 1) * (late && t.time_us[i] <= 0 ? 0.7
@@ -418,11 +418,11 @@ static void what_is_late_is_marked(void **state)
 {
     (void)state;
     struct trace t, alone;
-    struct steady_seen own = {0};
+    struct kernel_alone own = {0};
     bool off[20];
     make_trace(&alone, 3, 2.8, 0, 0, 1);
     make_trace(&t, 20, 2.8, 0, 0, 2);
-    assert_int_equal(settling_steady_seen_add(&own, &alone), 0);
+    assert_int_equal(settling_add_alone(&own, &alone), 0);
     assert_int_equal(settling_mark_late(&t, &own, off, 20), 0);
     for (size_t i = 0; i < t.n; i++) /* every third has not come back */
         if (t.run[i] % 3 == 0 && t.time_us[i] <= 0)

@@ -15,9 +15,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "output/plot/plot.h"
 #include "output/plot/plot_series.h"
+#include "output/text/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
@@ -46,7 +47,7 @@ static void measure_model(const char *model, const char *from, const char *to, u
     /* the modelled CPU is taken away now and then, too */
     assert_true(r.volts_missing[0] == '\0' || strstr(r.volts_missing, " readings: something else ran") != NULL);
     out->trace = r.trace; /* taken over */
-    if (phases_find(&out->trace, NULL, &out->phases, why, sizeof why))
+    if (phases_find(&out->trace, &out->phases, why, sizeof why))
         fail_msg("%s", why);
     free(r.invalid);
 }

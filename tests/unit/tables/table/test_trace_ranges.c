@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases.h"
+#include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
 #include "probes/transition.h"
 #include "tests/support/broken_machine.h"
@@ -227,7 +227,7 @@ static void discarded_samples_are_counted(void **state)
     char why[300];
     assert_int_equal(read_text(text, size, &t, &err), 0);
     free(text);
-    assert_int_equal(phases_find(&t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
     assert_true(p.samples == 9000 && p.samples_discarded == 3);
     phases_free(&p);
     FILE *out = open_memstream(&again, &size);
@@ -388,7 +388,7 @@ static void answer_within(const struct trace *t)
 {
     struct phases p;
     char why[300];
-    assert_int_equal(phases_find(t, NULL, &p, why, sizeof why), 0);
+    assert_int_equal(phases_find(t, &p, why, sizeof why), 0);
     for (size_t i = 0; i < p.n_levels; i++)
         assert_true(p.levels_ghz[i] > 0 && p.levels_ghz[i] <= 100);
     for (size_t i = 0; i < p.n_phases; i++) {

@@ -24,7 +24,7 @@ static double first_ipc(const struct runs *r, size_t run, double switch_us)
     return NAN;
 }
 
-int warnings_short_throttle(const struct runs *r, const struct segmentation *o, struct phases *out)
+int short_throttle_warn(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     size_t p = 0, m = 0;
     while (p + 1 < o->n_pieces && !o->edge[p].forced)

@@ -14,12 +14,14 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/confirm.h"
-#include "analysis/phases/held.h"
+#include "analysis/phases/cross_check.h"
+#include "analysis/phases/switch_cost.h"
+#include "analysis/phases/phases_find.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
+#include "output/text/phases_json.h"
 
 static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};
 enum { LENGTHS = 6, FACTORS = 4, CLOCKS = 4, SEEDS = 2 };
@@ -170,7 +172,7 @@ static void a_transition_stays(void **state)
 static void what_is_counted_stands(void **state)
 {
     (void)state;
-    struct held_course c = {.period_us = 1, .n = 4, .rate = {0.5, 0.5, 0.5, 1}};
+    struct switch_cost c = {.period_us = 1, .n = 4, .rate = {0.5, 0.5, 0.5, 1}};
     const struct phase ph[3] = {
         {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
         {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
@@ -181,12 +183,12 @@ static void what_is_counted_stands(void **state)
         struct phases p = {.phases = copy, .n_phases = 3, .transitions = &tr, .n_transitions = 1};
         memcpy(copy, ph, sizeof copy);
         copy[1].share[3] = counted;
-        assert_true(held_until_us(&p, 1) == 3);
-        assert_int_equal(held_judge(&c, &p), 0);
+        assert_true(switch_cost_until_us(&p, 1) == 3);
+        assert_int_equal(switch_cost_judge(&c, &p), 0);
         assert_int_equal(copy[1].kind, PHASE_UNKNOWN);
         assert_true(isnan(copy[1].ipc_ratio));
         assert_int_equal(p.n_transitions, counted);
-        assert_int_equal(copy[1].of_switch, counted ? OF_SWITCH_PARTLY : OF_SWITCH_ALL);
+        assert_int_equal(copy[1].switch_explains, counted ? EXPLAINS_PART : EXPLAINS_ALL);
         p.phases = NULL;
         p.transitions = NULL;
         p.n_phases = 0;
@@ -198,13 +200,13 @@ static void what_is_counted_stands(void **state)
 static void what_asks_for_more_tells_nothing(void **state)
 {
     (void)state;
-    struct held_course c = {.period_us = 1, .n = 5, .rate = {0.5, 0.5, 0.5, 0.8, NAN}};
+    struct switch_cost c = {.period_us = 1, .n = 5, .rate = {0.5, 0.5, 0.5, 0.8, NAN}};
     struct phase ph[3] = {
         {.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2, .ipc_ratio = 1},
         {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 1, .ipc_ratio = 0.5},
         {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
     struct phases p = {.phases = ph, .n_phases = 3};
-    assert_int_equal(held_judge(&c, &p), 0);
+    assert_int_equal(switch_cost_judge(&c, &p), 0);
     assert_int_equal(ph[1].kind, PHASE_THROTTLE);
     assert_true(ph[1].ipc_ratio == 0.5);
     assert_int_equal(p.n_warnings, 1);
@@ -224,9 +226,9 @@ static void a_recording_says_the_same(void **state)
         char why[200];
         make(&m, CLOCK_NOTHING, 10 * clock, 6, 0.4);
         measure(&m, 3, &seen);
-        assert_int_equal(phases_find(&seen.result.trace, NULL, &again, why, sizeof why), 0);
+        assert_int_equal(phases_find(&seen.result.trace, &again, why, sizeof why), 0);
         assert_true(clock_anything(&again)); /* a throttle, as far as the recording alone goes */
-        assert_int_equal(confirm_again(&seen.result.trace, &again), 0);
+        assert_int_equal(cross_check_recorded(&seen.result.trace, &again), 0);
         char *first = phases_to_json(&seen.phases), *second = phases_to_json(&again);
         assert_string_equal(first, second);
         free(first);
@@ -239,10 +241,10 @@ static void a_recording_says_the_same(void **state)
 static void edges_rise(void **state)
 {
     (void)state;
-    assert_true(held_edge(0.5, 0) == 0 && held_edge(0.5, 32) == 16);
-    for (size_t k = 0; k < HELD_BINS_MAX; k++)
-        assert_true(held_edge(1, k + 1) > held_edge(1, k));
-    assert_true(held_edge(1, HELD_BINS_MAX) > 4000); /* the longest recording, nearly */
+    assert_true(switch_cost_bin_us(0.5, 0) == 0 && switch_cost_bin_us(0.5, 32) == 16);
+    for (size_t k = 0; k < SWITCH_COST_BINS_MAX; k++)
+        assert_true(switch_cost_bin_us(1, k + 1) > switch_cost_bin_us(1, k));
+    assert_true(switch_cost_bin_us(1, SWITCH_COST_BINS_MAX) > 4000); /* the longest recording, nearly */
 }
 
 int main(void)

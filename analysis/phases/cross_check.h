@@ -4,14 +4,16 @@
  * drifts, a hyper-thread next door and the host's other guests make steps that all repetitions taken together seem to
  * have; they are not in both halves, or not between the kernels.
  */
-#ifndef CHARACTERIZE_CONFIRM_H
-#define CHARACTERIZE_CONFIRM_H
+#ifndef CHARACTERIZE_CROSS_CHECK_H
+#define CHARACTERIZE_CROSS_CHECK_H
 
 #include "analysis/phases/phases.h"
 #include "analysis/phases/settling.h"
 #include "trace/trace.h"
 
-enum { CONFIRM_RUNS_LEAST = 8 }; /* repetitions: with fewer there are no halves to speak of, and a warning says so */
+enum {
+    CROSS_CHECK_RUNS_LEAST = 8
+}; /* repetitions: with fewer there are no halves to speak of, and a warning says so */
 
 /*
  * Takes back what does not stand: throttling, halts and slow phases become phases of kind unknown with the reason, and
@@ -21,26 +23,16 @@ enum { CONFIRM_RUNS_LEAST = 8 }; /* repetitions: with fewer there are no halves 
  * by it too. What needs both halves is found less easily: the limits of detection in *p grow with that. A warning tells
  * what was taken back. 0, or -1: out of memory.
  */
-int phases_confirm(const struct trace *t, const struct steady_seen *from, const struct steady_seen *to, bool waits,
-                   struct phases *p);
+int cross_check(const struct trace *t, const struct kernel_alone *from, const struct kernel_alone *to, bool waits,
+                struct phases *p);
 
 /*
  * Through the trace's metadata (alone_from_ghz, alone_to_ghz, unsettled; doc/formats.md), so that a recorded trace
  * gives the same answer as the measurement did: note writes them, again does with them what the measurement did, and
  * nothing where they are missing. 0, or -1: out of memory.
  */
-int confirm_note(struct trace *t, const struct steady_seen *from, const struct steady_seen *to, bool waits,
-                 const char *unsettled);
-int confirm_again(const struct trace *t, struct phases *p);
-
-/* After phases have become unknown, or transitions have gone: what nothing follows is not slow, and levels that nothing
- * is left at go. */
-void phases_settle(struct phases *p);
-
-/* One unknown phase before the switch and one after it, in place of all: no levels and no transitions. */
-void phases_collapse(struct phases *p, const char *why);
-
-/* A warning ahead of the others. 0, or -1: out of memory. */
-int phases_warn_first(struct phases *p, const char *text);
+int cross_check_note(struct trace *t, const struct kernel_alone *from, const struct kernel_alone *to, bool waits,
+                     const char *unsettled);
+int cross_check_recorded(const struct trace *t, struct phases *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/held.h"
+#include "analysis/phases/switch_cost.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,22 +7,20 @@
 #include <string.h>
 
 #include "analysis/phases/clock.h"
-#include "analysis/phases/confirm.h"
-#include "analysis/phases/findings.h"
+#include "analysis/phases/withdraw.h"
 #include "analysis/stats/robust.h"
 
 enum { EVEN_BINS = 32 };
 #define LONGER 1.1
-#define AT_SWITCH 1.5    /* periods: what begins so near time 0 begins at the switch */
-#define SAME_FREQ 0.0035 /* relative: clocks wander by so much (levels.c) */
-#define MOSTLY 0.5       /* of what is missing from the full rate */
+#define AT_SWITCH 1.5 /* periods: what begins so near time 0 begins at the switch */
+#define MOSTLY 0.5    /* of what is missing from the full rate */
 #define ALL 0.75
 #define BLURS 0.1   /* of the full rate: a ratio is wrong by so much where cold code is throttled, too */
 #define COUNTED 0.5 /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
 #define BACK 0.03   /* of the full rate: so near to it the course must end */
 #define NEAR_US 2.5 /* phases begin so near where the transition that they are part of does */
 
-double held_edge(double period_us, size_t k)
+double switch_cost_bin_us(double period_us, size_t k)
 {
     double edge = period_us * (double)(k < EVEN_BINS ? k : EVEN_BINS), length = period_us;
     for (size_t i = EVEN_BINS; i < k; i++)
@@ -47,7 +45,7 @@ static bool may_be_the_switch(const struct phases *p, size_t i)
     const struct phase *ph = &p->phases[i];
     if (ph->kind == PHASE_THROTTLE || (ph->kind == PHASE_UNKNOWN && ph->ipc_ratio < 1))
         return true;
-    return ph->kind == PHASE_HALT && !(fabs(log(freq_beside(p, i, 1) / freq_beside(p, i, -1))) > SAME_FREQ);
+    return ph->kind == PHASE_HALT && !(fabs(log(freq_beside(p, i, 1) / freq_beside(p, i, -1))) > CLOCK_WANDERS);
 }
 
 /* The phases from the switch on until the first at full rate: first .. *end. */
@@ -58,12 +56,12 @@ static size_t from_switch(const struct phases *p, double period_us, size_t *end)
         first++;
     *end = first;
     if (first < p->n_phases && p->phases[first].start_us <= AT_SWITCH * period_us)
-        while (*end < p->n_phases && !transitions_is_base(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
+        while (*end < p->n_phases && !phases_is_base(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
             ++*end;
     return first;
 }
 
-double held_until_us(const struct phases *p, double period_us)
+double switch_cost_until_us(const struct phases *p, double period_us)
 {
     double until = 0;
     size_t end;
@@ -97,19 +95,18 @@ static double work_between(const struct trace *t, size_t begin, size_t end, doub
     return known > 0.999 * (to - from) ? work : NAN;
 }
 
-int held_course_of(const struct trace *t, double period_us, double until_us, double from_us, double to_us,
-                   struct held_course *out)
+int switch_cost_measure(const struct trace *t, double period_us, double until_us, double from_us, double to_us,
+                        struct switch_cost *out)
 {
     double reading_us = clock_reading_of(t).reading_us, *x = calloc(t->n + 1, sizeof *x);
-    *out = (struct held_course){.period_us = period_us};
+    *out = (struct switch_cost){.period_us = period_us};
     if (!x)
         return -1;
-    while (out->n < HELD_BINS_MAX && held_edge(period_us, out->n) < until_us && t->n) {
-        double lo = held_edge(period_us, out->n), hi = held_edge(period_us, out->n + 1);
+    while (out->n < SWITCH_COST_BINS_MAX && switch_cost_bin_us(period_us, out->n) < until_us && t->n) {
+        double lo = switch_cost_bin_us(period_us, out->n), hi = switch_cost_bin_us(period_us, out->n + 1);
         size_t n = 0;
         for (size_t begin = 0, end; begin < t->n; begin = end) {
-            for (end = begin; end < t->n && t->run[end] == t->run[begin]; end++)
-                ;
+            end = trace_run_end(t, begin);
             double full = work_between(t, begin, end, reading_us, from_us, to_us) / (to_us - from_us);
             double rate = work_between(t, begin, end, reading_us, lo, hi) / (hi - lo) / full;
             if (isfinite(rate))
@@ -122,11 +119,12 @@ int held_course_of(const struct trace *t, double period_us, double until_us, dou
 }
 
 /* The mean rate over a phase; what it does not cover of the course is left out. NaN: nothing is known of it. */
-static double held_rate(const struct held_course *c, const struct phase *ph)
+static double held_rate(const struct switch_cost *c, const struct phase *ph)
 {
     double from = fmax(ph->start_us, 0), to = ph->start_us + ph->duration_us.value, sum = 0, known = 0;
     for (size_t k = 0; k < c->n; k++) {
-        double lo = fmax(from, held_edge(c->period_us, k)), hi = fmin(to, held_edge(c->period_us, k + 1));
+        double lo = fmax(from, switch_cost_bin_us(c->period_us, k)),
+               hi = fmin(to, switch_cost_bin_us(c->period_us, k + 1));
         if (!(hi > lo) || isnan(c->rate[k]))
             continue;
         sum += c->rate[k] * (hi - lo);
@@ -137,14 +135,14 @@ static double held_rate(const struct held_course *c, const struct phase *ph)
 
 /* ---- judgement ---- */
 
-static void take_back(struct phase *ph, double held, enum of_switch share)
+static void take_back(struct phase *ph, double held, enum switch_explains share)
 {
     static const char *const words[] = {
-        [OF_SWITCH_PARTLY] = "in part it is", [OF_SWITCH_MOSTLY] = "most of it is", [OF_SWITCH_ALL] = "it is"};
+        [EXPLAINS_PART] = "in part it is", [EXPLAINS_MOST] = "most of it is", [EXPLAINS_ALL] = "it is"};
     ph->kind = PHASE_UNKNOWN;
-    ph->of_switch = share;
+    ph->switch_explains = share;
     ph->ipc_ratio = NAN;
-    if (share == OF_SWITCH_NOT)
+    if (share == EXPLAINS_NOTHING)
         snprintf(ph->why, sizeof ph->why, "what the switch itself costs could not be measured");
     else
         snprintf(ph->why, sizeof ph->why,
@@ -164,20 +162,18 @@ static void drop_empty_transitions(struct phases *p)
 {
     for (size_t i = 0; i < p->n_transitions;) {
         const struct transition *tr = &p->transitions[i];
-        bool empty = !tr->halts && !(fabs(log(tr->to_ghz / tr->from_ghz)) > SAME_FREQ), gone = false;
+        bool empty = !tr->halts && !(fabs(log(tr->to_ghz / tr->from_ghz)) > CLOCK_WANDERS), gone = false;
         for (size_t k = 0; k < p->n_phases; k++) {
             const struct phase *ph = &p->phases[k];
             bool part = phase_held_part_of(ph, tr);
             empty = empty && !(part && (ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT ||
-                                        ph->of_switch == OF_SWITCH_PARTLY));
+                                        ph->switch_explains == EXPLAINS_PART));
             gone |= part && ph->kind == PHASE_UNKNOWN;
         }
-        if (!(empty && gone)) {
+        if (empty && gone)
+            withdraw_forget_transition(p, i);
+        else
             i++;
-            continue;
-        }
-        p->n_transitions--;
-        memmove(&p->transitions[i], &p->transitions[i + 1], (p->n_transitions - i) * sizeof *tr);
     }
 }
 
@@ -191,22 +187,22 @@ static double missing_of(const struct phases *p, const struct phase *ph)
 
 /* What the switch itself is of a phase that it may be: `held` of the full rate is left at a switch where all is held.
  * False: nothing to speak of. */
-static bool share_of_switch(const struct phases *p, const struct phase *ph, double held, enum of_switch *share)
+static bool share_of_switch(const struct phases *p, const struct phase *ph, double held, enum switch_explains *share)
 {
     double missing = missing_of(p, ph), explained = 1 - held;
     bool counted = ph->kind == PHASE_THROTTLE && ph->share[3] > COUNTED;
-    *share = OF_SWITCH_NOT;
+    *share = EXPLAINS_NOTHING;
     if (isnan(held))
         return !counted;
-    *share = counted || explained < MOSTLY * missing ? OF_SWITCH_PARTLY
-             : explained < ALL * missing             ? OF_SWITCH_MOSTLY
-                                                     : OF_SWITCH_ALL;
-    return *share > OF_SWITCH_PARTLY || explained > BLURS;
+    *share = counted || explained < MOSTLY * missing ? EXPLAINS_PART
+             : explained < ALL * missing             ? EXPLAINS_MOST
+                                                     : EXPLAINS_ALL;
+    return *share > EXPLAINS_PART || explained > BLURS;
 }
 
 /* Whether it ends at full rate. Where it does not these switches asked for more than is held, as two kernels may that
  * alternate: then they say nothing of what a switch itself costs. */
-static bool comes_back(const struct held_course *c)
+static bool comes_back(const struct switch_cost *c)
 {
     size_t n = c->n;
     while (n && isnan(c->rate[n - 1]))
@@ -214,16 +210,16 @@ static bool comes_back(const struct held_course *c)
     return n && fabs(c->rate[n - 1] - 1) < BACK;
 }
 
-int held_judge(const struct held_course *c, struct phases *p)
+int switch_cost_judge(const struct switch_cost *c, struct phases *p)
 {
     size_t end, gone = 0;
-    if (held_until_us(p, c->period_us) > 0 && !comes_back(c))
+    if (switch_cost_until_us(p, c->period_us) > 0 && !comes_back(c))
         return phases_warn(p, "what is slow at the switch was not told from cold code: switches at which all that the "
                               "second kernel asks for is held did not come back to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
         double held = held_rate(c, ph);
-        enum of_switch share;
+        enum switch_explains share;
         if (!may_be_the_switch(p, i) || !share_of_switch(p, ph, held, &share))
             continue;
         for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
@@ -234,7 +230,7 @@ int held_judge(const struct held_course *c, struct phases *p)
     if (!gone)
         return 0;
     drop_empty_transitions(p);
-    phases_settle(p);
+    withdraw_orphans(p);
     return phases_warn(p,
                        "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins "
                        "also where all that it asks for is held already",
@@ -243,29 +239,20 @@ int held_judge(const struct held_course *c, struct phases *p)
 
 /* ---- metadata ---- */
 
-int held_note(struct trace *t, const struct held_course *c)
+int switch_cost_note(struct trace *t, const struct switch_cost *c)
 {
-    char text[12 * HELD_BINS_MAX + 1] = "";
-    size_t used = 0;
-    for (size_t k = 0; k < c->n && used + 12 < sizeof text; k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, isnan(c->rate[k]) ? "%snan" : "%s%.4f", k ? " " : "",
-                                 fmin(99, c->rate[k]));
-    return trace_set(t, "held_rates", text);
+    double rate[SWITCH_COST_BINS_MAX];
+    for (size_t k = 0; k < c->n; k++)
+        rate[k] = isnan(c->rate[k]) ? NAN : fmin(99, c->rate[k]);
+    return trace_set_numbers(t, "held_rates", rate, c->n);
 }
 
-int held_again(const struct trace *t, struct phases *p)
+int switch_cost_recorded(const struct trace *t, struct phases *p)
 {
-    const char *text = trace_get(t, "held_rates"), *period = trace_get(t, "period_us");
-    struct held_course c = {.period_us = period ? strtod(period, NULL) : 0};
-    if (!text || !(c.period_us > 0 && isfinite(c.period_us)))
+    const char *period = trace_get(t, "period_us");
+    struct switch_cost c = {.period_us = period ? strtod(period, NULL) : 0};
+    if (!trace_get(t, "held_rates") || !(c.period_us > 0 && isfinite(c.period_us)))
         return 0;
-    while (c.n < HELD_BINS_MAX) {
-        char *end;
-        double rate = strtod(text, &end);
-        if (end == text || !(isnan(rate) || (rate >= 0 && rate < 100)))
-            break;
-        c.rate[c.n++] = rate;
-        text = end;
-    }
-    return held_judge(&c, p);
+    c.n = trace_get_numbers(t, "held_rates", c.rate, SWITCH_COST_BINS_MAX);
+    return switch_cost_judge(&c, p);
 }

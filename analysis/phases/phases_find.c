@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a trace to its phases.
+ *
+ * Method. (1) Repetitions are split; samples that hold lost time are found by cycle accounting (runs.c). (2) Each
+ * repetition, and the medians over all of them on a common time line, are cut where a channel steps (segment.c:
+ * moving sums at many scales, backward elimination, at six standard errors and a least size); what the repetitions
+ * have in common is the segmentation (segmentation.c, consensus.c), and interrupted repetitions are left out by name;
+ * those that ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
+ * repetition places its own edges, without bias, by integrals over a few samples, and halts by accounting (edges.c).
+ * (4) Pieces get kinds and levels (kinds.c); means over repetitions get Student's 95 % limits, durations that come in
+ * modes are described by modes (times.c); the voltage is added (volts.c).
+ *
+ * Assumptions: states are constant and edges sharp against the sample period; noise is symmetric; repetitions are
+ * independent. Cost: O(samples) time and about 50 bytes a sample beside the trace.
+ */
+#include "analysis/phases/phases_find.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/findings.h"
+#include "analysis/phases/neighbour.h"
+#include "analysis/phases/withdraw.h"
+#include "analysis/stats/robust.h"
+
+#define POWER_95 1.645 /* Phi^-1(0.95): what is sought must exceed the threshold by so much to be found in 95 of 100 */
+
+static char *copy_meta(const struct trace *t, const char *key)
+{
+    const char *value = trace_get(t, key);
+    return value && *value ? strdup(value) : NULL;
+}
+
+static bool is_modelled(const struct trace *t)
+{
+    const char *value = trace_get(t, "modelled"), *machine = trace_get(t, "machine");
+    return (value && strcmp(value, "no")) || (machine && !strncmp(machine, "model:", 6));
+}
+
+/* Time 0 is the switch of kernels where the recording says which. */
+static double switch_of(const struct phases *p)
+{
+    return p->from && p->to ? 0 : NAN;
+}
+
+enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a throttle */
+
+/*
+ * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample
+ * and the number of repetitions.
+ */
+static void phases_find_limits(const struct runs *r, struct phases *out)
+{
+    double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? ROBUST_MEDIAN_ERROR : 1;
+    const struct segment_rule *freq = segmentation_rule(TRACE_FREQ), *ipc = segmentation_rule(TRACE_IPC);
+    double z = (freq->min_z + POWER_95) * median / sqrt(runs);
+    if (r->has[TRACE_FREQ]) {
+        out->detectable_freq = fmax(freq->min_effect, z * r->noise[TRACE_FREQ] * sqrt(2.0 / LASTING));
+        out->detectable_freq_us = LASTING * r->period;
+    }
+    if (r->has[TRACE_IPC]) {
+        out->detectable_throttle = exp(
+            -fmax(ipc->min_effect, z * r->noise[TRACE_IPC] * sqrt(1.0 / SHORT + 1.0 / LASTING)));
+        out->detectable_throttle_us = SHORT * r->period;
+    }
+    if (r->has[TRACE_FREQ] || r->has[TRACE_IPC])
+        out->detectable_halt_us = r->period * fmax(1.5, 0.5 + (6 + POWER_95) * r->noise[TRACE_FREQ]);
+}
+
+static int no_runs(const struct trace *t, struct phases *out, char *why, size_t size)
+{
+    struct trace volts;
+    if (!t->channel[TRACE_VOLTS]) {
+        snprintf(why, size, "the trace has no measured values");
+        return -1;
+    }
+    int bad = volts_gather(t, &volts);
+    if (!bad && volts.n < 3) {
+        snprintf(why, size, "the trace has %zu voltage readings and no other values: too few to say anything", volts.n);
+        bad = 1;
+    } else if (!bad) {
+        bad = phases_find(&volts, out, why, size);
+        out->runs = out->runs_used = trace_count_runs(t);
+    }
+    trace_free(&volts);
+    return bad ? -1 : 0;
+}
+
+static void phases_describe(const struct trace *t, struct phases *out)
+{
+    free(out->from); /* set already where the trace is scattered readings gathered */
+    free(out->to);
+    out->cpu = copy_meta(t, "cpu");
+    out->machine = copy_meta(t, "machine");
+    out->from = copy_meta(t, "from");
+    out->to = copy_meta(t, "to");
+    out->modelled = is_modelled(t);
+    if (!trace_samples_discarded(trace_get(t, trace_discarded_key), &out->samples_discarded, &out->samples)) {
+        out->samples_discarded = 0;
+        out->samples = t->n;
+    }
+    out->detectable_freq = out->detectable_throttle = out->detectable_halt_us = NAN;
+    out->detectable_freq_us = out->detectable_throttle_us = NAN;
+}
+
+/* Looks for another thread on the core; where there is one, the repetitions are prepared anew without what it
+ * disturbed. *masked: the trace that they then refer to. */
+static int leave_out_neighbour(const struct trace *t, struct runs *r, struct trace *masked, struct neighbour *n,
+                               struct phases *out)
+{
+    if (neighbour_find(r, switch_of(out), n) || neighbour_tell(n, r, out))
+        return -1;
+    r->chain_doubt = n->doubt;
+    if (!n->ipc)
+        return 0;
+    *masked = *t;
+    masked->channel[TRACE_IPC] = n->ipc;
+    if (n->freq)
+        masked->channel[TRACE_FREQ] = n->freq;
+    runs_free(r);
+    int bad = runs_prepare(masked, r);
+    r->disturbed = out->disturbed = true;
+    r->chain_doubt = n->doubt;
+    return bad;
+}
+
+int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
+{
+    struct trace masked;
+    struct neighbour neighbour = {0};
+    struct runs r;
+    struct segmentation segmentation = {0};
+    memset(out, 0, sizeof *out);
+    snprintf(why, why_size, "out of memory");
+    int bad = runs_prepare(t, &r);
+    if (!bad && !r.n) {
+        runs_free(&r);
+        if (no_runs(t, out, why, why_size)) {
+            phases_free(out);
+            return -1;
+        }
+        phases_describe(t, out);
+        return 0;
+    }
+    phases_describe(t, out);
+    if (!bad) {
+        out->runs = r.n;
+        bad = leave_out_neighbour(t, &r, &masked, &neighbour, out);
+    }
+    if (!bad)
+        bad = consensus_find(&r, switch_of(out), &segmentation, out);
+    if (!bad) {
+        out->runs_used = r.n - out->n_discarded;
+        bad = rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
+        neighbour_doubt(&neighbour, out);
+    }
+    bool again = true;
+    if (!bad)
+        bad = times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
+    for (again = true; again && !bad;)
+        bad = times_find(&r, &segmentation, out) || levels_find(&segmentation, out, &again);
+    if (!bad)
+        levels_hold(&segmentation, out);
+    if (!bad)
+        bad = ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out);
+    if (!bad)
+        bad = transitions_find(&r, &segmentation, out) || short_throttle_warn(&r, &segmentation, out) ||
+              volts_find(t, out);
+    if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
+        withdraw_all(out, "a thread that keeps step with the repetitions slows the kernel, and may slow the chains "
+                          "that tell the frequency");
+    if (!bad)
+        phases_find_limits(&r, out);
+    segmentation_free(&segmentation);
+    runs_free(&r);
+    neighbour_free(&neighbour);
+    if (bad)
+        phases_free(out);
+    else
+        *why = '\0';
+    return bad ? -1 : 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CHARACTERIZE_ESTIMATE_H
+#define CHARACTERIZE_ESTIMATE_H
+
+/* A value with its 95 % limits; all NaN = not measured. */
+struct estimate {
+    double value, lo, hi;
+};
+
+/* Standard errors from a normal distribution's mean to its 95 % limits: Phi^-1(0.975). */
+#define ESTIMATE_Z95 1.96
+
+/* Half of the width of its limits; NaN: none are known. */
+static inline double estimate_half(const struct estimate *e)
+{
+    return 0.5 * (e->hi - e->lo);
+}
+
+static inline struct estimate estimate_around(double value, double half)
+{
+    return (struct estimate){value, value - half, value + half};
+}
+
+#endif
