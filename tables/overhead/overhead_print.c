@@ -12,21 +12,21 @@
 static const struct pivot_field fields[] = {
     {"cores", "active_cores", PIVOT_PLAIN, NULL}, {"down, us", "down_us", PIVOT_PLAIN, NULL},
     {"up, us", "up_us", PIVOT_PLAIN, NULL},       {"break-even, us", "breakeven_us", PIVOT_PLAIN, NULL},
-    {"high|GHz", "high_ghz", PIVOT_ALONE, NULL},  {"low|GHz", "low_ghz", PIVOT_ALONE, NULL},
+    {"high", "high_ghz", PIVOT_ALONE, NULL},      {"low", "low_ghz", PIVOT_ALONE, NULL},
     {"dropped", "dropped", PIVOT_PLAIN, NULL},
 };
 enum { FIELDS = sizeof fields / sizeof *fields, PUBLISHED_MAX = 64 };
 
 /* What was published for the pair of a row: with as many cores, and below the pair's last row with any number. */
-static void put_published(struct pivot *p, const struct table *t, size_t row, const struct overhead_published *list,
-                          size_t n)
+static void put_published_rows(struct pivot *p, const struct table *t, size_t row,
+                               const struct overhead_published *list, size_t n)
 {
     bool last = row + 1 == t->n_rows || !table_same_pair(t, row, row + 1);
     for (size_t i = 0; i < n; i++) {
         if (!table_says(t, row, "from", list[i].from) || !table_says(t, row, "to", list[i].to) ||
             !(list[i].active_cores ? list[i].active_cores == table_number(t, row, "active_cores") : last))
             continue;
-        pivot_aside(p);
+        pivot_line(p, PIVOT_ASIDE);
         if (list[i].active_cores)
             pivot_number(p, list[i].active_cores, 0);
         else
@@ -35,7 +35,7 @@ static void put_published(struct pivot *p, const struct table *t, size_t row, co
         pivot_number(p, list[i].up_us, 1);
         pivot_number(p, list[i].breakeven_us, 0);
         for (size_t empty = 4; empty < FIELDS; empty++)
-            pivot_text(p, "%s", "");
+            pivot_word(p, "");
         pivot_word(p, "published");
     }
 }
@@ -47,21 +47,19 @@ void overhead_print(FILE *out, bool colour, const struct table *t)
     struct pivot p;
     bool breakeven = false;
     pivot_init(&p, 1, NULL);
-    pivot_columns(&p, t, fields, FIELDS);
-    pivot_column(&p, PIVOT_LEFT, "%s", "");
+    pivot_headings(&p, fields, FIELDS);
     for (size_t row = 0; row < t->n_rows; row++) {
         if (row == 0 || !table_same_pair(t, row - 1, row)) {
-            pivot_group(&p);
+            pivot_line(&p, PIVOT_GROUP);
             pivot_pair(&p, t, row);
         }
-        pivot_row(&p);
         pivot_fields(&p, t, row, fields, FIELDS);
-        put_published(&p, t, row, published, n_published);
+        put_published_rows(&p, t, row, published, n_published);
         breakeven = breakeven || isfinite(table_number(t, row, "breakeven_us"));
     }
     pivot_print(out, colour, &p);
     if (breakeven)
-        pivot_note(out, 2, "Break-even times assume: %s. high, low: measured.", overhead_assumption);
+        pivot_note(out, 2, "Break-even times assume: %s. high, low: measured, in GHz.", overhead_assumption);
 }
 
 /* ---- findings ---- */

@@ -119,7 +119,7 @@ static bool asks_level(const struct table *t, size_t row)
 }
 
 /* "16 active cores" */
-static const char *cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
+static const char *trigger_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
     return estimates_cores_text(table_number(t, row, "active_cores"), out);
 }
@@ -147,7 +147,7 @@ static void nothing_found(FILE *out, const struct table *t)
                 out,
                 "No lower frequency was seen on %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
                 "than %.2g %% (95 %% limits).\n",
-                cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
+                trigger_cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
     }
 }
 
@@ -165,7 +165,7 @@ static void counts_found(FILE *out, const struct table *t)
             fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
             fprintf(out, "within its first %.0f instructions", count);
-        fprintf(out, " on %s", cores_of(t, i, text));
+        fprintf(out, " on %s", trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -182,7 +182,7 @@ static void limits_found(FILE *out, const struct table *t)
         if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
             fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) on %s",
                     said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"),
-                    table_number(t, i, "rate_per_cycle"), lo, cores_of(t, i, text));
+                    table_number(t, i, "rate_per_cycle"), lo, trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -198,10 +198,10 @@ static void others_found(FILE *out, const struct table *t)
         if (trigger_text_is(t, i, "mixture") && level > one && level > two)
             fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, on %s", said++ ? "; " : "",
                     table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"),
-                    cores_of(t, i, text));
+                    trigger_cores_of(t, i, text));
         if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
             fprintf(out, "%s%s after %s runs at %s on %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"), cores_of(t, i, text));
+                    table_text(t, i, "kernel"), table_text(t, i, "asks"), trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
