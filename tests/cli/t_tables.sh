@@ -8,7 +8,8 @@ m="--machine model:xeon-gold-6130"
 
 run --list tables
 listed=$(sed -n '/^$/q; s/ .*//p' "$out")
-verdict "--list tables: nine of them" test "$status" -eq 0 -a "$(echo "$listed" | wc -l)" -eq 9
+verdict "--list tables: these nine, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
+    grep -Ecx 'frequency|transitions|throttle|trigger|relaxation|overhead|umask|energy|voltage')" -eq 9
 
 # every table, brief
 for table in $listed; do
@@ -19,8 +20,9 @@ for table in $listed; do
     verdict "--table $table: CSV, JSON and text" test -s "o/$table.csv" -a -s "o/$table.json" -a -s "o/$table.txt"
     verdict "--table $table: the CSV says what it is" \
         test "$(grep -c "^# \(format: characterize-table/1\|table: $table\|modelled: yes\)\$" "o/$table.csv")" -eq 3
-    verdict "--table $table: no line is longer than 110 columns" \
-        test -z "$(sed '/^$/,$d' "$out" | awk 'length > 110')"
+    # the last paragraphs are the findings and the files, a line each
+    verdict "--table $table: no line of the table is longer than 100 columns" \
+        test -z "$(awk -v RS= 'NR > 2 { print two } { two = one; one = $0 }' "$out" | awk 'length > 100')"
     if command -v gnuplot >/dev/null 2>&1; then
         verdict "--table $table: a plot" grep -q '</svg>' "o/$table.svg"
     else
@@ -48,9 +50,9 @@ sed 's/^turbo_layout.*/&\nspeed_select = yes # assumed: a part that states its l
     "$root/data/models/xeon-gold-6130.model" >stated.model
 run --table frequency --machine model:stated.model --kernels 64add,512fma --output o --quiet
 stated() {
-    grep -Eq '^stated, non-AVX +3.7 +3.5 +3.4 +3.1 +2.8$' "$out" &&
-        grep -Eq '^stated, AVX2 +3.6 +3.4 +3.1 +2.6 +2.4$' "$out" &&
-        grep -Eq '^stated, AVX-512 +3.5 +3.1 +2.4 +2.1 +1.9$' "$out"
+    grep -Eq '^rated, non-AVX +3.7 +3.5 +3.4 +3.1 +2.8$' "$out" &&
+        grep -Eq '^rated, AVX2 +3.6 +3.4 +3.1 +2.6 +2.4$' "$out" &&
+        grep -Eq '^rated, AVX-512 +3.5 +3.1 +2.4 +2.1 +1.9$' "$out"
 }
 verdict "--table frequency: the limits that the processor states by class of code" stated
 verdict "... in the CSV, too" grep -q '^# turbo_limits_ghz of AVX-512: 1-2: 3.5, 3-4: 3.1, ' o/frequency.csv
