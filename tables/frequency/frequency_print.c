@@ -12,7 +12,6 @@
 #include "tables/frequency/core_ranges.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
-#include "tables/kinds.h"
 
 /* What is shown of one CPU. */
 struct sheet {
@@ -257,7 +256,7 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
     int cpus[MACHINE_CORE_KINDS_MAX];
     size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
     struct sheet *s = malloc(sizeof *s);
-    table_print_head(out, colour, t, table_frequency.title);
+    table_print_head(out, colour, t, FREQUENCY_TITLE);
     for (size_t i = 0; s && i < n; i++) {
         sheet_look(t, cpus[i], s);
         print_cpu(out, colour, n > 1, s);

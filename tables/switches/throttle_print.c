@@ -7,7 +7,6 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
-#include "tables/kinds.h"
 #include "tables/switches/switches.h"
 
 enum { GROUPS_TOLD = 3 };
@@ -178,7 +177,7 @@ static void print_reach(FILE *out, bool colour, const struct table *t, size_t re
 
 void throttle_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, table_throttle.title);
+    table_print_head(out, colour, t, THROTTLE_TITLE);
     print_pairs(out, colour, t);
     for (size_t row = 0; row < t->n_rows; row++)
         if (is_part(t, row, "reach"))
