@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/switches/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 #define RISE_US 1500.0
 #define FALL_US 150.0

@@ -41,19 +41,19 @@ const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX
 
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
-bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /*
  * Whether the table frequency has found at least two levels that the frequency tells apart, on a CPU (-1, or one that
  * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not
  * measured. Else false, and why.
  */
-bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY". */
-void support_note_levels(struct table *t, const struct table *frequency);
+void estimates_note_levels(struct table *t, const struct table *frequency);
 /* Why a table's levels, waits and costs are not to be told, as it was noted; NULL: nothing was, or there are levels.
  * And whether it is because the frequency floats: then not even that nothing was found is told. */
-const char *support_no_levels(const struct table *t);
-bool support_noted_floating(const struct table *t);
+const char *estimates_no_levels(const struct table *t);
+bool estimates_noted_floating(const struct table *t);
 
 /* ---- waits: rows `wait` of the table relaxation ---- */
 
