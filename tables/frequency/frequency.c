@@ -346,7 +346,7 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
 
 const struct table_kind table_frequency = {
     .name = "frequency",
-    .title = FREQUENCY_TITLE,
+    .title = "Frequency by license level and active cores",
     .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
     .method = "Each kernel runs on the measured core while a growing number of other cores is kept busy; the first "
               "milliseconds, in which the core halts and throttles, are left out, and the mean frequency of what "

@@ -6,8 +6,6 @@
 #include "tables/frequency/frequency_levels.h"
 #include "tables/table/tables.h"
 
-#define FREQUENCY_TITLE "Frequency by license level and active cores"
-
 /* How the names of details begin in which a frequency is that was measured again. */
 #define FREQUENCY_AGAIN "again "
 

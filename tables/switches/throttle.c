@@ -346,7 +346,7 @@ static int throttle_conclude(struct table *t)
 
 const struct table_kind table_throttle = {
     .name = "throttle",
-    .title = THROTTLE_TITLE,
+    .title = "Throttling: how long, to which part of the rate, and how far from a wide instruction",
     .about = "throttled phases of each pair of kernels, few cores against all; reach on scalar code",
     .method = "The throttled phases of each transition: how long they last, and the instructions per cycle in them "
               "against the same code at full rate (G 3.2.2). How far throttling reaches is found with one wide "

@@ -5,8 +5,6 @@
 
 #include "tables/table/table.h"
 
-#define THROTTLE_TITLE "Throttling: how long, to which part of the rate, and how far from a wide instruction"
-
 void throttle_print(FILE *out, bool colour, const struct table *t);
 void throttle_findings(FILE *out, const struct table *t);
 
