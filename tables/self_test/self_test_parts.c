@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/self_test/self_test_parts.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stats/robust.h"
-#include "tables/self_test/self_test_parts.h"
 
 enum { SLOWED_IN_A_ROW = 5 };
 /* A thread next door may be there most of the time, but hardly in four samples of five. */
