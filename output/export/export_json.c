@@ -203,7 +203,7 @@ static json_t *missing(const struct schedule *s, bool *failed)
     return list;
 }
 
-char *export_json_text(const struct schedule *s, char *why, size_t why_size)
+char *export_to_json(const struct schedule *s, char *why, size_t why_size)
 {
     if (schedule_check_consistent(s, why, why_size) != 0)
         return NULL;
@@ -231,7 +231,7 @@ char *export_json_text(const struct schedule *s, char *why, size_t why_size)
 
 int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size)
 {
-    char *text = export_json_text(s, why, why_size);
+    char *text = export_to_json(s, why, why_size);
     if (!text)
         return -1;
     errno = 0;
