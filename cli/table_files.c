@@ -67,10 +67,7 @@ FILE *table_files_screen(const struct table_files *f)
 
 void table_show(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
 {
-    if (k != NULL && k->print != NULL)
-        k->print(out, colour, t);
-    else
-        table_print(out, colour, t, k != NULL ? k->title : NULL);
+    table_print(out, colour, t, k != NULL ? k->title : NULL, k != NULL ? k->print : NULL);
     if (k != NULL && k->findings != NULL && t->n_rows > 0) {
         putc('\n', out);
         k->findings(out, t);

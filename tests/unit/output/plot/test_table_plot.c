@@ -181,7 +181,7 @@ static void kernels_of_a_level_share_a_line_of_the_legend(void **state)
     assert_non_null(strstr(script, "'level 0: 64add, 128fma, 256or'"));
     assert_non_null(strstr(script, "'level 1: 256fma, 512or'"));
     assert_non_null(strstr(script, "'level 2: 512fma'"));
-    assert_non_null(strstr(script, "'stated, non-AVX'"));
+    assert_non_null(strstr(script, "'rated, non-AVX'"));
     free(script);
     /* without levels, each kernel is its own */
     for (size_t row = 0; row < t.n_rows; row++)
