@@ -17,7 +17,9 @@ CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
            -Wformat=2 -Wundef -Wvla
 CPPFLAGS += -I. -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DDATA_DIR='"$(PREFIX)/share/characterize"'
-ALL_CFLAGS = -std=c11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(PIC) $(SANITIZE)
+# position-independent, as every object goes into a shared one too
+PIC     := -fPIC -fno-semantic-interposition
+ALL_CFLAGS = -std=c11 $(WARN) $(CPPFLAGS) $(PIC) $(CFLAGS) $(SANITIZE)
 LDLIBS  = -lgsl -lgslcblas -ljansson -lz -lpthread -lm
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
@@ -45,7 +47,6 @@ BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
 
 # The shared library: programs that link it ask for SONAME; it exports what library/characterize.map names.
-PIC     :=
 SONAME  := libcharacterize.so.0
 STATIC  := $(OUT)/libcharacterize.a
 SHARED  := $(OUT)/libcharacterize.so.$(VERSION)
@@ -71,9 +72,6 @@ $(SHARED): $(LIB_OBJ) library/characterize.map
 	    -Wl,-z,noexecstack -o $@ $(LIB_OBJ) $(LDLIBS)
 	ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libcharacterize.so
 
-# one set of objects for both libraries
-$(LIB_OBJ): PIC := -fPIC -fvisibility=hidden
-
 $(BUILD)/%.o: %.c Makefile VERSION
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -84,8 +82,15 @@ $(BUILD)/%.asm.o: %.asm Makefile
 # NASM 2.16.01 does not name what a source includes
 $(ASM:%.asm=$(BUILD)/%.asm.o): $(wildcard kernels/*.inc)
 
-$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(HELP_OBJ) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(HELP_OBJ) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
+# Everything that unit tests call, linked once: each test program holds its own code alone and finds this beside it.
+UNIT_LIB := $(BUILD)/tests/libunit.so
+$(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ)
+	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ -lcmocka $(LDLIBS)
+
+$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(UNIT_LIB) -Wl,-rpath,'$$ORIGIN/$(call upwards,$(@D))' -lcmocka $(LDLIBS)
+# from a folder of unit tests up to build/tests
+upwards = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(1:$(BUILD)/tests/%=%))))
 
 $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
@@ -96,13 +101,27 @@ $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/lib
 ## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
 
-## test           unit and command-line tests, the scripts', the Linux module in a virtual machine
+## test           unit and command-line tests, and the scripts'
 # The tests run what is built in BUILD and OUT.
 test: all unit
-	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts vm
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
 
-## test-vm        the kernel helper on three kernels in QEMU
+## test-deep      all cases of the tests that otherwise run some of many
+test-deep: all unit
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
+
+## check          installs what is missing, builds, and runs the tests that take minutes at most
+check:
+	+./check
+## check-deep     the same, and what takes longer
+check-deep:
+	+./check --deep
+
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
+## test-vm-one    the kernel helper on one kernel in QEMU, with a fifth of the random ioctls
+test-vm-one: all
+	OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
+## test-vm        the kernel helper on three kernels in QEMU
 test-vm: all
 	OUT='$(OUT)' tests/vm/run-kernels.sh
 
@@ -121,10 +140,12 @@ RESUME_ROUNDS ?= 100
 test-resume: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
-## sanitize       unit and command-line tests under ASan and UBSan
-sanitize:
-	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize \
+# -g1: lines and functions for a report, in a third of the space; at -O1 gcc sees truncation where none can be
+sanitize-build:
+	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
+## sanitize       unit and command-line tests under ASan and UBSan
+sanitize: sanitize-build
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
 ## bench          cost of a sample, period, frequency; fails where an aim is missed
@@ -231,6 +252,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-resume test-vm test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
-        lint lint-deep format help debug compile_commands.json install uninstall clean
+.PHONY: all unit test test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
+        test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep format \
+        help debug compile_commands.json install uninstall clean
 .SECONDARY:

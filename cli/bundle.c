@@ -70,7 +70,7 @@ int bundle_write(const char *path, const json_t *self_test, const struct self_te
 
 static int bundle_refuse(const char *path, const char *what, const char *why)
 {
-    complain("%s: %s%s; a file that --self-test --bundle has written would work", path, what, why);
+    complain("%s: %s%s; it must be a file that --self-test --bundle wrote", path, what, why);
     return BAD_USAGE;
 }
 
@@ -80,7 +80,7 @@ static int read_members(const char *path, const struct members *m, struct self_t
     json_error_t error;
     const struct archive_member *readings = archive_find(m->member, m->n, "readings.json");
     if (readings == NULL)
-        return bundle_refuse(path, "it holds no readings.json", "");
+        return bundle_refuse(path, "it contains no readings.json", "");
     json_t *json = json_loadb(readings->text, readings->size, JSON_REJECT_DUPLICATES, &error);
     if (json == NULL) {
         snprintf(why, sizeof(why), "%d:%d: %.200s", error.line, error.column, error.text);
@@ -97,7 +97,7 @@ int bundle_read(const char *path, struct self_test_readings *out)
     char why[400];
     FILE *in;
     if (path_read_named(path, &in, why, sizeof(why)) != 0)
-        return bundle_refuse(path, "no such file, or no regular one: ", why);
+        return bundle_refuse(path, "not a regular file that can be read: ", why);
     int status = archive_read(in, members.member, &members.n, why, sizeof(why)) == 0 ? DONE
                                                                                      : bundle_refuse(path, why, "");
     (void)fclose(in);

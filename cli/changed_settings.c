@@ -56,8 +56,8 @@ static int apply(const struct settings_wish *wish, struct settings **out)
     char state[STATE_MAX];
     struct machine_error error;
     if (settings_state_file(state, sizeof(state)) != 0) {
-        complain("settings are not changed, for there is no place to write them down: XDG_RUNTIME_DIR is not set (run "
-                 "as root)");
+        complain("settings were not changed: there is nowhere to record the old ones, because XDG_RUNTIME_DIR is not "
+                 "set (run as root)");
         return CANNOT;
     }
     struct settings_roots roots = roots_with(state);
@@ -101,6 +101,6 @@ int job_restore(const struct options *o)
     int status = recover(false, true, &anything);
     stop_release(NULL, NULL);
     if (status == DONE && !anything && !o->quiet)
-        printf("no run has left settings of this machine changed\n");
+        printf("no run left settings of this machine changed\n");
     return status;
 }

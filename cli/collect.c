@@ -36,17 +36,17 @@ static int collect_read_table(const char *directory, const char *name, struct co
         return DONE;
     }
     if (text == NULL) {
-        complain("%s: is not a file that can be read: %s", path, why);
+        complain("%s: cannot be read: %s", path, why);
         status = BAD_USAGE;
     } else if (table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
         complain("%s", why);
         status = BAD_USAGE;
     } else if (strcmp(t.name, name) != 0) {
-        complain("%s: is the table %s, not %s", path, t.name, name);
+        complain("%s: contains the table %s, not %s", path, t.name, name);
         table_free(&t);
         status = BAD_USAGE;
     } else if (table_meta(&t, "modelled") == NULL) {
-        complain("%s: does not say whether it was measured or modelled", path);
+        complain("%s: does not say whether its values were measured or modelled", path);
         table_free(&t);
         status = BAD_USAGE;
     } else {
@@ -90,7 +90,7 @@ static int collect_measure_all(const struct options *o, const struct table_kind 
             collect_keep(c, &t);
     }
     if (stop_asked())
-        complain("interrupted, nothing was written; --all keeps what is finished, --input takes it");
+        complain("interrupted: nothing was written; --all keeps finished cells, and --input reads its tables");
     int closed = measuring_close(&m);
     return status == DONE ? closed : status;
 }

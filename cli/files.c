@@ -178,7 +178,7 @@ int directories_make(const char *directory, const char *option, struct directori
     char why[WHY_SIZE + PATH_MAX];
     int status = directories_try_make(directory, made, why, sizeof(why));
     if (status != DONE)
-        complain("%s; %s DIR names another", why, option);
+        complain("%s; name another with %s DIR", why, option);
     return status;
 }
 

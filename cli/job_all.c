@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "tables/table/estimates.h"
+#include "output/report/report_contents.h"
+#include "output/report/report_words.h"
 #include "output/validate/validate.h"
 #include "cli/jobs.h"
 #include "cli/measuring.h"
@@ -20,6 +22,7 @@
 struct all {
     const char *path;
     struct measuring measuring;
+    struct report_words words;
     struct run_directory directory;
     const struct table_kind *const *kinds;
     size_t n, done;
@@ -89,7 +92,7 @@ static int job_all_measure_all(struct all *a)
     for (size_t i = 0; i < a->n; i++) {
         int status = stop_asked() ? FAILED : measure_one(a, i);
         if (stop_asked()) {
-            complain("interrupted in table %s; the finished cells are kept in %s: --resume goes on with them",
+            complain("interrupted in table %s; the finished cells are kept in %s: continue with --resume",
                      a->kinds[i]->name, a->path);
             return FAILED;
         }
@@ -110,11 +113,11 @@ static void count_verdicts(FILE *out, const struct table *t)
 {
     enum { NAMED = 4 };
     size_t deviate = validate_count(t, "deviates"), named = 0;
-    fprintf(
-        out,
-        "Of %zu published figures %zu agree with what was measured, %zu deviate, %zu undecided, %zu not measured.\n",
-        t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
-        validate_count(t, "undecided"), validate_count(t, "not measured"));
+    fprintf(out,
+            "Of %zu published figures, %zu agree with the measurement, %zu deviate, %zu are undecided and %zu were not "
+            "measured.\n",
+            t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
+            validate_count(t, "undecided"), validate_count(t, "not measured"));
     for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {
         const char *verdict = table_text(t, i, "verdict"), *figure = table_text(t, i, "figure");
         if (verdict != NULL && figure != NULL && strcmp(verdict, "deviates") == 0) {
@@ -169,10 +172,10 @@ static int job_all_conclude(struct all *a, const struct options *o)
     int compared = job_all_compare(a);
     if (compared == FAILED)
         return compared; /* it could not be written: neither can the report */
-    const struct report_contents contents = {a->done, a->measured, a->tables, a->failures};
-    int status = report_page_write(a->path, o, &contents);
+    const struct report_page_tables contents = {a->done, a->measured, a->tables, a->failures};
+    int status = report_page_write(a->path, o, &a->words, &contents);
     if (stop_asked()) {
-        complain("interrupted while the report was written; --resume writes it");
+        complain("interrupted while writing the report; --resume writes it");
         return FAILED;
     }
     if (status != DONE)
@@ -180,17 +183,18 @@ static int job_all_conclude(struct all *a, const struct options *o)
     if (!a->measuring.quiet)
         putchar('\n');
     for (size_t i = 0; i < a->done; i++) {
-        char *findings = report_findings(a->measured[i], &a->tables[i]);
+        char *findings = report_contents_findings(a->measured[i], &a->tables[i]);
         if (findings != NULL)
             printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
         free(findings);
     }
     if (!a->measuring.quiet)
-        printf("\nWritten      %s/report.html, and tables and plots beside it\n", a->path);
+        printf("\nWritten      %s/report.html, with tables and plots next to it\n", a->path);
     if (a->n_failures > 0)
         return FAILED;
     if (compared == DONE && n_rows == 0) {
-        complain("nothing of any table can be measured here; %s/report.html has the reasons", a->path);
+        complain("no table can be measured on this machine, not even in part; %s/report.html gives the reasons",
+                 a->path);
         return CANNOT;
     }
     return compared;
@@ -206,7 +210,13 @@ int job_all(const struct options *o)
     a->path = o->output != NULL ? o->output : ALL_DIRECTORY;
     a->kinds = tables_all(&a->n);
     a->directory.fd = -1;
-    int status = measuring_open(o, &a->measuring);
+    char why[600];
+    /* read first: what is missing for the report must not be found out after hours */
+    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : FAILED;
+    if (status != DONE)
+        complain("%s", why);
+    else
+        status = measuring_open(o, &a->measuring);
     if (status == DONE) {
         /* planned first: what is refused then leaves no directory behind that would have to be resumed */
         status = measuring_plan(&a->measuring, a->kinds, a->n);
@@ -214,7 +224,7 @@ int job_all(const struct options *o)
             status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);
         if (status == DONE) {
             snprintf(a->interrupted, sizeof(a->interrupted),
-                     "interrupted; the finished cells are kept in %.200s: --resume goes on with them", a->path);
+                     "interrupted; the finished cells are kept in %.200s: continue with --resume", a->path);
             stop_says(a->interrupted);
             status = job_all_measure_all(a);
         }
@@ -229,6 +239,7 @@ int job_all(const struct options *o)
     for (size_t i = 0; i < a->done; i++)
         table_free(&a->tables[i]);
     stop_says(NULL);
+    report_words_free(&a->words);
     free(a);
     return status;
 }

@@ -37,7 +37,7 @@ static int job_list_kernels(void)
     for (size_t i = 0; i < count; i++)
         print_kernel(&kernels[i], features);
     printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
-           "          (one after the other in the kernels NAME-chain, else independent);\n"
+           "          (dependent on each other in the kernels NAME-chain, else independent);\n"
            "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
     return DONE;
 }
@@ -49,7 +49,7 @@ static int list_machines(void)
     for (size_t i = 0; i < n; i++) {
         bool helps = !choices[i].usable && choices[i].remedy[0] != '\0';
         printf("%-25s %-4s %s%s%s\n", choices[i].name, choices[i].usable ? "yes" : "no", choices[i].why,
-               helps ? "; to do: " : "", helps ? choices[i].remedy : "");
+               helps ? "; remedy: " : "", helps ? choices[i].remedy : "");
     }
     char **names;
     if (model_list(NULL, &names, &n) != 0) {
@@ -57,9 +57,9 @@ static int list_machines(void)
         return FAILED;
     }
     for (size_t i = 0; i < n; i++)
-        printf("model:%-19s %-4s modelled; runs everywhere\n", names[i], "yes");
+        printf("model:%-19s %-4s modelled; works everywhere\n", names[i], "yes");
     if (n == 0) {
-        printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA names their folder)\n",
+        printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA sets their directory)\n",
                "model:FILE", "yes");
     }
     model_list_free(names, n);
@@ -120,7 +120,7 @@ static int list_skus(void)
     }
     model_list_free(names, n);
     printf("\n%s: run one with --machine model:NAME.\n",
-           n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA names their directory)");
+           n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA sets their directory)");
     return list_published(status);
 }
 
@@ -130,7 +130,7 @@ static int list_tables(void)
     const struct table_kind *const *tables = tables_all(&n);
     for (size_t i = 0; i < n; i++)
         printf("%-12s %s\n", tables[i]->name, tables[i]->about);
-    printf("\n--table NAME measures one, --all every one of them.\n");
+    printf("\n--table NAME measures one of them, --all measures all.\n");
     return DONE;
 }
 

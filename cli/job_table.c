@@ -22,7 +22,7 @@ static int job_table_measure(const struct options *o, struct table *t)
     if (status == DONE)
         status = measuring_table(&m, o->table, NULL, t);
     if (status != DONE && stop_asked()) {
-        complain("interrupted after %zu of %zu cells, nothing was written; --all keeps what is finished", m.cells_done,
+        complain("interrupted after %zu of %zu cells; nothing was written (--all keeps finished cells)", m.cells_done,
                  m.cells);
     }
     if (measuring_close(&m) != DONE && status == DONE) {
@@ -46,7 +46,7 @@ int job_table(const struct options *o)
             int written = table_files_write(&files, o->table, &t, screen);
             status = written != DONE ? written : status;
             if (status == CANNOT)
-                complain("table %s: nothing of it can be measured here; the reasons are above", o->table->name);
+                complain("table %s: none of it can be measured on this machine; the reasons are above", o->table->name);
             table_free(&t);
         }
     }

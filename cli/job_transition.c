@@ -48,7 +48,7 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
         struct raw_event *e = &s->events[i];
         *e = (struct raw_event){.code = given->code};
         if (!given->is_code && m->ops->find_event == NULL) {
-            complain("--event %s: this machine knows no events by name; give the code, as in 0x28:0x08", given->text);
+            complain("--event %s: this machine has no event names; give the code, as in 0x28:0x08", given->text);
             return CANNOT;
         }
         if (!given->is_code && m->ops->find_event(m, given->text, &e->code, &error) != MACHINE_OK) {
@@ -133,7 +133,7 @@ static int job_transition_measure(struct machine *m, const struct options *o, co
     int status = measure_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
     if (stop_asked()) {
-        complain("interrupted after %u of %u repetitions, nothing was written", watch.progress.done,
+        complain("interrupted after %u of %u repetitions; nothing was written", watch.progress.done,
                  watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
         if (status == MACHINE_OK)
             switches_free(seen);

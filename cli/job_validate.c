@@ -35,9 +35,8 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
     struct machine_error error;
     if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
         return false;
-    complain(
-        "--validate %s: what was measured is another processor, the %s, of which there are figures, too (--list skus)",
-        o->job_argument, own.name);
+    complain("--validate %s: the processor measured is another one with published figures, the %s (--list skus)",
+             o->job_argument, own.name);
     sku_free(&own);
     return true;
 }
@@ -56,12 +55,12 @@ static int job_validate_conclude(const struct options *o, const struct sku *sku,
     if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
         const char *cpu = table_meta(verdicts, "cpu");
         if (o->input != NULL) {
-            complain("--validate %s: none of its figures was measured; the tables in %s are of %s", o->job_argument,
+            complain("--validate %s: none of its figures was measured; the tables in %s come from %s", o->job_argument,
                      o->input, cpu != NULL ? cpu : "an unnamed processor");
         } else {
-            complain("--validate %s: none of its figures was measured; --machine says with what, --list machines what "
-                     "works here",
-                     o->job_argument);
+            complain(
+                "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
+                o->job_argument);
         }
         return CANNOT;
     }

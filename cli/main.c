@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     status = close_stdout(run_job(&options));
     if (status == DONE && stop_asked()) {
         /* who interrupts a script of several commands does not want the next one */
-        complain("interrupted, when all was done but to say so");
+        complain("interrupted after everything was done");
         return FAILED;
     }
     return status;

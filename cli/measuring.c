@@ -58,13 +58,12 @@ static int check_siblings(const struct measuring *m)
     if (!m->options.siblings)
         return DONE;
     if (info.modelled) {
-        complain("--siblings busy: the modelled %s has no other hyper-threads; without --siblings it is measured",
-                 info.cpu);
+        complain("--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
         return CANNOT;
     }
     if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0') {
-        complain("--siblings busy: no core here shows a second hyper-thread (/sys/devices/system/cpu/smt/active holds "
-                 "0); switch hyper-threading on, or measure without --siblings");
+        complain("--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
+                 "enable hyper-threading or leave --siblings out");
         return CANNOT;
     }
     return DONE;

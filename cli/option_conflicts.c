@@ -45,9 +45,9 @@ static int belongs_elsewhere(const struct options *o, const char *option, unsign
     if (o->job == JOB_NONE)
         complain("%s without a job: add %s", option, names);
     else if ((MEASURING & 1u << o->job) == 0 && with != TABLES && (with & MEASURING) == with)
-        complain("%s has no use with %s, which measures nothing", option, o->job_option);
+        complain("%s cannot be combined with %s, which measures nothing", option, o->job_option);
     else
-        complain("%s has no use with %s; it goes with %s", option, o->job_option, names);
+        complain("%s cannot be combined with %s; use it with %s", option, o->job_option, names);
     return -1;
 }
 
@@ -84,8 +84,8 @@ static int check_jobs(const struct options *o)
         if (extras[i].given && (extras[i].with & 1u << o->job) == 0)
             return belongs_elsewhere(o, extras[i].name, extras[i].with);
     if (o->job == JOB_NONE) {
-        complain("nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; --help "
-                 "explains");
+        complain(
+            "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
         return -1;
     }
     return 0;
@@ -96,24 +96,24 @@ static int check_machine(const struct options *o)
     bool changes = o->turbo_given || o->fixed_ghz.given;
     const char *change = o->turbo_given ? "--turbo" : "--fixed-frequency";
     if (changes && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0) {
-        complain("%s would change this machine and has no use with --machine %s", change, o->machine);
+        complain("%s would change this machine and cannot be combined with --machine %s", change, o->machine);
         return -1;
     }
-    const char *kept = o->job == JOB_SELF_TEST ? "readings that were taken" : "tables that were measured";
+    const char *kept = o->job == JOB_SELF_TEST ? "judges readings taken earlier" : "reads tables measured earlier";
     if (o->input != NULL && (o->machine != NULL || (o->job == JOB_SELF_TEST && o->cpu.given))) {
-        complain("--input takes %s before: %s has no use with it", kept, o->machine != NULL ? "--machine" : "--cpu");
+        complain("%s cannot be combined with --input, which %s", o->machine != NULL ? "--machine" : "--cpu", kept);
         return -1;
     }
     if (o->input != NULL && o->bundle != NULL) {
-        complain("--input takes readings that were taken before: --bundle has no use with it");
+        complain("--bundle cannot be combined with --input, which judges readings taken earlier");
         return -1;
     }
     if (o->input != NULL && changes) {
-        complain("--input takes tables that were measured before: %s has no use with it", change);
+        complain("%s cannot be combined with --input, which reads tables measured earlier", change);
         return -1;
     }
     if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0]) {
-        complain("--cpu %u is not the first of --cpus, which is the one that is measured; leave --cpu out",
+        complain("--cpu %u is not the first of --cpus, which is the CPU measured; leave --cpu out",
                  (unsigned)o->cpu.value);
         return -1;
     }
@@ -136,17 +136,18 @@ static int check_forms(const struct options *o)
         }
     }
     if (o->job != JOB_TRANSITION && o->warmup_us.given && o->warmup_us.value <= 0) {
-        complain("--warmup: '0' is for --transition alone: tables are of code that has settled; allowed: above 0, up "
+        complain("--warmup: '0' works with --transition only, because tables need settled code; allowed: above 0, up "
                  "to 1000000 microseconds");
         return -1;
     }
     if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 1) {
-        complain("--event: one event's umasks are tried at a time");
+        complain("--event: --table umask takes a single event");
         return -1;
     }
     if ((o->job == JOB_TABLE || o->job == JOB_ALL) && o->n_events > 0 && !o->events[0].select_only) {
-        complain("--event: '%s': give the event's code alone, as in 0x28: all its umasks are tried, without conditions",
-                 o->events[0].text);
+        complain(
+            "--event: '%s': give the event select alone, as in 0x28: every umask is tried, without cmask, inv or edge",
+            o->events[0].text);
         return -1;
     }
     return 0;
@@ -166,7 +167,8 @@ static int check_table(const struct options *o)
         return 0;
     for (size_t i = 0; i < TABLES_CHOICES; i++)
         if (options[i].given && o->table->excluded[i] != NULL) {
-            complain("%s has no use with --table %s: %s", options[i].name, o->table->name, o->table->excluded[i]);
+            complain("%s cannot be combined with --table %s: %s", options[i].name, o->table->name,
+                     o->table->excluded[i]);
             return -1;
         }
     if (o->n_events == 0 || o->table->takes_event)
@@ -178,7 +180,7 @@ static int check_table(const struct options *o)
         if (kinds[i]->takes_event)
             used += (size_t)snprintf(names + used, sizeof(names) - used, "%s--table %s", used > 0 ? " or " : "",
                                      kinds[i]->name);
-    complain("--event has no use with --table %s; it goes with %s", o->table->name, names);
+    complain("--event cannot be combined with --table %s; use it with %s", o->table->name, names);
     return -1;
 }
 

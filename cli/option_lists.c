@@ -24,7 +24,7 @@ static int option_lists_add_number(const char *option, unsigned value, unsigned 
 {
     for (size_t i = 0; i < *n; i++) {
         if (out[i] == value) {
-            complain("%s: %u is there twice", option, value);
+            complain("%s: %u is given twice", option, value);
             return -1;
         }
     }
@@ -94,7 +94,7 @@ int option_list_kernels(const char *option, const char *text, struct payload *ou
         }
         for (size_t i = 0; i < *n; i++) {
             if (strcmp(out[i].name, out[*n].name) == 0) {
-                complain("%s: %s is there twice", option, out[i].name);
+                complain("%s: %s is given twice", option, out[i].name);
                 return -1;
             }
         }

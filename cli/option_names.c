@@ -61,7 +61,7 @@ static int check_long_option(const struct argp_option *table, const char *argume
     if (matches == 0)
         return unknown_option(table, argument, length + 2);
     if (matches > 1) {
-        complain("'%s' is short for more than one option; --help lists them", argument);
+        complain("'%s' is ambiguous: more than one option begins like that; --help lists them", argument);
         return -1;
     }
     if (option->arg == NULL && name[length] == '=') {

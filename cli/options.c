@@ -61,44 +61,44 @@ static const struct argp_option option_table[] = {
     {"table", KEY_TABLE, "NAME", 0, "Measure a table (--list tables)", 1},
     {"all", KEY_ALL, NULL, 0, "Measure every table into a directory, with a report to read (report.html)", 1},
     {"validate", KEY_VALIDATE, "SKU", 0,
-     "Compare what is measured with published figures (--list skus): status 4 where it deviates", 1},
+     "Compare the measurement with published figures (--list skus): status 4 if it deviates", 1},
     {"export", KEY_EXPORT, "FORM", 0,
-     "Write what schedulers read, as header or json: --export header FILE.h (without FILE to standard output)", 1},
+     "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
+     "output)",
+     1},
     {"analyze", KEY_ANALYZE, "FILE", 0, "Find the phases of a recorded trace; - is standard input", 1},
     {"self-test", KEY_SELF_TEST, NULL, 0,
-     "Hold each counter of the machine against code of which it is known what it must count: status 4 where one is "
-     "wrong",
-     1},
+     "Check each counter of the machine against code with known counts: status 4 if one is wrong", 1},
     {"list", KEY_LIST, "WHAT", 0, "List kernels, machines, skus or tables", 1},
-    {"restore", KEY_RESTORE, NULL, 0, "Put back settings of the machine that a killed run has left changed", 1},
+    {"restore", KEY_RESTORE, NULL, 0, "Restore machine settings that a killed run left changed", 1},
 
-    {NULL, 0, NULL, 0, "What --transition and the tables measure on, and how:", 2},
+    {NULL, 0, NULL, 0, "What to measure on, and how (--transition and tables):", 2},
     {"machine", KEY_MACHINE, "NAME", 0, "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", 2},
     {"cpu", KEY_CPU, "N", 0, "Logical CPU to measure on (default: the machine's choice)", 2},
     {"active-cores", KEY_ACTIVE_CORES, "N", 0,
-     "Cores kept busy, the measured one included (default: all); for tables also a list: 1,2,4-8,all", 2},
+     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all", 2},
     {"runs", KEY_RUNS, "N", 0, "Repetitions (default: 100; each table has its own)", 2},
-    {"period", KEY_PERIOD, "US", 0, "Microseconds between samples (default: 1)", 2},
-    {"warmup", KEY_WARMUP, "US", 0, "Microseconds of FROM before recording (default: 2500)", 2},
-    {"observe", KEY_OBSERVE, "US", 0,
-     "Microseconds of TO recorded (default: 150; 1500 when FROM is the heavier kernel)", 2},
+    {"period", KEY_PERIOD, "US", 0, "Sampling period in microseconds (default: 1)", 2},
+    {"warmup", KEY_WARMUP, "US", 0, "Warm-up: microseconds of FROM before recording (default: 2500)", 2},
+    {"observe", KEY_OBSERVE, "US", 0, "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel)",
+     2},
     {"event", KEY_EVENT, "EVENT:UMASK|NAME", 0,
-     "Count this event, too, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
+     "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
      2},
     {"seed", KEY_SEED, "N", 0,
      "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze", 2},
-    {"turbo", KEY_TURBO, "on|off", 0, "Switch turbo for the time of the measurement (root)", 2},
-    {"fixed-frequency", KEY_FIXED_FREQUENCY, "GHZ", 0,
-     "Fix the frequency of all CPUs for the time of the measurement (root)", 2},
+    {"turbo", KEY_TURBO, "on|off", 0, "Switch turbo on or off during the measurement (root)", 2},
+    {"fixed-frequency", KEY_FIXED_FREQUENCY, "GHZ", 0, "Fix the frequency of all CPUs during the measurement (root)",
+     2},
 
-    {NULL, 0, NULL, 0, "What tables measure:", 3},
+    {NULL, 0, NULL, 0, "What tables cover:", 3},
     {"kernels", KEY_KERNELS, "LIST", 0, "Only these kernels: 128fma,512fma (default: each table's own)", 3},
-    {"cpus", KEY_CPUS, "LIST", 0,
-     "The order in which CPUs become active, one of each core: 0,2,4-7; the first is measured", 3},
+    {"cpus", KEY_CPUS, "LIST", 0, "The order in which CPUs become active, one per core: 0,2,4-7; the first is measured",
+     3},
     {"companion", KEY_CORUNNER, "KERNEL|same", 0,
-     "What the other active cores run; same: what the measured core runs (default: 64add)", 3},
-    {"siblings", KEY_SIBLINGS, "idle|busy", 0, "The other hyper-threads of active cores (default: idle)", 3},
+     "What the other active cores (co-runners) run; same: the measured core's kernel (default: 64add)", 3},
+    {"siblings", KEY_SIBLINGS, "idle|busy", 0, "The SMT siblings of active cores (default: idle)", 3},
     {"brief", KEY_BRIEF, NULL, 0, "Fewer kernels, core counts and repetitions: a first look", 3},
 
     {NULL, 0, NULL, 0, "Output:", 4},
@@ -109,14 +109,14 @@ static const struct argp_option option_table[] = {
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
      4},
-    {"resume", KEY_RESUME, NULL, 0, "With --all: go on with what an interrupted run has left in the directory", 4},
+    {"resume", KEY_RESUME, NULL, 0, "With --all: continue an interrupted run in its directory", 4},
     {"input", KEY_INPUT, "DIR", 0,
-     "--validate, --export: take the tables that --all has measured into DIR; --self-test: judge the readings of this "
-     "bundle again",
+     "With --validate, --export: use the tables that --all measured into DIR; with --self-test: judge the readings of "
+     "this bundle again",
      4},
     {"bundle", KEY_BUNDLE, "FILE.tar.gz", 0,
-     "--self-test: also write what to send to somebody else: readings, verdicts, processor; no names", 4},
-    {"quiet", KEY_QUIET, NULL, 0, "Say nothing but results and errors", 4},
+     "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names", 4},
+    {"quiet", KEY_QUIET, NULL, 0, "Print results and errors only", 4},
     {NULL, 0, NULL, 0, NULL, 0}};
 
 static const char doc_text[] =
@@ -135,7 +135,7 @@ static const char doc_text[] =
     "  characterize --list kernels\n"
     "\n"
     "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; 4 "
-    "done, and what was measured deviates from what was expected. The manual is characterize(1).";
+    "done, but the results deviate from what is expected. See also characterize(1).";
 
 /* Names that an argument may have, and what later work does with it. */
 static const char *const list_names[] = {
@@ -216,7 +216,7 @@ static int take_event(const char *text, struct options *o)
     struct given_event e = {.text = text};
     bool name = text[0] != '\0' && strchr(letters, text[0]) != NULL;
     if (name && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._") != strlen(text)) {
-        complain("--event: '%s' is no name of an event, and no code as in 0x28:0x08", text);
+        complain("--event: '%s' is neither an event name nor a code like 0x28:0x08", text);
         return EINVAL;
     }
     uint64_t select = 0;
@@ -227,7 +227,7 @@ static int take_event(const char *text, struct options *o)
         return bad_value("--event", text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
     e.is_code = !name;
     if (o->n_events == EVENTS_GIVEN_MAX) {
-        complain("--event: '%s' is one too many; at most %d events can be counted", text, EVENTS_GIVEN_MAX);
+        complain("--event: '%s' is one too many; the limit is %d events", text, EVENTS_GIVEN_MAX);
         return EINVAL;
     }
     o->events[o->n_events++] = e;
@@ -240,7 +240,7 @@ static int take_job(struct options *o, enum job job, const char *option, const c
         if (strcmp(o->job_option, option) == 0)
             complain("%s is given twice: one job at a time", option);
         else
-            complain("%s and %s exclude each other: one job at a time", o->job_option, option);
+            complain("%s and %s cannot be combined: one job at a time", o->job_option, option);
         return EINVAL;
     }
     o->job = job;
@@ -282,7 +282,7 @@ static int take_plot(struct options *o, const char *text)
 {
     enum plot_form form;
     if (plot_form_of(text, &form) != 0) {
-        complain("--plot: '%s' ends neither in .svg nor in .png", text);
+        complain("--plot: '%s' ends in neither .svg nor .png", text);
         return EINVAL;
     }
     o->plot = text;
@@ -403,7 +403,7 @@ static int take_argument(char *text, struct options *o)
 {
     if (o->job == JOB_EXPORT && o->file == NULL)
         return take_file("--export", text, &o->file);
-    complain("unexpected argument '%s'; a recorded trace is given as --analyze FILE, kernels as --transition FROM:TO",
+    complain("unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
              text);
     return EINVAL;
 }

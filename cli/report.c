@@ -232,11 +232,13 @@ static void print_runs(const struct screen *s, const struct phases *p)
         report_add(text, ", %zu discarded:", p->n_discarded);
     for (size_t i = 0; i < groups && i < OTHERS_SHOWN; i++) {
         const struct reason *r = &reasons[i];
-        report_add(text, r->count > 1 ? "%s %zu as \"%s\" (run %u)" : "%s %zu \"%s\" (run %u)", i == 0 ? "" : ",",
-                   r->count, r->first->why, r->first->run);
+        const char *why = r->first->why, *detail = strstr(why, ": ");
+        int length = detail != NULL ? (int)(detail - why) : (int)strlen(why);
+        report_add(text, "%s %zu %.*s, %srun %u%s", i == 0 ? "" : ";", r->count, length, why,
+                   r->count > 1 ? "e.g. " : "", r->first->run, why + length);
     }
     if (groups > OTHERS_SHOWN)
-        report_add(text, " and %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
+        report_add(text, "; %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
     if (p->samples_discarded > 0) {
         report_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded", p->samples_discarded,
                    p->samples);
@@ -254,7 +256,7 @@ static void report_print_levels(const struct screen *s, const struct phases *p)
     }
     if (p->n_levels > 8)
         report_add(text, "; %zu more", p->n_levels - 8);
-    paragraph(s, "Levels, GHz", p->n_levels > 0 ? text : "none found (no frequency was measured, or none was steady)");
+    paragraph(s, "Levels, GHz", p->n_levels > 0 ? text : "none found (frequency was not measured, or never steady)");
 }
 
 static bool any_volts(const struct phases *p)
@@ -362,7 +364,8 @@ static void print_transitions(const struct screen *s, const struct phases *p)
         report_number(from, sizeof(from), t->from_ghz, 3);
         report_number(to, sizeof(to), t->to_ghz, 3);
         bool before = p->from != NULL && p->to != NULL && t->at_us < -BEFORE_US;
-        report_add(text, "at %s us%s: latency %s us, ", at, before ? ", before the switch and not of it" : "", latency);
+        report_add(text, "at %s us%s: latency %s us, ", at, before ? ", before the switch and unrelated to it" : "",
+                   latency);
         if (isfinite(t->from_ghz) || isfinite(t->to_ghz))
             report_add(text, "%s -> %s GHz, ", from, to);
         report_add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
@@ -392,22 +395,22 @@ static void print_null_result(const struct screen *s, const struct phases *p)
     if (p->n_transitions > 0 || ramps)
         return;
     if (unknown) {
-        paragraph(s, "Result", "undecided: the phases marked unknown may be a transition, or none");
+        paragraph(s, "Result", "undecided: the phases marked unknown may or may not be a transition");
         return;
     }
     report_add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
-    report_add(text, "Would have been seen in 95 %% of the cases: ");
+    report_add(text, "Smallest effects it would have detected (95 %% of cases): ");
     if (isfinite(p->detectable_freq)) {
-        report_add(text, "a frequency step of %.2g %% that lasts %.3g us", 100 * p->detectable_freq,
+        report_add(text, "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
                    p->detectable_freq_us);
     } else {
         report_add(text, "no frequency step (frequency was not measured)");
     }
     if (isfinite(p->detectable_throttle)) {
-        report_add(text, ", a throttle to %.3g of the full rate for %.3g us", p->detectable_throttle,
+        report_add(text, ", throttling to %.3g of the full rate for %.3g us", p->detectable_throttle,
                    p->detectable_throttle_us);
     } else {
-        report_add(text, ", no throttle (IPC was not measured)");
+        report_add(text, ", no throttling (IPC was not measured)");
     }
     if (isfinite(p->detectable_halt_us))
         report_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);

@@ -3,15 +3,13 @@
 #ifndef CHARACTERIZE_CLI_REPORT_PAGE_H
 #define CHARACTERIZE_CLI_REPORT_PAGE_H
 
-#include "tables/table/table.h"
 #include "cli/options.h"
+#include "output/report/report_words.h"
+#include "tables/table/table.h"
 #include "tables/table/tables.h"
 
-/* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
-char *report_findings(const struct table_kind *k, const struct table *t);
-
 /* What goes into the report. */
-struct report_contents {
+struct report_page_tables {
     size_t n;
     const struct table_kind *const *kinds; /* n of them */
     const struct table *tables;            /* n of them */
@@ -22,6 +20,7 @@ struct report_contents {
  * Writes DIR/plots/NAME.svg of each table and DIR/report.html. DONE, or an exit status after a line; interrupted when
  * stop_asked().
  */
-int report_page_write(const char *directory, const struct options *o, const struct report_contents *contents);
+int report_page_write(const char *directory, const struct options *o, const struct report_words *words,
+                      const struct report_page_tables *t);
 
 #endif

@@ -67,7 +67,7 @@ static int lock(struct run_directory *d)
         return FAILED;
     }
     if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        complain("another run is at work in %s; wait for it, or --output DIR names another", d->path);
+        complain("another run is using %s; wait for it, or choose another with --output DIR", d->path);
         return FAILED;
     }
     return DONE;
@@ -87,15 +87,16 @@ static int run_directory_compare(const char *path, const char *file, const char 
     json_error_t error;
     json_t *there = json_loadb(text, length, 0, &error);
     if (there == NULL) {
-        complain("%s:%d: %s; --output DIR names another directory", file, error.line,
+        complain("%s:%d: %s; choose another directory with --output DIR", file, error.line,
                  error.text[0] != '\0' ? error.text : "out of memory");
         return BAD_USAGE;
     }
     int differs = run_identity_differs(identity, there, why, sizeof(why));
     json_decref(there);
     if (differs) {
-        complain("%s belongs to another run: %s; repeat that run's options, or --output DIR names another directory",
-                 path, why);
+        complain(
+            "%s belongs to another run: %s; repeat that run's options, or choose another directory with --output DIR",
+            path, why);
         return BAD_USAGE;
     }
     return DONE;
@@ -119,7 +120,7 @@ static int sweep(int fd, const char *path, unsigned depth)
             status = sweep(dirfd(inner), name, depth - 1);
             (void)closedir(inner);
         } else if (name != NULL && depth < DEPTH && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
-            complain("%s is %s, not a file of a run; remove it, or --output DIR names another directory", name,
+            complain("%s is %s, not a file of a run; remove it, or choose another directory with --output DIR", name,
                      S_ISLNK(s.st_mode)    ? "a symbolic link"
                      : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)"
                                            : "a device");
@@ -138,20 +139,21 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
     size_t length = 0;
     char *text = file_read_found(file, &length, why, sizeof(why));
     if (text == NULL && errno != ENOENT) {
-        complain("cannot read %s: %s; --output DIR names another directory", file, why);
+        complain("cannot read %s: %s; choose another directory with --output DIR", file, why);
         return BAD_USAGE;
     }
     if (text == NULL)
         (void)atomic_sweep(d->fd, "run.json"); /* of a run that was killed as it began */
     if (text == NULL && !is_empty(d->fd)) {
-        complain("%s is not empty and not of --all; --output DIR names another directory", d->path);
+        complain("%s is not empty and was not written by --all; choose another directory with --output DIR", d->path);
         return BAD_USAGE;
     }
     if (text == NULL)
         return file_write(file, print_identity, identity);
     int status = DONE;
     if (!resume) {
-        complain("%s holds a run already; --resume goes on with it, or --output DIR names another directory", d->path);
+        complain("%s already contains a run; continue it with --resume, or choose another directory with --output DIR",
+                 d->path);
         status = BAD_USAGE;
     } else {
         status = run_directory_compare(d->path, file, text, length, identity);
@@ -168,8 +170,8 @@ static int check_model(const json_t *identity, const struct options *o)
     const json_t *machine = json_object_get(identity, "machine");
     if (!json_is_true(json_object_get(machine, "modelled")) || json_object_get(machine, "model_file_hash") != NULL)
         return DONE;
-    complain("--all --machine %s: the model cannot be read again, so that --resume could not tell it from another; put "
-             "it into a file",
+    complain("--all --machine %s: the model cannot be read a second time, so --resume could not recognise it; put it "
+             "into a file",
              o->machine);
     return BAD_USAGE;
 }
@@ -218,7 +220,7 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
     const struct run_directory *d = data;
     char *file = cell_file(d, k, c);
     if (!d->quiet)
-        complain("%s: %s: this cell is measured again", file != NULL ? file : c->id, why);
+        complain("%s: %s: measuring this cell again", file != NULL ? file : c->id, why);
     free(file);
 }
 
@@ -230,7 +232,7 @@ static bool is_there(const struct run_directory *d)
            named.st_ino == held.st_ino;
 }
 
-static const char *const gone = "was removed or renamed while the run wrote into it";
+static const char *const gone = "was removed or renamed during the run";
 
 int run_directory_check(const struct run_directory *d)
 {
@@ -257,7 +259,7 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
     free(file);
     if (status != DONE) {
         d->failed = true;
-        return machine_fail(err, MACHINE_FAILED, "--resume goes on when that is mended", "%s", why);
+        return machine_fail(err, MACHINE_FAILED, "once that is fixed, continue with --resume", "%s", why);
     }
     return MACHINE_OK;
 }

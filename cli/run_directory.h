@@ -22,8 +22,8 @@ struct run_directory {
 
 /*
  * Makes the directory and writes run.json, or with `resume` finds out whether it belongs to this machine and these
- * options (an empty or missing directory is begun). DONE, or an exit status after a line: BAD_USAGE where it holds
- * something else, FAILED where another run is at work in it or it cannot be written.
+ * options (an empty or missing directory is begun). DONE, or an exit status after a line: BAD_USAGE where it
+ * contains something else, FAILED where another run is at work in it or it cannot be written.
  */
 int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
                        struct run_directory *d);

@@ -139,7 +139,7 @@ static int differing(const char *key, const json_t *here, const json_t *there, c
         return 0;
     run_identity_show(here, mine, sizeof(mine));
     run_identity_show(there, theirs, sizeof(theirs));
-    snprintf(why, size, "%s is %s there and %s here", key, theirs, mine);
+    snprintf(why, size, "%s is %s in that run and %s in this one", key, theirs, mine);
     return 1;
 }
 

@@ -19,7 +19,7 @@ static void print_line(FILE *out, const struct self_test_line *l)
     if (l->verdict != SELF_TEST_CANNOT)
         print_bounds(out, l);
     fprintf(out, "%s%s", l->text[0] != '\0' && l->reason[0] != '\0' ? ": " : "", l->reason);
-    fprintf(out, "%s%s\n", l->remedy[0] != '\0' ? "; to do: " : "", l->remedy);
+    fprintf(out, "%s%s\n", l->remedy[0] != '\0' ? "; remedy: " : "", l->remedy);
 }
 
 void self_test_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,

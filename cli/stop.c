@@ -30,8 +30,8 @@ static bool watched; /* the thread that waits for `rung` is there */
 /* Only system calls: also a signal handler ends here. A full pipe would keep it, and is told nothing. */
 static _Noreturn void end(void)
 {
-    const char *usual = only_asks ? "interrupted: what was not finished was not written"
-                                  : "interrupted, nothing was written";
+    const char *usual = only_asks ? "interrupted: unfinished output was not written"
+                                  : "interrupted: nothing was written";
     const char *parts[] = {"characterize: ", line != NULL ? line : usual, "\n"};
     char text[900];
     size_t used = 0;

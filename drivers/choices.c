@@ -161,7 +161,7 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
     switch (f->helper_errno) {
     case 0:
         if (f->helper_other) {
-            snprintf(why, sizeof c->why, "the kernel module characterize that is loaded is of another version");
+            snprintf(why, sizeof c->why, "the loaded kernel module characterize has another version");
             snprintf(remedy, sizeof c->remedy,
                      "as root: rmmod characterize && make -C drivers/helper/kmod && insmod "
                      "drivers/helper/kmod/characterize.ko");
@@ -180,21 +180,22 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
     case ENXIO:
     case ENODEV:
         snprintf(why, sizeof c->why, "no /dev/characterize: the kernel module characterize is not loaded%s",
-                 f->signed_modules ? ", and this kernel loads signed modules only" : "");
+                 f->signed_modules ? ", and this kernel only loads signed modules" : "");
         snprintf(remedy, sizeof c->remedy,
                  "as root: make -C drivers/helper/kmod && %sinsmod drivers/helper/kmod/characterize.ko",
                  f->signed_modules ? "sign it with a key of the machine's owner (mokutil) && " : "");
         return;
     case EACCES:
-        snprintf(why, sizeof c->why, "/dev/characterize may only be used by root");
+        snprintf(why, sizeof c->why, "/dev/characterize is for root only");
         snprintf(remedy, sizeof c->remedy, "run as root");
         return;
     case EPERM:
-        snprintf(why, sizeof c->why, "/dev/characterize is refused: no CAP_SYS_RAWIO");
-        snprintf(remedy, sizeof c->remedy, "run as root outside of a container, or give it CAP_SYS_RAWIO");
+        snprintf(why, sizeof c->why, "access to /dev/characterize is denied: no CAP_SYS_RAWIO");
+        snprintf(remedy, sizeof c->remedy, "run as root outside a container, or grant CAP_SYS_RAWIO");
         return;
     case EBUSY:
-        snprintf(why, sizeof c->why, "/dev/characterize is in use by another process: one at a time");
+        snprintf(why, sizeof c->why,
+                 "/dev/characterize is in use by another process, and only one can use it at a time");
         snprintf(remedy, sizeof c->remedy, "wait for it, or find it: fuser /dev/characterize");
         return;
     default:
@@ -213,7 +214,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                  strerror(f->perf_map_errno));
         snprintf(remedy, sizeof c->remedy, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024");
     } else if (f->rdpmc_setting == 0) {
-        snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is switched off (rdpmc = 0 in sysfs)");
+        snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is disabled (rdpmc = 0 in sysfs)");
         snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu%s/rdpmc",
                  f->hybrid ? "_core" : "");
     } else if (!f->perf_rdpmc) {
@@ -226,14 +227,14 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
         snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
         snprintf(remedy, sizeof c->remedy, "%s", counter_room_to_free(f->nmi_watchdog));
     } else if (!f->perf_counts) {
-        snprintf(why, sizeof c->why, "the cycle counter opens and can be read, but does not advance%s",
+        snprintf(why, sizeof c->why, "the cycle counter can be opened and read, but does not advance%s",
                  f->guest ? ": the virtual PMU does not work" : "");
         snprintf(remedy, sizeof c->remedy, "%s",
                  f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)");
     } else {
         c->usable = true;
         snprintf(why, sizeof c->why,
-                 "performance counters: cycles, instructions, events; licenses where the CPU has them");
+                 "performance counters: cycles, instructions, events; license levels where the CPU has them");
     }
 }
 
@@ -261,7 +262,7 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
             snprintf(why, sizeof c->why,
                      "perf_event_open is forbidden (%s), as in a container with a system call filter",
                      strerror(f->perf_errno));
-            snprintf(remedy, sizeof c->remedy, "let the container's seccomp profile pass perf_event_open");
+            snprintf(remedy, sizeof c->remedy, "allow perf_event_open in the container's seccomp profile");
         } else {
             snprintf(why, sizeof c->why, "perf_event_open is forbidden by kernel.perf_event_paranoid = %d",
                      f->perf_paranoid);
@@ -292,7 +293,7 @@ static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
         if (c->remedy[0] == '\0')
             snprintf(c->remedy, sizeof c->remedy, "none is known");
     } else if (!f->timing_usable) { /* it samples as the timing machine does */
-        snprintf(c->why, sizeof c->why, "registers can be read, but %s", f->timing_why);
+        snprintf(c->why, sizeof c->why, "registers are readable, but %s", f->timing_why);
         snprintf(c->remedy, sizeof c->remedy, "as for timing");
     } else {
         c->usable = true;
@@ -309,9 +310,9 @@ static void choose_timing(const struct choice_facts *f, struct machine_choice *c
                  f->timing_why);
     } else {
         snprintf(c->why, sizeof c->why, "%s", f->timing_why);
-        snprintf(
-            c->remedy, sizeof c->remedy,
-            "in a virtual machine let the hypervisor pass on the invariant TSC; --machine model:NAME works everywhere");
+        snprintf(c->remedy, sizeof c->remedy,
+                 "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works "
+                 "everywhere");
     }
 }
 

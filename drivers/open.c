@@ -111,7 +111,7 @@ static int open_best(struct machine_choice *c, size_t n, const struct choice_ope
         }
         if (c[i].usable && status != MACHINE_OK) {
             c[i].usable = false;
-            snprintf(c[i].why, sizeof c[i].why, "found usable, but it could not be opened: %.350s", err->text);
+            snprintf(c[i].why, sizeof c[i].why, "looked usable, but could not be opened: %.350s", err->text);
         }
     }
     if (told_size > 0)

@@ -113,16 +113,16 @@ static int refuse_density(const char *name, const struct kernel *k, char *why, s
     if (n > 4 && strcmp(k->name + n - 4, "-lat") == 0)
         return parse_refuse(
             why, size,
-            "'%s': -lat kernels have no density, the adds would hide in the latency; name it without the @, %s",
+            "'%s': -lat kernels have no density, because the adds would hide in the latency; leave the @ out, as in %s",
             parse_show(name).text, k->name);
-    return parse_refuse(why, size, "'%s': %s has no density; name it without the @", parse_show(name).text, k->name);
+    return parse_refuse(why, size, "'%s': %s has no density; leave the @ out", parse_show(name).text, k->name);
 }
 
 static int refuse_dirty(const char *name, const struct kernel *k, char *why, size_t size)
 {
-    return parse_refuse(
-        why, size, "'%s': %s uses no upper halves that could stay dirty; -dirty goes with 256- and 512-bit kernels",
-        parse_show(name).text, k->name);
+    return parse_refuse(why, size,
+                        "'%s': %s uses no upper halves that could stay dirty; -dirty needs a 256- or 512-bit kernel",
+                        parse_show(name).text, k->name);
 }
 
 static int read_suffixes(const char *name, const char *s, struct payload *out, char *why, size_t size)

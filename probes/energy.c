@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/reading_cost.h"
+#include "util/order.h"
 
-#define READING_WARMUP_US 1000.0 /* Intel's optimization manual: a license is granted within 500 us */
-#define PIECE_US 5000.0          /* what any machine runs in one go */
+#define START_SECONDS 1e-3 /* Intel's optimization manual: a license is granted within 500 us */
+#define PIECE_US 5000.0    /* what any machine runs in one go */
 #define LONGEST_US 2e6
 #define LOST_US 250.0 /* beyond what a sample should take: more than an interrupt */
 
@@ -38,7 +38,7 @@ int energy_can(struct machine *m, struct machine_error *err)
     if (m->ops->read_energy)
         return m->ops->read_energy(m, &unused, NULL, err);
     m->ops->info(m, &info);
-    return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s reads no energy", info.name);
+    return machine_fail(err, MACHINE_CANNOT, "", "machine %.80s cannot read energy", info.name);
 }
 
 /* What a recording of one piece says: differences of its first and last reading. */
@@ -48,12 +48,9 @@ struct slots {
     double reading_us; /* that a reading takes, where no words tell */
 };
 
-static double probe_energy_difference(const struct recording *r, int word)
+static double grown(const struct recording *r, int word)
 {
-    const uint64_t *first = r->words, *last = r->words + (r->n - 1) * r->stride;
-    if (word < 0 || first[word] == COUNTER_MISSING || last[word] == COUNTER_MISSING)
-        return NAN;
-    return (double)(last[word] - first[word]);
+    return recording_difference(recording_at(r, r->n - 1), r->words, word);
 }
 
 /* Time beyond what a sample should take. */
@@ -61,10 +58,32 @@ static double lost_seconds(const struct recording *r, const struct slots *slots)
 {
     double lost = 0, period = slots->period_us * 1e-6;
     for (size_t i = 1; i < r->n; i++) {
-        double took = (double)(r->words[i * r->stride] - r->words[(i - 1) * r->stride]) / slots->tsc_hz;
+        double took = recording_difference(recording_at(r, i), recording_at(r, i - 1), RECORDING_TSC) / slots->tsc_hz;
         lost += took - period > LOST_US * 1e-6 ? took - period : 0;
     }
     return lost;
+}
+
+/*
+ * In how much of a recording something else ran: interrupts, too short to be seen one by one. From its samples, each so
+ * long that most of them are not interrupted: the median of their rates is that of the code, and what was executed less
+ * than that would have taken so many seconds. operations, seconds: of each of the n samples; scratch: n.
+ */
+static void energy_other(const double *operations, const double *seconds, size_t n, double *scratch,
+                         struct energy_stretch *out)
+{
+    double all = 0, done = 0, start = 0;
+    for (size_t i = 0; i < n; i++) {
+        scratch[i] = operations[i] / seconds[i];
+        all += seconds[i];
+        done += operations[i];
+    }
+    double rate = order_median(scratch, n);
+    if (!(rate > 0))
+        return;
+    for (size_t i = 0; i < n && start < START_SECONDS; start += seconds[i++])
+        out->start_seconds += fmax(0, seconds[i] - operations[i] / rate);
+    out->other_seconds += fmax(0, all - done / rate);
 }
 
 /* In how much of it something else than the code ran. 0, or -1: out of memory. */
@@ -75,12 +94,12 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
     if (!operations)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t *now = r->words + (i + 1) * r->stride, *before = now - r->stride;
-        operations[i] = (double)(now[1] - before[1]);
-        seconds[i] = (double)(now[0] - before[0]) / slots->tsc_hz;
+        const uint64_t *now = recording_at(r, i + 1), *before = recording_at(r, i);
+        operations[i] = recording_difference(now, before, RECORDING_INSTRUCTIONS);
+        seconds[i] = recording_difference(now, before, RECORDING_TSC) / slots->tsc_hz;
     }
     energy_other(operations, seconds, n, seconds + n, out);
-    out->other_seconds += slots->cycles < 0 ? probe_energy_difference(r, slots->chain_ticks) / slots->tsc_hz
+    out->other_seconds += slots->cycles < 0 ? grown(r, slots->chain_ticks) / slots->tsc_hz
                                             : (double)n * slots->reading_us * 1e-6;
     free(operations);
     return 0;
@@ -93,17 +112,17 @@ static int add_recording(const struct recording *r, const struct payload *p, con
         return 0;
     if (add_other(r, slots, out))
         return -1;
-    double ticks = probe_energy_difference(r, 0);
+    double ticks = grown(r, RECORDING_TSC);
     out->recorded_seconds += ticks / slots->tsc_hz;
-    out->operations += probe_energy_difference(r, 1) * p->counted / p->instructions;
+    out->operations += grown(r, RECORDING_INSTRUCTIONS) * p->counted / p->instructions;
     out->lost_seconds += lost_seconds(r, slots);
-    double cycles = probe_energy_difference(r, slots->cycles), ref = probe_energy_difference(r, slots->ref);
+    double cycles = grown(r, slots->cycles), ref = grown(r, slots->ref);
     if (slots->cycles >= 0) { /* both count the same mode; the TSC counts what interrupts take, too */
         out->cycles += cycles;
         out->cycle_seconds += (isnan(ref) ? ticks : ref) / slots->tsc_hz;
     } else {
-        out->cycles += probe_energy_difference(r, slots->chain_cycles) / CHAIN_CYCLE_UNIT;
-        out->cycle_seconds += probe_energy_difference(r, slots->chain_ticks) / slots->tsc_hz;
+        out->cycles += grown(r, slots->chain_cycles) / CHAIN_CYCLE_UNIT;
+        out->cycle_seconds += grown(r, slots->chain_ticks) / slots->tsc_hz;
     }
     return 0;
 }
@@ -172,32 +191,33 @@ static int record_stretch(struct machine *m, const struct energy_setup *s, const
 
 /* One repetition of one payload on all active cores. */
 static int one_stretch(struct machine *m, const struct energy_setup *s, const struct payload *p, uint64_t repetition,
-                       double reading_us, struct energy_stretch *out, struct energy_result *result,
-                       struct machine_error *err)
+                       struct energy_stretch *out, struct energy_result *result, struct machine_error *err)
 {
     static const enum counter_id wanted[] = {COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_CHAIN_TICKS,
                                              COUNTER_CHAIN_CYCLES};
     struct counter_spec counters[4];
     struct machine_setup setup = s->machine;
     struct machine_info info;
-    int word[4];
     size_t n = 0;
-    for (size_t i = 0; i < 4; i++) {
-        bool has = !m->ops->lacks(m, wanted[i], NULL);
-        word[i] = has ? (int)(2 + n) : -1;
-        if (has)
+    for (size_t i = 0; i < 4; i++)
+        if (!m->ops->lacks(m, wanted[i], NULL))
             counters[n++] = (struct counter_spec){wanted[i], 0};
-    }
     setup.corunner = *p;
     setup.period_us = s->period_us;
     setup.counters = counters;
     setup.n_counters = n;
-    setup.max_samples = (size_t)(fmax(LONGEST_US, s->duration_us) / s->period_us * 1.1) + 64;
+    setup.max_samples = repetitions_room(fmax(LONGEST_US, s->duration_us), s->period_us);
     int status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
     m->ops->info(m, &info);
-    struct slots slots = {word[0], word[1], word[2], word[3], info.tsc_hz, s->period_us, reading_us};
+    struct slots slots = {recording_word(counters, n, COUNTER_CYCLES),
+                          recording_word(counters, n, COUNTER_REF_CYCLES),
+                          recording_word(counters, n, COUNTER_CHAIN_TICKS),
+                          recording_word(counters, n, COUNTER_CHAIN_CYCLES),
+                          info.tsc_hz,
+                          s->period_us,
+                          s->reading_us};
     status = record_stretch(m, s, p, &slots, repetition, out, result->source, err);
     m->ops->info(m, &info); /* which cores the counter is of is known once it has been read */
     result->active_cores = info.active_cores;
@@ -212,7 +232,7 @@ int energy_run(struct machine *m, const struct energy_setup *s, struct energy_re
     if (s->machine.siblings)
         return machine_fail(err, MACHINE_BAD_INPUT, "leave the other hyper-threads idle",
                             "what the other hyper-threads of a core execute is not counted, but takes energy");
-    int status = energy_can(m, err);
+    int status = m->ops->read_energy ? MACHINE_OK : energy_can(m, err);
     if (!status && s->duration_us < s->period_us)
         status = machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often",
                               "no sample fits: %g us are observed, at a sample period of %g us", s->duration_us,
@@ -222,13 +242,11 @@ int energy_run(struct machine *m, const struct energy_setup *s, struct energy_re
     out->pairs = calloc(s->runs ? s->runs : 1, sizeof *out->pairs);
     if (!out->pairs)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    double reading_us = 0;
-    status = reading_cost(m, &s->machine, &s->kernel, READING_WARMUP_US, &reading_us, err);
     for (unsigned run = 0; run < s->runs && status == MACHINE_OK; run++) {
         struct energy_pair *p = &out->pairs[run];
-        status = one_stretch(m, s, &s->idle, run, reading_us, &p->idle, out, err);
+        status = one_stretch(m, s, &s->idle, run, &p->idle, out, err);
         if (status == MACHINE_OK)
-            status = one_stretch(m, s, &s->kernel, run, reading_us, &p->kernel, out, err);
+            status = one_stretch(m, s, &s->kernel, run, &p->kernel, out, err);
         out->n += status == MACHINE_OK;
         if (status == MACHINE_OK && s->progress && s->progress(s->data, run + 1, s->runs))
             break;

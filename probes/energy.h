@@ -6,8 +6,7 @@
 #ifndef CHARACTERIZE_PROBE_ENERGY_H
 #define CHARACTERIZE_PROBE_ENERGY_H
 
-#include "tables/energy/energy_fit.h"
-#include "probes/steady.h"
+#include "probes/repetitions.h"
 
 struct energy_setup {
     struct payload kernel, idle; /* the other active cores run the same, each time */
@@ -18,10 +17,25 @@ struct energy_setup {
     double settle_us;   /* before each repetition */
     double duration_us; /* of each repetition, at least; where a reading takes long it is ENERGY_READINGS of those */
     double period_us;   /* of samples, which tell the frequency and what was lost */
+    double reading_us;  /* what a reading of the counters takes where the machine does not tell; 0: not known */
     repetitions_progress *progress; /* may be NULL; non-zero: no more repetitions */
     void *data;
 };
 enum { ENERGY_RUNS_MAX = 1000, ENERGY_READINGS = 50 };
+
+/* One measured stretch. Durations are in seconds. */
+struct energy_stretch {
+    double joules, seconds;  /* of the package, between two readings of its counter */
+    double run_seconds;      /* of them, those in which the measured core ran the code */
+    double operations;       /* counted instructions in the recorded part of that ... */
+    double recorded_seconds; /* ... and how long this part is */
+    double cycles;           /* core cycles ... */
+    double cycle_seconds;    /* ... counted in so much time */
+    double lost_seconds;     /* of the recorded part: something else ran, for long enough to be seen */
+    double other_seconds;    /* of the recorded part, all in which the code did not run: energy_other(), and what the
+                                  samples themselves take */
+    double start_seconds;    /* of these, those of the first millisecond, in which it may not have settled yet */
+};
 
 struct energy_pair {
     struct energy_stretch idle, kernel;

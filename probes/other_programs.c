@@ -42,7 +42,7 @@ static bool other_programs_number(const char *text, bool fraction, double *out)
 
 static int other_programs_refuse(char *why, size_t size, const char *program, const char *what)
 {
-    snprintf(why, size, "what %s prints is not understood: %s", program, what);
+    snprintf(why, size, "cannot parse the output of %s: %s", program, what);
     return -1;
 }
 
@@ -130,7 +130,7 @@ int other_turbostat(const char *text, int cpu, struct other_counts *out, char *w
                    ? 0
                    : other_programs_refuse(why, size, "turbostat", f.text[busy]);
     }
-    return other_programs_refuse(why, size, "turbostat", "no line of this CPU");
+    return other_programs_refuse(why, size, "turbostat", "no line for this CPU");
 }
 
 int other_rdmsr(const char *text, uint64_t *value, char *why, size_t size)

@@ -121,40 +121,6 @@ static void note_cell(struct table *rows, const struct run *r, const struct cell
     table_set_meta(rows, CELL_DATE, date);
 }
 
-/* What was measured, as text; the error's status when nothing was. */
-static int engine_measure_cell(struct run *r, const struct cell *c, char **json, struct machine_error *err)
-{
-    struct table rows;
-    table_init(&rows, r->kind->name, r->kind->columns, r->kind->n_columns);
-    memset(err, 0, sizeof *err);
-    r->cpu = -1;
-    note_cell(&rows, r, c);
-    int status = r->kind->measure(&r->context, c, &rows, err);
-    if (status == MACHINE_CANNOT) {
-        char why[sizeof err->text + sizeof err->remedy + 4];
-        snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-        tables_cell_missing(&rows, c, why);
-        status = MACHINE_OK;
-    }
-    if (status == MACHINE_OK && r->stopped)
-        status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    if (r->cpu >= 0 && !r->context.info.modelled) {
-        char cpu[20];
-        snprintf(cpu, sizeof cpu, "%d", r->cpu);
-        table_set_meta(&rows, CELL_CPU, cpu);
-    }
-    char counts[COUNTS_SIZE];
-    count_parts(&rows, counts);
-    table_set_meta(&rows, CELL_COUNTS, counts);
-    *json = status == MACHINE_OK ? table_to_json(&rows) : NULL;
-    if (status == MACHINE_OK && !*json)
-        status = rows.failed ? machine_fail(err, MACHINE_FAILED, "", "table %s: a row of cell %s could not be built",
-                                            r->kind->name, c->id)
-                             : engine_out_of_memory(err);
-    table_free(&rows);
-    return status;
-}
-
 /* Whether rows are those of this cell, with the columns that the table has; else `why` tells what is different. */
 static bool is_cell(const struct table_kind *k, const struct cell *c, const struct table *rows, char *why, size_t size)
 {
@@ -204,45 +170,92 @@ static void widen_dates(struct run *r, const struct table *rows)
         snprintf(r->cpus + used, sizeof r->cpus - used, "%s%s", used ? "," : "", cpu);
 }
 
-/*
- * Rows go into the table by way of their text, whether they were measured now or found: the same either way. Returns
- * false, with the reason, where the text does not hold this cell; nothing was taken then.
- */
-static bool take_cell(struct run *r, const struct cell *c, const char *json, struct table *out, char *why, size_t size)
+/* Into `rows`, which is initialised. */
+static int engine_measure_cell(struct run *r, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    struct table rows;
-    if (table_from_json(json, strlen(json), c->id, &rows, why, size))
-        return false;
-    bool fits = is_cell(r->kind, c, &rows, why, size);
-    if (fits) {
-        table_append(out, &rows);
-        widen_dates(r, &rows);
+    char counts[COUNTS_SIZE], why[400];
+    memset(err, 0, sizeof *err);
+    r->cpu = -1;
+    note_cell(rows, r, c);
+    int status = r->kind->measure(&r->context, c, rows, err);
+    if (status == MACHINE_CANNOT) {
+        char reason[sizeof err->text + sizeof err->remedy + 4];
+        snprintf(reason, sizeof reason, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+        tables_cell_missing(rows, c, reason);
+        status = MACHINE_OK;
     }
-    table_free(&rows);
+    if (status == MACHINE_OK && r->stopped)
+        status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    if (r->cpu >= 0 && !r->context.info.modelled) {
+        char cpu[20];
+        snprintf(cpu, sizeof cpu, "%d", r->cpu);
+        table_set_meta(rows, CELL_CPU, cpu);
+    }
+    count_parts(rows, counts);
+    table_set_meta(rows, CELL_COUNTS, counts);
+    if (status == MACHINE_OK && rows->failed)
+        return machine_fail(err, MACHINE_FAILED, "", "table %s: a row of cell %s could not be built", r->kind->name,
+                            c->id);
+    if (status == MACHINE_OK && (!table_in_range(rows, why, sizeof why) || !is_cell(r->kind, c, rows, why, sizeof why)))
+        return machine_fail(err, MACHINE_FAILED, "", "table %s: cell %s: %.350s", r->kind->name, c->id, why);
+    return status;
+}
+
+static void keep_rows(struct run *r, const struct table *rows, struct table *out)
+{
+    table_append(out, rows);
+    widen_dates(r, rows);
+}
+
+/* What the store has of a cell; false: nothing, or nothing of this cell, which is told. */
+static bool load_cell(struct run *r, const struct cell *c, struct table *out)
+{
+    const struct tables_store *s = r->store;
+    char why[400];
+    struct table rows;
+    char *json = s && s->load ? s->load(s->data, r->kind, c) : NULL;
+    if (!json)
+        return false;
+    bool fits = table_from_json(json, strlen(json), c->id, &rows, why, sizeof why) == 0;
+    if (fits) {
+        fits = is_cell(r->kind, c, &rows, why, sizeof why);
+        if (fits)
+            keep_rows(r, &rows, out);
+        table_free(&rows);
+    }
+    if (!fits && s->refused)
+        s->refused(s->data, r->kind, c, why);
+    free(json);
     return fits;
+}
+
+static int store_cell(const struct run *r, const struct cell *c, const struct table *rows, struct machine_error *err)
+{
+    const struct tables_store *s = r->store;
+    if (!s || !s->store)
+        return MACHINE_OK;
+    char *json = table_to_json(rows);
+    int status = json ? s->store(s->data, r->kind, c, json, err) : engine_out_of_memory(err);
+    free(json);
+    return status;
 }
 
 static int one_cell(struct run *r, const struct cell *c, struct table *out, struct machine_error *err)
 {
-    const struct tables_store *s = r->store;
-    char why[400];
-    char *json = s && s->load ? s->load(s->data, r->kind, c) : NULL;
-    bool found = json && take_cell(r, c, json, out, why, sizeof why);
+    bool found = load_cell(r, c, out);
     int status = MACHINE_OK;
-    if (json && !found && s->refused)
-        s->refused(s->data, r->kind, c, why);
     if (r->watch && r->watch->cell)
         r->watch->cell(r->watch->data, r->kind, c, !found);
     if (!found) {
-        free(json);
-        json = NULL;
-        status = engine_measure_cell(r, c, &json, err);
-        if (status == MACHINE_OK && s && s->store)
-            status = s->store(s->data, r->kind, c, json, err);
-        if (status == MACHINE_OK && !take_cell(r, c, json, out, why, sizeof why))
-            status = machine_fail(err, MACHINE_FAILED, "", "table %s: cell %s: %.350s", r->kind->name, c->id, why);
+        struct table rows;
+        table_init(&rows, r->kind->name, r->kind->columns, r->kind->n_columns);
+        status = engine_measure_cell(r, c, &rows, err);
+        if (status == MACHINE_OK)
+            status = store_cell(r, c, &rows, err);
+        if (status == MACHINE_OK)
+            keep_rows(r, &rows, out);
+        table_free(&rows);
     }
-    free(json);
     return status == MACHINE_OK && out->failed ? engine_out_of_memory(err) : status;
 }
 

@@ -4,7 +4,7 @@
 # Usage: run-suites.sh SUITE...
 #
 # Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build), vm (the kernel helper in a
-# virtual machine).
+# virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them).
 #
 # Runs test suites on what is built, then sums up: a table, every skipped and failed test again, and as the last line
 # 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile. SANITIZED=1 says that it
@@ -34,16 +34,20 @@ run_suite() {
         # shellcheck disable=SC2046 # test programs have plain names
         UNIT_LOGS=$logs UNIT_JOBS=${SANITIZED:+$(nproc)} tests/run-unit.sh $(unit_programs)
         ;;
-    cli) sh tests/cli/run-all.sh ;;
-    scripts) sh tests/scripts/run-all.sh ;;
+    deep)
+        # shellcheck disable=SC2046
+        DEEP=1 UNIT_LOGS=$logs/deep tests/run-unit.sh $(unit_programs "rng_rounds\|rng_all_rounds")
+        ;;
+    cli | scripts) tests/run-scripts.sh "tests/$1" ;;
     # fewer random ioctls than make test-vm sends, to stay within two minutes
     vm) VM_FUZZ=${VM_FUZZ:-20000} tests/vm/run-qemu.sh ;;
-    *) echo "unknown suite '$1': unit, cli, scripts or vm" ;;
+    *) echo "unknown suite '$1': unit, cli, scripts, vm or deep" ;;
     esac
 }
 
+# unit_programs [PATTERN]: those whose source has a line that fits it
 unit_programs() {
-    for source in $(find tests/unit -name 'test_*.c' | sort); do
+    for source in $(find tests/unit -name 'test_*.c' -exec grep -l -e "${1:-^}" {} + | sort); do
         echo "$BUILD/${source%.c}"
     done
 }

@@ -99,7 +99,7 @@ static int next_line(struct reader *r)
         char *end = memrchr(r->line + r->length, '\0', room);
         size_t got = (size_t)(end - (r->line + r->length));
         if (memchr(r->line + r->length, '\0', got))
-            return trace_csv_fail(r, 0, "a NUL byte: this is not a text file");
+            return trace_csv_fail(r, 0, "NUL byte: not a text file");
         r->length += got;
         if (r->line[r->length - 1] == '\n')
             break;

@@ -134,7 +134,7 @@ static int inflate_all(FILE *in, z_stream *z, struct unpacked *u, char *why, siz
         if (z->avail_in == 0) {
             return archive_refuse(why, why_size,
                                   ferror(in)    ? "it cannot be read"
-                                  : u->size > 0 ? "it is cut off"
+                                  : u->size > 0 ? "it is truncated"
                                                 : "it is no gzip file");
         }
         do {
@@ -149,7 +149,7 @@ static int inflate_all(FILE *in, z_stream *z, struct unpacked *u, char *why, siz
         } while (status == Z_OK && z->avail_out == 0);
     }
     if (z->avail_in > 0 || fgetc(in) != EOF)
-        return archive_refuse(why, why_size, "something follows its end");
+        return archive_refuse(why, why_size, "it has trailing data");
     return 0;
 }
 
@@ -177,15 +177,15 @@ static int take_member(const struct header *h, const char *rest, size_t left, st
     size_t size, sum;
     char name[ARCHIVE_NAME_MAX];
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
-        return archive_refuse(why, why_size, "it holds no tar archive, or a damaged one");
+        return archive_refuse(why, why_size, "it contains no tar archive, or a damaged one");
     if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name)))
-        return archive_refuse(why, why_size, "it holds something else than files in no folder");
+        return archive_refuse(why, why_size, "it contains something else than files in no folder");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
-        return archive_refuse(why, why_size, "it is cut off");
+        return archive_refuse(why, why_size, "it is truncated");
     snprintf(name, sizeof(name), "%.63s", h->name);
     if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL) {
         return archive_refuse(why, why_size,
-                              *n == ARCHIVE_MEMBERS_MAX ? "it holds too many files" : "it holds a file twice");
+                              *n == ARCHIVE_MEMBERS_MAX ? "it contains too many files" : "it contains a file twice");
     }
     struct archive_member *m = &members[*n];
     m->text = malloc(size + 1);
@@ -215,7 +215,7 @@ static int archive_split(const struct unpacked *u, struct archive_member *member
             return -1;
         at += taken;
     }
-    return archive_refuse(why, why_size, "it is cut off");
+    return archive_refuse(why, why_size, "it is truncated");
 }
 
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size)

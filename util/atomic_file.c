@@ -168,7 +168,7 @@ static int open_target(struct atomic_file *f, char *why, size_t size)
         return -1;
     }
     if (is_for_devices(f->directory)) {
-        snprintf(why, size, there < 0 ? "there is no such device" : "it is a file in the place of a device");
+        snprintf(why, size, there < 0 ? "there is no such device" : "it is a regular file where a device belongs");
         return -1;
     }
     int fd = nameless_works(f) ? open_nameless(f) : open_named(f);

@@ -160,11 +160,11 @@ int command_run(const char *const *argv, double seconds, struct command_output *
         return -1;
     }
     if (pipe2(o, O_CLOEXEC) != 0) {
-        snprintf(why, size, "no pipe to %s: %s", argv[0], strerror(errno));
+        snprintf(why, size, "cannot create a pipe to %s: %s", argv[0], strerror(errno));
         return -1;
     }
     if (pipe2(e, O_CLOEXEC) != 0) {
-        snprintf(why, size, "no pipe to %s: %s", argv[0], strerror(errno));
+        snprintf(why, size, "cannot create a pipe to %s: %s", argv[0], strerror(errno));
         close(o[0]);
         close(o[1]);
         return -1;

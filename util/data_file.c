@@ -93,7 +93,7 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     data_folder(data_dir, kind->folder, folder);
     if (n == 0) {
-        snprintf(remedy, sizeof remedy, "name the file, or set CHARACTERIZE_DATA to the folder that holds %s/",
+        snprintf(remedy, sizeof remedy, "name the file, or set CHARACTERIZE_DATA to the directory that contains %s/",
                  kind->folder);
         return machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`: no *%s in %.200s", kind->what, name,
                             kind->suffix, folder);
@@ -106,9 +106,9 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
             used += k > 0 ? (size_t)k : 0;
         }
     }
-    snprintf(remedy, sizeof remedy, "nearest: %.60s; the file of a %s is named with a slash or %s", names[nearest],
-             kind->what, kind->suffix);
-    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`; there are:%s", kind->what, name, known);
+    snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name",
+             names[nearest], kind->what, kind->suffix);
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`; available:%s", kind->what, name, known);
     data_file_list_free(names, n);
     return MACHINE_BAD_INPUT;
 }
@@ -125,7 +125,7 @@ static char *data_file_read_file(FILE *in, const char *path, size_t *length, str
     *length = fread(text, 1, FILE_MAX + 1, in);
     const char *why = ferror(in) ? strerror(errno) : NULL;
     if (!why && *length > FILE_MAX)
-        why = "larger than 1 MiB; such a file has a few KiB";
+        why = "larger than 1 MiB; such a file is a few KiB";
     if (!why)
         return text;
     free(text);

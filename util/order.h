@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Comparisons for qsort and bsearch, and order statistics. No value that is compared may be NaN. */
+/* Comparisons and order statistics. */
 #ifndef CHARACTERIZE_ORDER_H
 #define CHARACTERIZE_ORDER_H
 
@@ -11,7 +11,7 @@ double order_median(double *x, size_t n);
 /* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
 double order_nth_smallest(double *x, size_t n, size_t k);
 
-/* Ascending, but for the one that says otherwise. */
+/* For qsort and bsearch; ascending but for the one that says otherwise. No value may be NaN. */
 int order_double(const void *a, const void *b);
 int order_double_descending(const void *a, const void *b);
 int order_size(const void *a, const void *b);     /* size_t */

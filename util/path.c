@@ -101,7 +101,7 @@ static int read_link(int directory, const char *name, bool on_the_way, char targ
         return path_refuse(ENOTDIR, why, size, "%s", strerror(ENOTDIR));
     if (!is_trusted(&link) || !is_trusted(&around)) {
         return path_refuse(ELOOP, why, size,
-                           "%s%s%s is a symbolic link %s, which is not followed; name the %s that it leads to",
+                           "%s%s%s is a symbolic link %s, which is not followed; name the %s that it points to",
                            on_the_way ? "'" : "", on_the_way ? name : "it", on_the_way ? "' on the way" : "",
                            whose(&link), on_the_way ? "directory" : "file");
     }
@@ -214,7 +214,7 @@ static int check_existing(int directory, const char *name, struct stat *s, char 
     if (S_ISLNK(s->st_mode)) {
         return path_refuse(
             ELOOP, why, size,
-            "it is a symbolic link, which is not followed; name the file that it leads to, or remove it");
+            "it is a symbolic link, which is not followed; name the file that it points to, or remove the link");
     }
     if (S_ISDIR(s->st_mode))
         return path_refuse(EISDIR, why, size, "it is a directory");
@@ -239,9 +239,9 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
             pause_ms(RETRY_MS);
     }
     if (fd < 0)
-        return path_refuse(ENXIO, why, size, "no program reads from this pipe (FIFO); start the reader first");
+        return path_refuse(ENXIO, why, size, "no program is reading from this pipe (FIFO); start the reader first");
     if (fstat(fd, &opened) != 0 || opened.st_dev != s->st_dev || opened.st_ino != s->st_ino)
-        return close_and_refuse(fd, EAGAIN, why, size, "it was exchanged for another while it was opened");
+        return close_and_refuse(fd, EAGAIN, why, size, "it was replaced while being opened");
     if (set_blocking(fd) != 0) {
         int error = errno;
         return close_and_refuse(fd, error, why, size, strerror(error));
@@ -265,7 +265,7 @@ static int await_writer(FILE *in, char *why, size_t size)
     clearerr(in);
     return nothing_yet
                ? 0
-               : path_refuse(ENXIO, why, size, "no program writes into this pipe (FIFO); start the writer first");
+               : path_refuse(ENXIO, why, size, "no program is writing to this pipe (FIFO); start the writer first");
 }
 
 static int open_stream(int fd, FILE **in, char *why, size_t size)
@@ -298,9 +298,8 @@ static int path_check_names(int directory, int fd, char *why, size_t size)
     bool owners_alone = (around.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     if (!S_ISREG(s.st_mode) || s.st_nlink == 1 || (owners_alone && (is_trusted(&around) || s.st_uid == around.st_uid)))
         return 0;
-    return path_refuse(
-        EPERM, why, size,
-        "it has another name elsewhere (a hard link) that another user may have made; copy it and name the copy");
+    return path_refuse(EPERM, why, size,
+                       "it has a second name (a hard link) that another user may have made; copy it and name the copy");
 }
 
 enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };

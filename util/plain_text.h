@@ -11,7 +11,7 @@
 /*
  * Copies `in` to `out` (`size` bytes, NUL included; size >= 1) as valid UTF-8 on one line: bytes that are not UTF-8
  * (RFC 3629, section 4) become U+FFFD, control characters and those that reorder text (Unicode UAX 9, section 2.1 to
- * 2.5) '?', a tab or a line end a space. What does not fit is cut off at a character. Returns the bytes written
+ * 2.5) '?', a tab or a line end a space. What does not fit is truncated at a character. Returns the bytes written
  * without the NUL.
  */
 size_t plain_text(const char *in, char *out, size_t size);

@@ -7,12 +7,12 @@
 
 #include "util/data_file.h"
 
-/* A place that begins at `at`, which has an '@': its length, 0 if it is none. */
-static size_t template_place(const char *at, size_t *name, bool *decides)
+/* A place that begins at `at`, which has an '@': its length, 0 if it is none. *decides: '?', '!' or 0. */
+static size_t template_place(const char *at, size_t *name, char *decides)
 {
     *name = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    *decides = at[1 + *name] == '?';
-    size_t length = 1 + *name + *decides;
+    *decides = at[1 + *name] == '?' || at[1 + *name] == '!' ? at[1 + *name] : '\0';
+    size_t length = 1 + *name + (*decides != '\0');
     return *name && at[length] == '@' ? length + 1 : 0;
 }
 
@@ -24,6 +24,7 @@ static void template_add(struct template_values *v, const char *name, char *text
         return;
     }
     v->value[v->n].name = name;
+    v->value[v->n].there = *text != '\0';
     v->value[v->n++].text = text;
 }
 
@@ -51,6 +52,14 @@ void template_put_text(struct template_values *v, const char *name, const char *
     template_add(v, name, length < 0 ? NULL : text);
 }
 
+void template_put_flag(struct template_values *v, const char *name, bool there)
+{
+    size_t n = v->n;
+    template_put_text(v, name, "%s", "");
+    if (v->n > n)
+        v->value[n].there = there;
+}
+
 void template_free(struct template_values *v)
 {
     for (size_t i = 0; i < v->n; i++)
@@ -64,13 +73,16 @@ struct filling {
     size_t missing_length;
 };
 
-static const char *template_value_of(struct filling *f, const char *name, size_t length)
+static const char *template_value_of(struct filling *f, const char *name, size_t length, bool *there)
 {
     for (size_t i = 0; i < f->values->n; i++)
-        if (strlen(f->values->value[i].name) == length && strncmp(f->values->value[i].name, name, length) == 0)
+        if (strlen(f->values->value[i].name) == length && strncmp(f->values->value[i].name, name, length) == 0) {
+            *there = f->values->value[i].there;
             return f->values->value[i].text;
+        }
     f->missing = name;
     f->missing_length = length;
+    *there = false;
     return "";
 }
 
@@ -80,7 +92,8 @@ static bool template_line(struct filling *f, const char *line, const char *end, 
     bool any_place = false, stays = true, empty = true, ended = false;
     for (const char *at = line; at < end;) {
         size_t name, length;
-        bool decides;
+        char decides;
+        bool there;
         const char *next = memchr(at, '@', (size_t)(end - at));
         next = next ? next : end;
         length = next < end ? template_place(next, &name, &decides) : 0;
@@ -93,8 +106,8 @@ static bool template_line(struct filling *f, const char *line, const char *end, 
             ended = false;
             continue;
         }
-        const char *value = template_value_of(f, next + 1, name);
-        stays = stays && !(decides && !*value);
+        const char *value = template_value_of(f, next + 1, name, &there);
+        stays = stays && (!decides || there == (decides == '?'));
         any_place = true;
         empty = empty && !*value;
         ended = *value && value[strlen(value) - 1] == '\n';
@@ -157,6 +170,7 @@ char *template_read(const char *folder, const char *name, const char *suffix, ch
     size_t length;
     char *text = data_file_read(name, NULL, &kind, path, &length, &error);
     if (!text)
-        snprintf(why, why_size, "%s%s%s", error.text, *error.remedy ? "; " : "", error.remedy);
+        snprintf(why, why_size, "%.400s cannot be read (%.200s); set CHARACTERIZE_DATA to the folder that holds %s/",
+                 path, error.text, folder);
     return text;
 }

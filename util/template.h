@@ -2,8 +2,8 @@
 /*
  * Text files of the data folder with places to fill: @NAME@ (capitals, digits, underscores) is replaced by the value of
  * that name. A line of which nothing is left but values that are empty is not written. @NAME?@ decides about its
- * paragraph, the lines up to the next empty one: without a value none of it is written. Lines that begin with "@#" are
- * comments of the template.
+ * paragraph, the lines up to the next empty one: it is written only where there is a value; with @NAME!@ only where
+ * there is none. Lines that begin with "@#" are comments of the template.
  */
 #ifndef CHARACTERIZE_TEMPLATE_H
 #define CHARACTERIZE_TEMPLATE_H
@@ -20,6 +20,7 @@ struct template_values {
     struct {
         const char *name;
         char *text;
+        bool there; /* for what it decides about */
     } value[TEMPLATE_VALUES_MAX];
     bool failed; /* out of memory, or more than there is room for */
 };
@@ -31,6 +32,8 @@ typedef void template_printer(FILE *out, const void *data);
 void template_put(struct template_values *v, const char *name, template_printer *print, const void *data);
 __attribute__((format(printf, 3, 4))) void template_put_text(struct template_values *v, const char *name,
                                                              const char *format, ...);
+/* One that decides only, and is written as nothing. */
+void template_put_flag(struct template_values *v, const char *name, bool there);
 void template_free(struct template_values *v);
 
 /*

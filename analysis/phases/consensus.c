@@ -96,7 +96,7 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     qsort(run + *n, r->n - *n, sizeof *run, order_size);
     for (size_t k = *n; k < r->n && !bad; k++)
         if (consensus_interrupted(r, run[k], &g))
-            bad = phases_discard(out, r->run[run[k]].number, "interrupted at %.0f us for %.1f us", g->begin, g->lost);
+            bad = phases_discard(out, r->run[run[k]].number, "interrupted: %.1f us at %.0f us", g->lost, g->begin);
     free(rank);
     return bad;
 }
@@ -458,7 +458,7 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
             double at = o->time[(p - 1) * o->n_runs + k], d = o->time[p * o->n_runs + k] - at;
             if (!(d - middle > bound))
                 continue;
-            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted at %.0f us for %.1f us", at, d - middle);
+            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %.1f us at %.0f us", d - middle, at);
             for (size_t e = 0; e + 1 < o->n_pieces; e++)
                 o->time[e * o->n_runs + k] = NAN;
         }

@@ -63,8 +63,8 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
         if (cpu_mask_has(&seen, cpu))
             return cpu_refuse(s->view, s->err, "", "CPU %d is listed twice", cpu);
         if (cpu_mask_has(&s->taken, core) && cpu != s->cpu && !setup->siblings) {
-            return cpu_refuse(s->view, s->err, "list one CPU of each core, or ask for siblings as well; ",
-                              "CPU %d shares its core with another CPU that is active", cpu);
+            return cpu_refuse(s->view, s->err, "list one CPU per core; ",
+                              "CPU %d shares its core with another active CPU", cpu);
         }
         cpu_mask_add(&seen, cpu);
         if (!cpu_mask_has(&s->taken, core)) {
@@ -140,9 +140,9 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
     out->cores = list_others(s, setup->n_cpus > 0);
     out->available = (unsigned)s->n + 1;
     if (wanted > out->available) {
-        return cpu_refuse(s->view, s->err, "ask for fewer active cores, or 0 for all; ",
-                          "%u active cores wanted, but %s %u physical core%s", wanted,
-                          setup->n_cpus > 0 ? "the list of CPUs holds" : "this process may use", out->available,
+        return cpu_refuse(s->view, s->err, "use fewer active cores, or 0 for all; ",
+                          "%u active cores requested, but %s %u physical core%s", wanted,
+                          setup->n_cpus > 0 ? "the list of CPUs has" : "this process may use", out->available,
                           out->available == 1 ? "" : "s");
     }
     qsort(s->list, s->n, sizeof *s->list, nearer);

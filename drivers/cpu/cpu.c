@@ -135,8 +135,8 @@ bool cpu_contradicts(const struct cpu_leaves *l, char *why, size_t size)
         const struct known_part *p = &before_amx[i];
         if (p->model == id.model && (amx || (avx512 && !p->avx512))) {
             snprintf(why, size,
-                     "the %s reports a model number that does not fit its features (%02X_%02XH is %s, which has no "
-                     "%s): tables by model do not apply",
+                     "the %s reports a model number that does not match its features (%02X_%02XH is %s, which has no "
+                     "%s): tables keyed by model do not apply",
                      id.hypervisor ? "hypervisor" : "CPU", id.family, id.model, p->name, amx ? "AMX" : "AVX-512");
             return true;
         }

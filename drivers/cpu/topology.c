@@ -169,7 +169,7 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
     va_start(args, text);
     vsnprintf(err->text, sizeof err->text, text, args);
     va_end(args);
-    snprintf(err->remedy, sizeof err->remedy, "%sCPUs that can be used: %s", remedy, list[0] != '\0' ? list : "none");
+    snprintf(err->remedy, sizeof err->remedy, "%susable CPUs: %s", remedy, list[0] != '\0' ? list : "none");
     return MACHINE_BAD_INPUT;
 }
 

@@ -25,14 +25,16 @@ bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note,
     }
     if (tsc_invariant(l)) {
         if (strcmp(clocksource, "hpet") == 0 || strcmp(clocksource, "acpi_pm") == 0) {
-            snprintf(note, size,
-                     "the kernel keeps time by %s although the TSC is invariant: it may have found the TSC unstable",
-                     clocksource);
+            snprintf(
+                note, size,
+                "the kernel's clock source is %s although the TSC is invariant: it may have found the TSC unstable",
+                clocksource);
         }
         return true;
     }
     if (guest && strcmp(clocksource, "tsc") == 0) {
-        snprintf(note, size, "the hypervisor does not declare the TSC invariant, but the kernel keeps time by it");
+        snprintf(note, size,
+                 "the hypervisor does not declare the TSC invariant, but the kernel uses it as its clock source");
         return true;
     }
     snprintf(note, size,
@@ -175,7 +177,7 @@ void tsc_decide(double declared_hz, const char *declared_origin, double measured
     out->origin = "calibrated against CLOCK_MONOTONIC_RAW";
     if (declared_hz > 0) {
         out->origin = "calibrated against CLOCK_MONOTONIC_RAW, because CPUID disagrees";
-        snprintf(out->note, sizeof out->note, "%s declares a TSC of %.1f MHz, measured %.3f MHz", declared_origin,
+        snprintf(out->note, sizeof out->note, "%s declares a TSC of %.1f MHz, but it runs at %.3f MHz", declared_origin,
                  declared_hz / 1e6, measured_hz / 1e6);
     }
 }

@@ -34,14 +34,14 @@ static const char *take_word(const char **at, uint64_t *code, bool seen[3])
             continue;
         *at += length;
         if (seen[i])
-            return "says the same thing twice";
+            return "has the same condition twice";
         seen[i] = true;
         if (i == 0 && (!event_code_take_number(at, 0xff, &cmask) || cmask == 0))
             return "has a cmask that is not 1 to 255";
         *code |= i == 0 ? cmask << EVENT_CODE_CMASK_SHIFT : i == 1 ? EVENT_CODE_INV : EVENT_CODE_EDGE;
-        return **at == ':' || **at == '\0' ? NULL : "has an unknown word behind the umask (cmask=N, inv, edge)";
+        return **at == ':' || **at == '\0' ? NULL : "has an unknown condition after the umask (cmask=N, inv, edge)";
     }
-    return "has an unknown word behind the umask (cmask=N, inv, edge)";
+    return "has an unknown condition after the umask (cmask=N, inv, edge)";
 }
 
 const char *event_code_parse(const char *text, uint64_t *code)
@@ -53,7 +53,7 @@ const char *event_code_parse(const char *text, uint64_t *code)
     if (strchr(text, ':') == NULL)
         return "is not of the form EVENT:UMASK";
     if (!event_code_take_number(&at, EVENT_SELECT_MAX_AMD, &event) || *at != ':')
-        return "has an event select that is not 0x00 to 0xff (of AMD's events 0xfff)";
+        return "has an event select that is not 0x00 to 0xff (0xfff on AMD)";
     at++;
     if (!event_code_take_number(&at, 0xff, &umask))
         return "has a umask that is not 0x00 to 0xff";

@@ -188,18 +188,16 @@ static int read_event(struct events_reader *r, const char *key, char *value)
     if (strlen(key) >= EVENTS_NAME_MAX ||
         key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.")] != '\0' ||
         !isalpha((unsigned char)key[0])) {
-        return events_fail(r, r->line,
-                           "'%.40s' is no name of an event: a letter, then letters, digits, _ and ., below %d", key,
-                           EVENTS_NAME_MAX);
+        return events_fail(
+            r, r->line, "'%.40s' is not an event name: a letter, then letters, digits, _ and ., fewer than %d in all",
+            key, EVENTS_NAME_MAX);
     }
     if (index_of(t, key) >= 0)
         return events_fail(r, r->line, "%s: given twice", key);
     if (t->n_entries == EVENTS_ENTRIES_MAX)
         return events_fail(r, r->line, "more than %d events", EVENTS_ENTRIES_MAX);
-    if (events_split(value, words, 2) != 2) {
-        return events_fail(r, r->line, "%s: two words are needed: EVENT:UMASK and the counters, as in 0x28:0x07 0-3",
-                           key);
-    }
+    if (events_split(value, words, 2) != 2)
+        return events_fail(r, r->line, "%s: two words are needed: EVENT:UMASK and counters, as in 0x28:0x07 0-3", key);
     struct events_entry *e = &t->entries[t->n_entries];
     const char *wrong = event_code_parse(words[0], &e->code);
     if (wrong != NULL)
@@ -251,7 +249,7 @@ static int events_read_line(struct events_reader *r, char *text)
         return events_read_section(r, text);
     char *equals = strchr(text, '=');
     if (equals == NULL)
-        return events_fail(r, r->line, "'%.40s': neither [section] nor key = value  # source", text);
+        return events_fail(r, r->line, "'%.40s': neither `[section]` nor `key = value  # source`", text);
     *equals = '\0';
     const char *key = events_trimmed(text);
     char *value = events_trimmed(equals + 1);
@@ -260,7 +258,7 @@ static int events_read_line(struct events_reader *r, char *text)
     if (value[0] == '\0')
         return events_fail(r, r->line, "%.40s: no value", key);
     if (source == NULL || source[0] == '\0')
-        return events_fail(r, r->line, "%.40s: no source: `# DOCUMENT` behind it", key);
+        return events_fail(r, r->line, "%.40s: no source; add `# DOCUMENT` after it", key);
     switch (r->section) {
     case PART:
         return read_part(r, key, value);
@@ -284,7 +282,7 @@ static int check_selects(struct events_reader *r)
     for (size_t i = 0; i < t->n_entries && intel; i++) {
         if (event_code_select(t->entries[i].code) > EVENT_SELECT_MAX) {
             return events_fail(r, t->entries[i].line,
-                               "%s: event select 0x%x: 0x00 to 0xff (only AMD's processors have more)",
+                               "%s: event select 0x%x: allowed: 0x00 to 0xff (more on AMD processors only)",
                                t->entries[i].name, event_code_select(t->entries[i].code));
         }
     }
@@ -310,10 +308,10 @@ static int check_whole(struct events_reader *r)
     }
     bool all = t->license[0] >= 0 && t->license[1] >= 0 && t->license[2] >= 0;
     if (t->level_of[0] >= 0 && t->license[0] < 0)
-        return events_fail(r, r->line, "[licence] has levels, and no events for them");
+        return events_fail(r, r->line, "[licence] has levels, but no events for them");
     bool any = t->license[0] >= 0 || t->license[1] >= 0 || t->license[2] >= 0 || t->license[3] >= 0;
     if (any && !all)
-        return events_fail(r, r->line, "[licence] needs lvl0, lvl1 and lvl2, or none of them");
+        return events_fail(r, r->line, "[licence] needs all of lvl0, lvl1 and lvl2, or none");
     return check_selects(r);
 }
 
@@ -327,7 +325,7 @@ int events_parse(const char *text, size_t length, const char *file, struct event
     for (int i = 0; i < 3; i++)
         out->level_of[i] = -1;
     if (strlen(text) != length)
-        return events_fail(&r, 1, "a NUL byte: this is not a text file");
+        return events_fail(&r, 1, "NUL byte: not a text file");
     char *copy = strdup(text);
     if (copy == NULL)
         return events_fail(&r, 1, "out of memory");

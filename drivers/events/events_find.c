@@ -71,8 +71,8 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
     data_folder(data_dir, "events", folder);
     DIR *dir = opendir(folder);
     if (dir == NULL) {
-        return machine_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the folder that holds events/",
-                            "no tables of events: %.200s: %s", folder, strerror(errno));
+        return machine_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the directory that contains events/",
+                            "no event tables: %.200s: %s", folder, strerror(errno));
     }
     for (struct dirent *e = readdir(dir); e != NULL && status == MACHINE_OK && !found; e = readdir(dir)) {
         if (is_table(e->d_name)) {
@@ -83,8 +83,8 @@ int events_find(const char *data_dir, const struct cpu_identity *id, const char 
     }
     closedir(dir);
     if (status == MACHINE_OK && !found) {
-        return machine_fail(err, MACHINE_CANNOT, "", "there is no table of events for %s %s%s", id->vendor,
-                            id->signature, strcmp(pmu, "cpu_atom") == 0 ? ", efficiency cores" : "");
+        return machine_fail(err, MACHINE_CANNOT, "", "there is no event table for %s %s%s", id->vendor, id->signature,
+                            strcmp(pmu, "cpu_atom") == 0 ? ", efficiency cores" : "");
     }
     return status;
 }
@@ -118,7 +118,7 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
         }
     }
     machine_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
-                 "no event '%.60s' in the table of %s", name, t->title);
+                 "no event '%.60s' in the event table of %s", name, t->title);
     return NULL;
 }
 

@@ -21,8 +21,7 @@ bool part_events_find(struct part_events *p, const struct native *s, const struc
     p->pmu = *pmu;
     if (s->contradicts) {
         snprintf(p->no_table, sizeof p->no_table,
-                 "the model number of this CPU does not fit its features, so that no table of events by model can be "
-                 "trusted");
+                 "this CPU's model number does not match its features, so no event table can be trusted");
     } else if (events_find(data_dir, &s->id, pmu->name, &p->table, &err) != MACHINE_OK) {
         snprintf(p->no_table, sizeof p->no_table, "%.299s", err.text);
     } else {
@@ -34,7 +33,7 @@ bool part_events_find(struct part_events *p, const struct native *s, const struc
         part_events_lack(p, p->no_table, model);
     } else if (p->table.license[EVENTS_LVL0] < 0) {
         char why[200];
-        snprintf(why, sizeof why, "no license events are published for %s", p->table.title);
+        snprintf(why, sizeof why, "no license events have been published for %s", p->table.title);
         part_events_lack(p, why, model);
     } else {
         return true;
@@ -50,7 +49,7 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
     if (status != MACHINE_OK) {
         snprintf(p->remedy, sizeof p->remedy, "%s",
                  err->remedy[0] != '\0' ? err->remedy
-                                        : "stop other users of the counters (perf), or --machine model:NAME");
+                                        : "stop other users of the counters (perf), or use --machine model:NAME");
         part_events_lack(p, err->text, p->remedy);
         return;
     }
@@ -59,7 +58,7 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
         struct lack *l = &p->license[i];
         snprintf(l->why, sizeof l->why, "%s%s", verdict.why[i][0] != '\0' ? "no license counters: " : "",
                  verdict.why[i]);
-        l->remedy = "stop what else runs on the core, or --machine model:NAME";
+        l->remedy = "stop whatever else runs on the core, or use --machine model:NAME";
     }
     if (!counts->has_throttle && p->table.license[EVENTS_THROTTLE] >= 0) {
         snprintf(p->remedy, sizeof p->remedy, "%s", counts->throttle_remedy);
@@ -70,8 +69,8 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
 int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err)
 {
     if (!p->has_table) {
-        return machine_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08", "no event has a name here: %s",
-                            p->no_table);
+        return machine_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08",
+                            "event names are not available here: %s", p->no_table);
     }
     const struct events_entry *e = events_by_name(&p->table, name, err);
     *code = e != NULL ? e->code : 0;
@@ -84,7 +83,7 @@ int part_events_named(const struct part_events *p, uint32_t select, struct machi
 {
     *n = 0;
     if (!p->has_table)
-        return machine_fail(err, MACHINE_CANNOT, "", "no event has a name here: %s", p->no_table);
+        return machine_fail(err, MACHINE_CANNOT, "", "event names are not available here: %s", p->no_table);
     *n = events_by_select(&p->table, select, out, max);
     return MACHINE_OK;
 }
@@ -92,9 +91,8 @@ int part_events_named(const struct part_events *p, uint32_t select, struct machi
 int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err)
 {
     if (p->named && strcmp(pmu->name, p->pmu.name) != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "give codes, as in --event 0x28:0x08, or choose another CPU",
-                            "the names of events are those of %s, but CPU %d counts on %s", p->pmu.name, cpu,
-                            pmu->name);
+        return machine_fail(err, MACHINE_CANNOT, "give the code, as in --event 0x28:0x08, or choose another CPU",
+                            "the event names are those of %s, but CPU %d counts with %s", p->pmu.name, cpu, pmu->name);
     }
     return MACHINE_OK;
 }
@@ -111,8 +109,8 @@ int part_events_check_selects(const struct native *s, const struct machine_setup
         if (c->id == COUNTER_EVENT && event_code_select(c->event) > EVENT_SELECT_MAX) {
             event_code_format(c->event, text, sizeof text);
             return machine_fail(err, MACHINE_CANNOT, "give an event select of 0x00 to 0xff",
-                                "event %s cannot be counted: only AMD's processors have event selects above 0xff, and "
-                                "this one is of %.12s",
+                                "event %s cannot be counted: only AMD processors have event selects above 0xff, and "
+                                "this CPU's vendor is %.12s",
                                 text, s->id.vendor);
         }
     }

@@ -33,7 +33,7 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
     if (reason == CHARACTERIZE_REASON_NONE)
         return machine_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
     helper_reason(h->io, h->fd, reason, text, sizeof text);
-    const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf run it in user space"
+    const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf runs it in user space"
                          : reason == CHARACTERIZE_REASON_NO_COUNTER || reason == CHARACTERIZE_REASON_COUNTER_BUSY
                              ? counter_room_remedy(counter_room_watchdog(h->proc))
                              : "";
@@ -143,13 +143,13 @@ static int make_request(const struct helper *h, const struct run_request *r, str
             .ticks = helper_ticks(h, s->duration_us), .payload = helper_payload(&s->payload), .sampled = s->sampled};
     }
     if (us > CHARACTERIZE_MASKED_US_MAX) {
-        return machine_fail(
-            err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
-            "a repetition of %.3g ms is longer than the 10 ms for which the kernel helper masks interrupts", us / 1000);
+        return machine_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",
+                            "a repetition of %.3g ms exceeds the 10 ms for which the kernel helper masks interrupts",
+                            us / 1000);
     }
     if (readings > (double)h->native.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "a longer --period, or a shorter --observe",
-                            "a repetition needs room for %.0f readings, but %zu were prepared for, and %d are the most",
+        return machine_fail(err, MACHINE_BAD_INPUT, "use a longer --period or a shorter --observe",
+                            "a repetition needs room for %.0f readings, but only %zu were prepared (limit: %d)",
                             readings, h->native.setup.max_samples, CHARACTERIZE_READINGS_MAX);
     }
     if (!sampled && h->volts) /* a repetition for the voltage at its end */
@@ -164,14 +164,13 @@ static void remark(struct helper *h)
 
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        snprintf(text, sizeof text, "%u NMIs and %u SMIs came nevertheless in %u repetitions, which were done again",
-                 h->nmis, h->smis, h->tried);
+        snprintf(text, sizeof text, "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis,
+                 h->tried);
         native_note(h->native.notes, sizeof h->native.notes, text);
     }
     if (h->stolen > 0) {
         snprintf(text, sizeof text,
-                 "a hypervisor or firmware held the CPU in %u of %u repetitions, so that interrupts waited for up to "
-                 "%.1f ms",
+                 "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
                  h->stolen, h->tried, h->stolen_ms);
         native_note(h->native.notes, sizeof h->native.notes, text);
     }
@@ -209,7 +208,7 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
     return machine_fail(
         err, MACHINE_FAILED, "shorten --warmup or --observe, or measure on a quieter machine",
         run->cut & CHARACTERIZE_CUT_ROOM
-            ? "%d attempts at a repetition filled the kernel helper's buffer before their time"
+            ? "%d attempts at a repetition filled the kernel helper's buffer too early"
             : "%d attempts at a repetition reached the 10 ms for which the kernel helper masks interrupts",
         CUT_ATTEMPTS);
 }
@@ -408,9 +407,9 @@ static int not_connected(const char *device, const struct helper_answer *a, stru
                             "the kernel helper cannot be used: %s: %s", device, strerror(a->open_errno));
     }
     return machine_fail(err, MACHINE_CANNOT,
-                        a->other_version ? "rmmod characterize, then build and load the module of this version" : "",
+                        a->other_version ? "rmmod characterize, then build and load this version's module" : "",
                         "the kernel helper cannot be used: %s",
-                        a->other_version ? "the loaded module is of another version" : a->refusal);
+                        a->other_version ? "the loaded module has another version" : a->refusal);
 }
 
 int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err)

@@ -53,12 +53,10 @@ void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *ou
     };
     struct characterize_reason_text t = {.version = CHARACTERIZE_VERSION, .reason = reason};
 
-    if (io->ioctl(fd, CHARACTERIZE_IOC_REASON, &t) == 0 && t.text[0] != '\0') {
+    if (io->ioctl(fd, CHARACTERIZE_IOC_REASON, &t) == 0 && t.text[0] != '\0')
         snprintf(out, size, "%.*s", (int)sizeof t.text, t.text);
-    } else {
-        snprintf(out, size, "%s",
-                 reason < CHARACTERIZE_REASON_COUNT ? known[reason] : "for a reason that it does not name");
-    }
+    else
+        snprintf(out, size, "%s", reason < CHARACTERIZE_REASON_COUNT ? known[reason] : "for an unknown reason");
 }
 
 /* Whether both mean the same kernels by the same numbers. */

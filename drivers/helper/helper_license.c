@@ -35,7 +35,7 @@ static int helper_license_count_kernel(struct machine *m, const struct payload *
     if (status != MACHINE_OK)
         return status;
     if (rec.n < 3)
-        return machine_fail(err, MACHINE_CANNOT, "", "the test of the license events failed: no readings");
+        return machine_fail(err, MACHINE_CANNOT, "", "the license-event test failed: no readings");
     const uint64_t *start = rec.words, *end = rec.words + (rec.n - 1) * rec.stride, *warm = start;
     while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENSE_WARM_US))
         warm += rec.stride;

@@ -33,12 +33,12 @@ static int helper_prepare_check_setup(const struct machine_setup *s, struct mach
 {
     if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
         return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
-                            "a sample period of %g us cannot be kept by the kernel helper", s->period_us);
+                            "the kernel helper cannot keep a sampling period of %g us", s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%zu counters and %zu samples asked for: at most %d, at least 1", s->n_counters,
-                            s->max_samples, MACHINE_COUNTERS_MAX);
+                            "%zu counters and %zu samples requested: at most %d counters, at least 1 sample",
+                            s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
     return native_check_fixed(s, err);
 }
@@ -91,7 +91,7 @@ static int place_corunners(struct helper *h, const struct cpu_view *view, struct
     char why[200];
 
     if (corunner.kernel == NULL && kernel_parse("64add", &corunner, why, sizeof why) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
+        return machine_fail(err, MACHINE_FAILED, "", "the default co-runner kernel: %s", why);
     int status = helper_check_kernel(h, &corunner, err);
     if (status == MACHINE_OK)
         status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, &h->native.setup, &chosen, err);
@@ -99,7 +99,7 @@ static int place_corunners(struct helper *h, const struct cpu_view *view, struct
         return status;
     if (chosen.n > CHARACTERIZE_CORUNNERS) {
         free(chosen.cpus);
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper keeps at most %d CPUs busy",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper can keep at most %d CPUs busy",
                             CHARACTERIZE_CORUNNERS + 1);
     }
     p->corunner = helper_payload(&corunner);
@@ -253,9 +253,9 @@ static int try_out(struct helper *h, struct machine_error *err)
     r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);
-    snprintf(text, sizeof text, "interrupts masked by clearing the interrupt flag%s%s",
+    snprintf(text, sizeof text, "interrupts masked by clearing IF%s%s",
              r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
-             r.parked > 0 ? "; the core's other hyper-thread parked in MWAIT" : "");
+             r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
     native_note(h->native.notes, sizeof h->native.notes, text);
     if (h->clock == HELPER_CHAIN &&
         timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text, sizeof text))

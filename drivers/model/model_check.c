@@ -24,7 +24,7 @@ static int check_turbo(struct model_parser *p)
                               "overlaps with the rows before, which reach %u active cores; %u would be next", covered,
                               covered + 1);
         if (t->cores.lo != covered + 1)
-            return model_fail(p, t->line, key, "leaves a hole: the rows before reach %u active cores, %u would be next",
+            return model_fail(p, t->line, key, "leaves a gap: the rows before reach %u active cores, %u would be next",
                               covered, covered + 1);
         covered = t->cores.hi;
     }
@@ -44,7 +44,7 @@ static int check_umask(struct model_parser *p, const struct model_class *c)
                           c->name, c->level, level_masks[c->level]);
     for (const struct model_class *o = p->model->classes; o < c; o++)
         if (c->umask && o->umask == c->umask && o->level != c->level) /* which bits of a level share is nobody's rule */
-            return model_fail(p, c->line, "umask", "%02XH counts class %s already, which is at another level", c->umask,
+            return model_fail(p, c->line, "umask", "%02XH already counts class %s, which is at another level", c->umask,
                               o->name);
     return 0;
 }
@@ -87,7 +87,7 @@ static int check_demands(struct model_parser *p)
             found = m->demands[k].width == needed[i].width && m->demands[k].weight == needed[i].weight &&
                     !m->demands[k].kernel[0];
         if (!found)
-            return model_fail(p, p->line, needed[i].text, "section [%s] is missing; the CPU's features ask for it",
+            return model_fail(p, p->line, needed[i].text, "section [%s] is missing; the CPU's features require it",
                               needed[i].text);
     }
     return 0;
@@ -97,7 +97,7 @@ static int check_step_cores(struct model_parser *p, const struct model_step *s)
 {
     for (size_t i = 0; i < s->n_variants; i++)
         if (s->variants[i].cores.hi > p->model->cores)
-            return model_fail(p, s->line, "step", "a variant is for up to %u active cores, but the CPU has %u",
+            return model_fail(p, s->line, "step", "a variant covers up to %u active cores, but the CPU has %u",
                               s->variants[i].cores.hi, p->model->cores);
     return 0;
 }

@@ -186,7 +186,7 @@ static int leave_demand(struct model_parser *p)
     if (!below)
         d->below = d->class_;
     if (d->below > d->class_)
-        return model_fail(p, d->line, "below", "asks for a higher class than `class`; exchange them");
+        return model_fail(p, d->line, "below", "needs a higher class than `class`; swap them");
     return 0;
 }
 
@@ -214,7 +214,7 @@ static int enter_mixture(struct model_parser *p, char *words[], size_t n)
             model_weight(p, p->header, words[2 + 2 * i], &m->weight[i]) != 0)
             return -1;
     if (m->width[0] == m->width[1] && m->weight[0] == m->weight[1])
-        return model_fail(p, p->line, p->header, "a mixture needs two different kinds of code");
+        return model_fail(p, p->line, p->header, "a mixture takes two different kinds of code");
     return 0;
 }
 
@@ -513,7 +513,7 @@ static int leave_clock(struct model_parser *p)
     const struct model *m = p->model;
     if (m->no_counters && m->clock_jitter_ns > CHAIN_JITTER_MOST_NS)
         return model_fail(p, p->section_line, "jitter_ns",
-                          "%g ns drown the chains that tell the frequency where counters = no; up to %g would work",
+                          "%g ns drown the chains that measure the frequency where counters = no; up to %g would work",
                           m->clock_jitter_ns, CHAIN_JITTER_MOST_NS);
     return 0;
 }
@@ -522,7 +522,7 @@ static int leave_pmu(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->no_counters && (m->counts_licenses || m->counts_throttle))
-        return model_fail(p, p->section_line, "counters", "nothing is counted: licenses and throttle must be no");
+        return model_fail(p, p->section_line, "counters", "nothing is counted, so licences and throttle must be no");
     return leave_clock(p);
 }
 
@@ -551,7 +551,7 @@ static int leave_interrupt(struct model_parser *p)
 {
     const struct model_interrupt *i = p->instance;
     if (i->max_us < i->min_us)
-        return model_fail(p, i->line, "max_us", "%g is less than min_us, %g; exchange them", i->max_us, i->min_us);
+        return model_fail(p, i->line, "max_us", "%g is less than min_us, %g; swap them", i->max_us, i->min_us);
     return 0;
 }
 

@@ -12,7 +12,7 @@ int model_leave_smi(struct model_parser *p)
 {
     const struct model_world *w = &p->model->world;
     if (w->smi_max_us < w->smi_min_us)
-        return model_fail(p, p->section_line, "max_us", "%g is less than min_us, %g; exchange them", w->smi_max_us,
+        return model_fail(p, p->section_line, "max_us", "%g is less than min_us, %g; swap them", w->smi_max_us,
                           w->smi_min_us);
     double busy = w->smi_rate_hz * 1e-6 * (w->smi_min_us + w->smi_max_us) / 2;
     if (busy > 0.5)
@@ -47,7 +47,7 @@ int model_leave_wander(struct model_parser *p)
     for (size_t i = 0; i < MODEL_WANDERS; i++)
         if (model_was_seen(p, keys[i][0]) != model_was_seen(p, keys[i][1]))
             return model_fail(p, p->section_line, keys[i][model_was_seen(p, keys[i][0])],
-                              "missing in section [wander]; %s and %s go together", keys[i][0], keys[i][1]);
+                              "missing in section [wander]; %s and %s are given together", keys[i][0], keys[i][1]);
     return 0;
 }
 

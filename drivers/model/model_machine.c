@@ -63,7 +63,7 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
     if (m->no_counters && id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
         return NULL;
     if (m->no_counters && id < COUNTER_IDS)
-        return "the modelled CPU has no performance counters (by its model file)";
+        return "the modelled CPU has no performance counters (according to its model file)";
     switch (id) {
     case COUNTER_CYCLES:
     case COUNTER_REF_CYCLES:
@@ -78,9 +78,10 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
     case COUNTER_LVL1:
     case COUNTER_LVL2:
     case COUNTER_EVENT:
-        return m->counts_licenses ? NULL : "the modelled CPU has no license events (28H, by its model file)";
+        return m->counts_licenses ? NULL : "the modelled CPU has no license events (28H, according to its model file)";
     case COUNTER_THROTTLE:
-        return m->counts_throttle ? NULL : "the modelled CPU has no throttle event (28H/40H, by its model file)";
+        return m->counts_throttle ? NULL
+                                  : "the modelled CPU has no throttle event (28H/40H, according to its model file)";
     case COUNTER_IDS:
         break;
     }
@@ -93,7 +94,7 @@ static int check_counters(struct model_state *s, const struct machine *m, const 
                           struct machine_error *err)
 {
     if (setup->n_counters > MACHINE_COUNTERS_MAX)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters asked for; at most %d work", setup->n_counters,
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu counters requested; the limit is %d", setup->n_counters,
                             MACHINE_COUNTERS_MAX);
     for (size_t i = 0; i < setup->n_counters; i++) {
         const struct counter_spec *c = &setup->counters[i];
@@ -102,7 +103,7 @@ static int check_counters(struct model_state *s, const struct machine *m, const 
             return machine_fail(err, MACHINE_CANNOT,
                                 remedy ? remedy : "choose another model, or do without this counter", "%s", why);
         if (c->id == COUNTER_EVENT && event_code_select(c->event) != 0x28)
-            return machine_fail(err, MACHINE_CANNOT, "of raw events, models count 28H with any umask",
+            return machine_fail(err, MACHINE_CANNOT, "the only raw event that models count is 28H, with any umask",
                                 "the modelled CPU does not count event %02XH/%02XH", event_code_select(c->event),
                                 event_code_umask(c->event));
         if (c->id == COUNTER_EVENT && c->event > 0xffff)
@@ -160,7 +161,7 @@ static int model_machine_check_setup(const struct model_state *s, const struct m
                             setup->active_cores, s->model.cpu_name, cores_in_use(s, setup),
                             setup->n_cpus > 0 ? " of those listed" : "");
     if (!(setup->period_us >= 0.05 && setup->period_us <= 1e6))
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "a sample period of %g us: 0.05 to 1000000 would work",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a sampling period of %g us: 0.05 to 1000000 would work",
                             setup->period_us);
     return MACHINE_OK;
 }
@@ -412,12 +413,11 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
     if (!s->model.has_power)
         return machine_fail(err, MACHINE_CANNOT,
                             "add a section [power] to its model file, or choose a model that has one (xeon-gold-6130)",
-                            "nothing is known of the power of the modelled %s: its model file has no section [power]",
+                            "the power of the modelled %s is unknown: its model file has no section [power]",
                             s->model.cpu_name);
     if (isnan(s->energy.joules))
         return machine_fail(err, MACHINE_CANNOT, "add nj.WIDTH.WEIGHT to section [power] of its model file",
-                            "the model file of %s does not tell the energy of the instructions that ran",
-                            s->model.cpu_name);
+                            "the model file of %s lacks the energy of the instructions that ran", s->model.cpu_name);
     if (source)
         *source = "modelled: section [power] of the model file";
     *out = s->energy;
@@ -488,7 +488,7 @@ int machine_open_parsed_model(const struct model *m, const char *name, struct ma
     const char *slash = strrchr(m->file, '/');
     snprintf(s->source, sizeof s->source, "modelled, not measured: a simulated core with the parameters of %s",
              slash ? slash + 1 : m->file);
-    snprintf(s->notes, sizeof s->notes, "figures marked assumed in the model file were published by nobody");
+    snprintf(s->notes, sizeof s->notes, "values marked 'assumed' in the model file are unpublished estimates");
     out->state = s;
     s->ops = model_ops;
     if (m->stamps_volts)

@@ -115,7 +115,7 @@ static int unknown_section(struct model_parser *p, const char *name)
         int n = snprintf(known + used, sizeof known - used, " %s", model_sections[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return model_fail(p, p->line, name, "no such section; there are:%s", known);
+    return model_fail(p, p->line, name, "no such section; known sections:%s", known);
 }
 
 /* Headers are compared as their words with single spaces, so that a duplicate cannot hide behind white space. */
@@ -183,7 +183,7 @@ static int unknown_key(struct model_parser *p, const char *key)
     }
     if (s->more && used < sizeof known)
         snprintf(known + used, sizeof known - used, " %s", s->more);
-    return model_fail(p, p->line, key, "no such key in section [%s]; there are:%s", p->section->name, known);
+    return model_fail(p, p->line, key, "no such key in section [%s]; known keys:%s", p->section->name, known);
 }
 
 static int model_parse_read_format(struct model_parser *p, const char *key, char *value)
@@ -192,11 +192,12 @@ static int model_parse_read_format(struct model_parser *p, const char *key, char
     if (comment)
         *comment = '\0';
     if (strcmp(key, "format") != 0)
-        return model_fail(p, p->line, key, "stands before the first section; only `format = %s` may", FORMAT_NAME);
+        return model_fail(p, p->line, key, "comes before the first section, where only `format = %s` is allowed",
+                          FORMAT_NAME);
     if (p->has_format)
         return model_fail(p, p->line, key, "given twice; remove one");
     if (strcmp(model_parse_trimmed(value), FORMAT_NAME) != 0)
-        return model_fail(p, p->line, key, "`%.40s` is not a format this program reads; it reads %s",
+        return model_fail(p, p->line, key, "`%.40s` is not a format that this program reads; it reads %s",
                           model_parse_trimmed(value), FORMAT_NAME);
     p->has_format = true;
     return 0;
@@ -255,8 +256,8 @@ static int check_bytes(struct model_parser *p, const char *line, size_t n)
         unsigned char c = (unsigned char)line[i];
         comment = comment || c == '#';
         if ((c < 32 && c != '\t' && c != '\r') || c == 127 || (c > 127 && !comment))
-            return model_fail(p, p->line, "(byte)", "byte %zu is %02XH: a model file is text, ASCII but for comments",
-                              i + 1, c);
+            return model_fail(p, p->line, "(byte)",
+                              "byte %zu is %02XH: a model file is ASCII text (comments may be UTF-8)", i + 1, c);
     }
     return 0;
 }

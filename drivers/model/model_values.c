@@ -82,7 +82,7 @@ int model_class_name(struct model_parser *p, const char *key, const char *text, 
             int n = snprintf(known + used, sizeof known - used, " %s", p->model->classes[k].name);
             used += n > 0 ? (size_t)n : 0;
         }
-        return model_fail(p, p->line, key, "no class `%.40s` above this line; there are:%s", text,
+        return model_fail(p, p->line, key, "no class `%.40s` above this line; classes so far:%s", text,
                           known[0] ? known : " none");
     }
     *out = (unsigned)i;

@@ -35,7 +35,7 @@ bool msr_volts(uint64_t perf_status, double *volts, const char **why)
 
     *volts = NAN;
     if (perf_status == EMULATED_PERF_STATUS) {
-        *why = "register 198H holds an emulator's constant instead of a voltage (400000003E8H)";
+        *why = "register 198H holds an emulator's constant, not a voltage (400000003E8H)";
         return false;
     }
     if (steps == 0) {

@@ -84,16 +84,16 @@ static void tell_open(const struct msr_trouble *t, char *why, size_t why_size, c
         snprintf(remedy, remedy_size, "as root: modprobe msr");
         return;
     case EACCES:
-        snprintf(why, why_size, "/dev/cpu/%d/msr may only be read by root", t->cpu);
+        snprintf(why, why_size, "/dev/cpu/%d/msr is readable by root only", t->cpu);
         snprintf(remedy, remedy_size, "run as root");
         return;
     case EPERM:
         if (t->rawio && locked_down(t)) {
-            snprintf(why, why_size, "/dev/cpu/%d/msr is refused: kernel lockdown (%s)", t->cpu, t->lockdown);
-            snprintf(remedy, remedy_size, "boot without lockdown (it comes with Secure Boot)");
+            snprintf(why, why_size, "access to /dev/cpu/%d/msr is denied: kernel lockdown (%s)", t->cpu, t->lockdown);
+            snprintf(remedy, remedy_size, "boot without lockdown (Secure Boot enables it)");
         } else {
-            snprintf(why, why_size, "/dev/cpu/%d/msr is refused: no CAP_SYS_RAWIO", t->cpu);
-            snprintf(remedy, remedy_size, "run as root outside of a container, or give it CAP_SYS_RAWIO");
+            snprintf(why, why_size, "access to /dev/cpu/%d/msr is denied: no CAP_SYS_RAWIO", t->cpu);
+            snprintf(remedy, remedy_size, "run as root outside a container, or grant CAP_SYS_RAWIO");
         }
         return;
     default:
@@ -107,14 +107,14 @@ void msr_trouble_tell(const struct msr_trouble *t, char *why, size_t why_size, c
     if (t->open_errno != 0) {
         tell_open(t, why, why_size, remedy, remedy_size);
     } else if (t->read_errno == EIO) {
-        snprintf(why, why_size, "/dev/cpu/%d/msr opens, but reading a register fails (EIO): %s", t->cpu,
-                 t->guest ? "the hypervisor does not pass it on" : "this processor has none that are known here");
+        snprintf(why, why_size, "/dev/cpu/%d/msr can be opened, but reading a register fails (EIO): %s", t->cpu,
+                 t->guest ? "the hypervisor does not expose it" : "this processor has none that this program knows");
         snprintf(remedy, remedy_size, "%s", t->guest ? "measure on the host" : "");
     } else if (t->read_errno == EPERM && locked_down(t)) {
-        snprintf(why, why_size, "/dev/cpu/%d/msr opens, but reading is refused: kernel lockdown (%s)", t->cpu,
+        snprintf(why, why_size, "/dev/cpu/%d/msr can be opened, but reads are denied: kernel lockdown (%s)", t->cpu,
                  t->lockdown);
-        snprintf(remedy, remedy_size, "boot without lockdown (it comes with Secure Boot)");
+        snprintf(remedy, remedy_size, "boot without lockdown (Secure Boot enables it)");
     } else if (t->read_errno != 0) {
-        snprintf(why, why_size, "/dev/cpu/%d/msr opens, but reading it fails: %s", t->cpu, strerror(t->read_errno));
+        snprintf(why, why_size, "/dev/cpu/%d/msr can be opened, but reads fail: %s", t->cpu, strerror(t->read_errno));
     }
 }

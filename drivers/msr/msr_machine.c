@@ -89,13 +89,13 @@ static void note_registers(struct with_registers *w)
     msr_survey(&w->device, &w->access.part, &survey);
     w->own_notes[0] = '\0';
     if (survey.turbo[0] != '\0') {
-        snprintf(w->own_notes, sizeof w->own_notes, "turbo limits without AVX, by active cores, GHz (1ADH): %s",
+        snprintf(w->own_notes, sizeof w->own_notes, "non-AVX turbo limits by active cores, GHz (1ADH): %s",
                  survey.turbo);
     }
     size_t used = strlen(w->own_notes);
     if (survey.limits[0] != '\0') {
         snprintf(w->own_notes + used, sizeof w->own_notes - used,
-                 "%sbefore the measurement the frequency was limited by: %s", used > 0 ? "; " : "", survey.limits);
+                 "%sbefore the measurement, the frequency was limited by: %s", used > 0 ? "; " : "", survey.limits);
     }
 }
 
@@ -196,7 +196,7 @@ static int msr_read_energy(struct machine *m, struct energy_reading *out, const 
     struct with_registers *w = m->state;
 
     if (w->inner.ops->read_energy == NULL)
-        return machine_fail(err, MACHINE_CANNOT, "", "machine %s reads no energy", w->name);
+        return machine_fail(err, MACHINE_CANNOT, "", "machine %s cannot read energy", w->name);
     return w->inner.ops->read_energy(&w->inner, out, source, err);
 }
 
@@ -205,7 +205,7 @@ static int msr_speed_select(struct machine *m, struct rated_limits *out, struct 
     struct with_registers *w = m->state;
 
     if (w->inner.ops->speed_select == NULL)
-        return machine_fail(err, MACHINE_CANNOT, "", "machine %s has no way to Speed Select", w->name);
+        return machine_fail(err, MACHINE_CANNOT, "", "machine %s has no access to Speed Select", w->name);
     return w->inner.ops->speed_select(&w->inner, out, err);
 }
 
@@ -239,7 +239,7 @@ int msr_machine_wrap(struct machine *inner, const struct msr_access *access, str
         snprintf(w->name, sizeof w->name, "msr");
     else
         snprintf(w->name, sizeof w->name, "%s+msr", info.name);
-    snprintf(w->source, sizeof w->source, "%s; registers by /dev/cpu/N/msr", info.source);
+    snprintf(w->source, sizeof w->source, "%s; registers through /dev/cpu/N/msr", info.source);
     *out = (struct machine){.ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w};
     return MACHINE_OK;
 }

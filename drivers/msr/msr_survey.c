@@ -34,7 +34,7 @@ void msr_read_error_text(uint32_t reg, int cpu, int error, bool guest, char *out
 {
     if (error == EIO) {
         snprintf(out, size, "register %XH of CPU %d cannot be read (EIO): %s", reg, cpu,
-                 guest ? "the hypervisor does not pass it on" : "this processor does not have it");
+                 guest ? "the hypervisor does not expose it" : "this processor does not have it");
     } else {
         snprintf(out, size, "register %XH of CPU %d cannot be read: %s", reg, cpu, strerror(error));
     }
@@ -47,7 +47,7 @@ static void ask_volts(struct msr_device *d, const struct msr_part *p, struct msr
     double volts;
 
     if (!p->intel) {
-        snprintf(out->volts_why, sizeof out->volts_why, "no register with the core voltage is known for this make");
+        snprintf(out->volts_why, sizeof out->volts_why, "no core-voltage register is known for this vendor");
     } else if (!msr_survey_ask(d, MSR_PERF_STATUS, &value, out)) {
         msr_read_error_text(MSR_PERF_STATUS, d->cpu, out->read_errno, false, out->volts_why, sizeof out->volts_why);
     } else if (!msr_volts(value, &volts, &why)) {
@@ -83,7 +83,7 @@ static void ask_turbo(struct msr_device *d, const struct msr_part *p, struct msr
         i = last;
     }
     if (n > 0)
-        msr_survey_add(out->found, sizeof out->found, "turbo %.1f to %.1f GHz without AVX", row[0].ghz, row[n - 1].ghz);
+        msr_survey_add(out->found, sizeof out->found, "non-AVX turbo %.1f to %.1f GHz", row[0].ghz, row[n - 1].ghz);
 }
 
 static void ask_clocks(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)

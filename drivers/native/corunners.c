@@ -50,7 +50,7 @@ static int corunners_fail(struct machine_error *err, int cpu, int error)
     memset(err, 0, sizeof *err);
     err->status = MACHINE_FAILED;
     snprintf(err->text, sizeof err->text, "cannot keep CPU %d busy: %s", cpu, strerror(error));
-    snprintf(err->remedy, sizeof err->remedy, "ask for one active core");
+    snprintf(err->remedy, sizeof err->remedy, "use one active core");
     return MACHINE_FAILED;
 }
 
@@ -90,8 +90,9 @@ static int wait_until_busy(const struct corunners *c, const int *cpus, struct ma
             if (tries-- == 0) {
                 memset(err, 0, sizeof *err);
                 err->status = MACHINE_FAILED;
-                snprintf(err->text, sizeof err->text, "CPU %d cannot be kept busy: something else holds it", cpus[i]);
-                snprintf(err->remedy, sizeof err->remedy, "stop what runs there, or ask for fewer active cores");
+                snprintf(err->text, sizeof err->text, "CPU %d cannot be kept busy: something else occupies it",
+                         cpus[i]);
+                snprintf(err->remedy, sizeof err->remedy, "stop what runs there, or use fewer active cores");
                 return MACHINE_FAILED;
             }
             nanosleep(&pause, NULL);

@@ -67,7 +67,7 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
     if (!tsc_usable(leaves, clock, note, sizeof note)) {
         return machine_fail(
             err, MACHINE_CANNOT,
-            "in a virtual machine let the hypervisor pass on the invariant TSC; --machine model:NAME works everywhere",
+            "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works everywhere",
             "%s", note);
     }
     native_note(s->machine_notes, sizeof s->machine_notes, note);
@@ -88,8 +88,8 @@ static void native_describe(struct native *s, const struct cpu_leaves *leaves)
     cpu_identify(leaves, &s->id);
     snprintf(s->cpu_text, sizeof s->cpu_text, "%s %s", s->id.brand, s->id.signature);
     if (s->id.hypervisor) {
-        snprintf(text, sizeof text, "in a virtual machine (%s): the host may take the CPU away at any time",
-                 s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unnamed hypervisor");
+        snprintf(text, sizeof text, "in a virtual machine (%s): the host may preempt the CPU at any time",
+                 s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
         native_note(s->machine_notes, sizeof s->machine_notes, text);
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
@@ -150,7 +150,7 @@ int native_speed_select(const struct native *s, struct rated_limits *out, struct
     struct cpu_view view;
 
     if (!s->id.intel)
-        return machine_fail(err, MACHINE_CANNOT, "", "only Intel's processors have Speed Select");
+        return machine_fail(err, MACHINE_CANNOT, "", "only Intel processors have Speed Select");
     int error = strcmp(s->sys, "/sys") == 0 ? speed_select_open("/dev", &device) : ENOENT;
     if (error != 0)
         return speed_select_refuse("/dev", error, err);
@@ -207,7 +207,7 @@ int native_check_features(const struct native *s, const struct payload *p, struc
         native_list_kernels(s->features, usable, sizeof usable);
         snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
         return machine_fail(err, MACHINE_CANNOT, remedy,
-                            "kernel %s needs %s, which this CPU, its operating system or its hypervisor does not offer",
+                            "kernel %s needs %s, which this CPU, operating system or hypervisor does not support",
                             p->name, names);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
@@ -236,7 +236,7 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
     if (corunner.kernel == NULL) {
         char why[200];
         if (kernel_parse("64add", &corunner, why, sizeof why) != 0)
-            return machine_fail(err, MACHINE_FAILED, "", "the default companion kernel: %s", why);
+            return machine_fail(err, MACHINE_FAILED, "", "the default co-runner kernel: %s", why);
     }
     int status = native_check_features(s, &corunner, err);
     if (status == MACHINE_OK)
@@ -257,8 +257,8 @@ int native_check_fixed(const struct machine_setup *s, struct machine_error *err)
 {
     if (s->fixed_ghz == 0)
         return MACHINE_OK;
-    return machine_fail(err, MACHINE_CANNOT, "--fixed-frequency does it, as root",
-                        "no frequency can be fixed by a machine on silicon: it only measures");
+    return machine_fail(err, MACHINE_CANNOT, "use --fixed-frequency, as root",
+                        "a native machine cannot fix a frequency: it only measures");
 }
 
 static int native_check_setup(const struct machine_setup *s, struct machine_error *err)
@@ -266,13 +266,13 @@ static int native_check_setup(const struct machine_setup *s, struct machine_erro
     /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
     if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
         return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
-                            "a sample period of %g us cannot be kept: a reading alone takes about 0.1 us",
+                            "a sampling period of %g us cannot be kept: a single reading takes about 0.1 us",
                             s->period_us);
     }
     if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%zu counters and %zu samples asked for: at most %d, at least 1", s->n_counters,
-                            s->max_samples, MACHINE_COUNTERS_MAX);
+                            "%zu counters and %zu samples requested: at most %d counters, at least 1 sample",
+                            s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
     }
     return native_check_fixed(s, err);
 }
@@ -285,8 +285,8 @@ static void remark_idle(struct native *s, const struct cpu_view *view)
         left += cpu_mask_has(&view->online, cpu);
     if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
         native_note(s->notes, sizeof s->notes,
-                    "all CPUs are kept busy and none is left for the system: expect more interrupted repetitions "
-                    "(fewer active cores leave one free)");
+                    "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
+                    "fewer active cores to leave one free)");
     }
 }
 
@@ -363,7 +363,7 @@ int native_calibrate(struct native *s, const struct run_request *r, native_measu
         }
         if (failed != 0) {
             return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
-                                "CPU %d is taken away too often to calibrate kernel %s", s->cpu, p->name);
+                                "CPU %d is preempted too often to calibrate kernel %s", s->cpu, p->name);
         }
         s->n_lanes++;
         ran = true;
@@ -378,7 +378,7 @@ int native_check_request(const struct run_request *r, struct machine_error *err)
     unsigned recordings = 0;
 
     if (r->n_segments == 0 || r->n_segments > PLAN_SEGMENTS_MAX || r->zero_segment >= r->n_segments) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d can be run",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d are possible",
                             r->n_segments, r->zero_segment, PLAN_SEGMENTS_MAX);
     }
     for (size_t i = 0; i < r->n_segments; i++) {
@@ -389,7 +389,7 @@ int native_check_request(const struct run_request *r, struct machine_error *err)
     }
     if (recordings > 1) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "sampled segments must follow one another: they are one recording");
+                            "sampled segments must be consecutive: they form one recording");
     }
     return MACHINE_OK;
 }
@@ -418,7 +418,7 @@ int native_plan(struct native *s, const struct run_request *r, unsigned turns, s
     size_t needed = plan_readings_needed(plan);
     if (needed > s->setup.max_samples) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "a repetition needs room for %zu readings, but %zu were prepared for", needed,
+                            "a repetition needs room for %zu readings, but only %zu were prepared", needed,
                             s->setup.max_samples);
     }
     return MACHINE_OK;

@@ -25,7 +25,7 @@ enum { NATIVE_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, NATIVE_ROOT_MAX = 256 };
 struct native {
     char sys[NATIVE_ROOT_MAX];
     struct cpu_identity id;
-    bool contradicts; /* the model number does not fit the features: tables by model do not apply */
+    bool contradicts; /* the model number does not fit the features: tables keyed by model do not apply */
     char cpu_text[80];
     char notes[900];
     char machine_notes[400]; /* the part of notes that holds before prepare as well */
@@ -49,7 +49,7 @@ struct native {
     struct energy energy;
 };
 
-/* Adds to a line of notes, behind "; ". What does not fit is cut off; an empty text adds nothing. */
+/* Adds to a line of notes, behind "; ". What does not fit is truncated; an empty text adds nothing. */
 void native_note(char *notes, size_t size, const char *text);
 
 /*

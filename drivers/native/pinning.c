@@ -60,12 +60,12 @@ static int lock_memory(struct place *p, size_t bytes, struct machine_error *err)
     if (p->locked == MAP_FAILED) {
         p->locked = NULL;
         return pinning_fail(err, "cannot allocate the sample buffer", errno,
-                            "ask for a longer period or a shorter recording");
+                            "use a longer period or a shorter recording");
     }
     if (mlock(p->locked, p->locked_size) != 0) {
         struct rlimit limit = {0, 0};
         getrlimit(RLIMIT_MEMLOCK, &limit);
-        pinning_note(p, "the sample buffer is not locked in memory (%s; %zu kB wanted, limit %llu kB; raise ulimit -l)",
+        pinning_note(p, "the sample buffer is not locked in memory (%s; %zu kB needed, limit %llu kB; raise ulimit -l)",
                      strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
     }
     memset(p->locked, 0, p->locked_size);
@@ -98,8 +98,8 @@ static void try_realtime(struct place *p)
     p->realtime = p->policy >= 0 && sched_setscheduler(0, SCHED_FIFO, &param) == 0;
     if (!p->realtime) {
         pinning_note(p,
-                     "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or give CAP_SYS_NICE "
-                     "or ulimit -r 1",
+                     "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or grant "
+                     "CAP_SYS_NICE or ulimit -r 1",
                      strerror(errno));
         return;
     }

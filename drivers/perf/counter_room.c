@@ -36,5 +36,5 @@ void counter_room_text(unsigned events, unsigned general, char *out, size_t size
 {
     out[0] = '\0';
     if (events > 0 && general > 0)
-        snprintf(out, size, " (of %u events; this logical CPU has %u general counters)", events, general);
+        snprintf(out, size, " (%u events; this logical CPU has %u general-purpose counters)", events, general);
 }

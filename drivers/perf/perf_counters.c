@@ -155,7 +155,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
     perf_fill_attr(pmu, id, code, &attr);
     int fd = system->open(system->context, &attr, cpu);
     if (fd < 0) {
-        const char *remedy = fd == -EACCES || fd == -EPERM ? "--list machines tells why and what to do"
+        const char *remedy = fd == -EACCES || fd == -EPERM ? "--list machines shows why and what to do"
                              : fd == -EMFILE               ? "raise ulimit -n"
                                                            : "do without it";
         return machine_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
@@ -166,7 +166,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
         int error = errno;
         system->close(system->context, fd);
         return machine_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
-                            "the page of the counter for %s cannot be mapped: %s", name, strerror(error));
+                            "the counter page for %s cannot be mapped: %s", name, strerror(error));
     }
     *out = (struct perf_counter){.fd = fd, .page = page};
     return MACHINE_OK;
@@ -189,7 +189,7 @@ int perf_counter_check(const struct perf_system *system, const struct perf_count
     perf_counter_name(id, code, name, sizeof name);
     if (!c->page->cap_user_rdpmc) {
         return machine_fail(err, MACHINE_CANNOT, "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
-                            "the kernel counts %s, but does not let user space read it by RDPMC", name);
+                            "the kernel counts %s, but user space may not read it by RDPMC", name);
     }
     if (c->page->index == 0) {
         counter_room_text(events, system->general_counters, room, sizeof room);
@@ -197,7 +197,7 @@ int perf_counter_check(const struct perf_system *system, const struct perf_count
                             "no hardware counter is free for %s%s", name, room);
     }
     if (c->page->pmc_width < 1 || c->page->pmc_width > 64) {
-        return machine_fail(err, MACHINE_CANNOT, "", "the kernel says that the counter for %s is %u bits wide", name,
+        return machine_fail(err, MACHINE_CANNOT, "", "the kernel reports the counter for %s as %u bits wide", name,
                             c->page->pmc_width);
     }
     return MACHINE_OK;

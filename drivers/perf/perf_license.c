@@ -32,7 +32,7 @@ static int level_taken(const struct perf_license_counts *c, int k, int wanted, i
 
     for (int i = 0; i < 3; i++) {
         if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING) {
-            snprintf(why, size, "the test of the license events failed: with %s not everything was counted",
+            snprintf(why, size, "the license-event test failed: not everything was counted with %s",
                      perf_license_names[k]);
             return -1;
         }
@@ -41,19 +41,18 @@ static int level_taken(const struct perf_license_counts *c, int k, int wanted, i
     }
     double cycles = (double)c->cycles[k];
     if (cycles < CYCLES_LEAST) {
-        snprintf(why, size, "the test of the license events failed: %s took no more than %.0f cycles",
-                 perf_license_names[k], cycles);
+        snprintf(why, size, "the license-event test failed: %s took at most %.0f cycles", perf_license_names[k],
+                 cycles);
         return -1;
     }
     if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
-        snprintf(why, size,
-                 "the test of the license events failed: with %s the three levels sum to %.1f %% of the cycles",
+        snprintf(why, size, "the license-event test failed: with %s the three levels sum to %.1f %% of the cycles",
                  perf_license_names[k], 100 * (double)sum / cycles);
         return -1;
     }
     if ((double)c->level[k][most] < OWN_SHARE * cycles || (wanted >= 0 ? most != wanted : most < least)) {
         snprintf(why, size,
-                 "the test of the license events failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of the cycles",
+                 "the license-event test failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of the cycles",
                  perf_license_names[k], 100 * (double)c->level[k][0] / cycles, 100 * (double)c->level[k][1] / cycles,
                  100 * (double)c->level[k][2] / cycles);
         return -1;
@@ -67,7 +66,7 @@ static void perf_license_judge_throttle(const struct perf_license_counts *c, cha
 
     if (!c->has_throttle) {
         snprintf(why, size, "%s",
-                 c->throttle_why[0] != '\0' ? c->throttle_why : "this part has no event for throttled cycles");
+                 c->throttle_why[0] != '\0' ? c->throttle_why : "this processor has no event for throttled cycles");
         return;
     }
     for (int k = PERF_256FMA; k < PERF_LICENSE_KERNELS; k++) {
@@ -75,13 +74,14 @@ static void perf_license_judge_throttle(const struct perf_license_counts *c, cha
             continue;
         /* a throttle lasts 500 us at most, a quarter of what the cycles are counted over */
         if (c->throttle[k] == COUNTER_MISSING || c->throttle[k] > c->cycles[k]) {
-            snprintf(why, size, "the test of the throttle event failed: more cycles throttled than there were");
+            snprintf(why, size,
+                     "the throttle-event test failed: it counted more throttled cycles than there were cycles");
             return;
         }
         seen = seen || c->throttle[k] > 0;
     }
     if (!seen)
-        snprintf(why, size, "the test of the throttle event failed: it counted nothing when wider code began");
+        snprintf(why, size, "the throttle-event test failed: it counted nothing when wider code started");
 }
 
 void perf_license_judge(const struct perf_license_counts *c, const int level_of[PERF_LICENSE_KERNELS],
@@ -93,7 +93,7 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
 
     memset(out, 0, sizeof *out);
     if (!c->ran[PERF_SCALAR] || !c->ran[PERF_256FMA]) {
-        refuse_all(out, "the license events cannot be tested here: the CPU offers no 256-bit FMA");
+        refuse_all(out, "the license events cannot be tested here: the CPU has no 256-bit FMA");
         return;
     }
     for (int k = 0; k < PERF_LICENSE_KERNELS; k++) {
@@ -109,7 +109,7 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
     for (int i = EVENTS_LVL0; i <= EVENTS_LVL2; i++) {
         if (!seen[i]) {
             snprintf(out->why[i], sizeof out->why[i], "license level %d cannot be tested here: %s", i,
-                     c->ran[PERF_512FMA] ? "neither 256fma nor 512fma asks for it" : "the CPU offers no AVX-512");
+                     c->ran[PERF_512FMA] ? "neither 256fma nor 512fma requests it" : "the CPU has no AVX-512");
         }
     }
     perf_license_judge_throttle(c, out->why[EVENTS_THROTTLE], sizeof out->why[EVENTS_THROTTLE]);

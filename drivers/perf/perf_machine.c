@@ -206,7 +206,7 @@ static void remark_missing(struct perf *t)
     if (t->missing > 0) {
         snprintf(text, sizeof text,
                  "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
-                 "thread was taken off its CPU",
+                 "thread was descheduled",
                  100 * (double)t->missing / (double)t->readings);
         native_note(t->common.notes, sizeof t->common.notes, text);
     }
@@ -355,7 +355,7 @@ static int perf_machine_start(struct perf *t, struct machine_error *err)
         return status;
     for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {
         snprintf(t->lack[id].why, sizeof t->lack[id].why,
-                 "cycles are counted here; the dependent chain is for machines that cannot");
+                 "this machine counts cycles; the dependent chain is for machines that cannot");
         t->lack[id].remedy = "read cycles";
     }
     cpu_view_read(t->system.sys, &view);

@@ -130,8 +130,8 @@ static bool open_powercap(struct energy *e, int cpu)
         energy_source_refuse(e,
                              e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
                                              : "as root: modprobe intel_rapl_msr",
-                             found == 0 ? "%s/%s has no energy counter of the package of CPU %d%s"
-                                        : "%s/%s has several packages, and which one CPU %d belongs to is not told%s",
+                             found == 0 ? "%s/%s has no energy counter for the package of CPU %d%s"
+                                        : "%s/%s has several packages, and does not say which one CPU %d belongs to%s",
                              e->access.sys, POWERCAP, cpu,
                              found == 0 && e->access.guest ? ", as in most virtual machines" : "");
         return false;
@@ -143,7 +143,7 @@ static bool open_powercap(struct energy *e, int cpu)
                                  ? "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"
                                  : "",
                              "%s/%s/energy_uj %s%s", e->access.sys, e->zone,
-                             error == EACCES || error == EPERM ? "may only be read by root" : "cannot be read: ",
+                             error == EACCES || error == EPERM ? "is readable by root only" : "cannot be read: ",
                              error == EACCES || error == EPERM ? "" : strerror(error));
         return false;
     }
@@ -285,7 +285,7 @@ static int read_edge(const struct energy *e, double *joules, double *seconds, ch
     *seconds = (began + now_seconds()) / 2;
     for (double first = *joules; wait && *joules == first;) {
         if (now_seconds() - began > e->access.edge_us * 1e-6) {
-            snprintf(why, size, "the counter stands still (%.6g J for %g ms)", first, e->access.edge_us * 1e-3);
+            snprintf(why, size, "the counter does not advance (%.6g J for %g ms)", first, e->access.edge_us * 1e-3);
             return -1;
         }
         if (counter(e, joules, why, size) != 0)
@@ -314,7 +314,8 @@ int energy_read(struct energy *e, int cpu, struct energy_reading *out, const cha
         e->before = joules;
     if (joules < e->before && !(e->lap > 0)) {
         e->kind = ENERGY_UNKNOWN;
-        return machine_fail(err, MACHINE_CANNOT, "", "%s: the counter fell, and where it wraps is not told", e->source);
+        return machine_fail(err, MACHINE_CANNOT, "", "%s: the counter went back, and its wrap-around is unknown",
+                            e->source);
     }
     e->total += joules - e->before + (joules < e->before ? e->lap : 0);
     e->before = joules;

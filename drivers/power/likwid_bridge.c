@@ -131,7 +131,7 @@ static void find_answer(likwid_loader *load, const struct question *q, struct an
         return;
     }
     if ((q->what == GET_FREQUENCY || q->what == SET_FREQUENCY) && f.freq_init() != 0) {
-        snprintf(a->why, sizeof a->why, "liblikwid finds no way to the frequency settings");
+        snprintf(a->why, sizeof a->why, "liblikwid cannot access the frequency settings");
         return;
     }
     switch (q->what) {
@@ -188,8 +188,9 @@ static int likwid_bridge_ask(likwid_loader *load, const struct question *q, stru
     }
     if (got != (ssize_t)sizeof *a) {
         memset(a, 0, sizeof *a);
-        snprintf(a->why, sizeof a->why, child < 0 ? "no child process for liblikwid" : "liblikwid gave up (%s)",
-                 WIFSIGNALED(status) ? "it was ended by a signal" : "it left the program");
+        snprintf(a->why, sizeof a->why,
+                 child < 0 ? "cannot start a child process for liblikwid" : "liblikwid aborted (%s)",
+                 WIFSIGNALED(status) ? "it was ended by a signal" : "it exited");
     }
     a->why[sizeof a->why - 1] = '\0';
     snprintf(why, size, "%s", a->good ? "" : a->why);

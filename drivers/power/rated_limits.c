@@ -46,12 +46,12 @@ static void read_turbo(struct machine *m, const struct msr_part *part, struct ra
     bool read = n > 0 && m->ops->read_register != NULL;
 
     if (n == 0)
-        machine_fail(&err, MACHINE_CANNOT, "", "it is not known in which registers this processor states them");
+        machine_fail(&err, MACHINE_CANNOT, "", "the registers that hold them are not known for this processor");
     for (size_t i = 0; read && i < n; i++)
         read = m->ops->read_register(m, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], &err) == MACHINE_OK;
     if (read) {
         take_rows(rows, msr_turbo_limits(part, value, rows), &out->tables[0]);
-        machine_fail(&err, MACHINE_CANNOT, "", "the registers state none");
+        machine_fail(&err, MACHINE_CANNOT, "", "the registers hold none");
     }
     if (out->tables[0].n == 0) {
         put_why(&err, out->why, sizeof out->why);
@@ -92,7 +92,7 @@ static void read_config_tdp(struct machine *m, const struct msr_part *part, stru
 void rated_read(struct machine *m, struct rated_limits *out)
 {
     struct machine_info info;
-    struct machine_error err = {.text = "this machine has no way to Speed Select"};
+    struct machine_error err = {.text = "this machine has no access to Speed Select"};
 
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < RATED_BASES; i++)

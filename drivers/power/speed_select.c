@@ -55,7 +55,7 @@ int speed_select_refuse(const char *dev, int error, struct machine_error *err)
 
 static int failed(const char *what, int error, struct machine_error *err)
 {
-    return machine_fail(err, MACHINE_CANNOT, "", "Speed Select does not tell %s: %s", what, strerror(error));
+    return machine_fail(err, MACHINE_CANNOT, "", "Speed Select does not report %s: %s", what, strerror(error));
 }
 
 /* ---- what both protocols tell ---- */
@@ -124,11 +124,11 @@ static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c
 
     int error = ask_mailbox(d, c->cpu, ISST_GET_LEVELS, 0, &response);
     if (error != 0)
-        return failed("its levels of performance", error, err);
+        return failed("its performance levels", error, err);
     unsigned level = response >> 16 & 0xff;
     error = d->ask(d, ISST_MSR, &msr);
     if (error != 0)
-        return failed("the numbers of cores that its turbo limits are for (1AEH)", error, err);
+        return failed("the core counts of its turbo limits (1AEH)", error, err);
     for (unsigned i = 0; i < ISST_BUCKETS; i++)
         cores[i] = msr.value >> (8 * i) & 0xff;
     for (unsigned class = 0; class < CLASSES; class ++) {
@@ -146,7 +146,8 @@ static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c
             out->base_ghz[i] = ratio != 0 ? ratio * RATIO_GHZ : (double)NAN;
         }
     }
-    snprintf(out->source, sizeof out->source, "Speed Select mailbox, performance level %u; cores by 1AEH", level);
+    snprintf(out->source, sizeof out->source, "Speed Select mailbox, performance level %u; core counts from 1AEH",
+             level);
     return MACHINE_OK;
 }
 
@@ -201,7 +202,7 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
     levels.domain = (uint8_t)domain;
     error = d->ask(d, ISST_LEVELS, &levels);
     if (error != 0)
-        return failed("its levels of performance", error, err);
+        return failed("its performance levels", error, err);
     memset(&info, 0, sizeof info);
     info.package = (uint8_t)c->package;
     info.domain = (uint8_t)domain;
@@ -220,7 +221,7 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
     }
     for (unsigned i = 0; i < RATED_BASES; i++)
         out->base_ghz[i] = info.base_mhz[i] != 0 ? info.base_mhz[i] * 1e-3 : (double)NAN;
-    snprintf(out->source, sizeof out->source, "Speed Select (TPMI), performance level %u; cores of a die times %u dies",
+    snprintf(out->source, sizeof out->source, "Speed Select (TPMI), performance level %u; cores per die times %u dies",
              info.level, dies);
     return MACHINE_OK;
 }
@@ -237,7 +238,7 @@ int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, 
         return failed("its version", error, err);
     int status = platform.api_version >= 2 ? read_tpmi(d, c, &read, err) : read_mailbox(d, c, &read, err);
     if (status == MACHINE_OK && read.tables[0].n == 0)
-        status = machine_fail(err, MACHINE_CANNOT, "", "Speed Select states no turbo limits");
+        status = machine_fail(err, MACHINE_CANNOT, "", "Speed Select reports no turbo limits");
     if (status == MACHINE_OK)
         *out = read;
     return status;

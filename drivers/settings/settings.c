@@ -71,8 +71,8 @@ static int tell_not_restored(const struct change *one, int error, const char *st
 
     settings_change_name(one, name, sizeof name);
     return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
-                        "%s could not be put back to %s: %s (%s remembers it)", name, one->before, strerror(error),
-                        state);
+                        "%s could not be restored to %s: %s (the old value is kept in %s)", name, one->before,
+                        strerror(error), state);
 }
 
 int settings_restore(struct settings *s, struct machine_error *err)
@@ -103,12 +103,12 @@ static int claim_state(struct settings *s, struct machine_error *err)
 
     if (error != 0) {
         return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it",
-                            "settings are not changed, for they could not be written down in %s: %s", s->state,
-                            error == EBADMSG ? "it holds something else" : strerror(error));
+                            "settings were not changed, because the old ones could not be recorded in %s: %s", s->state,
+                            error == EBADMSG ? "it contains something else" : strerror(error));
     }
     if (kind == STATE_LIVES) {
         return machine_fail(err, MACHINE_CANNOT, "wait for it to end",
-                            "another run (process %d) has changed settings of this machine", (int)pid);
+                            "another run (process %d) has changed this machine's settings", (int)pid);
     }
     const struct change *failed = NULL;
     error = settings_put_back(&s->roots, &left, left.n, &failed);
@@ -125,7 +125,7 @@ static int make_changes(struct settings *s, struct machine_error *err)
 
     if (error != 0) {
         return machine_fail(err, MACHINE_CANNOT, "",
-                            "settings are not changed, for they could not be written down in %s: %s", s->state,
+                            "settings were not changed, because the old ones could not be recorded in %s: %s", s->state,
                             strerror(error));
     }
     for (; s->done < s->changes.n; s->done++) {
@@ -228,18 +228,17 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     told[0] = '\0';
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {
-        return !left_by_another(r)
-                   ? MACHINE_OK
-                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND,
-                                  "a run that was killed has left settings of this machine changed (%s)", r->state);
+        return !left_by_another(r) ? MACHINE_OK
+                                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND,
+                                                  "a killed run left this machine's settings changed (%s)", r->state);
     }
     if (error != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "look at it, put back by hand what it says, and remove it",
+        return machine_fail(err, MACHINE_CANNOT, "restore by hand what it lists, then remove it",
                             "%s cannot be understood: %s", r->state,
-                            error == EBADMSG ? "it is not this program's" : strerror(error));
+                            error == EBADMSG ? "it was not written by this program" : strerror(error));
     }
     if (*lives) {
-        snprintf(told, size, "another run (process %d) has changed settings of this machine", (int)pid);
+        snprintf(told, size, "another run (process %d) has changed this machine's settings", (int)pid);
         return MACHINE_OK;
     }
     int status = MACHINE_OK;
@@ -250,7 +249,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
             err->status = MACHINE_CANNOT;
             status = MACHINE_CANNOT;
         } else {
-            snprintf(told, size, "put back %zu setting%s that a killed run (process %d) had changed", left.n,
+            snprintf(told, size, "restored %zu setting%s that a killed run (process %d) had changed", left.n,
                      left.n == 1 ? "" : "s", (int)pid);
         }
     }

@@ -114,9 +114,10 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
     if (status == MACHINE_CANNOT) {
         char why[250];
         snprintf(why, sizeof why, "%.240s", err->text);
-        machine_fail(err, MACHINE_CANNOT, "load cpufreq's driver, or as root: modprobe msr",
-                     "turbo cannot be switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s",
-                     why);
+        machine_fail(
+            err, MACHINE_CANNOT, "load a cpufreq driver, or as root: modprobe msr",
+            "turbo cannot be switched on or off here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s",
+            why);
     }
     return status;
 }
@@ -139,9 +140,10 @@ int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes 
     if (status == MACHINE_OK && !found && r->intel) {
         status = plan_turbo_bits(r, no_turbo, out, err);
     } else if (status == MACHINE_OK && !found) {
-        status = machine_fail(err, MACHINE_CANNOT, "",
-                              "turbo cannot be switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost "
-                              "(a virtual machine has none)");
+        status = machine_fail(
+            err, MACHINE_CANNOT, "",
+            "turbo cannot be switched on or off here: there is neither intel_pstate/no_turbo nor cpufreq/boost "
+            "(a virtual machine has none)");
     }
     const char *was = out->n == before ? "as before" : on ? "was off" : "was on";
     snprintf(text, size, "turbo %s (%s)", on ? "on" : "off", was);
@@ -203,7 +205,7 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
         struct change other = {.kind = CHANGE_LIKWID, .cpu = policy};
         if (likwid_get_frequency(r->likwid, policy, &min, &max, why, sizeof why) != 0) {
             return machine_fail(err, MACHINE_CANNOT, "run as root, or set up likwid's frequency daemon",
-                                "the frequency cannot be set: %s may not be written, and %s", one[0].path, why);
+                                "the frequency cannot be set: %s is not writable, and %s", one[0].path, why);
         }
         snprintf(both, sizeof both, "%" PRIu64 "-%" PRIu64, khz, khz);
         return settings_plan_add(r, &other, both, out, err);
@@ -227,7 +229,7 @@ int settings_plan_frequency(const struct settings_roots *r, double ghz, struct c
     for (int i = 0; i < n && status == MACHINE_OK; i++) {
         status = settings_plan_read_limits(r, policies[i], &l, err);
         if (status == MACHINE_OK && (khz < l.lowest || khz > l.highest)) {
-            status = machine_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d offers %g to %g GHz",
+            status = machine_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d allows %g to %g GHz",
                                   ghz, policies[i], (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
         }
         if (status == MACHINE_OK)

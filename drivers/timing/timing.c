@@ -36,7 +36,7 @@ static void timing_info(const struct machine *m, struct machine_info *out)
     if (t->clock.round > 1)
         out->tsc_step = (double)t->clock.round;
     out->name = "timing";
-    out->source = "measured by time stamps: a dependent chain of adds against the TSC";
+    out->source = "measured with time stamps: a dependent chain of adds against the TSC";
 }
 
 static const char *timing_lacks(const struct machine *m, enum counter_id id, const char **remedy)
@@ -47,8 +47,9 @@ static const char *timing_lacks(const struct machine *m, enum counter_id id, con
     if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS)
         return NULL;
     if (remedy != NULL)
-        *remedy = "a machine that reads counters (--list machines tells why none works here), or --machine model:NAME";
-    return "time stamps alone cannot count this: it needs performance counters";
+        *remedy =
+            "use a machine that reads counters (--list machines shows why none works here), or --machine model:NAME";
+    return "time stamps cannot count this: it needs performance counters";
 }
 
 /* ---- prepare and finish ---- */
@@ -161,8 +162,8 @@ static void remark_shared(struct timing *t, const struct timing_cost *seen)
     t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
         snprintf(text, sizeof text,
-                 "in %u of %u repetitions something else ran on the same core (its other hyper-thread): frequency and "
-                 "IPC are less exact there",
+                 "in %u of %u repetitions something else ran on the same core (its SMT sibling): frequency and IPC are "
+                 "less accurate there",
                  t->shared, t->probed);
         t->common.notes[t->notes_length] = '\0';
         native_note(t->common.notes, sizeof t->common.notes, text);

@@ -38,8 +38,8 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     if (step_ns < COARSE_STEP_NS)
         return false;
     snprintf(text, size,
-             "the TSC advances in steps of %.3g ns: one sample tells the frequency to some %.0f %%, a hundred together "
-             "to %.1f %%",
+             "the TSC advances in steps of %.3g ns: a single sample gives the frequency to about %.0f %%, a hundred "
+             "together to %.1f %%",
              step_ns, 100 * off, 10 * off);
     return true;
 }

@@ -71,3 +71,12 @@ void html_file_name(FILE *out, const char *name)
         else
             fprintf(out, "%%%02X", (unsigned char)*name);
 }
+
+void html_link(FILE *out, const char *name)
+{
+    fputs("<a href=\"", out);
+    html_file_name(out, name);
+    fputs("\">", out);
+    html_text(out, name);
+    fputs("</a>", out);
+}

@@ -24,4 +24,7 @@ void html_lines(FILE *out, const char *text);
  */
 void html_file_name(FILE *out, const char *name);
 
+/* A link to such a file, which shows its name. */
+void html_link(FILE *out, const char *name);
+
 #endif

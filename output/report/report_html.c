@@ -5,85 +5,48 @@
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report_parts.h"
-#include "output/report/svg_inline.h"
-#include "tables/table/tables.h"
+#include "output/report/report_missing.h"
+#include "output/report/report_section.h"
+#include "util/template.h"
 
-static const char *title_of(const struct report_part *p)
+struct page {
+    const struct report_words *words;
+    const struct report_head *head;
+    const struct report_part *parts;
+    size_t n;
+    char *why; /* what went wrong with a section; "": nothing */
+    size_t why_size;
+};
+
+static void page_cpu(FILE *out, const void *page)
 {
-    return p->title ? p->title : p->table->name;
+    const char *cpu = ((const struct page *)page)->head->cpu;
+    html_text(out, cpu && *cpu ? cpu : "Unknown processor");
 }
 
-static const char *method_of(const struct report_part *p)
+static void page_date(FILE *out, const void *page)
 {
-    const struct table_kind *k = p->table->name ? tables_find(p->table->name) : NULL;
-    return p->method || !k ? p->method : k->method;
+    const char *date = ((const struct page *)page)->head->date;
+    fputs(date ? ", " : "", out);
+    html_text(out, date);
 }
 
-/* An element with a text, if there is one. */
-static void element(FILE *out, const char *tag, const char *attributes, const char *text)
+static void page_machine(FILE *out, const void *page)
 {
-    if (!text || !*text)
-        return;
-    fprintf(out, "<%s%s%s>", tag, *attributes ? " " : "", attributes);
-    html_text(out, text);
-    fprintf(out, "</%s>\n", tag);
+    const char *machine = ((const struct page *)page)->head->machine;
+    fputs(machine ? " (" : "", out);
+    html_text(out, machine);
+    fputs(machine ? ")" : "", out);
 }
 
-static void link_to(FILE *out, const char *file)
+static void page_contents(FILE *out, const void *page)
 {
-    fputs("<a href=\"", out);
-    html_file_name(out, file);
-    fputs("\">", out);
-    html_text(out, file);
-    fputs("</a>", out);
-}
-
-static void page_head(FILE *out, const struct report_head *h)
-{
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-          out);
-    html_text(out, h->cpu ? h->cpu : "Unknown processor");
-    fprintf(out, ": frequency under wide SIMD%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
-            h->modelled ? " (modelled)" : "", report_style);
-}
-
-static void page_title(FILE *out, const struct report_head *h)
-{
-    fputs("<header>\n", out);
-    element(out, "h1", "", h->cpu && *h->cpu ? h->cpu : "Unknown processor");
-    fprintf(out, "<p class=\"sub\">What wide SIMD does to this processor\xE2\x80\x99s frequency%s",
-            h->date ? ", " : "");
-    html_text(out, h->date);
-    fputs("</p>\n</header>\n", out);
-    if (!h->modelled)
-        return;
-    fputs("<div class=\"inner\"><div class=\"banner\" role=\"note\"><strong>Modelled, not measured</strong>Every "
-          "figure on this page that is not marked as published comes from a simulated processor",
-          out);
-    if (h->machine) {
-        fputs(" (", out);
-        html_text(out, h->machine);
-        putc(')', out);
-    }
-    fputs(". It shows that the method works; it says nothing about a real one.</div></div>\n", out);
-}
-
-static void contents(FILE *out, const struct report_part *parts, size_t n)
-{
-    fputs("<nav aria-label=\"Contents\"><ul>\n<li><a href=\"#machine\">Machine</a></li>\n"
-          "<li><a href=\"#findings\">Findings</a></li>\n",
-          out);
-    for (size_t i = 0; i < n; i++) {
+    const struct page *p = page;
+    for (size_t i = 0; i < p->n; i++) {
         fprintf(out, "<li><a href=\"#table-%zu\">", i + 1);
-        html_text(out, parts[i].table->name);
+        html_text(out, p->parts[i].table->name);
         fputs("</a></li>\n", out);
     }
-    fputs("<li><a href=\"#missing\">Not measured</a></li>\n<li><a href=\"#method\">Method</a></li>\n"
-          "<li><a href=\"#files\">Files</a></li>\n</ul></nav>\n",
-          out);
 }
 
 /* ---- the machine ---- */
@@ -111,44 +74,49 @@ static void fact_named(FILE *out, const struct table_pair *p)
 }
 
 /* Metadata that the head has fields for, or that differ from table to table. */
-static bool told_elsewhere(const struct report_part *parts, size_t n, const struct table_pair *p)
+static bool told_elsewhere(const struct page *p, const struct table_pair *pair)
 {
     static const char *const known[] = {"cpu",     "machine", "source",  "modelled", "date",  "date_last",
                                         "version", "seed",    "command", "format",   "table", "notes"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(p->key, known[i]) == 0)
+        if (strcmp(pair->key, known[i]) == 0)
             return true;
-    for (size_t i = 1; i < n; i++) {
-        const char *value = table_meta(parts[i].table, p->key);
-        if (!value || strcmp(value, p->value) != 0)
+    for (size_t i = 1; i < p->n; i++) {
+        const char *value = table_meta(p->parts[i].table, pair->key);
+        if (!value || strcmp(value, pair->value) != 0)
             return true;
     }
     return false;
 }
 
-static void machine(FILE *out, const struct report_head *h, const struct report_part *parts, size_t n)
+static void page_facts(FILE *out, const void *page)
 {
-    fputs("<section id=\"machine\">\n<h2>The machine and how it was set</h2>\n<dl class=\"facts\">\n", out);
+    const struct page *p = page;
+    const struct report_head *h = p->head;
     fact(out, "processor", h->cpu);
     fact(out, "measured by", h->machine);
     fact(out, "counts from", h->source);
-    for (size_t i = 0; n > 0 && i < parts[0].table->n_meta; i++)
-        if (!told_elsewhere(parts, n, &parts[0].table->meta[i]))
-            fact_named(out, &parts[0].table->meta[i]);
+    for (size_t i = 0; p->n > 0 && i < p->parts[0].table->n_meta; i++)
+        if (!told_elsewhere(p, &p->parts[0].table->meta[i]))
+            fact_named(out, &p->parts[0].table->meta[i]);
     for (size_t i = 0; i < h->n_facts; i++)
         fact_named(out, &h->facts[i]);
     fact(out, "date", h->date);
     fact(out, "seed", h->seed);
     fact(out, "command", h->command);
-    fputs("</dl>\n", out);
-    for (size_t i = 0; i < h->n_notes; i++) {
-        fputs(i ? "" : "<h3>Notes</h3>\n<ul>\n", out);
-        element(out, "li", "", h->notes[i]);
-    }
-    fputs(h->n_notes ? "</ul>\n</section>\n" : "</section>\n", out);
 }
 
-/* ---- findings ---- */
+static void page_notes(FILE *out, const void *page)
+{
+    const struct report_head *h = ((const struct page *)page)->head;
+    for (size_t i = 0; i < h->n_notes; i++) {
+        fputs("<li>", out);
+        html_text(out, h->notes[i]);
+        fputs("</li>\n", out);
+    }
+}
+
+/* ---- findings and tables ---- */
 
 /* Line k of a text, empty ones not counted: its beginning and length, or NULL. */
 static const char *line_of(const char *text, size_t k, size_t *length)
@@ -162,188 +130,118 @@ static const char *line_of(const char *text, size_t k, size_t *length)
     return NULL;
 }
 
-static void report_html_findings(FILE *out, const struct report_part *parts, size_t n)
+static void page_findings(FILE *out, const void *page)
 {
+    const struct page *p = page;
     size_t shown = 0;
     bool any = true;
-    fputs("<section id=\"findings\">\n<h2>Findings</h2>\n", out);
     for (size_t k = 0; any && shown < REPORT_FINDINGS_MAX; k++) {
         any = false;
-        for (size_t i = 0; i < n && shown < REPORT_FINDINGS_MAX; i++) {
+        for (size_t i = 0; i < p->n && shown < REPORT_FINDINGS_MAX; i++) {
             size_t length;
-            const char *line = line_of(parts[i].findings, k, &length);
+            const char *line = line_of(p->parts[i].findings, k, &length);
             if (!line)
                 continue;
             any = true;
-            fputs(shown++ ? "<li>" : "<ol class=\"findings\">\n<li>", out);
+            shown++;
+            fputs("<li>", out);
             html_text_part(out, line, length);
             fprintf(out, " (<a href=\"#table-%zu\">", i + 1);
-            html_text(out, parts[i].table->name);
+            html_text(out, p->parts[i].table->name);
             fputs("</a>)</li>\n", out);
         }
     }
-    fputs(shown ? "</ol>\n</section>\n" : "<p>No table has a finding to tell.</p>\n</section>\n", out);
 }
 
-/* ---- a table ---- */
-
-static void picture(FILE *out, const struct report_part *p, size_t number)
+static void page_tables(FILE *out, const void *page)
 {
-    char prefix[40], title[400];
-    snprintf(prefix, sizeof prefix, "plot-%zu-", number);
-    snprintf(title, sizeof title, "%s: plot; its figures are in the table below", title_of(p));
-    if (p->svg) {
-        fputs("<figure><div class=\"scroll\">\n", out);
-        if (svg_inline(out, p->svg, prefix, title) == 0) {
-            fputs("</div></figure>\n", out);
-            return;
-        }
-        fputs("</div><figcaption>The plot is no picture that this page could hold.</figcaption></figure>\n", out);
-    } else if (p->svg_why) {
-        fputs("<p class=\"note\">No plot: ", out);
-        html_text(out, p->svg_why);
-        fputs(".</p>\n", out);
-    }
+    const struct page *p = page;
+    for (size_t i = 0; i < p->n && !*p->why; i++)
+        report_section(out, p->words, &p->parts[i], i + 1, p->why, p->why_size);
 }
 
-static void report_html_settings(FILE *out, const struct table *t)
+static void page_missing(FILE *out, const void *page)
 {
-    for (size_t i = 0; i < t->n_settings; i++) {
-        fputs(i ? "; " : "<p class=\"note\">Settings: ", out);
-        html_text(out, t->settings[i].key);
-        fputs(" = ", out);
-        html_text(out, t->settings[i].value);
-    }
-    fputs(t->n_settings ? "</p>\n" : "", out);
-}
-
-static void files_of(FILE *out, const struct report_part *p)
-{
-    size_t i = 0;
-    for (; i < sizeof p->files / sizeof p->files[0] && p->files[i]; i++) {
-        fputs(i ? ", " : "<p class=\"note\">Files: ", out);
-        link_to(out, p->files[i]);
-    }
-    fputs(i ? "</p>\n" : "", out);
-}
-
-static const char *csv_of(const struct report_part *p)
-{
-    for (size_t i = 0; i < sizeof p->files / sizeof p->files[0] && p->files[i]; i++) {
-        size_t length = strlen(p->files[i]);
-        if (length > 4 && strcmp(p->files[i] + length - 4, ".csv") == 0)
-            return p->files[i];
-    }
-    return NULL;
-}
-
-static void table_section(FILE *out, const struct report_part *p, size_t number)
-{
-    const struct table *t = p->table;
-    char id[40], caption[400];
-    fprintf(out, "<section class=\"table%s\" id=\"table-%zu\">\n", report_table_is_wide(t) ? " wide" : "", number);
-    element(out, "h2", "", title_of(p));
-    if (table_modelled(t))
-        fputs("<p class=\"note\"><strong>Modelled, not measured.</strong></p>\n", out);
-    if (p->findings && *p->findings) {
-        fputs("<p class=\"found\">", out);
-        html_lines(out, p->findings);
-        fputs("</p>\n", out);
-    }
-    if (t->n_rows > 0) {
-        picture(out, p, number);
-        snprintf(id, sizeof id, "caption-%zu", number);
-        snprintf(caption, sizeof caption, "%s%s", title_of(p), table_modelled(t) ? " (modelled)" : "");
-        report_table(out, t, caption, id, csv_of(p));
-    } else {
-        fputs("<p>Nothing of this table could be measured here.</p>\n", out);
-    }
-    if (t->n_missing > 0)
-        fprintf(
-            out,
-            "<p class=\"note\">Not measured: %zu entr%s; <a href=\"#missing\">why, and what it would need</a>.</p>\n",
-            t->n_missing, t->n_missing == 1 ? "y" : "ies");
-    if (method_of(p))
-        fputs("<p class=\"note\"><a href=\"#method\">How it was measured</a></p>\n", out);
-    report_html_settings(out, t);
-    files_of(out, p);
-    fputs("</section>\n", out);
+    const struct page *p = page;
+    report_missing(out, p->words, p->parts, p->n);
 }
 
 /* ---- the end ---- */
 
-static void method(FILE *out, const struct report_part *parts, size_t n)
+static void page_methods(FILE *out, const void *page)
 {
-    size_t n_sources, cited = 0;
-    const struct report_source *s = report_sources(&n_sources);
-    fputs("<section id=\"method\">\n<h2>How it was done</h2>\n"
-          "<p>A figure is a mean or median of n repetitions; [low, high] beside it are its 95&nbsp;% limits. "
-          "Repetitions that an interrupt or a stolen core disturbed are discarded and counted. A dash is a value that "
-          "was not measured; nothing is filled in from publications.</p>\n<dl class=\"methods\">\n",
-          out);
-    for (size_t i = 0; i < n; i++)
-        if (method_of(&parts[i]))
-            fact(out, title_of(&parts[i]), method_of(&parts[i]));
-    fputs("</dl>\n", out);
-    for (size_t k = 0; k < n_sources; k++)
-        for (size_t i = 0; i < n; i++)
-            if (report_cites(method_of(&parts[i]), s[k].letter)) {
-                fprintf(out, "%s<dt>%c</dt><dd>", cited++ ? "" : "<h3>Sources</h3>\n<dl class=\"facts sources\">\n",
-                        s[k].letter);
-                html_text(out, s[k].title);
-                fputs("</dd>\n", out);
-                break;
-            }
-    fputs(cited ? "</dl>\n</section>\n" : "</section>\n", out);
+    const struct page *p = page;
+    for (size_t i = 0; i < p->n; i++)
+        fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
 }
 
-static void files(FILE *out, const struct report_head *h, const struct report_part *parts, size_t n)
+static void page_sources(FILE *out, const void *page)
 {
-    size_t shown = 0;
-    fputs("<section id=\"files\">\n<h2>Files beside this page</h2>\n<ul class=\"files\">\n", out);
-    for (size_t i = 0; i < h->n_files; i++, shown++) {
-        fputs("<li>", out);
-        link_to(out, h->files[i]);
-        fputs("</li>\n", out);
+    const struct page *p = page;
+    const char *letter;
+    json_t *title;
+    json_object_foreach(p->words->sources, letter, title)
+    {
+        bool cited = false;
+        for (size_t i = 0; i < p->n && !cited; i++)
+            cited = report_words_cites(report_section_method(&p->parts[i]), *letter);
+        if (cited)
+            fact(out, letter, json_string_value(title));
     }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < sizeof parts[i].files / sizeof parts[i].files[0] && parts[i].files[k]; k++, shown++) {
-            fputs("<li>", out);
-            link_to(out, parts[i].files[k]);
-            fputs("</li>\n", out);
-        }
-    fputs(shown ? "</ul>\n</section>\n" : "<li>none</li>\n</ul>\n</section>\n", out);
 }
 
-static void page_foot(FILE *out, const struct report_head *h)
+static void page_file(FILE *out, const char *name)
 {
+    fputs("<li>", out);
+    html_link(out, name);
+    fputs("</li>\n", out);
+}
+
+static void page_files(FILE *out, const void *page)
+{
+    const struct page *p = page;
+    for (size_t i = 0; i < p->head->n_files; i++)
+        page_file(out, p->head->files[i]);
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < REPORT_FILES_MAX && p->parts[i].files[k]; k++)
+            page_file(out, p->parts[i].files[k]);
+}
+
+static void page_foot(FILE *out, const void *page)
+{
+    const struct report_head *h = ((const struct page *)page)->head;
     const char *const texts[][2] = {{"characterize ", h->version}, {"measured ", h->date}, {"seed ", h->seed}};
     bool any = false;
-    fputs("<footer>", out);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i][1] && *texts[i][1]) {
             fprintf(out, "%s%s", any ? " \xC2\xB7 " : "", texts[i][0]);
             html_text(out, texts[i][1]);
             any = true;
         }
-    fputs(h->modelled ? " \xC2\xB7 modelled, not measured</footer>\n" : "</footer>\n", out);
-    fputs("</body>\n</html>\n", out);
+    fputs(h->modelled ? " \xC2\xB7 modelled, not measured" : "", out);
 }
 
-int report_html(FILE *out, const struct report_head *head, const struct report_part *parts, size_t n)
+int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
+                const struct report_part *parts, size_t n, char *why, size_t why_size)
 {
-    page_head(out, head);
-    page_title(out, head);
-    contents(out, parts, n);
-    fputs("<main>\n", out);
-    machine(out, head, parts, n);
-    report_html_findings(out, parts, n);
-    for (size_t i = 0; i < n; i++)
-        table_section(out, &parts[i], i + 1);
-    report_missing(out, parts, n, head->incomplete);
-    method(out, parts, n);
-    files(out, head, parts, n);
-    fputs("</main>\n", out);
-    page_foot(out, head);
-    return ferror(out) ? -1 : 0;
+    static const struct {
+        const char *name;
+        template_printer *print;
+    } places[] = {{"CPU", page_cpu},           {"DATE", page_date},       {"MACHINE", page_machine},
+                  {"CONTENTS", page_contents}, {"FACTS", page_facts},     {"NOTES", page_notes},
+                  {"FINDINGS", page_findings}, {"TABLES", page_tables},   {"MISSING", page_missing},
+                  {"METHODS", page_methods},   {"SOURCES", page_sources}, {"FILES", page_files},
+                  {"FOOT", page_foot}};
+    const struct page p = {w, head, parts, n, why, why_size};
+    struct template_values v = {.n = 0};
+    *why = '\0';
+    template_put_text(&v, "MODELLED_TITLE", "%s", head->modelled ? " (modelled)" : "");
+    template_put_text(&v, "STYLE", "%s", w->style);
+    template_put_flag(&v, "MODELLED", head->modelled);
+    template_put_flag(&v, "INCOMPLETE", head->incomplete);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        template_put(&v, places[i].name, places[i].print, &p);
+    int status = *why ? -1 : template_fill(w->page, &v, out, why, why_size);
+    template_free(&v);
+    return status == 0 && ferror(out) ? -1 : status;
 }

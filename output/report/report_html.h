@@ -6,54 +6,19 @@
 #ifndef CHARACTERIZE_REPORT_HTML_H
 #define CHARACTERIZE_REPORT_HTML_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "tables/table/table.h"
-
-/* Findings at the top, in all. */
-enum { REPORT_FINDINGS_MAX = 10 };
-
-/* Rows of a table that are shown before the reader asks for the others, and rows in the page, which are all printed:
- * of a longer table the page names the file. */
-enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000 };
-
-/* What is true of the whole measurement. All texts may be NULL. */
-struct report_head {
-    const char *cpu;     /* the processor's name: the title */
-    const char *machine; /* "timing", "model:xeon-gold-6130" */
-    const char *source;  /* what it counts with, in words */
-    bool modelled;
-    const char *date, *version, *seed, *command;
-    /* how the machine was set: settings read, changed and restored; in this order */
-    const struct table_pair *facts;
-    size_t n_facts;
-    /* what the reader should know before trusting a figure: a virtual machine, noise, cells that were discarded */
-    const char *const *notes;
-    size_t n_notes;
-    /* files of the directory that belong to no table, as names relative to the page */
-    const char *const *files;
-    size_t n_files;
-    bool incomplete; /* a table that was asked for failed and has no part: the notes tell which */
-};
-
-/* One table and what goes with it. All but `table` may be NULL. */
-struct report_part {
-    const struct table *table;
-    const char *title;
-    const char *method;   /* how it was measured, with sources as "G 3.2.2"; NULL: as the table of its name says */
-    const char *findings; /* lines, the most important first */
-    const char *svg;      /* of table_plot_svg(), or NULL and */
-    const char *svg_why;  /* why there is no plot */
-    const char *files[4]; /* names relative to the page; NULL ends them */
-};
+#include "output/report/report.h"
+#include "output/report/report_words.h"
 
 /*
- * Writes the page. Sections: the machine and how it was set, findings (the first line of each table first, then second
- * and third ones, REPORT_FINDINGS_MAX in all), each table, what could not be measured (equal reasons together), how it
- * was done, files. Returns 0, or -1: the stream's error or out of memory.
+ * Writes the page (data/report/page.html.in). Sections: the machine and how it was set, findings (the first line of
+ * each table first, then second and third ones, REPORT_FINDINGS_MAX in all), each table, what could not be measured
+ * (equal reasons together), how it was done, files. Returns 0, or -1 with one line in `why`: out of memory, or a
+ * template that asks for what there is not; with none where the stream failed.
  */
-int report_html(FILE *out, const struct report_head *head, const struct report_part *parts, size_t n);
+int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
+                const struct report_part *parts, size_t n, char *why, size_t why_size);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report's list of what could not be measured: each reason once, with all that it kept from being measured. */
+#include "output/report/report_missing.h"
+
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report_parts.h"
+#include "output/report/report_table.h"
 
 /* Entries of a reason that are named before the reader asks for the others. */
 enum { NAMED = 8 };
@@ -36,7 +38,8 @@ static size_t count_of(const struct report_part *p, const char *why)
 }
 
 /* The entries of one table with this reason, numbers `from` to `to` of them. */
-static void entries(FILE *out, const struct report_part *p, const char *why, size_t from, size_t to)
+static void entries(FILE *out, const struct report_words *w, const struct report_part *p, const char *why, size_t from,
+                    size_t to)
 {
     size_t k = 0;
     for (size_t i = 0; i < p->table->n_missing; i++) {
@@ -44,13 +47,13 @@ static void entries(FILE *out, const struct report_part *p, const char *why, siz
             continue;
         if (k >= from && k < to) {
             fputs(k > from ? "; " : "", out);
-            report_missing_name(out, p->table, i);
+            report_table_missing_name(out, w, p->table, i);
         }
         k++;
     }
 }
 
-static void of_table(FILE *out, const struct report_part *p, const char *why)
+static void of_table(FILE *out, const struct report_words *w, const struct report_part *p, const char *why)
 {
     size_t n = count_of(p, why);
     if (n == 0)
@@ -58,38 +61,29 @@ static void of_table(FILE *out, const struct report_part *p, const char *why)
     fputs("<li>", out);
     html_text(out, p->table->name);
     fputs(": ", out);
-    entries(out, p, why, 0, n > NAMED + 2 ? NAMED : n);
+    entries(out, w, p, why, 0, n > NAMED + 2 ? NAMED : n);
     if (n > NAMED + 2) {
         fprintf(out,
                 "<details class=\"opener\"><summary><span class=\"closed\">and %zu more</span><span "
                 "class=\"open\">fewer</span></summary></details><div class=\"scroll\"><div class=\"more\">",
                 n - NAMED);
-        entries(out, p, why, NAMED, n);
+        entries(out, w, p, why, NAMED, n);
         fputs("</div></div>", out);
     }
     fputs("</li>\n", out);
 }
 
-void report_missing(FILE *out, const struct report_part *parts, size_t n, bool incomplete)
+void report_missing(FILE *out, const struct report_words *w, const struct report_part *parts, size_t n)
 {
-    size_t reasons = 0;
-    fputs("<section id=\"missing\">\n<h2>What could not be measured, and what it would need</h2>\n", out);
     for (size_t p = 0; p < n; p++)
         for (size_t i = 0; i < parts[p].table->n_missing; i++) {
             if (seen_before(parts, p, i))
                 continue;
-            fputs(reasons++ ? "<li>" : "<ul class=\"reasons\">\n<li>", out);
+            fputs("<li>", out);
             html_text(out, report_missing_reason(&parts[p], i));
             fputs("\n<ul>\n", out);
             for (size_t q = p; q < n; q++)
-                of_table(out, &parts[q], report_missing_reason(&parts[p], i));
+                of_table(out, w, &parts[q], report_missing_reason(&parts[p], i));
             fputs("</ul></li>\n", out);
         }
-    fputs(reasons ? "</ul>\n" : "", out);
-    if (incomplete)
-        fputs("<p>A table that was asked for failed and is not on this page: see the notes at its beginning.</p>\n",
-              out);
-    else if (!reasons)
-        fputs("<p>Nothing: all that was asked for was measured.</p>\n", out);
-    fputs("</section>\n", out);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as an HTML table: limits beside their value, long tables opened by the reader. */
+#include "output/report/report_table.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report_parts.h"
+#include "output/report/report.h"
 
 /* The columns of a value's limits; the value's own column shows them. */
 struct shown_column {
@@ -61,28 +63,28 @@ static bool empty_column(const struct table *t, size_t column)
     return true;
 }
 
-static void tell_empty_columns(FILE *out, const struct table *t)
+static void tell_empty_columns(FILE *out, const struct report_words *w, const struct table *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++) {
         char name[120];
         if (report_table_is_limit(t, i) || !empty_column(t, i))
             continue;
-        report_column_name(&t->columns[i], name, sizeof name);
+        report_words_column(w, &t->columns[i], name, sizeof name);
         fputs(n++ ? ", " : "<p class=\"note\">No row has a value of: ", out);
         html_text(out, name);
     }
     fputs(n ? "</p>\n" : "", out);
 }
 
-static void tell_same_words(FILE *out, const struct table *t)
+static void tell_same_words(FILE *out, const struct report_words *w, const struct table *t)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
         const char *words = same_words(t, i);
         char name[120];
         if (!words)
             continue;
-        report_column_name(&t->columns[i], name, sizeof name);
+        report_words_column(w, &t->columns[i], name, sizeof name);
         fputs("<p class=\"note\">In all rows, ", out);
         html_text(out, name);
         fputs(": ", out);
@@ -126,11 +128,12 @@ static const char *readable_unit(const char *unit)
     return strcmp(unit, "us") == 0 ? "\xC2\xB5s" : unit;
 }
 
-static void report_table_heading(FILE *out, const struct table *t, const struct shown_column *s)
+static void report_table_heading(FILE *out, const struct report_words *w, const struct table *t,
+                                 const struct shown_column *s)
 {
     const struct table_column *c = &t->columns[s->value];
     char name[120];
-    report_column_name(c, name, sizeof name);
+    report_words_column(w, c, name, sizeof name);
     fputs("<th scope=\"col\" title=\"", out);
     html_text(out, c->name);
     fprintf(out, "\"%s>", c->type == TABLE_TEXT ? "" : " class=\"number\"");
@@ -216,16 +219,14 @@ static void too_long(FILE *out, const struct table *t, const char *csv)
 {
     fprintf(out, "<p class=\"note\">These are the first %d of %zu rows", REPORT_ROWS_MAX, t->n_rows);
     if (csv) {
-        fputs("; all are in <a href=\"", out);
-        html_file_name(out, csv);
-        fputs("\">", out);
-        html_text(out, csv);
-        fputs("</a>", out);
+        fputs("; all are in ", out);
+        html_link(out, csv);
     }
     fputs(".</p>\n", out);
 }
 
-void report_table(FILE *out, const struct table *t, const char *caption, const char *id, const char *csv)
+void report_table(FILE *out, const struct report_words *w, const struct table *t, const char *caption, const char *id,
+                  const char *csv)
 {
     struct shown_column columns[TABLE_COLUMNS_MAX];
     size_t n = shown_columns(t, columns);
@@ -242,7 +243,7 @@ void report_table(FILE *out, const struct table *t, const char *caption, const c
     html_text(out, caption);
     fputs("</caption>\n<thead><tr>", out);
     for (size_t i = 0; i < n; i++)
-        report_table_heading(out, t, &columns[i]);
+        report_table_heading(out, w, t, &columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
     rows(out, t, columns, n, 0, first);
     fputs("</tbody>\n", out);
@@ -252,8 +253,8 @@ void report_table(FILE *out, const struct table *t, const char *caption, const c
         fputs("</tbody>\n", out);
     }
     fputs("</table>\n</div>\n</div>\n", out);
-    tell_same_words(out, t);
-    tell_empty_columns(out, t);
+    tell_same_words(out, w, t);
+    tell_empty_columns(out, w, t);
     if (in_page < t->n_rows)
         too_long(out, t, csv);
 }
@@ -265,12 +266,13 @@ static bool named(const struct table *t, size_t entry, const char *column)
     return table_missing_text(t, entry, column) != NULL;
 }
 
-static void other_key(FILE *out, const struct table *t, size_t entry, size_t column, bool first)
+static void other_key(FILE *out, const struct report_words *w, const struct table *t, size_t entry, size_t column,
+                      bool first)
 {
     const struct table_column *c = &t->columns[column];
     const struct table_value *v = &t->missing[entry].values[column];
     char name[120];
-    report_column_name(c, name, sizeof name);
+    report_words_column(w, c, name, sizeof name);
     fputs(first ? "" : ", ", out);
     if (c->type == TABLE_TEXT) {
         if (strcmp(c->name, "kernel") != 0) {
@@ -287,7 +289,7 @@ static void other_key(FILE *out, const struct table *t, size_t entry, size_t col
     }
 }
 
-void report_missing_name(FILE *out, const struct table *t, size_t entry)
+void report_table_missing_name(FILE *out, const struct report_words *w, const struct table *t, size_t entry)
 {
     bool first = true, pair = named(t, entry, "from") && named(t, entry, "to");
     if (pair) {
@@ -302,7 +304,7 @@ void report_missing_name(FILE *out, const struct table *t, size_t entry)
         bool of_pair = strcmp(c->name, "from") == 0 || strcmp(c->name, "to") == 0;
         if ((pair && of_pair) || (c->type == TABLE_TEXT ? v->text == NULL : !isfinite(v->number)))
             continue;
-        other_key(out, t, entry, i, first);
+        other_key(out, w, t, entry, i, first);
         first = false;
     }
     if (first)

@@ -1,26 +1,52 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the report says in words: the sources, the names of columns. */
+#include "output/report/report_words.h"
+
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "output/report/report_parts.h"
+#include "util/template.h"
 
-static const struct report_source sources[] = {
-    {'G', "M. Gottschlag, AVX Overhead Mitigation: OS Support for Power-Limited Systems, dissertation, Karlsruhe "
-          "Institute of Technology, 2023"},
-    {'F', "M. Gottschlag, P. Machauer, Y. Khalil, F. Bellosa, Fair Scheduling for AVX2 and AVX-512 Workloads, USENIX "
-          "Annual Technical Conference, 2021"},
-    {'K', "Y. Khalil, Analysis and Optimization of Dynamic Voltage and Frequency Scaling for AVX Workloads Using a "
-          "Software-Based Reimplementation, slides, Karlsruhe Institute of Technology, 2019"},
-    {'Z', "S. Kozak, Chasing Zero Variability in Software Performance, master's thesis, Massachusetts Institute of "
-          "Technology, 2020"},
-    {'D', "T. Downs, Gathering Intel on Intel AVX-512 Transitions, 2020"},
-};
-
-const struct report_source *report_sources(size_t *n)
+static int read_words(struct report_words *w, char *why, size_t why_size)
 {
-    *n = sizeof sources / sizeof sources[0];
-    return sources;
+    json_error_t error;
+    char *text = template_read("report", "words", ".json", why, why_size);
+    if (!text)
+        return -1;
+    w->all = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    w->columns = json_object_get(w->all, "columns");
+    w->sources = json_object_get(w->all, "sources");
+    if (json_is_object(w->columns) && json_is_object(w->sources))
+        return 0;
+    if (w->all)
+        snprintf(why, why_size, "words.json of the data folder holds no `columns` and `sources`");
+    else
+        snprintf(why, why_size, "words.json of the data folder, %d:%d: %.100s", error.line, error.column, error.text);
+    return -1;
+}
+
+int report_words_read(struct report_words *w, char *why, size_t why_size)
+{
+    memset(w, 0, sizeof *w);
+    w->page = template_read("report", "page", ".html.in", why, why_size);
+    w->table = w->page ? template_read("report", "table", ".html.in", why, why_size) : NULL;
+    w->style = w->table ? template_read("report", "style", ".css", why, why_size) : NULL;
+    if (w->style && read_words(w, why, why_size) == 0)
+        return 0;
+    report_words_free(w);
+    return -1;
+}
+
+void report_words_free(struct report_words *w)
+{
+    free(w->page);
+    free(w->table);
+    free(w->style);
+    json_decref(w->all);
+    memset(w, 0, sizeof *w);
 }
 
 static bool report_words_is_word(char c)
@@ -28,7 +54,7 @@ static bool report_words_is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-bool report_cites(const char *text, char letter)
+bool report_words_cites(const char *text, char letter)
 {
     for (const char *c = text; text && *c; c++) {
         if (*c != letter || (c > text && report_words_is_word(c[-1])) || report_words_is_word(c[1]))
@@ -40,46 +66,23 @@ bool report_cites(const char *text, char letter)
     return false;
 }
 
-static const char *const names[][2] = {
-    {"cpu", "CPU"},
-    {"active_cores", "active cores"},
-    {"from_ghz", "frequency before"},
-    {"to_ghz", "frequency after"},
-    {"freq_ghz", "frequency"},
-    {"down_us", "cost down"},
-    {"up_us", "cost up"},
-    {"breakeven_us", "break-even time"},
-    {"ipc_ratio", "rate against full rate"},
-    {"wait_us", "wait"},
-    {"nj_per_op", "energy per operation"},
-    {"watts", "power"},
-    {"volts", "voltage"},
-    {"time_us", "time"},
-    {"n", "n"},
-};
-
-/* The ending of a column's name that repeats its unit. */
-static size_t unit_ending(const char *name)
+/* The ending of a column's name that repeats its unit: "_ghz" where that is GHz. */
+static size_t unit_ending(const struct table_column *c)
 {
-    static const char *const endings[] = {"_us", "_ms", "_s", "_ghz", "_mhz", "_nj", "_w", "_v", "_mv"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
-            return ending;
-    }
-    return 0;
+    size_t length = strlen(c->name), unit = c->unit ? strlen(c->unit) : 0;
+    bool repeated = unit > 0 && length > unit + 1 && c->name[length - unit - 1] == '_' &&
+                    strcasecmp(c->name + length - unit, c->unit) == 0;
+    return repeated ? unit + 1 : 0;
 }
 
-void report_column_name(const struct table_column *c, char *out, size_t size)
+void report_words_column(const struct report_words *w, const struct table_column *c, char *out, size_t size)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(c->name, names[i][0]) == 0) {
-            snprintf(out, size, "%s", names[i][1]);
-            return;
-        }
-    size_t length = strlen(c->name) - (c->unit && *c->unit ? unit_ending(c->name) : 0);
-    snprintf(out, size, "%.*s", (int)length, c->name);
+    const char *heading = json_string_value(json_object_get(w->columns, c->name));
+    if (heading) {
+        snprintf(out, size, "%s", heading);
+        return;
+    }
+    snprintf(out, size, "%.*s", (int)(strlen(c->name) - unit_ending(c)), c->name);
     for (char *p = out; *p; p++)
         if (*p == '_')
             *p = ' ';

@@ -131,19 +131,33 @@ static void body(FILE *out, const char *s, const char *prefix)
     }
 }
 
-int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title)
+/* Behind its first tag, with its size; NULL: it is no picture by gnuplot, or a harmful one. */
+static const char *beginning(const char *svg, int *width, int *height)
 {
     const char *start = strstr(svg, "<svg"), *box = start ? strstr(start, "viewBox=\"") : NULL;
     const char *end = start ? strchr(start, '>') : NULL;
-    int width = 0, height = 0;
+    *width = *height = 0;
     /* NOLINTNEXTLINE(cert-err34-c): what is no number leaves them at 0 */
-    if (!box || !end || box > end || sscanf(box, "viewBox=\"0 0 %d %d\"", &width, &height) != 2 || harmful(start))
-        return -1;
-    if (width <= 0 || height <= 0)
+    if (!box || !end || box > end || sscanf(box, "viewBox=\"0 0 %d %d\"", width, height) != 2 || harmful(start))
+        return NULL;
+    return *width > 0 && *height > 0 ? end + 1 : NULL;
+}
+
+bool svg_inline_possible(const char *svg)
+{
+    int width, height;
+    return beginning(svg, &width, &height) != NULL;
+}
+
+int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title)
+{
+    int width, height;
+    const char *inner = beginning(svg, &width, &height);
+    if (!inner)
         return -1;
     fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
     html_text(out, title);
     fputs("\">", out);
-    body(out, end + 1, prefix);
+    body(out, inner, prefix);
     return 0;
 }

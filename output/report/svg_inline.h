@@ -5,6 +5,7 @@
 #ifndef CHARACTERIZE_SVG_INLINE_H
 #define CHARACTERIZE_SVG_INLINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -29,5 +30,7 @@ extern const struct plot_colour svg_plot_colours[PLOT_N_COLOURS];
  * Returns 0, or -1 with nothing written: it is no picture by gnuplot, or holds what could run or fetch something.
  */
 int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title);
+/* Whether it would. */
+bool svg_inline_possible(const char *svg);
 
 #endif

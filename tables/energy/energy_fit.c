@@ -3,10 +3,6 @@
 
 #include <math.h>
 
-#include "analysis/stats/robust.h"
-
-#define START_SECONDS 1e-3 /* Intel's optimization manual: a license is granted within 500 us */
-
 double energy_ghz(const struct energy_stretch *s)
 {
     return s->cycle_seconds > 0 ? s->cycles / s->cycle_seconds * 1e-9 : NAN;
@@ -15,23 +11,6 @@ double energy_ghz(const struct energy_stretch *s)
 bool energy_disturbed(const struct energy_stretch *s)
 {
     return !(s->recorded_seconds > 0) || s->lost_seconds > ENERGY_LOST_MOST * s->recorded_seconds;
-}
-
-void energy_other(const double *operations, const double *seconds, size_t n, double *scratch,
-                  struct energy_stretch *out)
-{
-    double all = 0, done = 0, start = 0;
-    for (size_t i = 0; i < n; i++) {
-        scratch[i] = operations[i] / seconds[i];
-        all += seconds[i];
-        done += operations[i];
-    }
-    double rate = robust_median(scratch, n);
-    if (!(rate > 0))
-        return;
-    for (size_t i = 0; i < n && start < START_SECONDS; start += seconds[i++])
-        out->start_seconds += fmax(0, seconds[i] - operations[i] / rate);
-    out->other_seconds += fmax(0, all - done / rate);
 }
 
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores)

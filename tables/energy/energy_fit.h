@@ -4,30 +4,8 @@
 #define CHARACTERIZE_ANALYSIS_ENERGY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-/* One measured stretch. Durations are in seconds. */
-struct energy_stretch {
-    double joules, seconds;  /* of the package, between two readings of its counter */
-    double run_seconds;      /* of them, those in which the measured core ran the code */
-    double operations;       /* counted instructions in the recorded part of that ... */
-    double recorded_seconds; /* ... and how long this part is */
-    double cycles;           /* core cycles ... */
-    double cycle_seconds;    /* ... counted in so much time */
-    double lost_seconds;     /* of the recorded part: something else ran, for long enough to be seen */
-    double other_seconds;    /* of the recorded part, all in which the code did not run: energy_other(), and what the
-                                  samples themselves take */
-    double start_seconds;    /* of these, those of the first millisecond, in which it may not have settled yet */
-};
-
-/*
- * Adds to other_seconds and start_seconds in how much of a recording something else ran: interrupts, too short to be
- * seen one by one. From its samples, each so long that most of them are not interrupted: the median of their rates is
- * that of the code, and what was executed less than that would have taken so many seconds. operations, seconds: of each
- * of the n samples; scratch: n.
- */
-void energy_other(const double *operations, const double *seconds, size_t n, double *scratch,
-                  struct energy_stretch *out);
+#include "probes/energy.h"
 
 /* GHz. */
 double energy_ghz(const struct energy_stretch *s);

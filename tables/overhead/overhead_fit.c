@@ -6,6 +6,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
 
 const char overhead_no_rise[] = "the frequency did not rise while it was observed";
@@ -40,10 +41,11 @@ static double time_of(const struct work_curve *c, double work)
 /* Mean frequency of readings first..last (both included) without wild ones. */
 static double overhead_fit_mean_ghz(const struct work_curve *c, size_t first, size_t last)
 {
+    const struct clock_reading clock = {.instant = c->instant, .quantum = c->quantum};
     size_t n = 0;
     for (size_t i = first; i <= last; i++)
         c->scratch[n++] = c->ghz[i];
-    return clock_centre(&c->clock, TRACE_FREQ, c->scratch, n, c->scratch + n);
+    return clock_centre(&clock, TRACE_FREQ, c->scratch, n, c->scratch + n);
 }
 
 /* Time per instruction of sections first..last, both included, without wild ones. */

@@ -9,22 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/phases/clock.h"
 #include "analysis/phases/phases.h"
-
-/*
- * One repetition: instructions of the measured code retired up to each of n readings. Time 0 and work 0 are those of
- * reading number `zero`, where the measured code begins; what was read before it tells of the code before it.
- */
-struct work_curve {
-    size_t n, zero;
-    double *time_us; /* of the code alone: what the readings themselves took is left out where it is known */
-    double *work;    /* instructions */
-    double *ghz;     /* mean core frequency since the reading before; NaN where unknown, and in the first */
-    double *scratch; /* room for 3 n numbers */
-    double step;     /* ticks by which the clock of chains advances; 0 = not known. To be set before */
-    struct clock_reading clock;
-};
+#include "probes/overhead.h"
 
 /*
  * Down, from a curve that begins with the switch: the code's work is halved, and what its first half took longer than

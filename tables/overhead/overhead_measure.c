@@ -9,7 +9,7 @@
 #include "analysis/stats/blocks.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
-#include "probes/reading_cost.h"
+#include "tables/table/reading_cost.h"
 
 enum {
     PILOT = 16,      /* repetitions that tell whether the observation is long enough */

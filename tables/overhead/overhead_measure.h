@@ -4,6 +4,7 @@
 #define CHARACTERIZE_TABLES_OVERHEAD_MEASURE_H
 
 #include "probes/overhead.h"
+#include "tables/overhead/overhead_fit.h"
 #include "tables/table/tables.h"
 
 enum { OVERHEAD_REASONS_MAX = 12 };

@@ -5,98 +5,51 @@
 #include <string.h>
 
 #include "tables/relaxation/relaxation.h"
+#include "tables/table/pivot.h"
 
 static bool relaxation_text_is(const struct table *t, size_t row, const char *what)
 {
     return table_says(t, row, "what", what);
 }
 
-static bool relaxation_text_any(const struct table *t, const char *what)
-{
-    return table_find(t, "what", what) < t->n_rows;
-}
+static const struct pivot_field waits[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"waits", "mode", PIVOT_PLAIN, NULL},
+    {"us", "wait_us", PIVOT_PLAIN, NULL},
+    {"sd, us", "sd_us", PIVOT_PLAIN, NULL},
+    {"% of repetitions", "share", PIVOT_PERCENT, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field restarts[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"by", "by", PIVOT_PLAIN, NULL},
+    {"restarted", "rearmed", PIVOT_PLAIN, NULL},
+    {"us after it", "wait_us", PIVOT_PLAIN, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field toggling[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair}, {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"pause, us", "duty_us", PIVOT_PLAIN, NULL},   {"% that speed up", "share", PIVOT_PERCENT, NULL},
+    {"after us", "wait_us", PIVOT_PLAIN, NULL},    {"longer each time by us", "trend_us", PIVOT_PLAIN, NULL},
+};
 
-static void print_pair(FILE *out, const struct table *t, size_t row)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%.30s to %.30s", table_text(t, row, "from"), table_text(t, row, "to"));
-    fprintf(out, "  %-18s %5.0f", name, table_number(t, row, "active_cores"));
-}
-
-/* A value with its limits, in `width` columns; nothing where there is none. */
-static void relaxation_text_print_limits(FILE *out, const struct table *t, size_t row, const char *column, int decimals,
-                                         double scale, int width)
-{
-    char lo[40], hi[40], text[80] = "";
-    snprintf(lo, sizeof lo, "%.30s_lo", column);
-    snprintf(hi, sizeof hi, "%.30s_hi", column);
-    double value = scale * table_number(t, row, column), a = scale * table_number(t, row, lo),
-           b = scale * table_number(t, row, hi);
-    if (!isnan(value) && !isnan(a) && !isnan(b))
-        snprintf(text, sizeof text, "%.*f [%.*f, %.*f]", decimals, value, decimals, a, decimals, b);
-    else if (!isnan(value))
-        snprintf(text, sizeof text, "%.*f", decimals, value);
-    fprintf(out, "  %-*s", width, text);
-}
-
-static void print_waits(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-18s %5s  %-5s  %-24s  %-6s  %-20s  %4s\n", "the wait after", "cores", "waits", "us", "sd us",
-            "% of repetitions", "n");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double sd = table_number(t, i, "sd_us");
-        if (!relaxation_text_is(t, i, "wait"))
-            continue;
-        print_pair(out, t, i);
-        fprintf(out, "  %-5s", table_number(t, i, "mode") > 1 ? "two" : "one");
-        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 24);
-        if (isnan(sd))
-            fprintf(out, "  %6s", "");
-        else
-            fprintf(out, "  %6.1f", sd);
-        relaxation_text_print_limits(out, t, i, "share", 1, 100, 20);
-        fprintf(out, "  %4.0f\n", table_number(t, i, "n"));
+#define RELAXATION_LIST(title, what, fields)                                                                           \
+    {                                                                                                                  \
+        title, "what", what, 2, fields, sizeof fields / sizeof *fields                                                 \
     }
-}
-
-static void print_rearming(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-18s %5s  %-12s  %-12s  %-24s  %4s\n", "started anew?", "cores", "by", "", "us after that", "n");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        if (!relaxation_text_is(t, i, "rearm"))
-            continue;
-        print_pair(out, t, i);
-        fprintf(out, "  %-12s  %-12s", table_text(t, i, "by"), table_text(t, i, "rearmed"));
-        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 24);
-        fprintf(out, "  %4.0f\n", table_number(t, i, "n"));
-    }
-}
-
-static void print_toggling(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-18s %5s  %9s  %-20s  %-22s  %-18s\n", "toggling", "cores", "pause us", "% that speed up",
-            "after us", "longer each time us");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        if (!relaxation_text_is(t, i, "toggle"))
-            continue;
-        print_pair(out, t, i);
-        fprintf(out, "  %9.1f", table_number(t, i, "duty_us"));
-        relaxation_text_print_limits(out, t, i, "share", 1, 100, 20);
-        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 22);
-        relaxation_text_print_limits(out, t, i, "trend_us", 2, 1, 18);
-        fputc('\n', out);
-    }
-}
+static const struct pivot_list lists[] = {
+    RELAXATION_LIST("The wait before the core speeds up again, one period or two", "wait", waits),
+    RELAXATION_LIST("Whether it is restarted by other code, or by interrupts", "rearm", restarts),
+    RELAXATION_LIST("When code toggles between the two", "toggle", toggling),
+};
 
 void relaxation_print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, RELAXATION_TITLE);
-    if (relaxation_text_any(t, "wait"))
-        print_waits(out, t);
-    if (relaxation_text_any(t, "rearm"))
-        print_rearming(out, t);
-    if (relaxation_text_any(t, "toggle"))
-        print_toggling(out, t);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        pivot_list(out, colour, t, &lists[i]);
     table_print_missing(out, colour, t);
 }
 
@@ -262,7 +215,7 @@ void relaxation_findings(FILE *out, const struct table *t)
 {
     const char *why = estimates_no_levels(t);
     if (why) {
-        if (relaxation_text_any(t, "wait"))
+        if (table_find(t, "what", "wait") < t->n_rows)
             fprintf(out, "No wait is told: %s.\n", why);
         return;
     }

@@ -164,7 +164,7 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
     double until_us = switch_cost_until_us(&seen->phases, s->period_us);
     double settle_us = fmin(fmax(s->warmup_us, s->observe_us), REPETITION_US - HELD_ROOM_US - 1.2 * until_us);
     struct granted_switch granted;
-    struct switch_cost course;
+    struct switch_cost cost;
     if (!(until_us > 0))
         return MACHINE_OK;
     int status = granted_switch_record(a->guard->machine, s, fmax(settle_us, 0), until_us, guarded_on_progress, a,
@@ -173,8 +173,8 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
         return status;
     /* by way of the metadata, so that the recording gives the same answer */
     bool bad = !a->stopped && (switch_cost_measure(&granted.trace, s->period_us, granted.shown_us, granted.full_from_us,
-                                                   granted.full_to_us, &course) ||
-                               switch_cost_note(&seen->result.trace, &course) ||
+                                                   granted.full_to_us, &cost) ||
+                               switch_cost_note(&seen->result.trace, &cost) ||
                                switch_cost_recorded(&seen->result.trace, &seen->phases));
     granted_switch_free(&granted);
     if (bad)

@@ -168,28 +168,6 @@ size_t switches_core_counts(const struct table *t, unsigned *out, size_t max)
     return n;
 }
 
-double switches_tenths(double us)
-{
-    return fabs(us) < 0.05 ? 0 : us;
-}
-
-void switches_print_wrapped(FILE *out, const char *text, int column, int indent)
-{
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + 1 + (int)word > SWITCHES_SCREEN) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            column += fprintf(out, " ");
-        }
-        column += (int)word;
-        fprintf(out, "%.*s", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fprintf(out, "\n");
-}
-
 int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
                           const struct switches_wish *w, switches_put *put, struct table *rows,
                           struct machine_error *err)

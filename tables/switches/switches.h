@@ -11,8 +11,6 @@
 #include "tables/switches/guarded.h"
 #include "tables/table/tables.h"
 
-enum { SWITCHES_SCREEN = 100 }; /* columns of a table for a person */
-
 /* What a table wants of the machine; the options go before the defaults. */
 struct switches_wish {
     unsigned runs;          /* repetitions */
@@ -67,11 +65,5 @@ unsigned switches_cores(const struct table *t, size_t row);
 
 /* The different numbers of active cores of the rows, ascending. Returns how many, at most `max`. */
 size_t switches_core_counts(const struct table *t, unsigned *out, size_t max);
-
-/* A time as it is to be printed with one decimal: no -0.0. */
-double switches_tenths(double us);
-
-/* Prints words from a column on, within the screen's width; further lines are indented. Ends the line. */
-void switches_print_wrapped(FILE *out, const char *text, int column, int indent);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/table/estimates.h"
+#include "tables/table/pivot.h"
 #include "tables/switches/volt_points.h"
 #include "tables/switches/voltage_plot.h"
 #include "tables/kinds.h"
@@ -90,7 +90,7 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     if (!x->machine->ops->read_register) {
         char why[400];
         snprintf(why, sizeof why,
-                 "machine %.80s reads no registers; to do: use one that does: msr or perf as root with the module msr "
+                 "machine %.80s reads no registers; remedy: use one that does: msr or perf as root with the module msr "
                  "loaded (modprobe msr), helper, or model:NAME",
                  x->info.name);
         table_add_missing(t, why);
@@ -144,10 +144,7 @@ static int voltage_measure(const struct tables_context *x, const struct cell *c,
 
 static bool voltage_same_cell(const struct table *t, size_t a, size_t b)
 {
-    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
-    const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
-    return from_a && from_b && to_a && to_b && strcmp(from_a, from_b) == 0 && strcmp(to_a, to_b) == 0 &&
-           switches_cores(t, a) == switches_cores(t, b);
+    return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
 
 /* Rows first..end of about one voltage; its mean in *volts. */
@@ -165,39 +162,43 @@ static size_t plateau_end(const struct table *t, size_t first, size_t end, doubl
     return row;
 }
 
-static void print_cell(FILE *out, const struct table *t, size_t first, size_t end)
+/* The voltages of rows first..end, one after the other: "0.880 V at 2.80 GHz until 31 us, 0.820 V at 2.40 GHz". */
+static void put_plateaus(struct pivot *p, const struct table *t, size_t first, size_t end)
 {
-    char text[400] = "", piece[60];
     double volts;
+    const char *separator = "";
+    pivot_text(p, "%s", "");
     for (size_t row = first, next; row < end; row = next) {
         next = plateau_end(t, row, end, &volts);
         if (next - row < ROWS_OF_PLATEAU && end - first > ROWS_OF_PLATEAU) /* on the way from one to the next */
             continue;
         double ghz = table_number(t, row + (next - row) / 2, "level_ghz");
-        snprintf(piece, sizeof piece, isfinite(ghz) ? "%s%.3f V at %.2f GHz" : "%s%.3f V", text[0] ? ", " : "", volts,
-                 ghz);
-        strncat(text, piece, sizeof text - strlen(text) - 1);
-        if (next < end) {
-            snprintf(piece, sizeof piece, " until %.0f us", table_number(t, next, "time_us"));
-            strncat(text, piece, sizeof text - strlen(text) - 1);
-        }
+        pivot_more(p, "%s%.3f V", separator, volts);
+        if (isfinite(ghz))
+            pivot_more(p, " at %.2f GHz", ghz);
+        if (next < end)
+            pivot_more(p, " until %.0f us", table_number(t, next, "time_us"));
+        separator = ", ";
     }
-    unsigned cores = switches_cores(t, first);
-    int column = fprintf(out, "%s -> %s, %u core%s:", table_text(t, first, "from"), table_text(t, first, "to"), cores,
-                         cores == 1 ? "" : "s");
-    switches_print_wrapped(out, text, column, 4);
 }
 
 static void voltage_print(FILE *out, bool colour, const struct table *t)
 {
+    struct pivot p;
     table_print_head(out, colour, t, table_voltage.title);
+    pivot_init(&p, 2, NULL);
+    pivot_column(&p, PIVOT_LEFT, "from -> to");
+    pivot_column(&p, PIVOT_RIGHT, "cores");
+    pivot_column(&p, PIVOT_LEFT, "core voltage");
     for (size_t row = 0, end; row < t->n_rows; row = end) {
-        for (end = row; end < t->n_rows && voltage_same_cell(t, row, end); end++)
+        for (end = row + 1; end < t->n_rows && voltage_same_cell(t, row, end); end++)
             ;
-        end = end > row ? end : row + 1;
-        if (voltage_same_cell(t, row, row))
-            print_cell(out, t, row, end);
+        pivot_row(&p);
+        pivot_pair(&p, t, row);
+        pivot_number(&p, table_number(t, row, "active_cores"), 0);
+        put_plateaus(&p, t, row, end);
     }
+    pivot_print(out, colour, &p);
     table_print_missing(out, colour, t);
 }
 

@@ -60,6 +60,19 @@ const char *estimates_text(const struct estimate *e, int decimals, char out[ESTI
     return out;
 }
 
+const char *estimates_field_text(const struct table *t, size_t row, const char *column, int decimals,
+                                 char out[ESTIMATE_TEXT_MAX])
+{
+    struct estimate e = estimates_of_table(t, row, column);
+    return estimates_text(&e, decimals, out);
+}
+
+const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX])
+{
+    snprintf(out, ESTIMATE_TEXT_MAX, "%.0f active core%s", active_cores, active_cores == 1 ? "" : "s");
+    return out;
+}
+
 /* ---- levels ---- */
 
 /* The setting `steps` of a CPU: without its number where only one was measured. */
@@ -131,16 +144,10 @@ bool estimates_noted_floating(const struct table *t)
 
 /* ---- waits ---- */
 
-static bool same_text(const struct table *t, size_t a, size_t b, const char *column)
-{
-    const char *x = table_text(t, a, column), *y = table_text(t, b, column);
-    return (!x && !y) || (x && y && strcmp(x, y) == 0);
-}
-
 static bool estimates_same_pair(const struct table *t, size_t a, size_t b)
 {
     double x = table_number(t, a, "active_cores"), y = table_number(t, b, "active_cores");
-    return same_text(t, a, b, "from") && same_text(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
+    return table_same(t, a, b, "from") && table_same(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
 }
 
 /* Whether no other row of toggling between the same two has a longer pause. */

@@ -27,6 +27,11 @@ bool estimates_frequencies_agree(const struct estimate *a, const struct estimate
 /* "42.7 [42.5, 42.9]"; without limits the value alone, "-" without a value; no -0.0. Returns `out`. */
 enum { ESTIMATE_TEXT_MAX = 80 };
 const char *estimates_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX]);
+/* The same of a field of a table. */
+const char *estimates_field_text(const struct table *t, size_t row, const char *column, int decimals,
+                                 char out[ESTIMATE_TEXT_MAX]);
+/* "1 active core", "16 active cores". Returns `out`. */
+const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */

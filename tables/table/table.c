@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/plain_text.h"
+
+enum { VALUE_DIGITS = 9 };
+
 static char *table_copy(struct table *t, const char *text)
 {
-    char *c = text ? strdup(text) : NULL;
+    char *c = text ? plain_text_copy(text) : NULL;
     if (text && !c)
         t->failed = true;
     return c;
@@ -148,11 +152,21 @@ static struct table_value *table_field(struct table *t, struct table_value *valu
     return &values[c];
 }
 
+/* What is left of a number in a file. */
+static double kept_number(const struct table_column *c, double x)
+{
+    char text[40];
+    if (!isfinite(x) || c->type == TABLE_WHOLE)
+        return isfinite(x) ? x : NAN;
+    snprintf(text, sizeof text, "%.*g", VALUE_DIGITS, x + 0.0);
+    return strtod(text, NULL);
+}
+
 static void set_number(struct table *t, struct table_value *values, const char *column, double value)
 {
     struct table_value *v = table_field(t, values, column, false);
     if (v)
-        v->number = isfinite(value) ? value : NAN;
+        v->number = kept_number(&t->columns[v - values], value);
 }
 
 static void set_text(struct table *t, struct table_value *values, const char *column, const char *text)
@@ -231,6 +245,20 @@ size_t table_find(const struct table *t, const char *column, const char *text)
     return row;
 }
 
+bool table_same(const struct table *t, size_t a, size_t b, const char *column)
+{
+    const char *one = table_text(t, a, column), *other = table_text(t, b, column);
+    double x = table_number(t, a, column), y = table_number(t, b, column);
+    bool texts = one && other ? strcmp(one, other) == 0 : one == other;
+    return texts && (x == y || (isnan(x) && isnan(y)));
+}
+
+bool table_same_pair(const struct table *t, size_t a, size_t b)
+{
+    return table_text(t, a, "from") && table_text(t, a, "to") && table_same(t, a, b, "from") &&
+           table_same(t, a, b, "to");
+}
+
 double table_missing_number(const struct table *t, size_t entry, const char *column)
 {
     return number_in(t, entry < t->n_missing ? t->missing[entry].values : NULL, column);
@@ -243,9 +271,10 @@ const char *table_missing_text(const struct table *t, size_t entry, const char *
 
 /* ---- pairs ---- */
 
-static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, const char *key, const char *value)
+/* Takes `mine`, which is from malloc; NULL: memory was lacking. */
+static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, const char *key, char *mine)
 {
-    char *mine = table_copy(t, value);
+    t->failed = t->failed || !mine;
     for (size_t i = 0; i < *n; i++)
         if (strcmp((*pairs)[i].key, key) == 0) {
             free((*pairs)[i].value);
@@ -275,7 +304,7 @@ static const char *pair_value(const struct table_pair *pairs, size_t n, const ch
 
 void table_set_meta(struct table *t, const char *key, const char *value)
 {
-    set_pair(t, &t->meta, &t->n_meta, key, value);
+    set_pair(t, &t->meta, &t->n_meta, key, table_copy(t, value));
 }
 
 const char *table_meta(const struct table *t, const char *key)
@@ -285,7 +314,7 @@ const char *table_meta(const struct table *t, const char *key)
 
 void table_set_setting(struct table *t, const char *key, const char *value)
 {
-    set_pair(t, &t->settings, &t->n_settings, key, value);
+    set_pair(t, &t->settings, &t->n_settings, key, table_copy(t, value));
 }
 
 void table_set_setting_number(struct table *t, const char *key, double value)
@@ -302,7 +331,7 @@ const char *table_setting(const struct table *t, const char *key)
 
 void table_set_detail(struct table *t, const char *key, const char *json)
 {
-    set_pair(t, &t->details, &t->n_details, key, json ? json : "null");
+    set_pair(t, &t->details, &t->n_details, key, strdup(json ? json : "null"));
 }
 
 const char *table_detail(const struct table *t, const char *key)

@@ -3,6 +3,9 @@
  * A table of results: long form, one observation a row, values with 95 % limits beside them, and a list of what could
  * not be measured and why. One shape for all tables (doc/formats.md): CSV, JSON and text. Like the trace it stands
  * alone and includes nothing of either side of the seam. A value that was not measured is absent, never 0.
+ *
+ * A table holds what its file holds: nine significant digits of a real number, plain text (util/plain_text.h). So what
+ * is concluded from rows, or written, is the same whether they were measured now or read back.
  */
 #ifndef CHARACTERIZE_TABLE_H
 #define CHARACTERIZE_TABLE_H
@@ -16,7 +19,7 @@ enum { TABLE_COLUMNS_MAX = 48 };
 enum table_type {
     TABLE_TEXT,
     TABLE_WHOLE, /* integers up to 2^53 */
-    TABLE_REAL,  /* written with nine significant digits */
+    TABLE_REAL,
 };
 
 struct table_column {
@@ -95,6 +98,10 @@ const char *table_text(const struct table *t, size_t row, const char *column);
 /* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);
+/* Whether two rows hold the same in a column: the same text, the same number, or both nothing; and the same pair of
+ * kernels, which both must name, in the columns from and to. */
+bool table_same(const struct table *t, size_t a, size_t b, const char *column);
+bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
@@ -112,6 +119,9 @@ void table_set_detail(struct table *t, const char *key, const char *json);
 const char *table_detail(const struct table *t, const char *key);
 /* The metadata say that a model was measured. */
 bool table_modelled(const struct table *t);
+
+/* Whether all rows and entries hold what their columns may; else one line in `why`. Tables read from files do. */
+bool table_in_range(const struct table *t, char *why, size_t size);
 
 /* Appends rows, missing entries and details of `from`, which has the same columns. */
 void table_append(struct table *t, const struct table *from);

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain_text.h"
 #include "tables/table/table.h"
 
-/* Nine significant digits are kept of a value; any decimal number of 15 survives a double. */
-enum { VALUE_DIGITS = 9, DUMP_DIGITS = 15 };
+enum { DUMP_DIGITS = 15 }; /* any decimal number of so many survives a double */
 
 static const char *const type_names[] = {[TABLE_TEXT] = "text", [TABLE_WHOLE] = "integer", [TABLE_REAL] = "real"};
 
@@ -20,35 +18,20 @@ static const char *const own_keys[] = {"format", "table",   "columns",  "units",
 
 /* ---- writing ---- */
 
-static json_t *text_value(const char *text)
-{
-    char *plain = text ? plain_text_copy(text) : NULL;
-    json_t *v = text ? (plain ? json_string(plain) : NULL) : json_null();
-    free(plain);
-    return v;
-}
-
-static json_t *real_value(double x)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", VALUE_DIGITS, x + 0.0);
-    return json_real(strtod(text, NULL));
-}
-
 static json_t *field_value(const struct table_column *c, const struct table_value *v)
 {
     if (c->type == TABLE_TEXT)
-        return text_value(v->text);
+        return v->text ? json_string(v->text) : json_null();
     if (!isfinite(v->number))
         return json_null();
-    return c->type == TABLE_WHOLE ? json_integer((json_int_t)llround(v->number)) : real_value(v->number);
+    return c->type == TABLE_WHOLE ? json_integer((json_int_t)llround(v->number)) : json_real(v->number);
 }
 
 static json_t *pairs_object(const struct table_pair *pairs, size_t n)
 {
     json_t *o = json_object();
     for (size_t i = 0; o && i < n; i++)
-        if (json_object_set_new(o, pairs[i].key, text_value(pairs[i].value))) {
+        if (json_object_set_new(o, pairs[i].key, json_string(pairs[i].value))) {
             json_decref(o);
             return NULL;
         }
@@ -60,7 +43,7 @@ static json_t *details_object(const struct table *t)
     json_t *o = json_object();
     for (size_t i = 0; o && i < t->n_details; i++) {
         json_t *detail = json_loads(t->details[i].value, JSON_DECODE_ANY, NULL);
-        if (json_object_set_new(o, t->details[i].key, detail ? detail : text_value(t->details[i].value))) {
+        if (json_object_set_new(o, t->details[i].key, detail ? detail : json_string(t->details[i].value))) {
             json_decref(o);
             return NULL;
         }
@@ -76,7 +59,7 @@ static json_t *missing_object(const struct table *t, const struct table_missing 
         if (m->values[i].text || isfinite(m->values[i].number))
             bad = json_object_set_new(row, t->columns[i].name, field_value(&t->columns[i], &m->values[i]));
     bad = json_object_set_new(o, "row", row) || bad;
-    bad = bad || json_object_set_new(o, "why", text_value(m->why));
+    bad = bad || json_object_set_new(o, "why", json_string(m->why));
     if (!bad)
         return o;
     json_decref(o);
@@ -99,10 +82,10 @@ static int table_json_print_member(FILE *out, const char *key, json_t *value)
 static int table_json_print_head(FILE *out, const struct table *t)
 {
     fputs("{\n  \"format\": \"characterize-table/1\"", out);
-    int bad = table_json_print_member(out, "table", text_value(t->name));
+    int bad = table_json_print_member(out, "table", json_string(t->name));
     for (size_t i = 0; i < t->n_meta; i++) {
         bool modelled = strcmp(t->meta[i].key, "modelled") == 0;
-        json_t *value = modelled ? json_boolean(strcmp(t->meta[i].value, "yes") == 0) : text_value(t->meta[i].value);
+        json_t *value = modelled ? json_boolean(strcmp(t->meta[i].value, "yes") == 0) : json_string(t->meta[i].value);
         json_t *key = json_string(t->meta[i].key);
         fputs(",\n  ", out);
         bad |= table_json_print(out, key);

@@ -103,3 +103,28 @@ const char *table_value_refused(const struct table_column *c, double value)
         return isfinite(value) ? NULL : "finite numbers";
     return (limit ? within_widely(r, value) : trace_within(r, value)) ? NULL : r->text;
 }
+
+static bool values_in_range(const struct table *t, const struct table_value *values, const char *where, size_t i,
+                            char *why, size_t size)
+{
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const char *range = table_value_refused(&t->columns[c], values[c].number);
+        if (range) {
+            snprintf(why, size, "%s %zu: %.60s '%.9g' is outside its range, %s", where, i + 1, t->columns[c].name,
+                     values[c].number, range);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool table_in_range(const struct table *t, char *why, size_t size)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (!values_in_range(t, t->values + i * t->n_columns, "row", i, why, size))
+            return false;
+    for (size_t i = 0; i < t->n_missing; i++)
+        if (!values_in_range(t, t->missing[i].values, "missing entry", i, why, size))
+            return false;
+    return true;
+}

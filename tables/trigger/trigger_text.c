@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tables/table/estimates.h"
+#include "tables/table/pivot.h"
 #include "tables/trigger/trigger.h"
 
 static bool trigger_text_is(const struct table *t, size_t row, const char *what)
@@ -11,35 +11,69 @@ static bool trigger_text_is(const struct table *t, size_t row, const char *what)
     return table_says(t, row, "what", what);
 }
 
-static bool trigger_text_any(const struct table *t, const char *what)
+/* "13012 [12840, 13190]", or "at most 140" where the shortest burst asks. */
+static void put_count(struct pivot *p, const struct table *t, size_t row)
 {
-    return table_find(t, "what", what) < t->n_rows;
-}
-
-/* The frequency, or nothing. */
-static void print_ghz(FILE *out, const struct table *t, size_t row)
-{
-    double ghz = table_number(t, row, "freq_ghz");
-    if (isnan(ghz))
-        fprintf(out, "%8s", "");
+    struct estimate count = estimates_of_table(t, row, "count");
+    if (!(count.value == count.hi))
+        pivot_value(p, &count, 0);
+    else if (count.lo > 1)
+        pivot_text(p, "%.0f to %.0f", count.lo, count.value);
     else
-        fprintf(out, "%8.3f", ghz);
+        pivot_text(p, "at most %.0f", count.value);
 }
 
-/* "13 012 [12 840, 13 190]", or "up to 140" where the shortest burst asks. */
-static void print_count(FILE *out, const struct table *t, size_t row)
+static void put_rates(struct pivot *p, const struct table *t, size_t row)
 {
-    double count = table_number(t, row, "count"), lo = table_number(t, row, "count_lo"),
-           hi = table_number(t, row, "count_hi");
-    char text[60] = "";
-    if (count <= hi && count >= hi)
-        snprintf(text, sizeof text, lo > 1 ? "%.0f to %.0f" : "at most %.0f", lo > 1 ? lo : count, count);
-    else if (!isnan(count))
-        snprintf(text, sizeof text, "%.0f [%.0f, %.0f]", count, lo, hi);
-    fprintf(out, "%-28s", text);
+    double rate = table_number(t, row, "rate_per_cycle"), lo = table_number(t, row, "rate_per_cycle_lo");
+    pivot_text(p, "%.4f suffice", rate);
+    if (!isnan(lo))
+        pivot_more(p, ", %.4f do not", lo);
 }
 
-/* The longest that all kernels have in common. */
+static const struct pivot_field counts[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"instructions before that", NULL, PIVOT_PLAIN, put_count},
+    {"spread, %", "spread", PIVOT_PERCENT, NULL},
+    {"GHz", "freq_ghz", PIVOT_ALONE, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field densities[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"up to one in", "density", PIVOT_PLAIN, NULL},
+    {"such instructions per cycle", NULL, PIVOT_PLAIN, put_rates},
+    {"GHz", "freq_ghz", PIVOT_ALONE, NULL},
+};
+static const struct pivot_field mixtures[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"mixed with", "with", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"alone: level", "level_kernel", PIVOT_PLAIN, NULL},
+    {"the other: level", "level_with", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field dirty[] = {
+    {"left dirty by", "kernel", PIVOT_PLAIN, NULL}, {"code", "with", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},   {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"GHz", "freq_ghz", PIVOT_ALONE, NULL},         {"rate against clean registers", "ipc_ratio", PIVOT_PLAIN, NULL},
+};
+
+#define TRIGGER_LIST(title, what, fields)                                                                              \
+    {                                                                                                                  \
+        title, "what", what, 2, fields, sizeof fields / sizeof *fields                                                 \
+    }
+static const struct pivot_list lists[] = {
+    TRIGGER_LIST("Instructions before a level is asked for", "count", counts),
+    TRIGGER_LIST("The sparsest code that still asks for a level", "density limit", densities),
+    TRIGGER_LIST("Mixtures of two kernels", "mixture", mixtures),
+    TRIGGER_LIST("Code on registers whose upper halves are dirty", "dirty", dirty),
+};
+
+/* The longest burst that all kernels have in common, us. */
 static double longest_burst(const struct table *t)
 {
     double us = INFINITY;
@@ -49,101 +83,21 @@ static double longest_burst(const struct table *t)
     return us;
 }
 
-static void trigger_text_print_counts(FILE *out, const struct table *t)
+static void note_counts(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "asks for", "instructions before that",
-            "spread", "GHz", "n");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double spread = table_number(t, i, "spread");
-        if (!trigger_text_is(t, i, "count"))
-            continue;
-        fprintf(out, "  %-14s %5.0f  %-16s ", table_text(t, i, "kernel"), table_number(t, i, "active_cores"),
-                table_text(t, i, "asks"));
-        print_count(out, t, i);
-        if (isnan(spread))
-            fprintf(out, " %6s", "");
-        else
-            fprintf(out, " %5.0f%%", 100 * spread);
-        print_ghz(out, t, i);
-        fprintf(out, " %5.0f\n", table_number(t, i, "n"));
-    }
     if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
-        fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us with so many cores active\n",
-                longest_burst(t));
+        pivot_note(out, 2, "nothing: no change was seen after bursts of up to %.0f us with so many cores active",
+                   longest_burst(t));
     if (table_find(t, "asks", "undecided") < t->n_rows)
-        fputs(
-            "  undecided: by its limits the frequency may be lower than that of plain code; levels are then not told\n",
-            out);
-}
-
-static void print_densities(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-14s %5s  %-16s %-14s %-28s %8s\n", "kernel", "cores", "asks for", "up to one in",
-            "such instructions per cycle", "GHz");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double rate = table_number(t, i, "rate_per_cycle"), lo = table_number(t, i, "rate_per_cycle_lo");
-        char text[60] = "";
-        if (!trigger_text_is(t, i, "density limit"))
-            continue;
-        if (isnan(lo))
-            snprintf(text, sizeof text, "%.4f suffice", rate);
-        else
-            snprintf(text, sizeof text, "%.4f suffice, %.4f do not", rate, lo);
-        fprintf(out, "  %-14s %5.0f  %-16s %-14.0f %-28s", table_text(t, i, "kernel"),
-                table_number(t, i, "active_cores"), table_text(t, i, "asks"), table_number(t, i, "density"), text);
-        print_ghz(out, t, i);
-        fputc('\n', out);
-    }
-}
-
-static void print_level(FILE *out, double level)
-{
-    if (isnan(level))
-        fprintf(out, " %9s", "?");
-    else
-        fprintf(out, "   level %.0f", level);
-}
-
-static void print_mixtures(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-25s %5s  %-16s %9s %9s\n", "mixture", "cores", "asks for", "one alone", "the other");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        char name[80];
-        if (!trigger_text_is(t, i, "mixture"))
-            continue;
-        snprintf(name, sizeof name, "%.30s, %.30s", table_text(t, i, "kernel"), table_text(t, i, "with"));
-        fprintf(out, "  %-25s %5.0f  %-16s", name, table_number(t, i, "active_cores"), table_text(t, i, "asks"));
-        print_level(out, table_number(t, i, "level_kernel"));
-        print_level(out, table_number(t, i, "level_with"));
-        fputc('\n', out);
-    }
-}
-
-static void print_dirty(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-16s %-10s %5s  %-16s %8s  %s\n", "left dirty by", "code", "cores", "asks for", "GHz",
-            "rate against the same on clean registers");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        if (!trigger_text_is(t, i, "dirty"))
-            continue;
-        fprintf(out, "  %-16s %-10s %5.0f  %-16s ", table_text(t, i, "kernel"), table_text(t, i, "with"),
-                table_number(t, i, "active_cores"), table_text(t, i, "asks"));
-        print_ghz(out, t, i);
-        fprintf(out, "  %.3f\n", table_number(t, i, "ipc_ratio"));
-    }
+        pivot_note(out, 2, "undecided: by its limits the frequency may be below that of plain code; no level is given");
 }
 
 void trigger_print(FILE *out, bool colour, const struct table *t)
 {
     table_print_head(out, colour, t, TRIGGER_TITLE);
-    if (trigger_text_any(t, "count"))
-        trigger_text_print_counts(out, t);
-    if (trigger_text_any(t, "density limit"))
-        print_densities(out, t);
-    if (trigger_text_any(t, "mixture"))
-        print_mixtures(out, t);
-    if (trigger_text_any(t, "dirty"))
-        print_dirty(out, t);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (pivot_list(out, colour, t, &lists[i]) && lists[i].fields == counts)
+            note_counts(out, t);
     table_print_missing(out, colour, t);
 }
 

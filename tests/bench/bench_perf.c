@@ -178,7 +178,7 @@ static int bench(struct machine *m, struct machine_error *err)
 
     m->ops->info(m, &info);
     if (why != NULL) {
-        printf("%s machine: cannot be measured here: %s; to do: %s\n", info.name, why, remedy != NULL ? remedy : "");
+        printf("%s machine: cannot be measured here: %s; remedy: %s\n", info.name, why, remedy != NULL ? remedy : "");
         return MACHINE_OK;
     }
     if (kernel_parse("64add", &p, err->text, sizeof err->text) != 0)
@@ -200,7 +200,7 @@ static int bench_named(const char *name, int (*open)(struct machine *out, struct
 
     for (size_t i = 0; i < n; i++) {
         if (strcmp(c[i].name, name) == 0 && !c[i].usable) {
-            printf("%s machine: cannot be measured here: %s; to do: %s\n", name, c[i].why, c[i].remedy);
+            printf("%s machine: cannot be measured here: %s; remedy: %s\n", name, c[i].why, c[i].remedy);
             return MACHINE_OK;
         }
     }

@@ -112,7 +112,7 @@ verdict "a second run at the same time: status 1" \
 kill -TERM $first
 wait $first
 verdict "a signal: status 1, one line that names --resume" \
-    test $? -eq 1 -a "$(grep -c 'interrupted in table .* --resume goes on' "$tmp/first")" -eq 1
+    test $? -eq 1 -a "$(grep -c 'interrupted in table .* continue with --resume' "$tmp/first")" -eq 1
 verdict "... and no report yet" test ! -e "$tmp/busy/report.html"
 
 # this processor, by time stamps: works, or says why not, but never fails

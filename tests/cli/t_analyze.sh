@@ -47,7 +47,7 @@ sed '/^#/!s/^\([0-2]\),\([-0-9.]*\),/\1 \2 /' "$tmp/good.csv" |
     awk '/^[0-2] / { sub(/ /, ","); split($1, f, ","); printf "%s,%.2f,%s\n", f[1], f[2] - 31.5, $2; next } 1' \
     >"$tmp/early.csv"
 run --analyze "$tmp/early.csv"
-verdict "a change before the switch is told as that" grep -q 'before the switch and not of it: latency' "$out"
+verdict "a change before the switch is told as that" grep -q 'before the switch and unrelated to it: latency' "$out"
 run --analyze "$tmp/good.csv"
 verdict "one at the switch is not" test "$(grep -c 'before the switch' "$out")" -eq 0
 
@@ -181,7 +181,7 @@ refuses "a truncated trace" 2 "${at}[0-9]+:" --analyze "$here"
 head -c 100000 "$CHARACTERIZE" >"$here"
 refuses "a binary" 2 "${at}" --analyze "$here"
 printf 'time_us,freq_ghz\n1,3.2\n\0002,3.2\n' >"$here"
-refuses "a NUL byte" 2 "${at}3" --analyze "$here"
+refuses "NUL byte" 2 "${at}3" --analyze "$here"
 clean
 head -c 100000 "$CHARACTERIZE" | "$CHARACTERIZE" --analyze - >"$out" 2>"$err"
 status=$?

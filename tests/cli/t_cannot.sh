@@ -7,7 +7,7 @@
 t=--transition
 p=128fma:512fma
 
-refuses "AVX-512 on a modelled CPU without it" 3 'needs avx512f.*kernels that run there: .*256fma' \
+refuses "AVX-512 on a modelled CPU without it" 3 'needs avx512f.*kernels that work: .*256fma' \
     $t $p --machine model:core-i7-6700hq
 refuses "AMX on a modelled CPU without it" 3 'amx needs amx' $t 64add:amx --machine model:xeon-gold-6130
 
@@ -38,7 +38,7 @@ for machine in perf msr helper; do
         $t 64add:128or --machine $machine
 done
 
-refuses "a CPU that does not exist" 2 'CPU 8191 .*can be used: ' $t 64add:128or --cpu 8191
+refuses "a CPU that does not exist" 2 'CPU 8191 .*usable CPUs: ' $t 64add:128or --cpu 8191
 refuses "more active cores than there are" 2 '4096 active cores' $t 64add:128or --active-cores 4096
 refuses "more active cores than the model has" 2 '17' \
     $t 64add:128or --machine model:xeon-gold-6130 --active-cores 17
@@ -53,11 +53,11 @@ else
     clean
     taskset -c "$first" "$CHARACTERIZE" $t 64add:128or --cpu "$last" >"$out" 2>"$err" </dev/null
     status=$?
-    verdict "a CPU forbidden to this process" one_line 2 "CPU $last .*can be used: $first"
+    verdict "a CPU forbidden to this process" one_line 2 "CPU $last .*usable CPUs: $first"
 fi
 offline=$(cat /sys/devices/system/cpu/offline 2>/dev/null)
 if [ -n "$offline" ]; then
-    refuses "a CPU that is offline" 2 "CPU ${offline%%[,-]*} .*can be used" $t 64add:128or --cpu "${offline%%[,-]*}"
+    refuses "a CPU that is offline" 2 "CPU ${offline%%[,-]*} .*usable CPUs" $t 64add:128or --cpu "${offline%%[,-]*}"
 else
     skip "a CPU that is offline" "all CPUs are online here"
 fi

@@ -26,9 +26,9 @@ for event in 0x28 '' 0x1000:0 4096:0 0x28:0x100 0x28:8:any 0x28:8:inv 0x28:8:cma
     refuses "--event '$event'" 2 "--event: '$event' .*; allowed: EVENT:UMASK.* as in 0x28:0x08, or a name" \
         $t $p --event "$event"
 done
-refuses "neither name nor code" 2 "--event: 'core power' is no name" $t $p --event 'core power'
+refuses "neither name nor code" 2 "--event: 'core power' is neither an event name" $t $p --event 'core power'
 # shellcheck disable=SC2086
-refuses "five events" 2 "--event: '5:5' is one too many; at most 4" \
+refuses "five events" 2 "--event: '5:5' is one too many; the limit is 4" \
     $t $p $model --event 1:1 --event 2:2 --event 3:3 --event 4:4 --event 5:5
 # shellcheck disable=SC2086
 refuses "an event twice" 2 "--event: 0x28:0x20 and 40:32 are the same event" \
@@ -40,9 +40,9 @@ refuses "a select of twelve bits on a model of Intel's" 3 'does not count event 
 # shellcheck disable=SC2086
 refuses "an unknown name, with the nearest" 2 "--event: no event 'CORE_POWER.X' .*nearest: .*CORE_POWER.LVL0" \
     $t $p $model --event CORE_POWER.X
-refuses "events on a machine without counters" 3 '--event 0x28:0x08: time stamps alone cannot count this.*model:NAME' \
+refuses "events on a machine without counters" 3 '--event 0x28:0x08: time stamps cannot count this.*model:NAME' \
     $t 64add:64or --machine timing --event 0x28:0x08
-refuses "--event with --analyze" 2 '--event has no use with --analyze' --analyze x.csv --event 1:1
+refuses "--event with --analyze" 2 '--event cannot be combined with --analyze' --analyze x.csv --event 1:1
 refuses "--event without a job" 2 '--event without a job' --event 1:1
 
 finish

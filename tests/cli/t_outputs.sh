@@ -38,12 +38,14 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
     setpriv --reuid 65534 --regid 65534 --clear-groups \
         "$CHARACTERIZE" $t $p $long >"$out" 2>"$err" </dev/null
     status=$?
-    verdict "a folder that may not be written" one_line 1 'characterize-out: Permission denied; --output'
+    verdict "a folder that may not be written" one_line 1 \
+        'characterize-out: Permission denied; name another with --output'
 elif [ "$(id -u)" -ne 0 ]; then
     clean
     chmod 555 "$work"
     run $t $p $long
-    verdict "a folder that may not be written" one_line 1 'characterize-out: Permission denied; --output'
+    verdict "a folder that may not be written" one_line 1 \
+        'characterize-out: Permission denied; name another with --output'
     chmod 755 "$work"
 else
     skip "a folder that may not be written" "no setpriv to become another user"

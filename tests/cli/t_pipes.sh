@@ -51,8 +51,8 @@ pipe_for() {
 
 # ---- nobody at the other end
 clean
-reads='no program reads from this pipe'
-writes='no program writes into this pipe'
+reads='no program is reading from this pipe'
+writes='no program is writing to this pipe'
 # shellcheck disable=SC2086
 {
     lonely "--csv" 1 "pipe: $reads" $few --csv pipe
@@ -69,8 +69,8 @@ writes='no program writes into this pipe'
     mkdir out && mkfifo out/128fma_512fma.csv
     lonely "in --output" 1 "out/128fma_512fma.csv: $reads" $few --output ../out
     mkdir -p in/tables && mkfifo in/tables/frequency.json
-    lonely "a table in --input of --export" 2 'frequency.json: is not a file' --export json --input ../in
-    lonely "a table in --input of --validate" 2 'frequency.json: is not a file' --validate xeon-gold-6130 --input ../in
+    lonely "a table in --input of --export" 2 'frequency.json: cannot be read' --export json --input ../in
+    lonely "a table in --input of --validate" 2 'frequency.json: cannot be read' --validate xeon-gold-6130 --input ../in
     mkdir all && mkfifo all/run.json
     lonely "run.json" 2 'all/run.json: it is not a regular file' --all $model --brief --resume --output ../all
 }

@@ -68,7 +68,7 @@ while [ "$cpu" -lt "$cpus" ]; do
 done
 run --list machines
 verdict "registers that fault" \
-    grep -Eq '^msr +no +/dev/cpu/[0-9]+/msr opens, but reading a register fails \(EIO\)' "$out"
+    grep -Eq '^msr +no +/dev/cpu/[0-9]+/msr can be opened, but reading a register fails \(EIO\)' "$out"
 
 as_nobody() {
     setpriv --reuid 65534 --clear-groups "$CHARACTERIZE" "$@" </dev/null
@@ -76,7 +76,7 @@ as_nobody() {
 if as_nobody --version >/dev/null 2>&1; then
     chmod 600 /dev/cpu/*/msr
     as_nobody --list machines >"$out" 2>"$err"
-    verdict "registers of root alone" grep -Eq '^msr +no +.*may only be read by root; to do: run as root' "$out"
+    verdict "registers of root alone" grep -Eq '^msr +no +.*is readable by root only; remedy: run as root' "$out"
 else
     skip "registers of root alone" "cannot run as another user here (setpriv)"
 fi
@@ -93,7 +93,7 @@ clean
 measure --machine msr
 verdict "--machine msr measures" test "$status" -eq 0
 verdict "... and says what it is" grep -Eq '^Machine +msr, on CPU' "$out"
-verdict "... and where the figures come from" grep -q 'registers by' "$out"
+verdict "... and where the figures come from" grep -q 'registers through' "$out"
 verdict "... with the voltage on the screen" grep -Eq ' 0\.8800 ' "$out"
 verdict "... in the phases" grep -Eq '"volts": 0\.88[0-9]*' o/64add_128or.json
 verdict "... and in the trace, in repetitions of its own" \
@@ -178,7 +178,7 @@ fresh
 run --transition 64add:128or --turbo off --cpu 8191
 verdict "put back after a run that could not begin" test "$status" -eq 2
 verdict "... (all of it)" as_before
-refuses "a frequency that is not offered" 3 '4 GHz cannot be set: cpufreq/policy0 offers 0.8 to 3.7 GHz' \
+refuses "a frequency that is not offered" 3 '4 GHz cannot be set: cpufreq/policy0 allows 0.8 to 3.7 GHz' \
     --transition 64add:128or --turbo off --fixed-frequency 4
 verdict "... and nothing is changed" as_before
 
@@ -225,7 +225,8 @@ fresh
 start
 clean
 run --transition 64add:128or --turbo off
-verdict "two runs at once: the second is refused" one_line 3 "another run \(process $program\) has changed settings"
+verdict "two runs at once: the second is refused" one_line 3 \
+    "another run \(process $program\) has changed this machine's settings"
 kill -s KILL "$program"
 wait "$program" 2>/dev/null
 verdict "SIGKILL leaves them changed" settings 0 2000000 2000000
@@ -237,16 +238,16 @@ if as_nobody --version >/dev/null 2>&1; then
 fi
 run --restore
 verdict "... --restore puts them back and says so" \
-    grep -q "^put back 3 settings that a killed run (process $program) had changed" "$err"
+    grep -q "^restored 3 settings that a killed run (process $program) had changed" "$err"
 verdict "... all of them" as_before
 run --restore
-verdict "... once" grep -q '^no run has left settings of this machine changed' "$out"
+verdict "... once" grep -q '^no run left settings of this machine changed' "$out"
 fresh
 start
 kill -s KILL "$program"
 wait "$program" 2>/dev/null
 measure --machine timing
-verdict "the next measurement puts them back as well" grep -q '^put back 3 settings' "$err"
+verdict "the next measurement puts them back as well" grep -q '^restored 3 settings' "$err"
 verdict "... before it measures" as_before
 
 finish

@@ -126,7 +126,7 @@ if "$CHARACTERIZE" --list machines 2>/dev/null | grep -q '^timing  *yes'; then
     run --self-test --machine timing --bundle opinions.tar.gz --cpu "$first"
     verdict "a program that says something else fails its line alone: status 4" test "$status $(count fail)" = "4 1"
     verdict "turbostat with another TSC" grep -q '^fail    turbostat .*0.0010 GHz against.*another rate' "$out"
-    verdict "perf that prints too little is not understood" grep -q '^cannot  perf .*not understood' "$out"
+    verdict "perf that prints too little is not understood" grep -q '^cannot  perf .*cannot parse the output' "$out"
     verdict "what likwid-perfctr complains of" \
         grep -q '^cannot  likwid-perfctr .*ended with status 7: first complaint$' "$out"
     verdict "rdmsr against a machine without registers" grep -q '^cannot  rdmsr .*reads no registers$' "$out"
@@ -141,7 +141,7 @@ if "$CHARACTERIZE" --list machines 2>/dev/null | grep -q '^timing  *yes'; then
     run --self-test --machine timing
     PATH=$real_path
     verdict "what is not installed is one line each" \
-        test "$(grep -c '^cannot  [a-z-]* *not installed; to do: ' "$out")" -eq 4
+        test "$(grep -c '^cannot  [a-z-]* *not installed; remedy: ' "$out")" -eq 4
 else
     skip "the timing machine's self-test" "the timing machine does not work here"
 fi
@@ -150,17 +150,17 @@ fi
 refuses "a bundle in a folder that is not there" 1 'no/such/b.tar.gz' \
     --self-test --machine $model --bundle no/such/b.tar.gz
 refuses "a bundle to standard output" 2 'name a file' --self-test --machine $model --bundle -
-refuses "--bundle without --self-test" 2 'bundle has no use with --list' --list kernels --bundle b.tar.gz
-refuses "--input and --machine" 2 '--machine has no use' --self-test --input x --machine timing
-refuses "--input and --bundle" 2 '--bundle has no use' --self-test --input x --bundle y
-refuses "--input and --cpu" 2 '--cpu has no use' --self-test --input x --cpu 0
-refuses "--runs" 2 'runs has no use with --self-test' --self-test --runs 3
+refuses "--bundle without --self-test" 2 'bundle cannot be combined with --list' --list kernels --bundle b.tar.gz
+refuses "--input and --machine" 2 '--machine cannot be combined with --input' --self-test --input x --machine timing
+refuses "--input and --bundle" 2 '--bundle cannot be combined with --input' --self-test --input x --bundle y
+refuses "--input and --cpu" 2 '--cpu cannot be combined with --input' --self-test --input x --cpu 0
+refuses "--runs" 2 'runs cannot be combined with --self-test' --self-test --runs 3
 refuses "--json and --bundle of one name" 2 'both name' --self-test --json x --bundle x
-refuses "a bundle that is not there" 2 'none.tar.gz: no such file' --self-test --input none.tar.gz
-refuses "a folder" 2 'no such file, or no regular' --self-test --input /
+refuses "a bundle that is not there" 2 'none.tar.gz: .*: No such file' --self-test --input none.tar.gz
+refuses "a folder" 2 'not a regular file' --self-test --input /
 refuses "no bundle" 2 'no gzip' --self-test --input "$root/README.md"
 head -c 20000 "$tmp/one.tar.gz" >"$tmp/cut.tar.gz"
-refuses "a bundle that is cut off" 2 'cut off' --self-test --input "$tmp/cut.tar.gz"
+refuses "a truncated bundle" 2 'truncated' --self-test --input "$tmp/cut.tar.gz"
 (cd "$tmp" && mkdir evil && cp one.json readings.json && tar czPf up.tar.gz ../"$(basename "$tmp")"/readings.json &&
     ln -s /etc/passwd link && tar czf link.tar.gz --format=ustar link && head -c 300000000 /dev/zero |
     gzip -1 >bomb.tar.gz && tar czf empty.tar.gz --format=ustar one.json &&
@@ -169,7 +169,7 @@ refuses "a bundle that is cut off" 2 'cut off' --self-test --input "$tmp/cut.tar
 refuses "a path that leads out" 2 'files in no folder' --self-test --input "$tmp/up.tar.gz"
 refuses "a link" 2 'files in no folder' --self-test --input "$tmp/link.tar.gz"
 refuses "a bomb" 2 '16 MiB' --self-test --input "$tmp/bomb.tar.gz"
-refuses "a bundle without readings" 2 'holds no readings' --self-test --input "$tmp/empty.tar.gz"
+refuses "a bundle without readings" 2 'contains no readings' --self-test --input "$tmp/empty.tar.gz"
 refuses "JSON of another kind" 2 'format is not' --self-test --input "$tmp/other.tar.gz"
 refuses "broken JSON" 2 'readings.json:[0-9]' --self-test --input "$tmp/broken.tar.gz"
 

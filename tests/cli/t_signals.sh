@@ -33,7 +33,7 @@ for signal in INT TERM HUP; do
     start $t $endless --output files
     stop "$signal"
     verdict "SIG$signal while measuring" \
-        one_line 1 'interrupted after [0-9]+ of [0-9]+ repetitions, nothing was written'
+        one_line 1 'interrupted after [0-9]+ of [0-9]+ repetitions; nothing was written'
 done
 
 # on this processor, where settings may have been changed
@@ -70,7 +70,7 @@ env --default-signal=INT "$CHARACTERIZE" --analyze - --json x.json <"$tmp/pipe" 
 program=$!
 stop INT
 kill "$writer" 2>/dev/null
-verdict "SIGINT while reading" one_line 1 'interrupted, nothing was written'
+verdict "SIGINT while reading" one_line 1 'interrupted: nothing was written'
 
 # ---- wherever it waits: ended within a second, however long the wait
 
@@ -187,7 +187,7 @@ PATH=$bin:$path
     ends_soon "gnuplot hangs: --all" TERM
 }
 PATH=$path
-verdict "... which says how to go on" grep -q "finished cells are kept in all: --resume" "$err"
+verdict "... which says how to go on" grep -q "finished cells are kept in all: continue with --resume" "$err"
 
 # a long calculation, after the measuring and after the reading
 clean

@@ -88,7 +88,7 @@ clean
 run $t 128fma:128or $model --json x.json
 verdict "no transition: says so" grep -q '^Result .*no transition found' "$out"
 verdict "... and what would have been seen" \
-    sh -c "tr -s '\\n ' ' ' <'$out' | grep -Eq 'a frequency step of [0-9.]+ % that lasts'"
+    sh -c "tr -s '\\n ' ' ' <'$out' | grep -Eq 'a frequency step of [0-9.]+ % lasting'"
 verdict "... and has none in the JSON" grep -q '"transitions": \[\]' x.json
 
 clean

@@ -20,7 +20,7 @@ help=$tmp/help
 cp "$out" "$help"
 verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
 groups_and_examples() {
-    for text in 'Jobs' 'What --transition and the tables measure on' 'What tables measure' 'Output' 'Examples' \
+    for text in 'Jobs' 'What to measure on' 'What tables cover' 'Output' 'Examples' \
         'characterize --transition 128fma:512fma' \
         'characterize --analyze' 'characterize --list kernels' 'Exit status'; do
         grep -q -- "$text" "$help" || { echo "    missing: $text"; return 1; }
@@ -59,7 +59,7 @@ refuses "two letters that changed places" 2 "unknown option '--tabel', perhaps -
 refuses "an unknown option, with the nearest" 2 "unknown option '--transtion', perhaps --transition" --transtion $p
 refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help" --frobnicate
 refuses "a short option" 2 "unknown option '-x'" -x
-refuses "an ambiguous abbreviation" 2 "short for more than one" --o 3
+refuses "an ambiguous abbreviation" 2 "is ambiguous" --o 3
 refuses "a missing value" 2 '--runs needs a value' $t $p --runs
 refuses "a value too much" 2 '--quiet takes no value' $t $p --quiet=yes
 refuses "a stray argument" 2 "unexpected argument 'trace.csv'.*--analyze" trace.csv
@@ -71,8 +71,8 @@ for period in 0 0.09 1001 nan inf -1 1us '' 1e 0x1 1e999 .; do
     refuses "--period '$period'" 2 "--period: '$period' .*allowed: 0.1 to 1000" $t $p --period "$period"
 done
 refuses "--warmup too long" 2 'allowed: 0 to 1000000' $t $p --warmup 1000001
-refuses "--warmup 0 for a table" 2 "'0' is for --transition alone.*above 0" --table frequency --warmup 0
-refuses "--warmup 0 for all tables" 2 "'0' is for --transition alone.*above 0" --all --warmup 0
+refuses "--warmup 0 for a table" 2 "'0' works with --transition only.*above 0" --table frequency --warmup 0
+refuses "--warmup 0 for all tables" 2 "'0' works with --transition only.*above 0" --all --warmup 0
 refuses "--warmup negative" 2 'allowed: 0 to 1000000' $t $p --warmup -1
 refuses "--observe too short" 2 'allowed: 1 to 1000000' $t $p --observe 0.5
 refuses "--observe too long" 2 'allowed: 1 to 1000000' $t $p --observe 1e7
@@ -80,22 +80,22 @@ refuses "--cpu negative" 2 'allowed: 0 to' $t $p --cpu -1
 refuses "--cpu not a number" 2 'whole number' $t $p --cpu all
 refuses "--active-cores not a number" 2 'whole number' $t $p --active-cores many
 refuses "--seed out of range" 2 'allowed: 0 to' $t $p --seed 18446744073709551616
-refuses "too many samples in a repetition" 2 'at most 2000000' $t $p --observe 1e6 --period 0.1
-refuses "too many samples in all" 2 'fit into memory' $t $p --observe 1e5 --runs 100000
+refuses "too many samples in a repetition" 2 'the limit is 2000000' $t $p --observe 1e6 --period 0.1
+refuses "too many samples in all" 2 'the limit is 20000000' $t $p --observe 1e5 --runs 100000
 
-refuses "two jobs" 2 '--transition and --analyze exclude each other' $t $p --analyze x.csv
+refuses "two jobs" 2 '--transition and --analyze cannot be combined' $t $p --analyze x.csv
 refuses "the same job twice" 2 'given twice' $t $p $t $p
 for option in '--machine timing' '--cpu 0' '--active-cores 1' '--runs 3' '--period 1' '--warmup 1' '--observe 9'; do
     # shellcheck disable=SC2086 # option and value
-    refuses "--analyze with $option" 2 "${option%% *} has no use with --analyze" --analyze x.csv $option
+    refuses "--analyze with $option" 2 "${option%% *} cannot be combined with --analyze" --analyze x.csv $option
 done
-refuses "--list with an output" 2 '--json has no use with --list' --list kernels --json x.json
+refuses "--list with an output" 2 '--json cannot be combined with --list' --list kernels --json x.json
 refuses "a setting without a job" 2 '--runs without a job' --runs 5
 refuses "nothing to do" 2 'nothing to do' --quiet
 refuses "two outputs of one name" 2 "both name 'x'" $t $p --json x --csv x
 refuses "two outputs to standard output" 2 "both name '-'" $t $p --json - --csv -
-refuses "a plot of another form" 2 '\.svg nor in \.png' $t $p --plot x.pdf
-refuses "a plot to standard output" 2 '\.svg nor in \.png' $t $p --plot -
+refuses "a plot of another form" 2 'neither \.svg nor \.png' $t $p --plot x.pdf
+refuses "a plot to standard output" 2 'neither \.svg nor \.png' $t $p --plot -
 refuses "an empty file name" 2 'empty' $t $p --json ''
 
 refuses "an unknown machine" 2 'unknown machine.*timming.*timing' $t $p --machine timming
@@ -105,7 +105,8 @@ refuses "an unknown list" 2 "unknown 'cpus'; one of: kernels, machines, skus, ta
 # tables
 for option in '--kernels 128fma' '--cpus 0' '--companion same' '--siblings busy' --brief --resume '--input x'; do
     # shellcheck disable=SC2086 # option and value
-    refuses "--transition with $option" 2 "${option%% *} has no use with --transition; it goes with --" $t $p $option
+    refuses "--transition with $option" 2 "${option%% *} cannot be combined with --transition; use it with --" $t $p \
+        $option
     # shellcheck disable=SC2086
     refuses "$option without a job" 2 "${option%% *} without a job: add --" $option
 done
@@ -127,27 +128,31 @@ done
     refuses "--cpu that is not the first of --cpus" 2 'not the first of --cpus' $f $m --cpu 1 --cpus 0,1
     refuses "--companion unknown" 2 '--companion: .*or same' $f $m --companion samme
     refuses "--siblings unknown" 2 "'some' is neither; allowed: idle, busy" $f $m --siblings some
-    refuses "--siblings busy for energy" 2 '--siblings busy has no use with --table energy' --table energy $m \
+    refuses "--siblings busy for energy" 2 '--siblings busy cannot be combined with --table energy' --table energy $m \
         --siblings busy
-    refuses "--companion for energy" 2 '--companion has no use with --table energy' --table energy $m --companion 64add
+    refuses "--companion for energy" 2 '--companion cannot be combined with --table energy' --table energy $m \
+        --companion 64add
     refuses "a list of core counts for a transition" 2 'takes one number' $t $p --active-cores 1,2
-    refuses "an event for another table" 2 '--event has no use with --table frequency' $f $m --event 0x28
-    refuses "an umask where all are tried" 2 "'0x28:0x08:cmask=3': give the event's code alone, as in 0x28" \
+    refuses "an event for another table" 2 '--event cannot be combined with --table frequency' $f $m --event 0x28
+    refuses "an umask where all are tried" 2 "'0x28:0x08:cmask=3': give the event select alone, as in 0x28" \
         --table umask $m --event 0x28:0x08:cmask=3
-    refuses "--warmup where it has no use" 2 '--warmup has no use with --table relaxation' --table relaxation $m \
+    refuses "--warmup where it does not apply" 2 '--warmup cannot be combined with --table relaxation' --table \
+        relaxation $m \
         --warmup 100
     for no_sample in 'frequency --observe 1' 'energy --observe 200'; do
         run --table $no_sample $m --kernels 128fma --active-cores 1
         verdict "--table $no_sample: no sample fits" \
             test "$status" -eq 3 -a "$(grep -c 'no sample fits: .* us are' "$out")" -eq 1
     done
-    refuses "--observe where it has no use" 2 '--observe has no use with --table relaxation' --table relaxation $m \
+    refuses "--observe where it does not apply" 2 '--observe cannot be combined with --table relaxation' --table \
+        relaxation $m \
         --observe 100
     refuses "a transition's event without umask" 2 'has no umask' $t $p $m --event 0x28
-    refuses "a table with --resume" 2 '--resume has no use with --table; it goes with --all' $f $m --resume
-    refuses "--input and a machine" 2 '--machine has no use with it' --export header x.h --input d $m
+    refuses "a table with --resume" 2 '--resume cannot be combined with --table; use it with --all' $f $m --resume
+    refuses "--input and a machine" 2 '--machine cannot be combined with --input, which reads tables' --export header \
+        x.h --input d $m
     refuses "a second file" 2 "unexpected argument 'y.h'" --export header x.h y.h
-    refuses "--all with --csv" 2 '--csv has no use with --all' --all $m --csv x.csv
+    refuses "--all with --csv" 2 '--csv cannot be combined with --all' --all $m --csv x.csv
 }
 refuses "an unknown table" 2 "--table: unknown 'x'" --table x
 refuses "an unknown export" 2 "--export: unknown 'yaml'" --export yaml

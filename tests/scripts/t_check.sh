@@ -56,10 +56,10 @@ check "a missing package of the tests: named" "$tmp/err" grep -q '^check: missin
 
 # run-suites.sh on suites of known results
 suites=$tmp/suites
-mkdir -p "$suites/tests/cli" "$suites/tests/scripts" "$suites/tests/unit" "$suites/build/tests/unit"
-cp "$root/tests/run-suites.sh" "$root/tests/run-unit.sh" "$suites/tests/"
-cp "$root/tests/scripts/run-all.sh" "$root/tests/scripts/lib.sh" "$suites/tests/scripts/"
-touch "$suites/tests/unit/test_a.c" "$suites/tests/unit/test_b.c"
+mkdir -p "$suites/tests/vm" "$suites/tests/scripts" "$suites/tests/unit" "$suites/build/tests/unit"
+cp "$root/tests/run-suites.sh" "$root/tests/run-unit.sh" "$root/tests/run-scripts.sh" "$suites/tests/"
+cp "$root/tests/scripts/lib.sh" "$suites/tests/scripts/"
+echo | tee "$suites/tests/unit/test_a.c" >"$suites/tests/unit/test_b.c"
 cat >"$suites/build/tests/unit/test_a" <<'EOF'
 #!/bin/sh
 printf '[==========] Running 1 test(s).\n[ RUN      ] x\n[       OK ] x\n[==========] 1 test(s) run.\n'
@@ -87,22 +87,28 @@ suites_are() {
     fi
 }
 
-echo 'echo "7 passed, 0 failed, 1 skipped"' >"$suites/tests/cli/run-all.sh"
+# vm SAYS: what the suite vm does
+vm() {
+    printf '#!/bin/sh\n%s\n' "$1" >"$suites/tests/vm/run-qemu.sh"
+    chmod +x "$suites/tests/vm/run-qemu.sh"
+}
+
+vm 'echo "7 passed, 0 failed, 1 skipped"'
 script t_a 'ok one; skip two "not here"; finish'
-suites_are "suites add up" "10 passed, 0 failed, 2 skipped" 0 'skipped: t_a: two: not here' unit cli scripts
+suites_are "suites add up" "10 passed, 0 failed, 2 skipped" 0 'skipped: t_a: two: not here' unit vm scripts
 script t_b 'fail three; finish'
-suites_are "a failed check of one script" "10 passed, 1 failed, 2 skipped" 1 'FAILED: t_b: three' unit cli scripts
+suites_are "a failed check of one script" "10 passed, 1 failed, 2 skipped" 1 'FAILED: t_b: three' unit vm scripts
 script t_b 'ok three; exit 0'
 suites_are "a script that ends before finish" "10 passed, 1 failed, 2 skipped" 1 'FAILED: t_b.sh: exit status 0' \
-    unit cli scripts
+    unit vm scripts
 script t_b 'echo $undefined; finish'
 suites_are "a script that breaks" "1 passed, 1 failed, 1 skipped" 1 'FAILED: t_b.sh: exit status 2' scripts
 rm "$suites/tests/scripts/t_b.sh" "$suites/build/tests/unit/test_b"
 suites_are "a unit test that was not built" "1 passed, 1 failed, 0 skipped" 1 'FAILED: test_b' unit
-echo 'exit 0' >"$suites/tests/cli/run-all.sh"
-suites_are "a suite that tells no counts" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite cli' cli
-echo 'echo "0 passed, 0 failed, 0 skipped"' >"$suites/tests/cli/run-all.sh"
-suites_are "a suite that runs no test" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite cli ran no test' cli
+vm "exit 0"
+suites_are "a suite that tells no counts" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite vm' vm
+vm 'echo "0 passed, 0 failed, 0 skipped"'
+suites_are "a suite that runs no test" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite vm ran no test' vm
 suites_are "an unknown suite" "0 passed, 1 failed, 0 skipped" 1 "unknown suite 'x'" x
 
 finish

@@ -63,7 +63,12 @@ double rng_student3(struct rng *r)
     return z / sqrt((a * a + b * b + c * c) / 3);
 }
 
+bool rng_all_rounds(void)
+{
+    return getenv("DEEP") != NULL;
+}
+
 unsigned rng_rounds(unsigned n)
 {
-    return getenv("SANITIZED") != NULL ? (n + 2) / 3 : n;
+    return rng_all_rounds() ? n : (n + 2) / 3;
 }

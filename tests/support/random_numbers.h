@@ -24,8 +24,11 @@ bool rng_chance(struct rng *r, double p);
 double rng_normal(struct rng *r);   /* mean 0, variance 1 */
 double rng_student3(struct rng *r); /* Student's t with 3 degrees of freedom, not scaled */
 
-/* How much of `n` alike cases a test is to run: all, or under the sanitizers (SANITIZED set) the first third, as these
- * look for mistakes in memory and arithmetic, which more of the same would not show. At least 1. */
+/* Whether a test is to run all of its alike cases (DEEP set: make test-deep), or a few, which find what is broken but
+ * not what is rare. */
+bool rng_all_rounds(void);
+
+/* How many of `n` alike cases a test is to run: all, or the first third, at least 1. */
 unsigned rng_rounds(unsigned n);
 
 #endif

@@ -63,7 +63,7 @@ static long tell_reason(struct session *s, void *arg)
 {
 	struct characterize_reason_text *r = arg;
 
-	strscpy_pad(r->text, r->reason < ARRAY_SIZE(reason_text) ? reason_text[r->reason] : "no reason of this number",
+	strscpy_pad(r->text, r->reason < ARRAY_SIZE(reason_text) ? reason_text[r->reason] : "unknown reason number",
 		    sizeof(r->text));
 	return 0;
 }

@@ -35,8 +35,8 @@ enum {
 /* X(name, text) */
 #define CHARACTERIZE_REASONS(X) \
 	X(NONE, "no reason") \
-	X(VERSION, "the module is of another version than the program") \
-	X(VENDOR, "the processor is neither Intel's nor AMD's") \
+	X(VERSION, "the module and the program have different versions") \
+	X(VENDOR, "the processor is from neither Intel nor AMD") \
 	X(TSC, "the time stamp counter is not known to run at a constant rate") \
 	X(KERNEL_FPU, "vector registers cannot be used in this context") \
 	X(NO_AVX, "the processor or this kernel does not offer AVX with its register state") \
@@ -44,26 +44,26 @@ enum {
 	X(NO_FMA, "the processor or this kernel does not offer FMA") \
 	X(NO_AVX512, "the processor or this kernel does not offer AVX-512 with its register state") \
 	X(AMX, "AMX tiles are not used in the kernel: Linux keeps their state for user space only") \
-	X(KERNEL_NUMBER, "there is no kernel of this number, or not at this density") \
+	X(KERNEL_NUMBER, "there is no kernel with this number, or not at this density") \
 	X(CPU_NUMBER, "there is no such CPU, or it is not online") \
-	X(PERIOD, "the sample period is not between 0.25 us and 10 ms") \
-	X(TOO_LONG, "the segments together last longer than the 10 ms for which interrupts may be masked") \
+	X(PERIOD, "the sampling period is not between 0.25 us and 10 ms") \
+	X(TOO_LONG, "the segments together exceed the 10 ms for which interrupts may be masked") \
 	X(READINGS, "the readings do not fit into the buffer") \
 	X(SEGMENTS, "the segments do not make one recording") \
 	X(COUNTERS, "too many counters, or one of an unknown kind") \
 	X(CORUNNERS, "too many co-runners, or one on the measured core") \
-	X(FLAGS, "unknown flags, or flags that exclude one another") \
-	X(NO_PMU, "the kernel knows no performance counters here, as in most virtual machines") \
+	X(FLAGS, "unknown or conflicting flags") \
+	X(NO_PMU, "the kernel has no performance counters here, as in most virtual machines") \
 	X(NO_COUNTER, "perf refused the counter") \
-	X(COUNTER_BUSY, "the counter is not on the hardware: others hold all counters of its kind") \
+	X(COUNTER_BUSY, "the counter could not be scheduled: all counters of its kind are in use") \
 	X(NO_APERF, "the processor, or the hypervisor, offers no APERF and MPERF") \
 	X(MSR_NOT_LISTED, "the register is not among those that the module reads") \
 	X(MSR_FAULT, "the register does not exist here: reading it faults") \
-	X(NOT_PREPARED, "nothing is prepared") \
+	X(NOT_PREPARED, "no repetition is prepared") \
 	X(MAPPED, "the buffer is still mapped and too small") \
 	X(MEMORY, "out of memory") \
-	X(NO_SIBLING, "the core has no other hyper-thread, or MWAIT is not available") \
-	X(INTERRUPTED, "a signal came first")
+	X(NO_SIBLING, "the core has no SMT sibling, or MWAIT is not available") \
+	X(INTERRUPTED, "interrupted by a signal")
 
 enum characterize_reason {
 #define CHARACTERIZE_REASON_NAME(name, text) CHARACTERIZE_REASON_##name,

@@ -85,9 +85,9 @@ static void test_perf_that_opens(void **state)
     says(&f, PERF, "its page cannot be mapped: Operation not permitted", "perf_event_mlock_kb");
     f.perf_map_errno = 0;
     f.rdpmc_setting = 0;
-    says(&f, PERF, "RDPMC is switched off (rdpmc = 0 in sysfs)", "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+    says(&f, PERF, "RDPMC is disabled (rdpmc = 0 in sysfs)", "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
     f.hybrid = true;
-    says(&f, PERF, "RDPMC is switched off (rdpmc = 0 in sysfs)", "devices/cpu_core/rdpmc");
+    says(&f, PERF, "RDPMC is disabled (rdpmc = 0 in sysfs)", "devices/cpu_core/rdpmc");
     f.rdpmc_setting = 1;
     says(&f, PERF, "RDPMC is not allowed", "a kernel whose PMU driver allows RDPMC");
     f.guest = true;
@@ -135,26 +135,26 @@ static void test_msr_reasons(void **state)
     f.msr_errno = ENXIO; /* the node is there, the module is not */
     says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
     f.msr_errno = EACCES;
-    says(&f, MSR, "may only be read by root", "run as root");
+    says(&f, MSR, "is readable by root only", "run as root");
     f.msr_errno = EPERM;
     says(&f, MSR, "CAP_SYS_RAWIO", "container");
     snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "integrity");
     says(&f, MSR, "CAP_SYS_RAWIO", "container"); /* lockdown alone does not refuse reads */
     f.msr_rawio = true;
-    says(&f, MSR, "is refused: kernel lockdown (integrity)", "Secure Boot");
+    says(&f, MSR, "is denied: kernel lockdown (integrity)", "Secure Boot");
     snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "none");
     says(&f, MSR, "CAP_SYS_RAWIO", "container");
     f.msr_errno = EBUSY;
     says(&f, MSR, strerror(EBUSY), "none is known");
     f.msr_errno = 0;
     f.msr_read_errno = EIO;
-    says(&f, MSR, "EIO): the hypervisor does not pass it on", "on the host");
+    says(&f, MSR, "EIO): the hypervisor does not expose it", "on the host");
     f.guest = false;
     says(&f, MSR, "reading a register fails (EIO): this processor has none", "none is known");
     f.msr_read_errno = EPERM;
-    says(&f, MSR, "reading it fails: ", "none is known");
+    says(&f, MSR, "reads fail: ", "none is known");
     snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "confidentiality");
-    says(&f, MSR, "reading is refused: kernel lockdown (confidentiality)", "Secure Boot");
+    says(&f, MSR, "reads are denied: kernel lockdown (confidentiality)", "Secure Boot");
     assert_false(choose(&f, MSR).usable);
 }
 
@@ -176,7 +176,7 @@ static void test_msr_that_works(void **state)
     /* it needs the time stamps, too */
     f.timing_usable = false;
     snprintf(f.timing_why, sizeof f.timing_why, "the TSC is bad");
-    says(&f, MSR, "registers can be read, but the TSC is bad", "as for timing");
+    says(&f, MSR, "registers are readable, but the TSC is bad", "as for timing");
     assert_false(choose(&f, MSR).usable);
 }
 
@@ -186,12 +186,12 @@ static void test_helper_reasons(void **state)
     struct choice_facts f = guest();
     says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/helper/kmod && insmod");
     f.signed_modules = true;
-    says(&f, HELPER, "signed modules only", "mokutil");
+    says(&f, HELPER, "only loads signed modules", "mokutil");
     f.helper_errno = ENXIO; /* a node that outlived its module */
     f.signed_modules = false;
     says(&f, HELPER, "not loaded", "insmod");
     f.helper_errno = EACCES;
-    says(&f, HELPER, "may only be used by root", "run as root");
+    says(&f, HELPER, "is for root only", "run as root");
     f.helper_errno = EPERM;
     says(&f, HELPER, "CAP_SYS_RAWIO", "container");
     f.helper_errno = EBUSY;
@@ -200,7 +200,7 @@ static void test_helper_reasons(void **state)
     says(&f, HELPER, strerror(EMFILE), "");
     f.helper_errno = 0;
     f.helper_other = true;
-    says(&f, HELPER, "of another version", "rmmod characterize && make -C drivers/helper/kmod");
+    says(&f, HELPER, "has another version", "rmmod characterize && make -C drivers/helper/kmod");
     f.helper_other = false;
     snprintf(f.helper_refusal, sizeof f.helper_refusal, "it is no CPU");
     says(&f, HELPER, "refuses: it is no CPU", "none is known");

@@ -99,7 +99,7 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
 }
 
 #define HELPER "helper: no /dev/characterize: the kernel module characterize is not loaded"
-#define BROKEN(name) "; " name ": found usable, but it could not be opened: " name " is broken"
+#define BROKEN(name) "; " name ": looked usable, but could not be opened: " name " is broken"
 
 static void test_auto_goes_on_to_the_next(void **state)
 {
@@ -143,7 +143,7 @@ static void test_counters_that_get_no_registers_are_closed(void **state)
     assert_null(made.open);
     assert_int_equal(open_from_choices("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
     assert_string_equal(line, "msr (time stamps and registers): " HELPER
-                              "; perf: found usable, but it could not be opened: out of memory");
+                              "; perf: looked usable, but could not be opened: out of memory");
 }
 
 /* ---- the perf machine on a made PMU, with made registers ---- */
@@ -238,7 +238,7 @@ static void test_counters_and_voltage(void **state)
         fail_msg("%s", err.text);
     assert_string_equal(trace_get(&r.trace, "machine"), "perf+msr");
     assert_non_null(strstr(trace_get(&r.trace, "source"), "RDPMC"));
-    assert_non_null(strstr(trace_get(&r.trace, "source"), "registers by"));
+    assert_non_null(strstr(trace_get(&r.trace, "source"), "registers through"));
     assert_null(trace_get(&r.trace, "frequency")); /* a mean over the sample, not the chain's */
     assert_int_equal(r.trace.n_extra, 1);
     for (size_t i = 0; i < r.trace.n; i++) {

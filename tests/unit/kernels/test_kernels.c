@@ -170,12 +170,12 @@ static void test_refusals_name_cause_and_remedy(void **state)
         {"512fma-lat@1/8", "-lat kernels have no density"},
         {"pause@1/8", "pause has no density"},
         {"64add@1/8", "64add has no density"},
-        {"64or-dirty", "-dirty goes with 256- and 512-bit kernels"},
-        {"64fma-dirty", "-dirty goes with 256- and 512-bit kernels"},
-        {"128fma-dirty", "-dirty goes with 256- and 512-bit kernels"},
-        {"pause-dirty", "-dirty goes with 256- and 512-bit kernels"},
-        {"amx-dirty", "-dirty goes with 256- and 512-bit kernels"},
-        {"chain-dirty", "-dirty goes with 256- and 512-bit kernels"},
+        {"64or-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"64fma-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"128fma-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"pause-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"amx-dirty", "-dirty needs a 256- or 512-bit kernel"},
+        {"chain-dirty", "-dirty needs a 256- or 512-bit kernel"},
         {"\033[31m512fma\n", "unknown kernel '?[31m512fma?'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -143,17 +143,17 @@ static void test_hostile_archives(void **state)
     refused_header("folder", "00000000000", '5', "", "files in no folder");
     refused_header("device", "00000000000", '3', "", "files in no folder");
     refused_header("pax", "00000000010", 'x', "", "files in no folder");
-    refused_header("large", "77777777777", '0', "", "cut off");
-    refused_header("large", "00000002001", '0', "", "cut off");
-    refused_header("size", "0000000-001", '0', "", "cut off");
-    refused_header("size", "\x80", '0', "", "cut off"); /* binary sizes are GNU's */
+    refused_header("large", "77777777777", '0', "", "truncated");
+    refused_header("large", "00000002001", '0', "", "truncated");
+    refused_header("size", "0000000-001", '0', "", "truncated");
+    refused_header("size", "\x80", '0', "", "truncated"); /* binary sizes are GNU's */
     memset(tar, 'x', sizeof tar);
     refused(tar, sizeof tar, "no tar");
     memset(tar, 0, sizeof tar);
     refused(tar, sizeof tar, "empty");
-    refused(tar, 100, "cut off");
+    refused(tar, 100, "truncated");
     header(tar, "a", "00000000000", '0', "");
-    refused(tar, BLOCK, "cut off"); /* no end of the archive */
+    refused(tar, BLOCK, "truncated"); /* no end of the archive */
     tar[3] = 'x';
     refused(tar, sizeof tar, "damaged");
     header(tar, "a", "00000000000", '0', "");
@@ -211,7 +211,7 @@ static void test_damage(void **state)
     memcpy(more, b.text, b.size);
     more[b.size] = 'x';
     assert_int_equal(read_back(more, b.size + 1, out, &n, why), -1);
-    assert_non_null(strstr(why, "follows"));
+    assert_non_null(strstr(why, "trailing"));
     free(more);
     free(b.text);
 }

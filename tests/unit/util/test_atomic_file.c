@@ -356,7 +356,7 @@ static void a_pipe_needs_a_reader(void **state)
     struct place *p = *state;
     char text[16] = "", why[400] = "";
     assert_int_equal(mkfifo(p->file, 0600), 0);
-    assert_refused(p->file, "no program reads");
+    assert_refused(p->file, "no program is reading");
     int reader = open(p->file, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     assert_int_equal(atomic_check(p->file, 1000, why, sizeof(why)), 0);

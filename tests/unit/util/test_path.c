@@ -275,7 +275,7 @@ static void reads_what_is_named_and_what_is_found(void **state)
                  {"way/file", NULL, NULL},
                  {"folder", "directory", "not a regular file"},
                  {"none", "No such file", "No such file"},
-                 {"pipe", "no program writes", "not a regular file"},
+                 {"pipe", "no program is writing", "not a regular file"},
                  {"socket", "No such device", "No such device"}};
     struct place *p = *state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -29,6 +29,8 @@ static int fill(const char *text, char *out, size_t size, char *why, size_t why_
     template_put(&v, "TWO", print_lines, &two);
     template_put_text(&v, "NONE", "%s", "");
     template_put(&v, "NO_LINES", print_lines, &none);
+    template_put_flag(&v, "YES", true);
+    template_put_flag(&v, "NO", false);
     int status = template_fill(text, &v, stream, why, why_size);
     fclose(stream);
     template_free(&v);
@@ -49,6 +51,9 @@ static void test_fill(void **state)
         {"one\n\n\ntwo\n", "one\n\n\ntwo\n"},
         {"one\n\nbegin\n@NO_LINES?@\nend\n\ntwo\n", "one\n\ntwo\n"},
         {"one\n\nbegin\n@TWO?@\nend\n\ntwo\n", "one\n\nbegin\nline 0\nline 1\nend\n\ntwo\n"},
+        {"one\n\nbegin @NAME!@\n\ntwo\n", "one\n\ntwo\n"},
+        {"one\n\nbegin\n@NONE!@\nend\n\ntwo\n", "one\n\nbegin\nend\n\ntwo\n"},
+        {"@YES?@\n@NO!@\nboth\n\n@YES?@@NO?@\nnot both\n\n@YES!@\nno\n", "both\n\n"},
         {"one\n\n<@NONE?@@NAME@>\n", "one\n\n"},
         {"@# a comment, @UNKNOWN@\nplain\n", "plain\n"},
         {"mail@host @media @ @@ @NAME @name@ @?@ @NAME@\n", "mail@host @media @ @@ @NAME @name@ @?@ value\n"},

@@ -18,15 +18,11 @@
 #include "tables/switches/transition_summary.h"
 #include "tables/switches/guarded.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/random_numbers.h"
 
-enum { WORLDS = 12, WORLDS_SANITIZED = 2, WHY_MAX = 120 };
+enum { WORLDS = 12, WHY_MAX = 120 };
 
 static const double clocks[] = {0, 10, 0, 25}; /* ns; 0: cycles are counted */
-
-static unsigned worlds(void)
-{
-    return getenv("SANITIZED") ? WORLDS_SANITIZED : WORLDS;
-}
 
 static void model_of(struct model *m, double step_ns)
 {
@@ -117,7 +113,7 @@ static void waits_of_two_lengths_are_one_phase(void **state)
     (void)state;
     static const double waits[] = {120, 670, 400, 1000}, sigmas[] = {0, 5, 15, 10, 2}, doubles[] = {0.5, 0.05, 0.3};
     static const unsigned runs[] = {100, 200, 60};
-    unsigned wrong = 0, n = worlds();
+    unsigned wrong = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -150,7 +146,7 @@ static void short_halts_behind_scattered_waits_are_found_next_to_a_thread(void *
     (void)state;
     static const double shares[] = {0.05, 0.1, 0.2}, factors[] = {0.4, 0.6, 0.8, 0.6}, halts[] = {3, 4, 5, 6};
     static const double steps[] = {0, 1, 10};
-    unsigned wrong = 0, n = worlds();
+    unsigned wrong = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -206,7 +202,7 @@ static void power_limits_are_told_by_any_clock(void **state)
     (void)state;
     static const double shares[] = {0.3, 0.4, 0.45}, factors[] = {0.9, 0.97, 0.93, 0.95}, steps[] = {10, 1, 25, 10};
     static const unsigned runs[] = {100, 200, 60};
-    unsigned wrong = 0, n = worlds();
+    unsigned wrong = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -232,7 +228,7 @@ static void no_limits_are_told_where_there_are_none(void **state)
 {
     (void)state;
     static const double steps[] = {1, 10, 25};
-    for (unsigned i = 0; i < worlds(); i++) {
+    for (unsigned i = 0; i < rng_rounds(WORLDS); i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, steps[i % 3]);
@@ -249,7 +245,7 @@ static void throttling_to_a_sixteenth_is_throttling(void **state)
 {
     (void)state;
     static const double ratios[] = {1.0 / 16, 0.08, 0.25}, lengths[] = {60, 100, 140};
-    for (unsigned i = 0; i < worlds(); i++) {
+    for (unsigned i = 0; i < rng_rounds(WORLDS); i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, clocks[i % 4]);
@@ -284,7 +280,7 @@ static void halts_next_to_hard_throttling_hold_their_limits(void **state)
 {
     (void)state;
     static const double ratios[] = {1 / 16.0, 1 / 8.0, 1 / 4.0}, steps[] = {1, 10, 25}, halts[] = {10, 16, 6, 12.2};
-    unsigned wrong = 0, n = worlds() + 6;
+    unsigned wrong = 0, n = rng_rounds(WORLDS) + 6;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -320,7 +316,7 @@ static void ratios_next_to_a_thread_are_right(void **state)
     (void)state;
     static const double shares[] = {0.3, 0.1, 0.5, 0.2}, factors[] = {0.6, 0.5, 0.8}, chains[] = {0.7, 1, 0.85};
     static const double periods[] = {300, 60, 2000}, steps[] = {10, 25, 1};
-    unsigned throttles = 0, n = worlds() + 2;
+    unsigned throttles = 0, n = rng_rounds(WORLDS) + 2;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -354,7 +350,7 @@ static void ratios_of_tables_leave_a_thread_out(void **state)
     (void)state;
     static const double shares[] = {0.12, 0.2, 0.08, 0.15}, factors[] = {0.76, 0.7, 0.85}, ratios[] = {0.61, 0.47, 0.3};
     static const double periods[] = {67, 114, 300, 40};
-    unsigned told = 0, wrong = 0, n = worlds();
+    unsigned told = 0, wrong = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -387,7 +383,7 @@ static void mixed_readings_tell_no_voltage(void **state)
 {
     (void)state;
     static const double waits[] = {2000, 3000};
-    for (unsigned i = 0; i < (worlds() == WORLDS ? 6 : 2); i++) {
+    for (unsigned i = 0; i < (rng_rounds(WORLDS) == WORLDS ? 6 : 2); i++) {
         struct model m;
         struct switches_seen seen;
         model_of(&m, 0);
@@ -436,7 +432,7 @@ static void waits_of_two_lengths_need_no_halt(void **state)
     (void)state;
     static const double waits[] = {300, 670, 150}, sigmas[] = {2, 0, 6, 10}, doubles[] = {0.5, 0.3, 0.7};
     static const double lower[] = {0.8, 0.9, 0.68}, halts[] = {0, 0.5};
-    unsigned wrong = 0, n = worlds();
+    unsigned wrong = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -498,7 +494,7 @@ static void late_readings_tell_voltages(void **state)
 {
     (void)state;
     static const double delays[] = {20, 4, 35, 12}, halts[] = {10, 0, 18, 5};
-    unsigned wrong = 0, n = worlds() + 4;
+    unsigned wrong = 0, n = rng_rounds(WORLDS) + 4;
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;
@@ -567,7 +563,7 @@ static void bouts_in_step_are_no_throttling(void **state)
 {
     (void)state;
     static const double periods[] = {40, 60, 90}, shares[] = {0.3, 0.2, 0.4}, factors[] = {0.4, 0.7, 0.9};
-    unsigned decided = 0, n = worlds();
+    unsigned decided = 0, n = rng_rounds(WORLDS);
     for (unsigned i = 0; i < n; i++) {
         struct model m;
         struct switches_seen seen;

@@ -92,7 +92,7 @@ static void test_contradictions(void **state)
     l.structured.edx = 1u << 24;
     l.version.ecx = 1u << 31;
     assert_true(cpu_contradicts(&l, why, sizeof why));
-    assert_non_null(strstr(why, "hypervisor reports a model number that does not fit its features"));
+    assert_non_null(strstr(why, "hypervisor reports a model number that does not match its features"));
     assert_non_null(strstr(why, "06_A7H is Rocket Lake, which has no AMX"));
     l.version.eax = 0x000806f8; /* Sapphire Rapids */
     assert_false(cpu_contradicts(&l, why, sizeof why));
@@ -295,7 +295,7 @@ static void test_corunners_only_where_allowed(void **state)
     struct cpu_corunners c;
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, 10, &four, &c, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "4 active cores wanted"));
+    assert_non_null(strstr(err.text, "4 active cores requested"));
     assert_non_null(strstr(err.text, "may use 3 physical cores"));
     assert_non_null(strstr(err.remedy, "2-3,10-11,13"));
 }
@@ -377,7 +377,7 @@ static void test_bad_lists_of_cpus_are_refused(void **state)
     struct machine_error err;
     struct cpu_corunners c;
     assert_int_equal(cpu_pick_corunners(r->root, &r->view, 3, &three, &c, &err), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "3 active cores wanted, but the list of CPUs holds 2 physical cores"));
+    assert_non_null(strstr(err.text, "3 active cores requested, but the list of CPUs has 2 physical cores"));
 }
 
 static void test_cores_online_are_counted_whoever_may_use_them(void **state)

@@ -68,9 +68,9 @@ static void test_codes_that_are_refused(void **state)
         {"0x28:0x100", "umask"},
         {"0x28:8 ", "umask"},
         {"0x28:0x08,", "umask"},
-        {"1:1:", "unknown word"},
-        {"1:1:any", "unknown word"},
-        {"1:1:invx", "unknown word"},
+        {"1:1:", "unknown condition"},
+        {"1:1:any", "unknown condition"},
+        {"1:1:invx", "unknown condition"},
         {"1:1:cmask=", "cmask that"},
         {"1:1:cmask=0", "cmask that"},
         {"1:1:cmask=256", "cmask that"},
@@ -138,7 +138,7 @@ static void test_a_table(void **state)
     assert_ptr_equal(events_by_name(&table, "c.1", &err), &table.entries[1]);
     assert_null(events_by_name(&table, "C.0.NOT", &err));
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "no event 'C.0.NOT' in the table of A part"));
+    assert_non_null(strstr(err.text, "no event 'C.0.NOT' in the event table of A part"));
     assert_non_null(strstr(err.remedy, "nearest: C.0"));
     assert_null(events_by_name(&table, "zzz", &err));
     assert_non_null(strstr(err.remedy, "--event 0x28:0x08"));
@@ -177,8 +177,8 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "[licence]\nlevels = 0,1,2 # s\n", "6: levels: '0,1,2'"},
         {HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice"},
         {HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: no source"},
-        {HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, and no events for them"},
-        {HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: 0x00 to 0xff"},
+        {HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, but no events for them"},
+        {HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: allowed: 0x00 to 0xff"},
         {HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select"},
         {HEAD "cpu = GenuineIntel 6 0x55 # s\n", "5: cpu: four words"},
         {HEAD "cpu = GenuineIntel 6 0x55 0-4 5 # s\n", "5: cpu: four words"},
@@ -192,16 +192,16 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "[licence]\nlvl3 = A # s\n", "6: unknown key 'lvl3'"},
         {HEAD "[licence]\nlvl0 = A # s\nlvl0 = A # s\n", "7: lvl0: given twice"},
         {HEAD "[licence]\nlvl0 = A # s\n[events]\nB = 1:1 0 # s\n", "6: no event 'A'"},
-        {HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs lvl0, lvl1 and lvl2"},
+        {HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs all of lvl0, lvl1 and lvl2"},
         {HEAD "[events]\nA = 1:1 # s\n", "6: A: two words"},
         {HEAD "[events]\nA = 1:1 0 1 # s\n", "6: A: two words"},
         {HEAD "[events]\nA = 1:300 0 # s\n", "6: A: '1:300' has a umask"},
         {HEAD "[events]\nA = 1:1 0-32 # s\n", "6: A: counters '0-32'"},
         {HEAD "[events]\nA = 1:1 F0 # s\n", "6: A: counters 'F0'"},
         {HEAD "[events]\nA = 1:1 0 # s\na = 1:2 0 # s\n", "7: a: given twice"},
-        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: '1A' is no name"},
-        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: 'A B' is no name"},
-        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: 'A?' is no name"},
+        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: '1A' is not an event name"},
+        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: 'A B' is not an event name"},
+        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: 'A?' is not an event name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine_error err = {0};
@@ -270,7 +270,7 @@ static void test_hybrid_parts_by_their_core(void **state)
     assert_non_null(strstr(title_of(0x97, 2, "cpu_core"), "Alder Lake"));
     assert_string_equal(title_of(0x97, 2, "cpu"), "");
     assert_int_equal(events_find("data", &id, "cpu_atom", &table, &err), MACHINE_CANNOT);
-    assert_string_equal(err.text, "there is no table of events for GenuineIntel 06_97H-2, efficiency cores");
+    assert_string_equal(err.text, "there is no event table for GenuineIntel 06_97H-2, efficiency cores");
     id = cpu_of("AuthenticAMD", 0x19, 0x11, 1);
     assert_int_equal(events_find("data", &id, "cpu", &table, &err), MACHINE_OK);
     assert_string_equal(table.title, "AMD Zen 4");

@@ -143,7 +143,7 @@ static void test_connecting(void **state)
     fake_helper.hello_reason = CHARACTERIZE_REASON_VENDOR;
     assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
     assert_false(a.other_version);
-    assert_string_equal(a.refusal, "the processor is neither Intel's nor AMD's");
+    assert_string_equal(a.refusal, "the processor is from neither Intel nor AMD");
     fake_helper.hello_errno = 0;
     fake_helper.hello.registry ^= 1;
     assert_int_equal(helper_connect(&fake_helper_io, "/dev/made-up", &a), -1);
@@ -321,10 +321,10 @@ static void test_parts_and_names(void **state)
     assert_string_equal(named[3].name, "CORE_POWER.THROTTLE");
     fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x8f, 8);
     open_that();
-    expect_no_licenses("no license events are published for Sapphire Rapids");
+    expect_no_licenses("no license events have been published for Sapphire Rapids");
     fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 9);
     open_that();
-    expect_no_licenses("there is no table of events for GenuineIntel 06_55H-9");
+    expect_no_licenses("there is no event table for GenuineIntel 06_55H-9");
     assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
     assert_non_null(strstr(error.remedy, "--event 0x28:0x08"));
     assert_int_equal(machine.ops->named_events(&machine, 0x28, named, 8, &n, &error), MACHINE_CANNOT);
@@ -342,7 +342,7 @@ static void test_parts_and_names(void **state)
     const struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = &twelve_bits, .n_counters = 1, .max_samples = 200};
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "event 0x1c7:0x08 cannot be counted: only AMD's");
+    refused_with(MACHINE_CANNOT, "event 0x1c7:0x08 cannot be counted: only AMD processors");
     /* without counters a table is of no use */
     skylake_sp();
     fake_helper.try_errno = EOPNOTSUPP;
@@ -497,7 +497,7 @@ static void test_disturbed_repetitions(void **state)
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, 3);
     machine.ops->info(&machine, &info);
-    assert_non_null(strstr(info.notes, "1 NMIs and 0 SMIs came nevertheless in 2 repetitions"));
+    assert_non_null(strstr(info.notes, "1 NMIs and 0 SMIs hit 2 repetitions"));
     fake_helper.cut = CHARACTERIZE_CUT_TIME;
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
     refused_with(MACHINE_FAILED, "reached the 10 ms");
@@ -519,7 +519,7 @@ static void test_a_stolen_cpu(void **state)
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, before + 2);
     machine.ops->info(&machine, &info);
-    if (strstr(info.notes, "held the CPU in 1 of 2 repetitions, so that interrupts waited for up to 32.9 ms") == NULL)
+    if (strstr(info.notes, "held the CPU in 1 of 2 repetitions, delaying interrupts by up to 32.9 ms") == NULL)
         fail_msg("%s", info.notes);
     fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0101);
     assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);

@@ -57,8 +57,8 @@ static void check(const struct machine *m, const struct part *p, const unsigned 
         bool asked = level == at[0] || level == at[1] || (avx512 && level == at[2]);
         const char *says = !good    ? "levels 0, 1, 2 took"
                            : asked  ? NULL
-                           : avx512 ? "neither 256fma nor 512fma asks for it"
-                                    : "the CPU offers no AVX-512";
+                           : avx512 ? "neither 256fma nor 512fma requests it"
+                                    : "the CPU has no AVX-512";
         if (says == NULL ? why != NULL : why == NULL || strstr(why, says) == NULL || remedy == NULL) {
             fail_msg("%s, kernels at %u %u %u, level %u: \"%s\" instead of \"%s\"", p->name, at[0], at[1], at[2], level,
                      why != NULL ? why : "offered", says != NULL ? says : "offered");
@@ -67,7 +67,7 @@ static void check(const struct machine *m, const struct part *p, const unsigned 
     const char *why = m->ops->lacks(m, COUNTER_THROTTLE, NULL);
     if (good && at[1] > 0) {
         assert_true((why == NULL) == p->throttle);
-        assert_true(p->throttle || strstr(why, "this part has no event for throttled cycles") != NULL);
+        assert_true(p->throttle || strstr(why, "this processor has no event for throttled cycles") != NULL);
     }
 }
 

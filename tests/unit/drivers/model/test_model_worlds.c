@@ -455,7 +455,7 @@ static void wrong_surroundings_are_refused(void **state)
     } cases[] = {
         {"[sibling]\nshare = 1 # t\n", "share: 1 is out of range; 0 to 0.99"},
         {"[sibling]\nshare = 0.2 # t\n", "period_us: missing in section [sibling]"},
-        {"[wander]\nslow_sigma = 0.01 # t\n", "missing in section [wander]; slow_sigma and slow_us go together"},
+        {"[wander]\nslow_sigma = 0.01 # t\n", "missing in section [wander]; slow_sigma and slow_us are given together"},
         {"[wander]\nfast_us = 1000 # t\n", "fast_sigma: missing"},
         {"[limit]\nshare = 0.3 # t\nfactor = 0 # t\n", "factor: 0 is out of range"},
         {"[smi]\nrate_hz = 1 # t\nmin_us = 30 # t\nmax_us = 20 # t\n", "max_us: 20 is less than min_us, 30"},

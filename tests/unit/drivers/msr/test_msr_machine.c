@@ -127,8 +127,8 @@ static void test_survey(void **state)
     assert_true(s.volts);
     assert_int_equal(s.answered, 10);
     assert_int_equal(s.read_errno, 0);
-    assert_string_equal(s.found, "core voltage 0.880 V, base 2.1 GHz, APERF and MPERF, turbo 3.7 to 2.8 GHz without "
-                                 "AVX, 45 C, energy in steps of 61.0 uJ");
+    assert_string_equal(s.found, "core voltage 0.880 V, base 2.1 GHz, APERF and MPERF, non-AVX turbo 3.7 to 2.8 GHz, "
+                                 "45 C, energy in steps of 61.0 uJ");
     assert_string_equal(s.turbo, "1-2: 3.7, 3-4: 3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
     assert_string_equal(s.limits, "");
     /* limits: 19CH anywhere, 64FH where its layout is known */
@@ -274,7 +274,7 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     put_gold_6130(&r);
     m.ops->info(&m, &info);
     assert_string_equal(info.name, "msr");
-    assert_string_equal(info.source, "measured by a test; registers by /dev/cpu/N/msr");
+    assert_string_equal(info.source, "measured by a test; registers through /dev/cpu/N/msr");
     assert_string_equal(info.notes, "a note");
     assert_string_equal(info.cpu, "a CPU");
     assert_null(m.ops->lacks(&m, COUNTER_CYCLES, &remedy));
@@ -285,7 +285,7 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
     assert_int_equal(r.cpu, 5);
     m.ops->info(&m, &info);
-    assert_string_equal(info.notes, "a note; turbo limits without AVX, by active cores, GHz (1ADH): 1-2: 3.7, 3-4: "
+    assert_string_equal(info.notes, "a note; non-AVX turbo limits by active cores, GHz (1ADH): 1-2: 3.7, 3-4: "
                                     "3.5, 5-8: 3.4, 9-12: 3.1, 13-16: 2.8");
     for (size_t i = 0; i < r.n; i++) {
         uint64_t before = tsc_now();
@@ -315,7 +315,7 @@ static void test_registers_that_cannot_be_opened(void **state)
     struct machine_error err;
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_CANNOT);
     assert_int_equal(err.status, MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "/dev/cpu/5/msr is refused: no CAP_SYS_RAWIO"));
+    assert_non_null(strstr(err.text, "access to /dev/cpu/5/msr is denied: no CAP_SYS_RAWIO"));
     assert_int_equal(inner.finished, 1); /* nothing stays behind */
     inner.prepare_status = MACHINE_BAD_INPUT;
     assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_BAD_INPUT);

@@ -86,7 +86,7 @@ static void test_how_many_there_are(void **state)
     cpu_identify(&leaves, &id);
     assert_int_equal(id.general_counters, 0);
     counter_room_text(5, 4, text, sizeof text);
-    assert_string_equal(text, " (of 5 events; this logical CPU has 4 general counters)");
+    assert_string_equal(text, " (5 events; this logical CPU has 4 general-purpose counters)");
     counter_room_text(5, 0, text, sizeof text);
     assert_string_equal(text, "");
 }
@@ -135,9 +135,8 @@ static void test_perf(void **state)
         /* events that are asked for */
         struct machine_setup s = setup_of(five, 5);
         assert_int_equal(r.m.ops->prepare(&r.m, &s, &r.err), MACHINE_CANNOT);
-        assert_non_null(strstr(
-            r.err.text,
-            "no hardware counter is free for event 0x28:0x08 (of 5 events; this logical CPU has 4 general counters)"));
+        assert_non_null(strstr(r.err.text, "no hardware counter is free for event 0x28:0x08 (5 events; this logical "
+                                           "CPU has 4 general-purpose counters)"));
         expect(i, r.err.remedy);
         /* what the notes say where the license levels do without */
         static const struct counter_spec mixed[] = {
@@ -193,9 +192,8 @@ static void test_helper(void **state)
         expect(i, remedy);
         struct machine_setup s = setup_of(five, 5);
         assert_int_equal(m.ops->prepare(&m, &s, &err), MACHINE_CANNOT);
-        assert_non_null(strstr(
-            err.text,
-            "no hardware counter is free for event 0x28:0x08 (of 5 events; this logical CPU has 4 general counters)"));
+        assert_non_null(strstr(err.text, "no hardware counter is free for event 0x28:0x08 (5 events; this logical CPU "
+                                         "has 4 general-purpose counters)"));
         expect(i, err.remedy);
         static const struct counter_spec mixed[] = {
             {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x4028}};

@@ -62,7 +62,7 @@ static void test_parts_with_fewer_levels(void **state)
 {
     (void)state;
     static const int none[] = {-1, -1, -1};
-    static const char *const asks = "neither 256fma nor 512fma asks for it";
+    static const char *const asks = "neither 256fma nor 512fma requests it";
     for (unsigned fma256 = 0; fma256 < 3; fma256++) {
         for (unsigned fma512 = 0; fma512 < 3; fma512++) {
             struct perf_license_counts c = part_with(fma256, fma512);
@@ -70,7 +70,7 @@ static void test_parts_with_fewer_levels(void **state)
             for (unsigned level = 1; level < 3; level++)
                 expected[level] = level == fma256 || level == fma512 ? "" : asks;
             for (int i = 0; i < EVENTS_LICENSES && fma512 < fma256; i++)
-                expected[i] = "the test of the license events failed: with 512fma levels 0, 1, 2 took";
+                expected[i] = "the license-event test failed: with 512fma levels 0, 1, 2 took";
             judged_by(&c, none, expected);
             judged_by(&c, NULL, expected);
         }
@@ -156,15 +156,15 @@ static void test_what_was_not_counted(void **state)
     (void)state;
     struct perf_license_counts c = skylake_sp();
     c.level[FMA512][0] = COUNTER_MISSING;
-    judged(&c, "with 512fma not everything was counted", "512fma", "512fma");
+    judged(&c, "not everything was counted with 512fma", "512fma", "512fma");
     c = skylake_sp();
     c.cycles[SCALAR] = COUNTER_MISSING;
-    judged(&c, "with 64add not everything was counted", "64add", "64add");
+    judged(&c, "not everything was counted with 64add", "64add", "64add");
     c = skylake_sp();
     c.cycles[FMA256] = c.level[FMA256][1] = 3;
-    judged(&c, "256fma took no more than 3 cycles", "256fma", "256fma");
+    judged(&c, "256fma took at most 3 cycles", "256fma", "256fma");
     memset(&c.cycles, 0, sizeof c.cycles);
-    judged(&c, "64add took no more than 0 cycles", "64add", "64add");
+    judged(&c, "64add took at most 0 cycles", "64add", "64add");
 }
 
 static void test_throttling(void **state)
@@ -176,10 +176,10 @@ static void test_throttling(void **state)
     c.throttle[FMA512] = 0;
     judged(&c, "", "", "it counted nothing");
     c.throttle[FMA512] = COUNTER_MISSING;
-    judged(&c, "", "", "more cycles throttled");
+    judged(&c, "", "", "more throttled cycles");
     c = skylake_sp();
     c.throttle[FMA256] = c.cycles[FMA256] + 1;
-    judged(&c, "", "", "more cycles throttled");
+    judged(&c, "", "", "more throttled cycles");
     c = skylake_sp();
     c.has_throttle = false;
     judged(&c, "", "", "no event for throttled cycles");

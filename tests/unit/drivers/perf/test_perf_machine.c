@@ -154,7 +154,7 @@ static void test_licenses_without_avx512(void **state)
     open_machine(&r);
     expect_lack(&r, COUNTER_LVL0, "");
     expect_lack(&r, COUNTER_LVL1, "");
-    expect_lack(&r, COUNTER_LVL2, "the CPU offers no AVX-512");
+    expect_lack(&r, COUNTER_LVL2, "the CPU has no AVX-512");
     expect_lack(&r, COUNTER_THROTTLE, "");
     close_machine(&r);
 }
@@ -183,16 +183,16 @@ static void test_parts_without_license_events(void **state)
     set_up(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x8f, 8);
     open_machine(&r);
-    expect_no_licenses(&r, "no license events are published for Sapphire Rapids");
+    expect_no_licenses(&r, "no license events have been published for Sapphire Rapids");
     close_machine(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x55, 9);
     open_machine(&r);
-    expect_no_licenses(&r, "there is no table of events for GenuineIntel 06_55H-9");
+    expect_no_licenses(&r, "there is no event table for GenuineIntel 06_55H-9");
     close_machine(&r);
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x55, 4);
     r.leaves.structured.edx |= 1u << 24; /* AMX, says the hypervisor of a Skylake-SP */
     open_machine(&r);
-    expect_no_licenses(&r, "does not fit its features");
+    expect_no_licenses(&r, "does not match its features");
     close_machine(&r);
 }
 
@@ -233,7 +233,7 @@ static void test_selects_of_twelve_bits_are_amds(void **state)
         set_up(&r);
         open_machine(&r);
         refuses(&r, two, 2, name, "0x00 to 0xff");
-        refuses(&r, two, 2, "only AMD's processors have event selects above 0xff", "");
+        refuses(&r, two, 2, "only AMD processors have event selects above 0xff", "");
         close_machine(&r);
         set_up(&r);
         fake_pmu_identity(&r.leaves, "AuthenticAMD", 0x19, 0x11, 1);
@@ -313,7 +313,7 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     fake_pmu_identity(&r.leaves, "GenuineIntel", 6, 0x97, 2);
     r.leaves.structured.edx &= ~(1u << 24);
     open_machine(&r);
-    expect_no_licenses(&r, "no table of events for GenuineIntel 06_97H-2, efficiency cores");
+    expect_no_licenses(&r, "no event table for GenuineIntel 06_97H-2, efficiency cores");
     static const struct counter_spec two[2] = {{COUNTER_CYCLES, 0}, {COUNTER_EVENT, 0x00c0}};
     prepare(&r, two, 2);
     assert_non_null(fake_pmu_find(10ull << 32 | PERF_COUNT_HW_CPU_CYCLES));
@@ -324,14 +324,14 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     put(root, "bus/event_source/devices/cpu_core/cpus", "0-7999\\n");
     put(root, "bus/event_source/devices/cpu_atom/cpus", "8000\\n");
     open_machine(&r);
-    expect_no_licenses(&r, "no license events are published for Alder Lake");
+    expect_no_licenses(&r, "no license events have been published for Alder Lake");
     assert_int_equal(r.m.ops->find_event(&r.m, "UOPS_ISSUED.ANY", &code, &r.err), MACHINE_OK);
     assert_int_equal(code, 0x01ae);
     prepare(&r, two, 2);
     r.m.ops->finish(&r.m);
     put(root, "bus/event_source/devices/cpu_core/cpus", "8000\\n");
     put(root, "bus/event_source/devices/cpu_atom/cpus", "0-7999\\n");
-    refuses(&r, two, 2, "the names of events are those of cpu_core, but CPU", "give codes");
+    refuses(&r, two, 2, "the event names are those of cpu_core, but CPU", "give the code");
     close_machine(&r);
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     assert_int_equal(system(command), 0);
@@ -582,10 +582,10 @@ static void test_events_that_cannot_be_counted_are_refused(void **state)
     refuses(&r, five, 1, "cannot count event 0x28:0x01 on CPU", "do without it");
     fake_pmu.refuse = NULL;
     fake_pmu.rdpmc_allowed = false;
-    refuses(&r, cycles, 1, "does not let user space read it by RDPMC", "echo 1 > /sys/bus");
+    refuses(&r, cycles, 1, "user space may not read it by RDPMC", "echo 1 > /sys/bus");
     fake_pmu.rdpmc_allowed = true;
     fake_pmu.map_fails = true;
-    refuses(&r, cycles, 1, "the page of the counter for cycles cannot be mapped", "ulimit -l");
+    refuses(&r, cycles, 1, "the counter page for cycles cannot be mapped", "ulimit -l");
     fake_pmu.map_fails = false;
     assert_int_equal(r.m.ops->run(&r.m, &request, &rec, &r.err), MACHINE_FAILED);
     prepare(&r, cycles, 1);

@@ -164,7 +164,7 @@ static void counter_that_falls_without_a_range(void **state)
     struct energy e = in_root();
     read_now(&e, 0);
     put("class/powercap/intel-rapl:0/energy_uj", "10");
-    assert_contains(refused(&e, 0).text, "fell");
+    assert_contains(refused(&e, 0).text, "went back");
     /* not counted on from there as if nothing had been */
     assert_true(read_now(&e, 0).joules == 0);
 }
@@ -196,7 +196,7 @@ static void package_that_is_not_told(void **state)
     assert_contains(err.text, "several packages");
     put("devices/system/cpu/cpu7/topology/physical_package_id", "4");
     e = in_root();
-    assert_contains(refused(&e, 7).text, "no energy counter of the package of CPU 7");
+    assert_contains(refused(&e, 7).text, "no energy counter for the package of CPU 7");
 }
 
 /* Since Linux 5.10 energy_uj is for root. As root, give the rights away meanwhile. */
@@ -214,7 +214,7 @@ static void unreadable_file_has_a_remedy(void **state)
     struct machine_error err = refused(&e, 0);
     if (root_user)
         assert_int_equal(seteuid(0), 0);
-    assert_contains(err.text, "may only be read by root");
+    assert_contains(err.text, "is readable by root only");
     assert_contains(err.text, "intel-rapl:0/energy_uj");
     assert_contains(err.remedy, "chmod a+r");
 }
@@ -324,7 +324,7 @@ static void counter_is_waited_for(void **state)
     assert_true(fabs(e.total - 1 / 16384.0) < 1e-12);
     r.moves_every = 0;
     e.access.edge_us = 2000;
-    assert_contains(refused(&e, 2).text, "stands still");
+    assert_contains(refused(&e, 2).text, "does not advance");
 }
 
 /* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */

@@ -165,11 +165,11 @@ static void test_what_does_not(void **state)
     double joules;
     refused(likwid_found(load_none, why, sizeof why), why, "not there");
     refused(likwid_found(load_bad, why, sizeof why), why, "topology");
-    refused(likwid_found(load_leaving, why, sizeof why), why, "gave up (it left the program)");
-    refused(likwid_found(load_crashing, why, sizeof why), why, "gave up (it was ended by a signal)");
+    refused(likwid_found(load_leaving, why, sizeof why), why, "aborted (it exited)");
+    refused(likwid_found(load_crashing, why, sizeof why), why, "aborted (it was ended by a signal)");
     refused(likwid_get_frequency(load_good, 4, &min, &max, why, sizeof why), why, "cannot read the frequency limits");
     refused(likwid_get_frequency(load_good, 2, &min, &max, why, sizeof why), why, "cannot read the frequency limits");
-    refused(likwid_get_frequency(load_limited, 3, &min, &max, why, sizeof why), why, "no way to the frequency");
+    refused(likwid_get_frequency(load_limited, 3, &min, &max, why, sizeof why), why, "cannot access the frequency");
     refused(likwid_read_energy(load_limited, 3, 0, &steps, &joules, why, sizeof why), why, "knows no energy counters");
     refused(likwid_read_energy(load_good, 4, 0, &steps, &joules, why, sizeof why), why, "cannot reach the registers");
     frozen = true;

@@ -101,10 +101,10 @@ static void test_reasons(void **state)
     assert_string_equal(s.why, "this machine reads no registers");
     a.model = 0xff;
     ask(&a, true, &s);
-    assert_string_equal(s.why, "it is not known in which registers this processor states them");
+    assert_string_equal(s.why, "the registers that hold them are not known for this processor");
     a = (struct answers){.model = 0x55, .set = {{0x1ad, 0}, {0x1ae, 0}}};
     ask(&a, true, &s);
-    assert_string_equal(s.why, "the registers state none");
+    assert_string_equal(s.why, "the registers hold none");
 }
 
 static void test_speed_select_comes_first(void **state)

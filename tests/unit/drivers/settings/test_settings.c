@@ -206,7 +206,7 @@ static void test_turbo_by_register_touches_one_bit(void **state)
 static void test_turbo_that_cannot_be_switched(void **state)
 {
     struct tree *t = *state;
-    refuses(t, 0, 0, "turbo cannot be switched here");
+    refuses(t, 0, 0, "turbo cannot be switched on or off here");
     is(t, "state", "(not there)");
 }
 
@@ -239,7 +239,7 @@ static void test_fixed_frequency(void **state)
     assert_true(strstr(text, "policy0/scaling_min_freq") < strstr(text, "policy0/scaling_max_freq"));
     restore(s);
     has_limits(t, "1000000", "2800000");
-    refuses(t, -1, 3.8, "3.8 GHz cannot be set: cpufreq/policy0 offers 0.8 to 3.7 GHz");
+    refuses(t, -1, 3.8, "3.8 GHz cannot be set: cpufreq/policy0 allows 0.8 to 3.7 GHz");
     refuses(t, -1, 0.7, "0.8 to 3.7 GHz");
     has_limits(t, "1000000", "2800000");
     /* both at once */
@@ -382,7 +382,7 @@ static void change_by_likwid(struct tree *t)
     struct settings_wish wish = {-1, 2};
     struct settings *s;
     struct machine_error err;
-    expect_error(t, wish, "may not be written, and no likwid in this test", "likwid", 1);
+    expect_error(t, wish, "is not writable, and no likwid in this test", "likwid", 1);
     t->roots.likwid = load_powerless;
     expect_error(t, wish, "the frequency limits of CPU 0 (liblikwid) cannot be set", "root", 2);
     t->roots.likwid = load_daemon;
@@ -455,7 +455,7 @@ static void test_what_a_killed_run_has_left_is_put_back(void **state)
     has_limits(t, "2000000", "2000000");
     is(t, CPU "intel_pstate/no_turbo", "1");
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
-    snprintf(expected, sizeof expected, "put back 5 settings that a killed run (process %d) had changed", (int)child);
+    snprintf(expected, sizeof expected, "restored 5 settings that a killed run (process %d) had changed", (int)child);
     assert_string_equal(told, expected);
     has_limits(t, "1000000", "2800000");
     is(t, CPU "intel_pstate/no_turbo", "0");
@@ -479,7 +479,7 @@ static void test_a_run_that_lives_is_left_alone(void **state)
     put_policies(t);
     put(t, CPU "intel_pstate/no_turbo", "0");
     pid_t child = run_and(t, false, &end);
-    snprintf(expected, sizeof expected, "another run (process %d) has changed settings", (int)child);
+    snprintf(expected, sizeof expected, "another run (process %d) has changed this machine's settings", (int)child);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     assert_non_null(strstr(told, expected));
     assert_true(lives);
@@ -503,14 +503,14 @@ static void test_files_that_are_not_to_be_believed(void **state)
     snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/elsewhere 0 1\\nend", t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "not this program's"));
+    assert_non_null(strstr(err.text, "not written by this program"));
     is(t, "elsewhere", "mine");
     snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "../../../elsewhere 0 1\\nend",
              t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     is(t, "elsewhere", "mine");
-    refuses(t, 0, 0, "it holds something else");
+    refuses(t, 0, 0, "it contains something else");
     is(t, CPU "intel_pstate/no_turbo", "0");
     put(t, "state", "something else altogether");
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
@@ -563,9 +563,9 @@ static void test_no_place_to_write_it_down(void **state)
     put(t, CPU "intel_pstate/no_turbo", "0");
     snprintf(nowhere, sizeof nowhere, "%s/none/state", t->root);
     t->roots.state = nowhere;
-    refuses(t, 0, 0, "could not be written down in ");
+    refuses(t, 0, 0, "could not be recorded in ");
     t->roots.state = "/dev/full";
-    refuses(t, 0, 0, "could not be written down in /dev/full");
+    refuses(t, 0, 0, "could not be recorded in /dev/full");
     t->roots.state = t->state;
     is(t, CPU "intel_pstate/no_turbo", "0");
 }

@@ -324,7 +324,7 @@ static void test_setups_that_cannot_be(void **state)
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "does not exist");
     s = setup_of(1);
     s.active_cores = CPU_LIMIT;
-    refuses_setup(m, &s, MACHINE_BAD_INPUT, "active cores wanted");
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "active cores requested");
     s = setup_of(1e-3);
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "sample period");
     s = setup_of(NAN);
@@ -334,7 +334,7 @@ static void test_setups_that_cannot_be(void **state)
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "0 samples");
     s = setup_of(1);
     s.fixed_ghz = 2;
-    refuses_setup(m, &s, MACHINE_CANNOT, "no frequency can be fixed");
+    refuses_setup(m, &s, MACHINE_CANNOT, "cannot fix a frequency");
 }
 
 static void refuses_run(struct machine *m, const struct run_request *r, int status, const char *text)
@@ -356,7 +356,7 @@ static void test_requests_that_cannot_be(void **state)
     struct machine_setup setup = setup_of(1);
     refuses_run(m, &r, MACHINE_FAILED, "not prepared");
     prepare(m, &setup);
-    refuses_run(m, &r, MACHINE_BAD_INPUT, "must follow one another");
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "must be consecutive");
     r.n_segments = 0;
     refuses_run(m, &r, MACHINE_BAD_INPUT, "0 segments");
     r.n_segments = 1;

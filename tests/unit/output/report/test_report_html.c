@@ -16,13 +16,15 @@
 #include "output/plot/gnuplot.h"
 #include "output/report/html.h"
 #include "output/report/report_html.h"
-#include "output/report/report_parts.h"
+#include "output/report/report_table.h"
 #include "output/report/svg_inline.h"
 #include "output/plot/table_plot.h"
 #include "tables/table/tables.h"
 #include "tests/support/sample_tables.h"
 
 enum { PARTS_MAX = 16, DEPTH_MAX = 64, IDS_MAX = 20000 };
+
+static struct report_words words;
 
 /* A report of the sample tables. */
 struct example {
@@ -71,7 +73,9 @@ static char *page_of(const struct example *e)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(report_html(out, &e->head, e->parts, e->n), 0);
+    char why[300];
+    if (report_html(out, &words, &e->head, e->parts, e->n, why, sizeof why) != 0)
+        fail_msg("%s", why);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -375,7 +379,7 @@ static char *table_text_of(const struct table *t)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    report_table(out, t, "Caption", "id", NULL);
+    report_table(out, &words, t, "Caption", "id", NULL);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -420,14 +424,14 @@ static void sources_that_are_cited_are_listed(void **state)
 {
     struct example e;
     (void)state;
-    assert_true(report_cites("as in (G 3.2.2)", 'G'));
-    assert_true(report_cites("G 3", 'G'));
-    assert_true(report_cites("(G 3.2.3, K).", 'K'));
-    assert_false(report_cites("2.1 GHz", 'G'));
-    assert_false(report_cites("AVG 3", 'G'));
-    assert_false(report_cites("G is", 'G'));
-    assert_false(report_cites("", 'G'));
-    assert_false(report_cites(NULL, 'G'));
+    assert_true(report_words_cites("as in (G 3.2.2)", 'G'));
+    assert_true(report_words_cites("G 3", 'G'));
+    assert_true(report_words_cites("(G 3.2.3, K).", 'K'));
+    assert_false(report_words_cites("2.1 GHz", 'G'));
+    assert_false(report_words_cites("AVG 3", 'G'));
+    assert_false(report_words_cites("G is", 'G'));
+    assert_false(report_words_cites("", 'G'));
+    assert_false(report_words_cites(NULL, 'G'));
     make(&e, 2, 1, false);
     char *page = page_of(&e);
     assert_non_null(strstr(page, "<dt>G</dt><dd>M. Gottschlag"));
@@ -478,9 +482,65 @@ static void pictures_are_fitted_into_the_page(void **state)
     }
 }
 
+/* Each of the files that the page is made of: without it one line says which, and where it should be. */
+static void what_is_not_there_is_named(void **state)
+{
+    static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "words.json"};
+    char folder[] = "/tmp/report-XXXXXX", command[400], why[600];
+    struct report_words w;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(command, sizeof command, "rm -rf %s/* && cp -r data/report %s && rm %s/report/%s", folder, folder,
+                 folder, files[i]);
+        assert_int_equal(system(command), 0);
+        setenv("CHARACTERIZE_DATA", folder, 1);
+        assert_int_equal(report_words_read(&w, why, sizeof why), -1);
+        setenv("CHARACTERIZE_DATA", "data", 1);
+        char name[40];
+        snprintf(name, sizeof name, "`%.*s`", (int)strcspn(files[i], "."), files[i]);
+        if (!strstr(why, name) || !strstr(why, folder) || !strstr(why, "CHARACTERIZE_DATA"))
+            fail_msg("%s: %s", files[i], why);
+    }
+    static const char *const broken[][2] = {
+        {"{", "words.json"}, {"[]", "no `columns`"}, {"{\"columns\": 1}", "no `columns`"}};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        snprintf(command, sizeof command, "rm -rf %s/* && cp -r data/report %s && echo '%s' >%s/report/words.json",
+                 folder, folder, broken[i][0], folder);
+        assert_int_equal(system(command), 0);
+        setenv("CHARACTERIZE_DATA", folder, 1);
+        assert_int_equal(report_words_read(&w, why, sizeof why), -1);
+        setenv("CHARACTERIZE_DATA", "data", 1);
+        if (!strstr(why, broken[i][1]))
+            fail_msg("%s: %s", broken[i][0], why);
+    }
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* A style sheet that names other colours for the series than the plots have would not recolour them. */
+static void colours_of_plots_are_those_of_the_style(void **state)
+{
+    (void)state;
+    for (size_t i = PLOT_SERIES; i < PLOT_N_COLOURS; i++) {
+        char line[60];
+        snprintf(line, sizeof line, "%s: %s;", svg_plot_colours[i].variable, svg_plot_colours[i].plain);
+        if (!strstr(words.style, line))
+            fail_msg("%s", line);
+    }
+}
+
 int main(void)
 {
+    char why[300];
+    setenv("CHARACTERIZE_DATA", "data", 1);
+    if (report_words_read(&words, why, sizeof why) != 0) {
+        puts(why);
+        return 1;
+    }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_there_is_named),
+        cmocka_unit_test(colours_of_plots_are_those_of_the_style),
         cmocka_unit_test(the_page_is_well_formed_and_alone),
         cmocka_unit_test(nasty_texts_do_no_harm),
         cmocka_unit_test(every_missing_reason_is_told_once),

@@ -168,7 +168,7 @@ static void values_come_back(void **state)
                           .agreeing_runs = 98};
     double levels[] = {2.8, 1.9};
     struct estimate level_limits[] = {{2.8, 2.7997, 2.8003}, {1.9, 1.89, NAN}};
-    struct discarded_run discarded = {17, "interrupted at 41 us for 2900 us"};
+    struct discarded_run discarded = {17, "interrupted: 2900 us at 41 us"};
     char text[] = "a warning", from[] = "128fma";
     char *warnings[] = {text};
     struct phases p = {.from = from,
@@ -213,7 +213,7 @@ static void values_come_back(void **state)
     json_t *gone = json_array_get(json_object_get(root, "discarded"), 0);
     ASSERT_KEYS(gone, "run", "why");
     assert_int_equal(json_integer_value(json_object_get(gone, "run")), 17);
-    assert_string_equal(json_string_value(json_object_get(gone, "why")), "interrupted at 41 us for 2900 us");
+    assert_string_equal(json_string_value(json_object_get(gone, "why")), "interrupted: 2900 us at 41 us");
     assert_string_equal(json_string_value(json_array_get(json_object_get(root, "warnings"), 0)), "a warning");
     assert_true(real_of(json_object_get(root, "detectable"), "halt_us") == 1.5);
     json_decref(root);

@@ -204,6 +204,44 @@ static void parts_are_joined(void **state)
     table_free(&other);
 }
 
+/* What is concluded from rows must not depend on whether they were measured or read back. */
+static void a_table_holds_what_its_file_holds(void **state)
+{
+    (void)state;
+    struct table t, back;
+    char why[200] = "";
+    table_init(&t, "frequency", columns, N_COLUMNS);
+    table_add_row(&t);
+    table_put_text(&t, "kernel", "a\tb\x1b[2J");
+    table_put_number(&t, "active_cores", 2);
+    table_put_limits(&t, "freq_ghz", 10.0 / 3, 1.00000000049, -0.0);
+    table_set_number(&t, 0, "n", 123456789012);
+    assert_true(table_number(&t, 0, "freq_ghz") == 3.33333333);
+    assert_true(table_number(&t, 0, "freq_ghz_lo") == 1);
+    assert_false(signbit(table_number(&t, 0, "freq_ghz_hi")));
+    assert_true(table_number(&t, 0, "n") == 123456789012);
+    assert_string_equal(table_text(&t, 0, "kernel"), "a b?[2J");
+    char *json = table_to_json(&t);
+    assert_non_null(json);
+    assert_int_equal(table_from_json(json, strlen(json), "t", &back, why, sizeof why), 0);
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        assert_true(table_number(&t, 0, columns[i].name) == table_number(&back, 0, columns[i].name) ||
+                    columns[i].type == TABLE_TEXT);
+    assert_string_equal(table_text(&back, 0, "kernel"), "a b?[2J");
+    assert_true(table_in_range(&t, why, sizeof why));
+    table_set_number(&t, 0, "freq_ghz", -3);
+    assert_false(table_in_range(&t, why, sizeof why));
+    assert_non_null(strstr(why, "row 1: freq_ghz '-3' is outside its range"));
+    table_set_number(&t, 0, "freq_ghz", 3);
+    table_add_missing(&t, "why");
+    table_put_number(&t, "active_cores", 0.5);
+    assert_false(table_in_range(&t, why, sizeof why));
+    assert_non_null(strstr(why, "missing entry 1: active_cores"));
+    free(json);
+    table_free(&t);
+    table_free(&back);
+}
+
 static void broken_files_are_refused(void **state)
 {
     const struct {
@@ -354,6 +392,7 @@ int main(void)
         cmocka_unit_test(csv_quotes_and_leaves_empty),
         cmocka_unit_test(the_screen_says_what_is_modelled_and_missing),
         cmocka_unit_test(parts_are_joined),
+        cmocka_unit_test(a_table_holds_what_its_file_holds),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(random_tables_come_back),

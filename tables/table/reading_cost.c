@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/reading_cost.h"
+#include "tables/table/reading_cost.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a reading takes from the code that is measured. */
-#ifndef CHARACTERIZE_PROBE_READING_COST_H
-#define CHARACTERIZE_PROBE_READING_COST_H
+#ifndef CHARACTERIZE_TABLES_READING_COST_H
+#define CHARACTERIZE_TABLES_READING_COST_H
 
 #include "drivers/machine.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "probes/reading_cost.h"
+#include "tables/table/reading_cost.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_model.h"
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/report/report_contents.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/plot/table_plot.h"
+
+enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 24, NOTE_SIZE = 700, COMMAND_SIZE = 2000 };
+
+/* What a part needs while the page is written. */
+struct part_texts {
+    char *findings, *svg;
+    char why[WHY_SIZE], csv[NAME_SIZE], json[NAME_SIZE], text[NAME_SIZE], plot[NAME_SIZE];
+};
+
+struct report_contents {
+    struct report_head head;
+    size_t n;
+    struct report_part parts[REPORT_PARTS_MAX];
+    struct part_texts texts[REPORT_PARTS_MAX];
+    const char *notes[NOTES_MAX];
+    char note_text[NOTES_MAX][NOTE_SIZE];
+    char command[COMMAND_SIZE];
+};
+
+char *report_contents_findings(const struct table_kind *k, const struct table *t)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = k->findings && t->n_rows > 0 ? open_memstream(&text, &size) : NULL;
+    if (!out)
+        return NULL;
+    k->findings(out, t);
+    if (fclose(out) != 0 || size == 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void add_note(struct report_contents *c, const char *note, size_t length)
+{
+    for (size_t i = 0; i < c->head.n_notes; i++)
+        if (strlen(c->notes[i]) == length && strncmp(c->notes[i], note, length) == 0)
+            return;
+    if (c->head.n_notes < NOTES_MAX && length > 0) {
+        char *text = c->note_text[c->head.n_notes];
+        snprintf(text, NOTE_SIZE, "%.*s", (int)length, note);
+        c->notes[c->head.n_notes++] = text;
+    }
+}
+
+/* Clause by clause, each once: the tables' notes have most of them in common. */
+static void add_notes(struct report_contents *c, const char *notes)
+{
+    while (notes && *notes) {
+        const char *end = strstr(notes, "; ");
+        add_note(c, notes, end ? (size_t)(end - notes) : strlen(notes));
+        notes = end ? end + 2 : NULL;
+    }
+}
+
+struct report_contents *report_contents_new(const struct table *tables, size_t n, const char *const *failures,
+                                            const char *command)
+{
+    static const char *const files[] = {"run.json"};
+    struct report_contents *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    snprintf(c->command, sizeof c->command, "%s", command ? command : "");
+    c->head = (struct report_head){.cpu = table_meta(&tables[0], "cpu"),
+                                   .machine = table_meta(&tables[0], "machine"),
+                                   .source = table_meta(&tables[0], "source"),
+                                   .modelled = table_modelled(&tables[0]),
+                                   .date = table_meta(&tables[0], "date"),
+                                   .version = table_meta(&tables[0], "version"),
+                                   .seed = table_setting(&tables[0], "seed"),
+                                   .command = c->command,
+                                   .notes = c->notes,
+                                   .files = files,
+                                   .n_files = 1,
+                                   .incomplete = failures[0] != NULL};
+    for (size_t i = 0; failures[i]; i++)
+        add_note(c, failures[i], strlen(failures[i]));
+    for (size_t i = 0; i < n; i++) {
+        add_notes(c, table_meta(&tables[i], "notes"));
+        add_notes(c, table_setting(&tables[i], "settings"));
+    }
+    return c;
+}
+
+const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
+                                              const struct table *t)
+{
+    if (c->n == REPORT_PARTS_MAX)
+        return NULL;
+    struct part_texts *x = &c->texts[c->n];
+    struct report_part *part = &c->parts[c->n++];
+    x->findings = report_contents_findings(k, t);
+    x->svg = table_plot_svg(t, k->title, x->why, sizeof x->why);
+    snprintf(x->csv, sizeof x->csv, "tables/%.40s.csv", k->name);
+    snprintf(x->json, sizeof x->json, "tables/%.40s.json", k->name);
+    snprintf(x->text, sizeof x->text, "tables/%.40s.txt", k->name);
+    snprintf(x->plot, sizeof x->plot, "plots/%.40s.svg", k->name);
+    *part = (struct report_part){.table = t,
+                                 .title = k->title,
+                                 .findings = x->findings,
+                                 .svg = x->svg,
+                                 .svg_why = x->svg ? NULL : x->why,
+                                 .files = {x->csv, x->json, x->text, x->svg ? x->plot : NULL}};
+    return part;
+}
+
+const struct report_head *report_contents_head(const struct report_contents *c)
+{
+    return &c->head;
+}
+
+const struct report_part *report_contents_parts(const struct report_contents *c, size_t *n)
+{
+    *n = c->n;
+    return c->parts;
+}
+
+void report_contents_free(struct report_contents *c)
+{
+    for (size_t i = 0; c && i < c->n; i++) {
+        free(c->texts[i].findings);
+        free(c->texts[i].svg);
+    }
+    free(c);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From finished tables to what the report prints: the head from their metadata, a part of each with its picture. */
+#ifndef CHARACTERIZE_REPORT_CONTENTS_H
+#define CHARACTERIZE_REPORT_CONTENTS_H
+
+#include "output/report/report.h"
+#include "tables/table/tables.h"
+
+struct report_contents;
+
+/* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
+char *report_contents_findings(const struct table_kind *k, const struct table *t);
+
+/*
+ * The head of a report of n tables (n > 0), which must outlive it. `failures`: tables that could not be measured, a
+ * sentence each, NULL ends them. `command`: what measures this again; may be NULL. NULL: out of memory.
+ */
+struct report_contents *report_contents_new(const struct table *tables, size_t n, const char *const *failures,
+                                            const char *command);
+/* One more table; draws its plot. Returns its part, or NULL: there are REPORT_PARTS_MAX. */
+const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
+                                              const struct table *t);
+const struct report_head *report_contents_head(const struct report_contents *c);
+const struct report_part *report_contents_parts(const struct report_contents *c, size_t *n);
+void report_contents_free(struct report_contents *c);
+
+#endif
