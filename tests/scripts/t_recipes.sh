@@ -8,7 +8,7 @@
 
 make=${MAKE:-make}
 build=${BUILD:-build}
-recipes="kernel machine table model events"
+recipes="kernel machine model events"
 unset CHARACTERIZE_DATA
 
 if ! command -v patch >/dev/null 2>&1; then
