@@ -190,6 +190,7 @@ C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 ## debug          the same program and libraries in build-debug/, without optimization
 debug:
 	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all
+	ln -sfn ../data build-debug/data
 
 ## format         every C file in the dialect of .clang-format (clang-format 14; CLANG_FORMAT=PROGRAM)
 format:
