@@ -101,7 +101,7 @@ $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/lib
 ## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
 
-## test           unit and command-line tests, and the scripts'
+## test           unit tests, the command line, the scripts around the build
 # The tests run what is built in BUILD and OUT.
 test: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
@@ -175,7 +175,7 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
-ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis output/text))
+ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis))
 
 $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h trace/*.h analysis/*/*.h) Makefile
 	@mkdir -p $(@D)

@@ -8,7 +8,7 @@
 #include "util/atomic_file.h"
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 #include "cli/messages.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what plot_script.c keeps to. */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/frequency_levels.h"
-
 #define NONE "none: "
 #define NO_STEPS "no steps" /* with which the setting `steps` begins where the frequency floats */
 #define NOTED "frequency_levels"
@@ -37,9 +35,20 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
     return fabs(a->value - b->value) <= hypot((a->hi - a->lo) / 2, (b->hi - b->lo) / 2) + slack;
 }
 
+static double limit_or_zero(double x)
+{
+    return isnan(x) ? 0 : x;
+}
+
+bool estimates_frequency_same(double a, double a_half, double b, double b_half)
+{
+    double noise = hypot(limit_or_zero(a_half), limit_or_zero(b_half));
+    return fabs(a - b) <= fmax(FREQUENCY_SAME * fmax(a, b), noise);
+}
+
 bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b)
 {
-    return frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
+    return estimates_frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
 }
 
 /* Without a minus before what is 0 as it is shown. */

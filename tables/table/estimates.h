@@ -3,8 +3,8 @@
  * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
  * are levels at all. Findings and exports tell nothing that does not pass these. Pure.
  */
-#ifndef CHARACTERIZE_SUPPORT_H
-#define CHARACTERIZE_SUPPORT_H
+#ifndef CHARACTERIZE_ESTIMATES_H
+#define CHARACTERIZE_ESTIMATES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,13 @@ bool estimates_above(const struct estimate *a, const struct estimate *b);
 /* Whether they differ by no more than both half widths together (in quadrature) and `slack`. False where one of them
  * is not known. */
 bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack);
-/* Two frequencies (GHz): the same within their limits, or within FREQUENCY_SAME. */
+/*
+ * Two frequencies are the same that differ by at most this, relative, or by less than their 95 % limits. The smallest
+ * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
+ */
+#define FREQUENCY_SAME 0.0045
+/* Whether two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
+bool estimates_frequency_same(double a, double a_half, double b, double b_half);
 bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b);
 /* "42.7 [42.5, 42.9]"; without limits the value alone, "-" without a value; no -0.0. Returns `out`. */
 enum { ESTIMATE_TEXT_MAX = 80 };

@@ -8,7 +8,7 @@
 
 make=${MAKE:-make}
 build=${BUILD:-build}
-recipes="kernel machine model events"
+recipes="kernel machine table model events"
 unset CHARACTERIZE_DATA
 
 if ! command -v patch >/dev/null 2>&1; then
@@ -47,7 +47,7 @@ export CCACHE_BASEDIR
 cc=${CC:-cc}
 ! command -v ccache >/dev/null 2>&1 || case $cc in ccache*) ;; *) cc="ccache $cc" ;; esac
 tests="kernels/test_kernels kernels/test_kernel_lanes kernels/test_kernel_disasm drivers/test_choices
-    drivers/events/test_events drivers/model/test_model_parse"
+    drivers/events/test_events drivers/model/test_model_parse tables/ipc/test_ipc_table"
 # shellcheck disable=SC2046,SC2086 # names without blanks
 $make -s --no-print-directory -j"$(nproc)" CC="$cc" BUILD=build OUT=. all $(printf 'build/tests/unit/%s ' $tests) \
     >"$tmp/out" 2>&1
@@ -86,6 +86,19 @@ if grep -q '^steal  *yes ' "$tmp/out"; then
 else
     skip "... and measures" "$(grep '^steal' "$tmp/out")"
 fi
+
+run --list tables
+check "table: it is listed" "$tmp/out" grep -q '^ipc  *instructions' "$tmp/out"
+run --table ipc --machine model:core-i7-6700hq --quiet --csv - --json "$tmp/ipc.json"
+check "... measured, as CSV" "$tmp/out" grep -q '^256fma,1\.99' "$tmp/out"
+check "... and as JSON" "$tmp/out" grep -q '"characterize-table/1"' "$tmp/ipc.json"
+run --all --brief --machine model:core-i7-6700hq --output "$tmp/all" --quiet
+check "... measured by --all" "$tmp/out" [ -s "$tmp/all/tables/ipc.json" ]
+check "... with its finding" "$tmp/out" grep -q '^Most instructions per cycle: 64add, 4.00' "$tmp/out"
+check "... and in the report, with its picture" "$tmp/out" \
+    sh -c 'grep -q "Instructions per cycle of each kernel" "$1/report.html" && [ -s "$1/plots/ipc.svg" ]' sh "$tmp/all"
+run --export header "$tmp/avx.h" --input "$tmp/all"
+check "... and the export works beside it" "$tmp/out" [ "$status,$(grep -c AVX "$tmp/avx.h" | grep -c '[1-9]')" = 0,1 ]
 
 run --list machines
 check "model: it is listed" "$tmp/out" grep -q '^model:xeon-gold-6140 ' "$tmp/out"

@@ -21,7 +21,7 @@
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 static const double steps[] = {1, 10, 25};
 enum { STEPS = sizeof steps / sizeof *steps };

@@ -18,7 +18,7 @@
 #include "analysis/phases/phases_find.h"
 #include "output/plot/plot.h"
 #include "output/plot/plot_series.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"

@@ -11,8 +11,8 @@
  * must be sharp: visible within a few samples, not only as the difference of long means, so that a drift is no step.
  * Cost: O(n) time, 16 bytes a sample while it runs.
  */
-#ifndef CHARACTERIZE_SEGMENT_H
-#define CHARACTERIZE_SEGMENT_H
+#ifndef CHARACTERIZE_CHANGE_POINTS_H
+#define CHARACTERIZE_CHANGE_POINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct cut {
     double z;      /* effect over its standard error */
 };
 
-struct segment_rule {
+struct change_rule {
     bool logarithm;     /* of the values */
     double min_effect;  /* smaller steps do not matter */
     double min_z;       /* less significant steps are not believed */
@@ -37,10 +37,10 @@ struct segment_rule {
  * Finds the cuts of value[first..last) (NaN = missing; `skip`, may be NULL, marks samples to leave out). *cuts is
  * allocated; *sigma receives the noise of one sample. Returns the number of cuts, or SIZE_MAX when out of memory.
  */
-size_t segment_channel(const float *value, const uint8_t *skip, size_t first, size_t last,
-                       const struct segment_rule *rule, struct cut **cuts, double *sigma);
+size_t change_points_find(const float *value, const uint8_t *skip, size_t first, size_t last,
+                          const struct change_rule *rule, struct cut **cuts, double *sigma);
 
 /* The standard deviation of the noise of one sample, from differences of neighbours; 0 if there are too few. */
-double segment_neighbour_noise(const float *value, size_t n, bool logarithm);
+double change_points_noise(const float *value, size_t n, bool logarithm);
 
 #endif

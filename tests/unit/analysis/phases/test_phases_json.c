@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output/text/phases_json.c: the phases file has the keys of doc/formats.md, null for what was not measured, and
+/* analysis/phases/phases_json.c: the phases file has the keys of doc/formats.md, null for what was not measured, and
  * numbers that come back as they went in. */
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <jansson.h>
 
 #include "analysis/phases/phases.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 static const struct estimate none = {NAN, NAN, NAN};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/phases/segment.c: change points of one channel, exact where nothing is random, counted where something is.
+/* analysis/phases/change_points.c: change points of one channel, exact where nothing is random, counted where something is.
  * */
 #include <math.h>
 #include <setjmp.h>
@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 #include "tests/support/random_numbers.h"
 
 enum { MOST = 4000 };
 
-static const struct segment_rule plain = {.logarithm = false, .min_effect = 0.05, .min_z = 6, .min_length = 3};
+static const struct change_rule plain = {.logarithm = false, .min_effect = 0.05, .min_z = 6, .min_length = 3};
 
 /* Fills x[from..to) with a value and normal noise. */
 static void fill(struct rng *r, float *x, size_t from, size_t to, double value, double sigma)
@@ -26,16 +26,16 @@ static void fill(struct rng *r, float *x, size_t from, size_t to, double value, 
         x[i] = (float)(value + (sigma > 0 ? sigma * rng_normal(r) : 0));
 }
 
-static size_t cuts_of(const float *x, size_t n, const struct segment_rule *rule, struct cut **cuts)
+static size_t cuts_of(const float *x, size_t n, const struct change_rule *rule, struct cut **cuts)
 {
     double sigma = NAN;
-    size_t found = segment_channel(x, NULL, 0, n, rule, cuts, &sigma);
+    size_t found = change_points_find(x, NULL, 0, n, rule, cuts, &sigma);
     assert_true(found != SIZE_MAX);
     assert_true(sigma >= 0);
     return found;
 }
 
-static void expect(const float *x, size_t n, const struct segment_rule *rule, const size_t *at, size_t expected)
+static void expect(const float *x, size_t n, const struct change_rule *rule, const size_t *at, size_t expected)
 {
     struct cut *cut;
     size_t found = cuts_of(x, n, rule, &cut);
@@ -67,7 +67,7 @@ static void steps_without_noise(void **state)
 static void steps_of_a_logarithm(void **state)
 {
     (void)state;
-    const struct segment_rule rule = {.logarithm = true, .min_effect = 0.01, .min_z = 6, .min_length = 3};
+    const struct change_rule rule = {.logarithm = true, .min_effect = 0.01, .min_z = 6, .min_length = 3};
     float x[60];
     struct cut *cut;
     fill(NULL, x, 0, 30, 3.2, 0);
@@ -95,7 +95,7 @@ static void a_part_of_the_series(void **state)
         x[i] = i % 2 ? 100.0f : -100.0f;
         skip[i] = 1;
     }
-    assert_int_equal(segment_channel(x, skip, 50, 150, &plain, &cut, &sigma), 1);
+    assert_int_equal(change_points_find(x, skip, 50, 150, &plain, &cut, &sigma), 1);
     assert_int_equal(cut[0].at, 95); /* the first sample of the new state that is left in */
     assert_true(fabs(cut[0].effect - 1) < 1e-6);
     free(cut);
@@ -104,7 +104,7 @@ static void a_part_of_the_series(void **state)
 static void too_small_or_too_short(void **state)
 {
     (void)state;
-    struct segment_rule rule = plain;
+    struct change_rule rule = plain;
     float x[100];
     fill(NULL, x, 0, 50, 1, 0);
     fill(NULL, x, 50, 100, 1.04, 0);
@@ -158,7 +158,7 @@ static void noise_is_no_step(void **state)
     rng_init(&r, 2, 2);
     for (int k = 0; k < SETS; k++) {
         float x[400];
-        struct segment_rule rule = {.logarithm = rng_chance(&r, 0.5), .min_effect = 0.002, .min_z = 6, .min_length = 3};
+        struct change_rule rule = {.logarithm = rng_chance(&r, 0.5), .min_effect = 0.002, .min_z = 6, .min_length = 3};
         size_t n = (size_t)rng_int(&r, 20, 400);
         double sigma = rng_log(&r, 1e-4, 0.06);
         bool heavy = rng_chance(&r, 0.3);
@@ -214,7 +214,7 @@ static void small_steps_of_long_states(void **state)
     (void)state;
     struct rng r;
     size_t missed = 0;
-    const struct segment_rule rule = {.logarithm = true, .min_effect = 0.004, .min_z = 6, .min_length = 3};
+    const struct change_rule rule = {.logarithm = true, .min_effect = 0.004, .min_z = 6, .min_length = 3};
     rng_init(&r, 4, 2);
     for (int k = 0; k < 500; k++) {
         float x[MOST];
@@ -236,7 +236,7 @@ static void drift_is_no_step(void **state)
     (void)state;
     struct rng r;
     rng_init(&r, 5, 2);
-    const struct segment_rule rule = {.logarithm = true, .min_effect = 0.002, .min_z = 6, .min_length = 3};
+    const struct change_rule rule = {.logarithm = true, .min_effect = 0.002, .min_z = 6, .min_length = 3};
     for (int k = 0; k < 500; k++) {
         float x[1000];
         double sigma = rng_log(&r, 2e-4, 0.002), drift = rng_range(&r, -0.003, 0.003);
@@ -264,13 +264,13 @@ static void noise_of_neighbours(void **state)
             x[i] += 1;
         for (size_t i = 5; i < n; i += 17)
             x[i] = NAN;
-        double sigma = segment_neighbour_noise(x, n, false), relative = segment_neighbour_noise(x, n / 2, true);
+        double sigma = change_points_noise(x, n, false), relative = change_points_noise(x, n / 2, true);
         double slack = 0.02 + 3 / sqrt((double)n);
         if (fabs(sigma / 0.01 - 1) > slack || fabs(relative / 0.005 - 1) > 1.5 * slack)
             fail_msg("%zu samples: %.5f and %.5f instead of 0.01 and 0.005", n, sigma, relative);
     }
-    assert_true(segment_neighbour_noise(x, 0, false) == 0);
-    assert_true(segment_neighbour_noise(x, 1, false) == 0);
+    assert_true(change_points_noise(x, 0, false) == 0);
+    assert_true(change_points_noise(x, 1, false) == 0);
     free(x);
 }
 
@@ -340,7 +340,7 @@ static void what_sticks_out_is_known_by_sorting(void **state)
                 x[i] += (float)(0.5 * rng_normal(&r));
         struct cut *cut;
         double sigma;
-        size_t found = segment_channel(x, NULL, 0, n, &plain, &cut, &sigma);
+        size_t found = change_points_find(x, NULL, 0, n, &plain, &cut, &sigma);
         assert_true(found != SIZE_MAX && sigma > plain.min_effect / 50);
         size_t m = keep_by_sorting(x, n, fmax(5 * sigma, 0.5 * plain.min_effect), kept);
         dropped += n - m;

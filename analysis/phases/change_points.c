@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static double difference_noise(const float *y, size_t n, size_t lag)
         equal += d[i] <= 0;
     /*
      * Values that come in a few steps are often equal to their neighbours, and the median says little. The mean does:
-     * that of normal differences is 2 sigma / sqrt(pi), and without the largest three of a hundred (wild samples and
+     * that of normal differences is 2 sigma / sqrt(pi), and without the largest three of a hundred (outliers and
      * real steps) 0.93 of it. Of values that are hardly ever equal it would say how many gaps there are.
      */
     size_t kept = equal * 4 > m ? m - m * 3 / 100 : 0;
@@ -77,7 +77,7 @@ static double quantum_noise(const float *y, size_t n)
     return quantum < QUANTUM_MOST && alike >= ENOUGH && alike * 2 > m ? 0.5 * quantum : 0;
 }
 
-double segment_neighbour_noise(const float *value, size_t n, bool logarithm)
+double change_points_noise(const float *value, size_t n, bool logarithm)
 {
     if (n < 2)
         return 0;
@@ -125,7 +125,7 @@ static float median5(const float *p)
 }
 
 /*
- * Drops samples that stick out of their five neighbours (Hampel's identifier; Hampel 1974): one or two wild samples are
+ * Drops samples that stick out of their five neighbours (Hampel's identifier; Hampel 1974): one or two outliers are
  * no state. Real states of three samples or more pass.
  */
 static size_t drop_outliers(float *y, uint32_t *index, size_t n, double bound)
@@ -159,7 +159,7 @@ static void clean_free(struct clean *c)
 }
 
 static int clean_series(const float *value, const uint8_t *skip, size_t first, size_t last,
-                        const struct segment_rule *rule, struct clean *c)
+                        const struct change_rule *rule, struct clean *c)
 {
     size_t n = last - first, m = 0;
     memset(c, 0, sizeof *c);
@@ -191,7 +191,7 @@ static int clean_series(const float *value, const uint8_t *skip, size_t first, s
     return 0;
 }
 
-static double segment_mean(const struct clean *c, size_t a, size_t b)
+static double change_points_mean(const struct clean *c, size_t a, size_t b)
 {
     return (c->sum[b] - c->sum[a]) / (double)(b - a);
 }
@@ -255,7 +255,7 @@ static int propose_each(const struct clean *c, size_t w, double least, struct po
 }
 
 /* Local maxima of the moving step of width w that are large enough to propose. */
-static int propose(const struct clean *c, size_t w, const struct segment_rule *rule, struct positions *p)
+static int propose(const struct clean *c, size_t w, const struct change_rule *rule, struct positions *p)
 {
     if (c->n < 2 * w)
         return 0;
@@ -280,7 +280,7 @@ static int propose(const struct clean *c, size_t w, const struct segment_rule *r
     return best ? add_position(p, best) : 0;
 }
 
-static int propose_all(const struct clean *c, const struct segment_rule *rule, struct positions *p)
+static int propose_all(const struct clean *c, const struct change_rule *rule, struct positions *p)
 {
     for (size_t w = 3; w <= SCALE_MAX && 2 * w <= c->n; w = w < 4 ? 4 : 2 * w)
         if (propose(c, w, rule, p))
@@ -308,7 +308,7 @@ static void own_stretch(const struct clean *c, size_t at, size_t *before, size_t
 }
 
 /* Moves a cut to where the means before and after fit best (least squares), between its neighbours. */
-static size_t segment_place(const struct clean *c, size_t before, size_t at, size_t after, size_t reach)
+static size_t change_points_place(const struct clean *c, size_t before, size_t at, size_t after, size_t reach)
 {
     size_t lo = at > before + 1 + reach ? at - reach : before + 1;
     size_t hi = at + reach < after ? at + reach : after - 1;
@@ -328,18 +328,18 @@ static size_t segment_place(const struct clean *c, size_t before, size_t at, siz
     return where;
 }
 
-static void pinning_all(const struct clean *c, struct positions *p, size_t reach)
+static void place_cuts(const struct clean *c, struct positions *p, size_t reach)
 {
     for (size_t i = 0; i < p->n; i++) {
         size_t before = i ? p->at[i - 1] : 0, after = i + 1 < p->n ? p->at[i + 1] : c->n;
         own_stretch(c, p->at[i], &before, &after);
         if (after - before > 2)
-            p->at[i] = segment_place(c, before, p->at[i], after, reach);
+            p->at[i] = change_points_place(c, before, p->at[i], after, reach);
     }
 }
 
 /* What speaks for cut i; 0 if it must go in any case. */
-static double worth(const struct clean *c, const struct positions *p, size_t i, const struct segment_rule *rule,
+static double worth(const struct clean *c, const struct positions *p, size_t i, const struct change_rule *rule,
                     struct cut *out)
 {
     size_t at = p->at[i], before = i ? p->at[i - 1] : 0, after = i + 1 < p->n ? p->at[i + 1] : c->n;
@@ -348,12 +348,12 @@ static double worth(const struct clean *c, const struct positions *p, size_t i, 
         return 0;
     size_t clean_before = before, clean_after = after;
     own_stretch(c, at, &clean_before, &clean_after);
-    double effect = segment_mean(c, at, clean_after) - segment_mean(c, clean_before, at);
+    double effect = change_points_mean(c, at, clean_after) - change_points_mean(c, clean_before, at);
     double z = fabs(effect) / (c->sigma * sqrt(1.0 / (double)left + 1.0 / (double)right));
     /* near the cut, but not the sample on either side of it, which may hold some of both */
     size_t l = left < SHARP ? left : SHARP, r = right < SHARP ? right : SHARP;
     size_t trim_l = l > 3, trim_r = r > 3;
-    double near = segment_mean(c, at + trim_r, at + r) - segment_mean(c, at - l, at - trim_l);
+    double near = change_points_mean(c, at + trim_r, at + r) - change_points_mean(c, at - l, at - trim_l);
     double near_z = fabs(near) / (c->sigma * sqrt(1.0 / (double)(l - trim_l) + 1.0 / (double)(r - trim_r)));
     if (out)
         *out = (struct cut){at, effect, z};
@@ -368,7 +368,7 @@ static double worth(const struct clean *c, const struct positions *p, size_t i, 
 }
 
 /* Removes cuts that do not stand, the weakest of each neighbourhood first; true if any went. */
-static bool eliminate(const struct clean *c, struct positions *p, const struct segment_rule *rule, double *z)
+static bool eliminate(const struct clean *c, struct positions *p, const struct change_rule *rule, double *z)
 {
     bool any = false;
     for (size_t i = 0; i < p->n; i++)
@@ -401,7 +401,7 @@ static int copy_positions(const struct positions *from, struct positions *to)
  * the larger step is there, and go for the same reason; its own step would be lost. So all candidates that are a
  * state's length away from the cuts come back, and do not move far. 0, or -1: out of memory.
  */
-static int propose_again(const struct positions *candidates, const struct segment_rule *rule, struct positions *p)
+static int propose_again(const struct positions *candidates, const struct change_rule *rule, struct positions *p)
 {
     size_t before = p->n, next = 0; /* next: the first cut at or behind the candidate */
     for (size_t i = 0; i < candidates->n; i++) {
@@ -419,21 +419,21 @@ static int propose_again(const struct positions *candidates, const struct segmen
 }
 
 /* Places the cuts and removes those that do not stand; what is left may move by `reach` samples. */
-static void segment_settle(const struct clean *c, struct positions *p, const struct segment_rule *rule, double *z,
-                           size_t reach)
+static void change_points_settle(const struct clean *c, struct positions *p, const struct change_rule *rule, double *z,
+                                 size_t reach)
 {
-    pinning_all(c, p, NEAR);
+    place_cuts(c, p, NEAR);
     for (int round = 0; round < 4; round++) {
         while (eliminate(c, p, rule, z))
             ;
-        pinning_all(c, p, reach);
+        place_cuts(c, p, reach);
     }
     while (eliminate(c, p, rule, z))
         ;
 }
 
-size_t segment_channel(const float *value, const uint8_t *skip, size_t first, size_t last,
-                       const struct segment_rule *rule, struct cut **cuts, double *sigma)
+size_t change_points_find(const float *value, const uint8_t *skip, size_t first, size_t last,
+                          const struct change_rule *rule, struct cut **cuts, double *sigma)
 {
     struct clean c;
     struct positions p = {NULL, 0, 0}, candidates = {NULL, 0, 0};
@@ -448,10 +448,10 @@ size_t segment_channel(const float *value, const uint8_t *skip, size_t first, si
     *cuts = malloc((2 * p.n + 1) * sizeof **cuts);
     if (!z || !*cuts)
         goto out;
-    segment_settle(&c, &p, rule, z, FAR);
+    change_points_settle(&c, &p, rule, z, FAR);
     if (propose_again(&candidates, rule, &p))
         goto out;
-    segment_settle(&c, &p, rule, z, NEAR);
+    change_points_settle(&c, &p, rule, z, NEAR);
     for (size_t i = 0; i < p.n; i++) {
         worth(&c, &p, i, rule, &(*cuts)[i]);
         (*cuts)[i].at = first + c.index[p.at[i]];
