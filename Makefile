@@ -110,6 +110,12 @@ test: all unit
 test-deep: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
 
+## mutants        whether the unit tests see faults: N (100) changes of the sources, drawn with SEED (1)
+N ?= 100
+SEED ?= 1
+mutants: unit
+	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
+
 ## check          installs what is missing, builds, and runs the tests that take minutes at most
 check:
 	+./check
@@ -253,7 +259,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
-        test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep format \
-        help debug compile_commands.json install uninstall clean
+.PHONY: all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
+        test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
+        format help debug compile_commands.json install uninstall clean
 .SECONDARY:

@@ -444,8 +444,9 @@ static void limits_are_around_the_value(void **state)
     (void)state;
     struct model m;
     rig_load("core-i9-7940x", &m);
-    for (uint64_t i = 0; i < 32; i++) {
-        uint64_t seed = 1 + i % 16, pass = i / 16;
+    const unsigned seeds = rng_rounds(16);
+    for (uint64_t i = 0; i < 2 * seeds; i++) {
+        uint64_t seed = 1 + i % seeds, pass = i / seeds;
         struct table t;
         struct tables_options o;
         tables_options_default(&o);

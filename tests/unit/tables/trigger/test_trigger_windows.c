@@ -322,9 +322,8 @@ static void close_levels_are_told_apart_or_not_told(void **state)
     (void)state;
     tables_options_default(&o);
     o.brief = true;
-    const bool all = rng_all_rounds();
-    for (size_t c = 0; c < 3 * 4 * 4;
-         c += all ? 1 + (c >= 16) : 9) { /* all of the exact clock, half of others; or one in 9 */
+    const bool all = rng_all_rounds(); /* of the exact clock, and half of the others; else one in nine */
+    for (size_t c = 0; c < 3 * 4 * 4; c += all ? 1 + (c >= 16) : 9) {
         const double one = 1 - first[c / 4 % 4], two = one * (1 - second[c % 4]);
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
