@@ -116,16 +116,18 @@ SEED ?= 1
 mutants: unit
 	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
-## check          what ./check does; check-deep: what it leaves out as it takes longer
+## check          installs what is missing, builds, and runs the tests that take minutes at most
 check:
 	+./check
+## check-deep     the same, and what takes longer
 check-deep:
 	+./check --deep
 
-## test-vm        the kernel helper on three kernels in QEMU; test-vm-one: on one, with a fifth of the random ioctls
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
+## test-vm-one    the kernel helper on one kernel in QEMU, with a fifth of the random ioctls
 test-vm-one: all
 	OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
+## test-vm        the kernel helper on three kernels in QEMU
 test-vm: all
 	OUT='$(OUT)' tests/vm/run-kernels.sh
 
@@ -144,11 +146,11 @@ RESUME_ROUNDS ?= 100
 test-resume: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
-## sanitize       unit and command-line tests under ASan and UBSan
 # -g1: lines and functions for a report, in a third of the space; at -O1 gcc sees truncation where none can be
 sanitize-build:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
+## sanitize       unit and command-line tests under ASan and UBSan
 sanitize: sanitize-build
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
@@ -194,6 +196,7 @@ C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 ## debug          the same program and libraries in build-debug/, without optimization
 debug:
 	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all
+	ln -sfn ../data build-debug/data
 
 ## format         every C file in the dialect of .clang-format (clang-format 14; CLANG_FORMAT=PROGRAM)
 format:
