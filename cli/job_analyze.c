@@ -8,7 +8,7 @@
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "library/measure.h"
 #include "util/path.h"
@@ -113,7 +113,7 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
         return complain_of_machine(is_stdin(o->job_argument) ? "standard input" : o->job_argument, &error);
     stop_only_asks(true); /* files that are begun are finished */
     job_analyze_tell_missing(t, missing, sizeof(missing));
-    report_print(screen, report_colour(screen), t, &phases, missing);
+    phases_text_print(screen, messages_colour(screen), t, &phases, missing);
     int status = outputs_write(out, t, &phases, screen);
     phases_free(&phases);
     return status;

@@ -7,7 +7,7 @@
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
 #include "library/measure.h"
@@ -146,7 +146,7 @@ static int job_transition_measure(struct machine *m, const struct options *o, co
 static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
 {
     FILE *screen = outputs_screen(out);
-    report_print(screen, report_colour(screen), &seen->result.trace, &seen->phases, missing);
+    phases_text_print(screen, messages_colour(screen), &seen->result.trace, &seen->phases, missing);
     return outputs_write(out, &seen->result.trace, &seen->phases, screen);
 }
 

@@ -347,7 +347,7 @@ static int energy_energy_measure(const struct tables_context *x, const struct ce
 
 const struct table_kind table_energy = {
     .name = "energy",
-    .title = ENERGY_TITLE,
+    .title = "Power and energy of an operation above a PAUSE loop",
     .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
     .method = "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
               "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "

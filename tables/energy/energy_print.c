@@ -10,17 +10,24 @@
 
 void energy_print(FILE *out, bool colour, const struct table *t)
 {
+    static const char *const above[] = {"", "", "", "", "above PAUSE", "per operation", "64 bits", "PAUSE", "PAUSE"};
     static const struct pivot_field fields[] = {
-        {"kernel", "kernel", PIVOT_PLAIN, NULL},         {"cores", "active_cores", PIVOT_PLAIN, NULL},
-        {"frequency", "mode", PIVOT_PLAIN, NULL},        {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
-        {"above PAUSE|W", "watts", PIVOT_PLAIN, NULL},   {"per operation|nJ", "nj_per_op", PIVOT_PLAIN, NULL},
-        {"per 64 bits|nJ", "nj_per_lane", PIVOT_ALONE, NULL}, {"PAUSE|W", "idle_watts", PIVOT_ALONE, NULL},
-        {"PAUSE|GHz", "idle_ghz", PIVOT_PLAIN, NULL},
+        {"kernel", "kernel", PIVOT_PLAIN, NULL},  {"cores", "active_cores", PIVOT_PLAIN, NULL},
+        {"frequency", "mode", PIVOT_PLAIN, NULL}, {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
+        {"W", "watts", PIVOT_PLAIN, NULL},        {"nJ", "nj_per_op", PIVOT_PLAIN, NULL},
+        {"nJ", "nj_per_lane", PIVOT_ALONE, NULL}, {"W", "idle_watts", PIVOT_ALONE, NULL},
+        {"GHz", "idle_ghz", PIVOT_PLAIN, NULL},
     };
-    table_print_head(out, colour, t, ENERGY_TITLE);
-    pivot_list(out, colour, t,
-               &(struct pivot_list){.n_names = 3, .fields = fields, .n_fields = sizeof fields / sizeof *fields});
-    table_print_missing(out, colour, t);
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    struct pivot p;
+    pivot_init(&p, 3, NULL);
+    pivot_line(&p, PIVOT_HEADING);
+    for (size_t i = 0; i < FIELDS; i++)
+        pivot_word(&p, above[i]);
+    pivot_headings(&p, fields, FIELDS);
+    for (size_t row = 0; row < t->n_rows; row++)
+        pivot_fields(&p, t, row, fields, FIELDS);
+    pivot_print(out, colour, &p);
 }
 
 /* ---- findings ---- */

@@ -5,8 +5,6 @@
 
 #include "tables/table/table.h"
 
-#define ENERGY_TITLE "Power and energy of an operation above a PAUSE loop"
-
 void energy_print(FILE *out, bool colour, const struct table *t);
 /* Power and energy of the widths of one operation, and where they are not those of the code alone. */
 void energy_findings(FILE *out, const struct table *t);

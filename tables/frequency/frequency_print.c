@@ -37,10 +37,10 @@ static struct estimate sheet_ghz(const struct sheet *s, size_t kernel, size_t co
     struct estimate e = {0, INFINITY, -INFINITY};
     size_t n = 0;
     for (size_t row = 0; row < s->t->n_rows; row++) {
-        struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
-        if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(one.value) ||
+        if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(table_number(s->t, row, "freq_ghz")) ||
             (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column))
             continue;
+        struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
         e.lo = isnan(one.lo) ? one.lo : fmin(one.lo, e.lo);
         e.hi = isnan(one.hi) ? one.hi : fmax(one.hi, e.hi);
         e.value += one.value;
@@ -152,18 +152,19 @@ static bool deviates(const struct sheet *s, size_t kernel)
 
 static void put_head(struct pivot *p, const struct sheet *s)
 {
-    pivot_column(p, PIVOT_LEFT, "active cores");
+    pivot_line(p, PIVOT_HEADING);
+    pivot_word(p, "active cores");
     for (size_t c = 0; c < s->n_columns; c++)
         if (s->column[c].first == s->column[c].last)
-            pivot_column(p, PIVOT_RIGHT, "%u", s->column[c].first);
+            pivot_text(p, "%u", s->column[c].first);
         else
-            pivot_column(p, PIVOT_RIGHT, "%u-%u", s->column[c].first, s->column[c].last);
+            pivot_text(p, "%u-%u", s->column[c].first, s->column[c].last);
 }
 
 static void put_levels(struct pivot *p, const struct sheet *s)
 {
     for (int level = next_level(s, -1); level >= 0; level = next_level(s, level)) {
-        pivot_row(p);
+        pivot_line(p, PIVOT_ROW);
         pivot_text(p, "L%d, GHz", level);
         for (size_t c = 0; c < s->n_columns; c++)
             pivot_number(p, level_ghz(s, level, c), 3);
@@ -175,7 +176,7 @@ static void put_kernels(struct pivot *p, const struct sheet *s)
     for (size_t k = 0; k < s->n_kernels; k++) {
         if (s->level[k] >= 0 && !deviates(s, k))
             continue;
-        pivot_row(p);
+        pivot_line(p, PIVOT_ROW);
         pivot_word(p, s->kernel[k]);
         for (size_t c = 0; c < s->n_columns; c++)
             pivot_number(p, sheet_ghz(s, k, c).value, 3);
@@ -190,7 +191,7 @@ static void put_rated(struct pivot *p, const struct sheet *s, const char *name, 
         any = any || isfinite(core_ranges_value(limits, s->column[c].first));
     if (!any)
         return;
-    pivot_aside(p);
+    pivot_line(p, PIVOT_ASIDE);
     pivot_text(p, "rated, %s", name);
     for (size_t c = 0; c < s->n_columns; c++) {
         double ghz = core_ranges_value(limits, s->column[c].first);
@@ -200,7 +201,7 @@ static void put_rated(struct pivot *p, const struct sheet *s, const char *name, 
     }
 }
 
-static void put_limits(struct pivot *p, const struct sheet *s)
+static void put_rated_limits(struct pivot *p, const struct sheet *s)
 {
     static const char of[] = TURBO_LIMITS_OF;
     put_rated(p, s, "non-AVX", frequency_limits(s->t, s->cpu));
@@ -217,12 +218,10 @@ static void print_members(FILE *out, bool colour, const struct sheet *s)
     for (size_t row = 0; row < s->t->n_rows && !source; row++)
         source = table_text(s->t, row, "level_source");
     pivot_init(&p, 1, NULL);
-    pivot_column(&p, PIVOT_LEFT, "%s", "");
-    pivot_column(&p, PIVOT_LEFT, "%s", "");
     for (int level = next_level(s, -1); level >= 0; level = next_level(s, level)) {
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_text(&p, "L%d by %s:", level, source && *source == 'c' ? "license counters" : "frequency");
-        pivot_text(&p, "%s", "");
+        pivot_word(&p, "");
         for (size_t k = 0, n = 0; k < s->n_kernels; k++)
             if (s->level[k] == level)
                 pivot_more(&p, "%s%s", n++ ? ", " : "", s->kernel[k]);
@@ -230,13 +229,19 @@ static void print_members(FILE *out, bool colour, const struct sheet *s)
     pivot_print(out, colour, &p);
 }
 
+/* "P core" */
+static const char *core_kind(const struct table *t, int cpu)
+{
+    char key[40];
+    snprintf(key, sizeof key, "core of CPU %d", cpu);
+    return table_setting(t, key);
+}
+
 static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *s)
 {
     const char *steps = frequency_setting(s->t, "steps", s->cpu);
     struct pivot p;
-    char key[40];
-    snprintf(key, sizeof key, "core of CPU %d", s->cpu);
-    const char *core = table_setting(s->t, key);
+    const char *core = core_kind(s->t, s->cpu);
     if (several) {
         putc('\n', out);
         pivot_note(out, 2, "CPU %d%s%s%s", s->cpu, core ? " (" : "", core ? core : "", core ? ")" : "");
@@ -247,7 +252,7 @@ static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *
     put_head(&p, s);
     put_levels(&p, s);
     put_kernels(&p, s);
-    put_limits(&p, s);
+    put_rated_limits(&p, s);
     pivot_print(out, colour, &p);
     print_members(out, colour, s);
 }
@@ -257,13 +262,11 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
     int cpus[MACHINE_CORE_KINDS_MAX];
     size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
     struct sheet *s = malloc(sizeof *s);
-    table_print_head(out, colour, t, table_frequency.title);
     for (size_t i = 0; s && i < n; i++) {
         sheet_look(t, cpus[i], s);
         print_cpu(out, colour, n > 1, s);
     }
     free(s);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
@@ -311,12 +314,11 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     char text[2][ESTIMATE_TEXT_MAX];
     if (!frequency_print_extremes(s, column, &fast, &slow))
         return false;
-    unsigned cores = s->column[column].last;
     struct estimate high = sheet_ghz(s, fast, column), low = sheet_ghz(s, slow, column), span = span_of(s, column);
     bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
         n += isfinite(sheet_ghz(s, k, column).value);
-    fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
+    fprintf(out, "With %s ", estimates_cores_text(s->column[column].last, text[0]));
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
     else if (!differ)
@@ -353,24 +355,26 @@ static void print_span(FILE *out, const struct sheet *s)
         }
     if (high > 0)
         fprintf(out,
-                "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not told to be the "
-                "kernels' doing.\n",
+                "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits); the data do not show that the "
+                "kernels cause the difference.\n",
                 low, high);
 }
 
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)
 {
+    size_t said = 0;
     for (size_t i = 0; i < n && i < 4; i++) {
-        char key[40], text[ESTIMATE_TEXT_MAX];
+        char text[ESTIMATE_TEXT_MAX];
         sheet_look(t, cpus[i], s);
-        snprintf(key, sizeof key, "core of CPU %d", cpus[i]);
         if (!s->n_columns || !s->n_kernels)
             continue;
         struct estimate ghz = sheet_ghz(s, 0, 0);
-        fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Alone with the first kernel: ", cpus[i],
-                table_setting(t, key) ? table_setting(t, key) : "", estimates_text(&ghz, 3, text));
+        const char *core = core_kind(t, cpus[i]);
+        fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Alone with the first kernel: ", cpus[i], core ? core : "",
+                estimates_text(&ghz, 3, text));
     }
-    fputs(".\n", out);
+    if (said)
+        fputs(".\n", out);
 }
 
 void frequency_findings(FILE *out, const struct table *t)

@@ -264,13 +264,6 @@ static int overhead_overhead_measure(const struct tables_context *x, const struc
     return status;
 }
 
-static void overhead_overhead_print(FILE *out, bool colour, const struct table *t)
-{
-    enum { PUBLISHED_MAX = 64 };
-    struct overhead_published published[PUBLISHED_MAX];
-    overhead_print(out, colour, t, table_overhead.title, published, overhead_published_of(t, published, PUBLISHED_MAX));
-}
-
 const struct table_kind table_overhead = {
     .name = "overhead",
     .title = "Overhead of a change of the frequency, and break-even times",
@@ -285,7 +278,7 @@ const struct table_kind table_overhead = {
     .exported = EXPORT_COSTS,
     .plan = overhead_overhead_plan,
     .measure = overhead_overhead_measure,
-    .print = overhead_overhead_print,
+    .print = overhead_print,
     .findings = overhead_findings,
     .plot = overhead_plot,
 };

@@ -12,21 +12,21 @@
 static const struct pivot_field fields[] = {
     {"cores", "active_cores", PIVOT_PLAIN, NULL}, {"down, us", "down_us", PIVOT_PLAIN, NULL},
     {"up, us", "up_us", PIVOT_PLAIN, NULL},       {"break-even, us", "breakeven_us", PIVOT_PLAIN, NULL},
-    {"high|GHz", "high_ghz", PIVOT_ALONE, NULL},  {"low|GHz", "low_ghz", PIVOT_ALONE, NULL},
+    {"high", "high_ghz", PIVOT_ALONE, NULL},      {"low", "low_ghz", PIVOT_ALONE, NULL},
     {"dropped", "dropped", PIVOT_PLAIN, NULL},
 };
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { FIELDS = sizeof fields / sizeof *fields, PUBLISHED_MAX = 64 };
 
 /* What was published for the pair of a row: with as many cores, and below the pair's last row with any number. */
-static void put_published(struct pivot *p, const struct table *t, size_t row, const struct overhead_published *list,
-                          size_t n)
+static void put_published_rows(struct pivot *p, const struct table *t, size_t row,
+                               const struct overhead_published *list, size_t n)
 {
     bool last = row + 1 == t->n_rows || !table_same_pair(t, row, row + 1);
     for (size_t i = 0; i < n; i++) {
         if (!table_says(t, row, "from", list[i].from) || !table_says(t, row, "to", list[i].to) ||
             !(list[i].active_cores ? list[i].active_cores == table_number(t, row, "active_cores") : last))
             continue;
-        pivot_aside(p);
+        pivot_line(p, PIVOT_ASIDE);
         if (list[i].active_cores)
             pivot_number(p, list[i].active_cores, 0);
         else
@@ -35,34 +35,31 @@ static void put_published(struct pivot *p, const struct table *t, size_t row, co
         pivot_number(p, list[i].up_us, 1);
         pivot_number(p, list[i].breakeven_us, 0);
         for (size_t empty = 4; empty < FIELDS; empty++)
-            pivot_text(p, "%s", "");
+            pivot_word(p, "");
         pivot_word(p, "published");
     }
 }
 
-void overhead_print(FILE *out, bool colour, const struct table *t, const char *title,
-                    const struct overhead_published *published, size_t n_published)
+void overhead_print(FILE *out, bool colour, const struct table *t)
 {
+    struct overhead_published published[PUBLISHED_MAX];
+    size_t n_published = overhead_published_of(t, published, PUBLISHED_MAX);
     struct pivot p;
     bool breakeven = false;
-    table_print_head(out, colour, t, title);
     pivot_init(&p, 1, NULL);
-    pivot_columns(&p, t, fields, FIELDS);
-    pivot_column(&p, PIVOT_LEFT, "%s", "");
+    pivot_headings(&p, fields, FIELDS);
     for (size_t row = 0; row < t->n_rows; row++) {
         if (row == 0 || !table_same_pair(t, row - 1, row)) {
-            pivot_group(&p);
+            pivot_line(&p, PIVOT_GROUP);
             pivot_pair(&p, t, row);
         }
-        pivot_row(&p);
         pivot_fields(&p, t, row, fields, FIELDS);
-        put_published(&p, t, row, published, n_published);
+        put_published_rows(&p, t, row, published, n_published);
         breakeven = breakeven || isfinite(table_number(t, row, "breakeven_us"));
     }
     pivot_print(out, colour, &p);
     if (breakeven)
-        pivot_note(out, 2, "Break-even times assume: %s. high, low: measured.", overhead_assumption);
-    table_print_missing(out, colour, t);
+        pivot_note(out, 2, "Break-even times assume: %s. high, low: measured, in GHz.", overhead_assumption);
 }
 
 /* ---- findings ---- */
@@ -121,26 +118,41 @@ static size_t overhead_print_extreme(const struct table *t, const char *column, 
     return best;
 }
 
+/* "156 [155, 157] us (128fma -> 512fma, 16 active cores)" */
+static void tell_least_stay(FILE *out, const struct table *t, size_t row)
+{
+    char us[ESTIMATE_TEXT_MAX], cores[ESTIMATE_TEXT_MAX];
+    fprintf(out, "%s us (%s -> %s, %s)", estimates_field_text(t, row, "breakeven_us", 0, us),
+            table_text(t, row, "from"), table_text(t, row, "to"),
+            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+}
+
 static void tell_breakeven(FILE *out, const struct table *t)
 {
     size_t longest = overhead_print_extreme(t, "breakeven_us", 1),
            shortest = overhead_print_extreme(t, "breakeven_us", -1);
-    char text[ESTIMATE_TEXT_MAX];
     if (longest == t->n_rows)
         return;
-    fprintf(out, "A higher frequency pays only if it lasts %s us (%s - %s, %.0f active)",
-            estimates_field_text(t, shortest, "breakeven_us", 0, text), table_text(t, shortest, "from"),
-            table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"));
-    if (longest != shortest)
-        fprintf(out, " to %s us (%s - %s, %.0f active)", estimates_field_text(t, longest, "breakeven_us", 0, text),
-                table_text(t, longest, "from"), table_text(t, longest, "to"), table_number(t, longest, "active_cores"));
+    fputs("Speeding up pays off only if wide code stays away for at least ", out);
+    tell_least_stay(out, t, shortest);
+    if (longest != shortest) {
+        fputs(" to ", out);
+        tell_least_stay(out, t, longest);
+    }
     fputs(".\n", out);
+}
+
+static void tell_frequencies_of(FILE *out, const struct table *t, size_t row)
+{
+    char high[ESTIMATE_TEXT_MAX], low[ESTIMATE_TEXT_MAX];
+    fprintf(out, "%s -> %s at %s and %s GHz", table_text(t, row, "from"), table_text(t, row, "to"),
+            estimates_field_text(t, row, "high_ghz", 3, high), estimates_field_text(t, row, "low_ghz", 3, low));
 }
 
 /* The first row that others contradict, with one of them. */
 static void tell_contradiction(FILE *out, const struct table *t)
 {
-    char text[4][ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX];
     size_t n = 0, row = t->n_rows;
     for (size_t i = t->n_rows; i-- > 0;)
         if (contradicting(t, i) < t->n_rows) {
@@ -149,15 +161,12 @@ static void tell_contradiction(FILE *out, const struct table *t)
         }
     if (!n)
         return;
-    size_t other = contradicting(t, row);
-    fprintf(out,
-            "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against %s - %s "
-            "at %s and %s GHz.\n",
-            n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"), table_text(t, row, "from"),
-            table_text(t, row, "to"), estimates_field_text(t, row, "high_ghz", 3, text[0]),
-            estimates_field_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"),
-            table_text(t, other, "to"), estimates_field_text(t, other, "high_ghz", 3, text[2]),
-            estimates_field_text(t, other, "low_ghz", 3, text[3]));
+    fprintf(out, "Rows contradict each other, %zu %s not told: with %s ", n, n == 1 ? "is" : "are",
+            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+    tell_frequencies_of(out, t, row);
+    fputs(", against ", out);
+    tell_frequencies_of(out, t, contradicting(t, row));
+    fputs(".\n", out);
 }
 
 static bool missing_says(const struct table *t, const char *what)
@@ -218,10 +227,10 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
 static void overhead_print_tell_down(FILE *out, const struct table *t, size_t least, size_t most)
 {
     char text[ESTIMATE_TEXT_MAX];
-    fprintf(out, "Going down costs %s us (%s - %s)", estimates_field_text(t, least, "down_us", 1, text),
+    fprintf(out, "Going down costs %s us (%s -> %s)", estimates_field_text(t, least, "down_us", 1, text),
             table_text(t, least, "from"), table_text(t, least, "to"));
     if (least != most)
-        fprintf(out, " to %s us (%s - %s)", estimates_field_text(t, most, "down_us", 1, text),
+        fprintf(out, " to %s us (%s -> %s)", estimates_field_text(t, most, "down_us", 1, text),
                 table_text(t, most, "from"), table_text(t, most, "to"));
 }
 

@@ -132,7 +132,7 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
 
 const struct table_kind table_relaxation = {
     .name = "relaxation",
-    .title = RELAXATION_TITLE,
+    .title = "How long a core stays slow after wide code",
     .about = "time from the last wide instruction to the higher frequency, and what starts it anew",
     .method = "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
               "repetition gives one waiting time. It is one only where the core is slower then than the same narrow "

@@ -47,27 +47,22 @@ static const struct pivot_list lists[] = {
 
 void relaxation_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, RELAXATION_TITLE);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pivot_list(out, colour, t, &lists[i]);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
 
 enum { SAID_MOST = 5 };
 
-static const char *name_cores(const struct table *t, size_t row, char out[40])
+static const char *name_cores(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    double cores = table_number(t, row, "active_cores");
-    snprintf(out, 40, "%.0f active core%s", cores, cores > 1 ? "s" : "");
-    return out;
+    return estimates_cores_text(table_number(t, row, "active_cores"), out);
 }
 
 static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
 {
-    return table_says(t, a, "from", table_text(t, b, "from")) && table_says(t, a, "to", table_text(t, b, "to")) &&
-           table_number(t, a, "active_cores") == table_number(t, b, "active_cores");
+    return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
 
 static bool is_wait(const struct table *t, size_t row, int mode)
@@ -85,48 +80,46 @@ static bool wait_is_told(const struct table *t, size_t row)
     return false;
 }
 
-static const char *relaxation_text_value_text(const struct table *t, size_t row, const char *column, double scale,
-                                              int decimals, char out[ESTIMATE_TEXT_MAX])
+/* A share, in percent. */
+static const char *share_text(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    struct estimate e = estimates_of_table(t, row, column);
-    e = (struct estimate){scale * e.value, scale * e.lo, scale * e.hi};
-    return estimates_text(&e, decimals, out);
+    struct estimate e = estimates_of_table(t, row, "share");
+    return estimates_text(&(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, 0, out);
 }
 
 static void tell_wait(FILE *out, const struct table *t, size_t row)
 {
-    char cores[40], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
     size_t against;
     fprintf(out, "fter %s a core speeds up again after %s us (%s)", table_text(t, row, "from"),
-            relaxation_text_value_text(t, row, "wait_us", 1, 1, us), name_cores(t, row, cores));
+            estimates_field_text(t, row, "wait_us", 1, us), name_cores(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
         if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
             estimates_wait_support(t, i, &against) == WAIT_TOLD)
-            fprintf(out, ", in %s %% of the cases after %s us",
-                    relaxation_text_value_text(t, i, "share", 100, 0, share),
-                    relaxation_text_value_text(t, i, "wait_us", 1, 1, us));
+            fprintf(out, ", in %s %% of the cases after %s us", share_text(t, i, share),
+                    estimates_field_text(t, i, "wait_us", 1, us));
 }
 
 /* Why a wait that was measured is not told. */
 static void tell_against(FILE *out, const struct table *t, size_t row, enum estimates_wait_support support,
                          size_t against)
 {
-    char cores[40], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
     const char *from = table_text(t, row, "from");
     name_cores(t, row, cores);
-    relaxation_text_value_text(t, row, "wait_us", 1, 1, one);
+    estimates_field_text(t, row, "wait_us", 1, one);
     if (support == WAIT_CONTRADICTED)
         fprintf(
             out,
             "Rows contradict each other, so that no wait is told: after %s (%s) %s us, but %s us by its row %s %s.\n",
-            from, cores, one, relaxation_text_value_text(t, against, "wait_us", 1, 1, two),
-            table_text(t, against, "what"), table_text(t, against, "by"));
+            from, cores, one, estimates_field_text(t, against, "wait_us", 1, two), table_text(t, against, "what"),
+            table_text(t, against, "by"));
     else if (support == WAIT_NOT_SLOWER)
         fprintf(
             out,
             "After %s (%s) no wait is told: before the rise the core runs at %s GHz, the same code alone at %s GHz.\n",
-            from, cores, relaxation_text_value_text(t, row, "slow_ghz", 1, 3, one),
-            relaxation_text_value_text(t, row, "plain_ghz", 1, 3, two));
+            from, cores, estimates_field_text(t, row, "slow_ghz", 3, one),
+            estimates_field_text(t, row, "plain_ghz", 3, two));
     else
         fprintf(out,
                 "After %s (%s) no wait is told: it, or the frequencies around it, have no limits; more --runs would "
@@ -165,7 +158,7 @@ static void rearming_found(FILE *out, const struct table *t)
             last = i;
     for (size_t v = 0; v < 3 && last != SIZE_MAX; v++) {
         size_t said = 0;
-        char cores[40], share[ESTIMATE_TEXT_MAX];
+        char cores[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *by = table_text(t, i, "by");
             if (!relaxation_text_is(t, i, "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
@@ -174,7 +167,7 @@ static void rearming_found(FILE *out, const struct table *t)
             if (!said++)
                 fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), name_cores(t, last, cores), says[v]);
             fprintf(out, "%s %s (%s %%)", said > 1 ? "," : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by,
-                    relaxation_text_value_text(t, i, "share", 100, 0, share));
+                    share_text(t, i, share));
         }
         if (said)
             fprintf(out, ".\n");

@@ -48,7 +48,7 @@ static bool same_duration(double a, double b)
 static void throttle_print_put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
 {
     size_t n = 0;
-    pivot_text(p, "%s", "");
+    pivot_word(p, "");
     for (size_t row = 0; row < t->n_rows; row++) {
         char ratio[16], us[ESTIMATE_TEXT_MAX];
         if (!throttle_print_same_pair(t, pair, row) || switches_cores(t, row) != cores)
@@ -97,9 +97,10 @@ static void print_pairs(FILE *out, bool colour, const struct table *t)
     size_t without = 0, any = t->n_rows, undecided = t->n_rows;
     struct pivot p;
     pivot_init(&p, 1, "Part of the full rate and duration in us of each throttled phase, by active cores");
-    pivot_column(&p, PIVOT_LEFT, "from -> to");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from -> to");
     for (size_t c = 0; c < n; c++)
-        pivot_column(&p, PIVOT_LEFT, "%u", cores[c]);
+        pivot_text(&p, "%u", cores[c]);
     for (size_t row = 0; row < t->n_rows; row++) {
         if (!first_of_pair(t, row))
             continue;
@@ -108,7 +109,7 @@ static void print_pairs(FILE *out, bool colour, const struct table *t)
             any = without++ ? any : row;
             continue;
         }
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_pair(&p, t, row);
         for (size_t c = 0; c < n; c++)
             throttle_print_put_phases(&p, t, row, cores[c]);
@@ -157,18 +158,19 @@ static void print_reach(FILE *out, bool colour, const struct table *t, size_t re
     struct pivot p;
     pivot_init(&p, 1, "One %s in N, the rest dependent adds: rate while throttled; %s", to ? to : "-",
                estimates_cores_text(switches_cores(t, reach), text));
-    pivot_column(&p, PIVOT_LEFT, "N");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "N");
     for (size_t row = 0; row < t->n_rows; row++)
         if (is_of_reach(t, row, reach))
-            pivot_column(&p, PIVOT_RIGHT, "%.0f", table_number(t, row, "distance"));
-    pivot_row(&p);
+            pivot_text(&p, "%.0f", table_number(t, row, "distance"));
+    pivot_line(&p, PIVOT_ROW);
     pivot_word(&p, "rate");
     for (size_t row = 0; row < t->n_rows; row++) {
         double ratio = table_number(t, row, "ipc_ratio");
         if (is_of_reach(t, row, reach) && isfinite(ratio))
             pivot_number(&p, ratio, 3);
         else if (is_of_reach(t, row, reach))
-            pivot_word(&p, is_undecided(t, row) ? "?" : "none");
+            pivot_mark(&p, is_undecided(t, row) ? "?" : "none");
     }
     pivot_print(out, colour, &p);
     reach_text(t, reach, text, sizeof text);
@@ -178,12 +180,10 @@ static void print_reach(FILE *out, bool colour, const struct table *t, size_t re
 
 void throttle_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, table_throttle.title);
     print_pairs(out, colour, t);
     for (size_t row = 0; row < t->n_rows; row++)
         if (is_part(t, row, "reach"))
             print_reach(out, colour, t, row);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
@@ -297,11 +297,10 @@ static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cor
             us.lo = fmin(us.lo, more.lo);
             us.hi = fmax(us.hi, more.hi);
         }
-        estimates_text(&us, 1, text);
+        fprintf(out, ", %s us with ", estimates_text(&us, 1, text));
         if (last > c)
-            fprintf(out, ", %s us with %u to %u active cores", text, cores[c], cores[last]);
-        else
-            fprintf(out, ", %s us with %u active core%s", text, cores[c], cores[c] == 1 ? "" : "s");
+            fprintf(out, "%u to ", cores[c]);
+        fputs(estimates_cores_text(cores[last], text), out);
         c = last;
     }
 }
@@ -358,9 +357,9 @@ static void tell_first_phase(FILE *out, const struct table *t)
             tell_groups(out, t, a + 1, groups - 1);
         }
     } else if (groups) {
-        unsigned c = cores[n_cores - 1];
-        fprintf(out, "%zu pairs of kernels throttle with %u active core%s, in %zu ways:", n, c, c == 1 ? "" : "s",
-                groups);
+        char with[ESTIMATE_TEXT_MAX];
+        fprintf(out, "%zu pairs of kernels throttle with %s, in %zu ways:", n,
+                estimates_cores_text(cores[n_cores - 1], with), groups);
         tell_groups(out, t, a, groups);
     }
     free(row);

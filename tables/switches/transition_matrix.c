@@ -135,11 +135,11 @@ static void put_latency(struct pivot *p, const struct matrix *m, size_t row)
 {
     const char *mark = "";
     if (row == NO_ROW || is_kind(m, row, SWITCH_UNDECIDED)) {
-        pivot_text(p, "%s", row == NO_ROW ? "" : "?");
+        pivot_mark(p, row == NO_ROW ? "" : "?");
         return;
     }
     if (is_kind(m, row, SWITCH_NONE)) {
-        pivot_word(p, ".");
+        pivot_mark(p, ".");
         return;
     }
     if (isfinite(table_number(m->table, row, "wait_us")))
@@ -155,13 +155,14 @@ static void print_latencies(FILE *out, bool colour, const struct matrix *m, unsi
     char text[KERNEL_NAME_MAX + 24], with[ESTIMATE_TEXT_MAX];
     struct pivot p;
     pivot_init(&p, 1, "Latency in us, from the first sign to full speed; %s", estimates_cores_text(cores, with));
-    pivot_column(&p, PIVOT_LEFT, "from \\ to");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from \\ to");
     for (size_t to = 0; to < m->n_groups; to++) {
         group_label(m, to, text, sizeof text);
-        pivot_column(&p, PIVOT_RIGHT, "%s", text);
+        pivot_word(&p, text);
     }
     for (size_t from = 0; from < m->n_groups; from++) {
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         group_label(m, from, text, sizeof text);
         pivot_word(&p, text);
         for (size_t to = 0; to < m->n_groups; to++)
@@ -174,14 +175,15 @@ static void print_groups(FILE *out, bool colour, const struct matrix *m)
 {
     struct pivot p;
     pivot_init(&p, 1, "Kernels that behave alike");
-    pivot_column(&p, PIVOT_LEFT, "group");
-    pivot_column(&p, PIVOT_LEFT, "kernels");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "group");
+    pivot_word(&p, "kernels");
     for (size_t g = 0; g < m->n_groups; g++) {
         char label[KERNEL_NAME_MAX + 24];
         if (m->size[g] < 2)
             continue;
         group_label(m, g, label, sizeof label);
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_word(&p, label);
         pivot_word(&p, m->name[m->first[g]]);
         for (size_t i = m->first[g] + 1; i < m->n; i++)
@@ -199,9 +201,9 @@ static void put_phases(struct pivot *p, const struct matrix *m, size_t row)
         text = table_text(m->table, row, "note");
     if (!text)
         return;
-    pivot_row(p);
+    pivot_line(p, PIVOT_ROW);
     pivot_pair(p, m->table, row);
-    pivot_word(p, transition_cost_text(m->table, row, &m->verdict[row], cost));
+    pivot_mark(p, transition_cost_text(m->table, row, &m->verdict[row], cost)[0] ? cost : "-");
     pivot_word(p, text);
 }
 
@@ -209,14 +211,15 @@ static void transition_matrix_print_phases(FILE *out, bool colour, const struct 
 {
     struct pivot p;
     pivot_init(&p, 1, "What happens, and what it costs");
-    pivot_column(&p, PIVOT_LEFT, "from -> to");
-    pivot_column(&p, PIVOT_RIGHT, "costs");
-    pivot_column(&p, PIVOT_LEFT, "phases");
-    for (size_t from = 0; from < m->n_groups && p.n_lines < PHASES_LISTED; from++)
-        for (size_t to = 0; to < m->n_groups && p.n_lines < PHASES_LISTED; to++)
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from -> to");
+    pivot_word(&p, "costs");
+    pivot_word(&p, "phases");
+    for (size_t from = 0; from < m->n_groups && p.n_lines <= PHASES_LISTED; from++)
+        for (size_t to = 0; to < m->n_groups && p.n_lines <= PHASES_LISTED; to++)
             if (from != to && row_between(m, from, to) != NO_ROW)
                 put_phases(&p, m, row_between(m, from, to));
-    bool full = p.n_lines == PHASES_LISTED;
+    bool full = p.n_lines > PHASES_LISTED;
     pivot_print(out, colour, &p);
     if (full)
         pivot_note(out, 2, "... those of all pairs are in the table's CSV and JSON");

@@ -99,10 +99,8 @@ static void transitions_table_print(FILE *out, bool colour, const struct table *
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
-    table_print_head(out, colour, t, table_transitions.title);
     for (size_t i = 0; i < n; i++)
         transition_matrix_print(out, colour, t, cores[i]);
-    table_print_missing(out, colour, t);
 }
 
 const struct table_kind table_transitions = {

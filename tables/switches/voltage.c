@@ -165,7 +165,7 @@ static void put_plateaus(struct pivot *p, const struct table *t, size_t first, s
 {
     double volts;
     const char *separator = "";
-    pivot_text(p, "%s", "");
+    pivot_word(p, "");
     for (size_t row = first, next; row < end; row = next) {
         next = plateau_end(t, row, end, &volts);
         if (next - row < ROWS_OF_PLATEAU && end - first > ROWS_OF_PLATEAU) /* on the way from one to the next */
@@ -183,21 +183,20 @@ static void put_plateaus(struct pivot *p, const struct table *t, size_t first, s
 static void voltage_print(FILE *out, bool colour, const struct table *t)
 {
     struct pivot p;
-    table_print_head(out, colour, t, table_voltage.title);
     pivot_init(&p, 2, NULL);
-    pivot_column(&p, PIVOT_LEFT, "from -> to");
-    pivot_column(&p, PIVOT_RIGHT, "cores");
-    pivot_column(&p, PIVOT_LEFT, "core voltage");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from -> to");
+    pivot_word(&p, "cores");
+    pivot_word(&p, "core voltage");
     for (size_t row = 0, end; row < t->n_rows; row = end) {
         for (end = row + 1; end < t->n_rows && voltage_same_cell(t, row, end); end++)
             ;
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_pair(&p, t, row);
         pivot_number(&p, table_number(t, row, "active_cores"), 0);
         put_plateaus(&p, t, row, end);
     }
     pivot_print(out, colour, &p);
-    table_print_missing(out, colour, t);
 }
 
 /* The row with the highest or lowest voltage at full or throttled rate, of those with limits. */

@@ -10,25 +10,20 @@
 
 enum { GAP = 2, LAST_LEAST = 30 }; /* between columns; a last column of text is no narrower, unless it needs less */
 
-static const char bold[] = "\033[1m", dim[] = "\033[2m", plain[] = "\033[0m";
-
-struct pivot_column {
-    enum pivot_side side;
-    char *heading;
-    size_t width; /* on the screen */
+struct field {
+    char *text;
+    bool is_value;
 };
-
-enum line_kind { LINE_ROW, LINE_ASIDE, LINE_GROUP };
 struct pivot_line {
-    enum line_kind kind;
+    enum pivot_kind kind;
     size_t n;
-    char **field; /* room for one a column */
+    struct field *field;
 };
 
 /* ---- filling ---- */
 
-/* Room for one more of a list that has n and no capacity but the next power of two. NULL: out of memory. */
-static void *one_more(struct pivot *p, void *list, size_t n, size_t size)
+/* Room for one more in a list of n that has been made by this function. NULL: out of memory. */
+static void *pivot_grow(struct pivot *p, void *list, size_t n, size_t size)
 {
     void *bigger = n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * size);
     p->failed = p->failed || !bigger;
@@ -43,11 +38,11 @@ __attribute__((format(printf, 3, 0))) static void pivot_say(struct pivot *p, cha
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     char *safe = text ? plain_text_copy(text) : NULL;
-    if (!safe || asprintf(&joined, "%s%s", *to ? *to : "", safe) < 0) {
-        p->failed = true;
-    } else {
+    if (safe && asprintf(&joined, "%s%s", *to ? *to : "", safe) >= 0) {
         free(*to);
         *to = joined;
+    } else {
+        p->failed = true;
     }
     free(safe);
     free(text);
@@ -63,84 +58,65 @@ void pivot_init(struct pivot *p, size_t n_names, const char *title, ...)
     va_end(arguments);
 }
 
-void pivot_column(struct pivot *p, enum pivot_side side, const char *heading, ...)
+void pivot_line(struct pivot *p, enum pivot_kind kind)
 {
-    va_list arguments;
-    struct pivot_column *columns = one_more(p, p->columns, p->n_columns, sizeof *columns);
-    if (!columns)
-        return;
-    p->columns = columns;
-    columns[p->n_columns] = (struct pivot_column){.side = side};
-    va_start(arguments, heading);
-    pivot_say(p, &columns[p->n_columns++].heading, heading, arguments);
-    va_end(arguments);
-}
-
-static void new_line(struct pivot *p, enum line_kind kind)
-{
-    struct pivot_line *lines = one_more(p, p->lines, p->n_lines, sizeof *lines);
+    struct pivot_line *lines = pivot_grow(p, p->lines, p->n_lines, sizeof *lines);
     if (!lines)
         return;
     p->lines = lines;
-    lines[p->n_lines] = (struct pivot_line){kind, 0, calloc(p->n_columns + 1, sizeof *lines->field)};
-    p->failed = p->failed || !lines[p->n_lines].field;
-    p->n_lines++;
+    lines[p->n_lines++] = (struct pivot_line){.kind = kind};
 }
 
-void pivot_row(struct pivot *p)
-{
-    new_line(p, LINE_ROW);
-}
-
-void pivot_aside(struct pivot *p)
-{
-    new_line(p, LINE_ASIDE);
-}
-
-void pivot_group(struct pivot *p)
-{
-    new_line(p, LINE_GROUP);
-}
-
-/* The next field of the last line (the last one again where it has all); NULL: out of memory. */
-static char **next_field(struct pivot *p)
+/* The last field of the last line, after another one was added to it where that is asked for; NULL: out of memory. */
+static struct field *last_field(struct pivot *p, bool another)
 {
     struct pivot_line *line = p->failed || !p->n_lines ? NULL : &p->lines[p->n_lines - 1];
-    if (!line)
-        return NULL;
-    line->n += line->n < p->n_columns;
-    return &line->field[line->n - (line->n > 0)];
+    struct field *fields = line && another ? pivot_grow(p, line->field, line->n, sizeof *fields) : NULL;
+    if (fields) {
+        line->field = fields;
+        fields[line->n++] = (struct field){NULL, false};
+        p->n_columns = line->n > p->n_columns ? line->n : p->n_columns;
+    }
+    return line && !p->failed && line->n ? &line->field[line->n - 1] : NULL;
 }
 
 void pivot_text(struct pivot *p, const char *text, ...)
 {
     va_list arguments;
-    char **field = next_field(p);
+    struct field *f = last_field(p, true);
     va_start(arguments, text);
-    if (field)
-        pivot_say(p, field, text, arguments);
+    if (f)
+        pivot_say(p, &f->text, text, arguments);
     va_end(arguments);
 }
 
 void pivot_more(struct pivot *p, const char *text, ...)
 {
     va_list arguments;
-    struct pivot_line *line = p->failed || !p->n_lines ? NULL : &p->lines[p->n_lines - 1];
+    struct field *f = last_field(p, false);
     va_start(arguments, text);
-    if (line && line->n)
-        pivot_say(p, &line->field[line->n - 1], text, arguments);
+    if (f)
+        pivot_say(p, &f->text, text, arguments);
     va_end(arguments);
 }
 
 void pivot_word(struct pivot *p, const char *word)
 {
-    pivot_text(p, "%s", word && *word ? word : "-");
+    pivot_text(p, "%s", word ? word : "-");
+}
+
+void pivot_mark(struct pivot *p, const char *mark)
+{
+    pivot_text(p, "%s", mark);
+    struct field *f = last_field(p, false);
+    if (f)
+        f->is_value = true;
 }
 
 void pivot_value(struct pivot *p, const struct estimate *e, int decimals)
 {
     char text[ESTIMATE_TEXT_MAX];
-    pivot_text(p, "%s", estimates_text(e, decimals, text));
+    pivot_mark(p, estimates_text(e, decimals, text));
 }
 
 void pivot_number(struct pivot *p, double value, int decimals)
@@ -151,13 +127,10 @@ void pivot_number(struct pivot *p, double value, int decimals)
 static void pivot_free(struct pivot *p)
 {
     for (size_t i = 0; i < p->n_lines; i++) {
-        for (size_t k = 0; p->lines[i].field && k < p->lines[i].n; k++)
-            free(p->lines[i].field[k]);
+        for (size_t c = 0; c < p->lines[i].n; c++)
+            free(p->lines[i].field[c].text);
         free(p->lines[i].field);
     }
-    for (size_t c = 0; c < p->n_columns; c++)
-        free(p->columns[c].heading);
-    free(p->columns);
     free(p->lines);
     free(p->title);
     *p = (struct pivot){0};
@@ -165,8 +138,17 @@ static void pivot_free(struct pivot *p)
 
 /* ---- printing ---- */
 
+struct screen {
+    FILE *out;
+    bool colour;
+    struct screen_column {
+        size_t width;
+        bool values;
+    } * column;
+};
+
 /* Characters of text on a screen: the bytes of UTF-8 that begin one. */
-static size_t width_of(const char *text, size_t bytes)
+static size_t text_width(const char *text, size_t bytes)
 {
     size_t width = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -174,164 +156,113 @@ static size_t width_of(const char *text, size_t bytes)
     return width;
 }
 
-/* Line `number` of a heading that has `lines` of them at most, "" above its first: its start, and its bytes. */
-static const char *heading_line(const char *heading, size_t number, size_t lines, size_t *bytes)
+static void measure_columns(const struct pivot *p, struct screen_column *column)
 {
-    size_t own = 1;
-    *bytes = 0;
-    for (const char *c = heading; *c; c++)
-        own += *c == '|';
-    if (number + own < lines)
-        return "";
-    for (size_t skip = number + own - lines; skip > 0; skip--)
-        heading = strchr(heading, '|') + 1;
-    *bytes = strcspn(heading, "|");
-    return heading;
-}
-
-/* Sets the widths of all columns; returns the lines of the highest heading, 0 if no column has any. */
-static size_t measure_columns(struct pivot *p)
-{
-    size_t lines = 0, bytes;
-    for (size_t c = 0; c < p->n_columns; c++) {
-        size_t own = *p->columns[c].heading != '\0';
-        for (const char *h = p->columns[c].heading; *h; h++)
-            own += *h == '|';
-        lines = own > lines ? own : lines;
-    }
-    for (size_t c = 0; c < p->n_columns; c++) {
-        size_t *width = &p->columns[c].width;
-        for (size_t i = 0; i < lines; i++) {
-            const char *text = heading_line(p->columns[c].heading, i, lines, &bytes);
-            size_t own = width_of(text, bytes);
-            *width = own > *width ? own : *width;
-        }
-        for (size_t i = 0; i < p->n_lines; i++) {
-            const struct pivot_line *l = &p->lines[i];
-            size_t own = l->kind == LINE_GROUP || c >= l->n ? 0 : width_of(l->field[c], strlen(l->field[c]));
-            *width = own > *width ? own : *width;
+    for (size_t i = 0; i < p->n_lines; i++) {
+        const struct pivot_line *line = &p->lines[i];
+        for (size_t c = 0; c < line->n && line->kind != PIVOT_GROUP; c++) {
+            size_t width = text_width(line->field[c].text, strlen(line->field[c].text));
+            column[c].width = width > column[c].width ? width : column[c].width;
+            column[c].values = column[c].values || line->field[c].is_value;
         }
     }
-    return lines;
 }
 
 /* Words from a column on; further lines begin at `indent`. A word that is longer than a line is not broken. */
 static void print_words(FILE *out, const char *text, size_t column, size_t indent)
 {
-    bool first = true;
-    while (*text) {
-        size_t bytes = strcspn(text, " "), width = width_of(text, bytes);
-        if (!first && column + 1 + width > PIVOT_WIDTH) {
+    for (bool first = true; *text; first = false) {
+        size_t bytes = strcspn(text, " "), width = text_width(text, bytes);
+        bool fits = first || column + 1 + width <= PIVOT_WIDTH;
+        if (!fits)
             fprintf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!first) {
+        else if (!first)
             putc(' ', out);
-            column++;
-        }
         fwrite(text, 1, bytes, out);
-        column += width;
+        column = (fits ? column + !first : indent) + width;
         text += bytes + strspn(text + bytes, " ");
-        first = false;
     }
 }
 
-/* One line of a block: where it has got to, and the blanks that go before what comes next. */
-struct place {
-    FILE *out;
-    size_t column, blanks;
-};
-
-static void print_field(struct place *at, const struct pivot_column *c, bool last, const char *text, size_t bytes)
+/* The names of a row, and its columns begin to end - 1. Blanks go before what comes next: none end a line. */
+static void pivot_print_line(const struct screen *s, const struct pivot *p, const struct pivot_line *line, size_t begin,
+                             size_t end)
 {
-    size_t width = width_of(text, bytes), room = c->width > width ? c->width - width : 0;
-    at->blanks += c->side == PIVOT_RIGHT ? room : 0;
-    if (bytes) {
-        fprintf(at->out, "%*s", (int)at->blanks, "");
-        at->column += at->blanks;
-        at->blanks = 0;
-        if (last && c->side == PIVOT_LEFT && !text[bytes])
-            print_words(at->out, text, at->column, at->column);
-        else
-            fwrite(text, 1, bytes, at->out);
-        at->column += width;
-    }
-    at->blanks += (c->side == PIVOT_LEFT ? room : 0) + GAP;
-}
-
-/* A line of the names and of the columns begin to end - 1: of the headings (line NULL, which: of `of` lines), or a row. */
-static void print_line(FILE *out, const struct pivot *p, size_t begin, size_t end, const struct pivot_line *line,
-                       size_t which, size_t of)
-{
-    struct place at = {out, 0, 0};
-    for (size_t c = 0; c < end; c = c + 1 == p->n_names && c + 1 < begin ? begin : c + 1) {
-        size_t bytes = 0;
-        const char *text = "";
-        if (!line) {
-            text = heading_line(p->columns[c].heading, which, of, &bytes);
-        } else if (c < line->n) {
-            text = line->field[c];
-            bytes = strlen(text);
+    size_t at = 0, next = 0; /* columns of the screen: what was printed last ends, and the next column begins */
+    for (size_t c = p->n_names ? 0 : begin; c < end && c < line->n; c = c + 1 == p->n_names ? begin : c + 1) {
+        const char *text = line->field[c].text;
+        size_t width = text_width(text, strlen(text)), room = s->column[c].width - width;
+        size_t start = next + (s->column[c].values ? room : 0);
+        if (*text) {
+            fprintf(s->out, "%*s", (int)(start - at), "");
+            if (c + 1 == p->n_columns && !s->column[c].values)
+                print_words(s->out, text, start, start);
+            else
+                fputs(text, s->out);
+            at = start + width;
         }
-        print_field(&at, &p->columns[c], c + 1 == p->n_columns, text, bytes);
+        next += s->column[c].width + GAP;
     }
-    putc('\n', out);
 }
 
-static void print_block(FILE *out, bool colour, const struct pivot *p, size_t begin, size_t end, size_t heading)
+static void print_block(const struct screen *s, const struct pivot *p, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < heading; i++)
-        print_line(out, p, begin, end, NULL, i, heading);
+    static const char *const styles[] = {
+        [PIVOT_HEADING] = "", [PIVOT_ROW] = "", [PIVOT_ASIDE] = "\033[2m", [PIVOT_GROUP] = "\033[1m"};
     for (size_t i = 0; i < p->n_lines; i++) {
         const struct pivot_line *line = &p->lines[i];
-        const char *style = line->kind == LINE_GROUP ? bold : line->kind == LINE_ASIDE ? dim : "";
-        fputs(colour ? style : "", out);
-        if (line->kind == LINE_GROUP)
-            fprintf(out, "%s%s\n", line->n ? line->field[0] : "", colour ? plain : "");
+        const char *style = s->colour ? styles[line->kind] : "";
+        fputs(style, s->out);
+        if (line->kind == PIVOT_GROUP && line->n)
+            fputs(line->field[0].text, s->out);
         else
-            print_line(out, p, begin, end, line, 0, 0);
-        if (colour && line->kind == LINE_ASIDE)
-            fputs(plain, out);
+            pivot_print_line(s, p, line, begin, end);
+        fprintf(s->out, "%s\n", *style ? "\033[0m" : "");
     }
 }
 
 /* The end of the columns that fit beside the names, from begin on: at least one. */
-static size_t pivot_fit(const struct pivot *p, size_t begin)
+static size_t columns_that_fit(const struct screen *s, const struct pivot *p, size_t begin)
 {
     size_t used = 0, end = begin;
     for (size_t c = 0; c < p->n_names; c++)
-        used += p->columns[c].width + GAP;
+        used += s->column[c].width + GAP;
     for (; end < p->n_columns; end++) {
-        const struct pivot_column *c = &p->columns[end];
-        bool text = end + 1 == p->n_columns && c->side == PIVOT_LEFT;
-        size_t least = text && c->width > LAST_LEAST ? LAST_LEAST : c->width;
+        size_t least = s->column[end].width;
+        if (end + 1 == p->n_columns && !s->column[end].values && least > LAST_LEAST)
+            least = LAST_LEAST;
         if (end > begin && used + least > PIVOT_WIDTH)
             break;
-        used += c->width + GAP;
+        used += least + GAP;
     }
     return end;
 }
 
-static void print_blocks(FILE *out, bool colour, struct pivot *p)
+static void print_blocks(const struct screen *s, const struct pivot *p)
 {
-    size_t heading = measure_columns(p), begin = p->n_names < p->n_columns ? p->n_names : p->n_columns, end;
-    do {
-        end = pivot_fit(p, begin);
-        print_block(out, colour, p, begin, end, heading);
-        if (end < p->n_columns)
-            putc('\n', out);
-        begin = end;
-    } while (end < p->n_columns);
+    measure_columns(p, s->column);
+    for (size_t begin = p->n_names, end; begin < p->n_columns; begin = end) {
+        end = columns_that_fit(s, p, begin);
+        fputs(begin > p->n_names ? "\n" : "", s->out);
+        print_block(s, p, begin, end);
+    }
 }
 
 bool pivot_print(FILE *out, bool colour, struct pivot *p)
 {
-    bool any = p->failed || p->n_lines;
+    struct screen s = {out, colour, calloc(p->n_columns + 1, sizeof *s.column)};
+    bool any = p->failed || !s.column;
+    if (p->n_names >= p->n_columns) /* nothing but names: the last is a column like any other */
+        p->n_names = p->n_columns ? p->n_columns - 1 : 0;
+    for (size_t i = 0; i < p->n_lines; i++)
+        any = any || p->lines[i].kind != PIVOT_HEADING;
     if (any && p->title)
-        fprintf(out, "\n%s%s%s\n", colour ? bold : "", p->title, colour ? plain : "");
-    if (p->failed)
+        fprintf(out, "\n%s%s%s\n", colour ? "\033[1m" : "", p->title, colour ? "\033[0m" : "");
+    if (p->failed || !s.column)
         fputs("out of memory\n", out);
     else if (any)
-        print_blocks(out, colour, p);
+        print_blocks(&s, p);
+    free(s.column);
     pivot_free(p);
     return any;
 }
@@ -340,75 +271,73 @@ void pivot_note(FILE *out, size_t indent, const char *text, ...)
 {
     va_list arguments;
     struct pivot p = {0};
-    char *note = NULL;
     va_start(arguments, text);
-    pivot_say(&p, &note, text, arguments);
+    pivot_say(&p, &p.title, text, arguments);
     va_end(arguments);
-    size_t begin = note ? strspn(note, " ") : 0;
+    const char *note = p.title ? p.title : "out of memory";
+    size_t begin = strspn(note, " ");
     fprintf(out, "%*s", (int)begin, "");
-    print_words(out, note ? note + begin : "out of memory", begin, indent);
+    print_words(out, note + begin, begin, indent);
     putc('\n', out);
-    free(note);
+    pivot_free(&p);
 }
 
 /* ---- rows as they stand in a table ---- */
 
-static const struct table_column *find_column(const struct table *t, const char *name)
+const char *pivot_number_text(const struct table_column *c, double x, char out[ESTIMATE_TEXT_MAX])
 {
-    for (size_t c = 0; name && c < t->n_columns; c++)
-        if (strcmp(t->columns[c].name, name) == 0)
-            return &t->columns[c];
-    return NULL;
+    if (!table_is_code(c) || !(x >= 0 && x < 65536))
+        return estimates_text(&(struct estimate){x, NAN, NAN}, c->type == TABLE_WHOLE ? 0 : c->decimals, out);
+    snprintf(out, ESTIMATE_TEXT_MAX, "%02XH", (unsigned)x);
+    return out;
 }
 
-void pivot_number_text(const struct table_column *c, double x, char out[ESTIMATE_TEXT_MAX])
+void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n)
 {
-    if (table_is_code(c) && x >= 0 && x < 65536)
-        snprintf(out, ESTIMATE_TEXT_MAX, "%02XH", (unsigned)x);
-    else
-        estimates_text(&(struct estimate){x, NAN, NAN}, c->type == TABLE_WHOLE ? 0 : c->decimals, out);
+    pivot_line(p, PIVOT_HEADING);
+    for (size_t i = 0; i < n; i++)
+        pivot_word(p, fields[i].heading);
 }
 
-void pivot_columns(struct pivot *p, const struct table *t, const struct pivot_field *fields, size_t n)
+static void put_field(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct table_column *c = find_column(t, fields[i].column);
-        pivot_column(p, c && c->type != TABLE_TEXT ? PIVOT_RIGHT : PIVOT_LEFT, "%s", fields[i].heading);
+    const struct table_column *c = t->columns;
+    char text[ESTIMATE_TEXT_MAX];
+    while (c < t->columns + t->n_columns && strcmp(c->name, f->column) != 0)
+        c++;
+    if (c == t->columns + t->n_columns || c->type == TABLE_TEXT) {
+        const char *word = table_text(t, row, f->column);
+        pivot_word(p, word && *word ? word : NULL);
+        return;
     }
+    struct estimate e = estimates_of_table(t, row, f->column);
+    int decimals = c->type == TABLE_WHOLE ? 0 : c->decimals;
+    if (table_is_code(c))
+        pivot_mark(p, pivot_number_text(c, e.value, text));
+    else if (f->show == PIVOT_PERCENT)
+        pivot_value(p, &(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, decimals - 2);
+    else
+        pivot_value(p, f->show == PIVOT_ALONE ? &(struct estimate){e.value, NAN, NAN} : &e, decimals);
 }
 
 void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct pivot_field *f = &fields[i];
-        const struct table_column *c = find_column(t, f->column);
-        struct estimate e = f->column ? estimates_of_table(t, row, f->column) : (struct estimate){NAN, NAN, NAN};
-        char text[ESTIMATE_TEXT_MAX];
-        if (f->put) {
-            f->put(p, t, row);
-        } else if (!c || c->type == TABLE_TEXT) {
-            pivot_word(p, table_text(t, row, f->column));
-        } else if (f->show == PIVOT_PERCENT) {
-            pivot_value(p, &(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, c->decimals - 2);
-        } else if (f->show == PIVOT_PLAIN && estimates_known(&e)) {
-            pivot_value(p, &e, c->decimals);
-        } else {
-            pivot_number_text(c, e.value, text);
-            pivot_word(p, text);
-        }
-    }
+    pivot_line(p, PIVOT_ROW);
+    for (size_t i = 0; i < n; i++)
+        if (fields[i].put)
+            fields[i].put(p, t, row);
+        else
+            put_field(p, t, row, &fields[i]);
 }
 
 bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l)
 {
     struct pivot p;
     pivot_init(&p, l->n_names, l->title ? "%s" : NULL, l->title);
-    pivot_columns(&p, t, l->fields, l->n_fields);
+    pivot_headings(&p, l->fields, l->n_fields);
     for (size_t row = 0; row < t->n_rows; row++)
-        if (!l->column || table_says(t, row, l->column, l->says)) {
-            pivot_row(&p);
+        if (!l->column || table_says(t, row, l->column, l->says))
             pivot_fields(&p, t, row, l->fields, l->n_fields);
-        }
     return pivot_print(out, colour, &p);
 }
 

@@ -4,8 +4,8 @@
  * PIVOT_WIDTH columns wide. Columns that do not fit go into further blocks that repeat the names of the rows; text in
  * a last column goes on below itself. What was not measured is a dash. All text is made safe to show (plain_text).
  *
- * A pivot is filled from left to right and from top to bottom: the columns, then the rows, each with its fields. Rows
- * that are shown as they stand in a table are described instead (struct pivot_list).
+ * A pivot is filled line by line, a line from left to right. Rows that are shown as they stand in a table are described
+ * instead (struct pivot_list).
  */
 #ifndef CHARACTERIZE_TABLES_PIVOT_H
 #define CHARACTERIZE_TABLES_PIVOT_H
@@ -22,7 +22,6 @@ enum { PIVOT_WIDTH = 100 };
 struct pivot {
     char *title;
     size_t n_names, n_columns, n_lines;
-    struct pivot_column *columns;
     struct pivot_line *lines;
     bool failed; /* out of memory once */
 };
@@ -30,22 +29,22 @@ struct pivot {
 /* An empty pivot whose first `n_names` columns name the rows. The title, formatted, is a line above; NULL: none. */
 __attribute__((format(printf, 3, 4))) void pivot_init(struct pivot *p, size_t n_names, const char *title, ...);
 
-enum pivot_side { PIVOT_LEFT, PIVOT_RIGHT };
-/* A column, before the first row. A heading has several lines where '|' divides it. */
-__attribute__((format(printf, 3, 4))) void pivot_column(struct pivot *p, enum pivot_side side, const char *heading,
-                                                        ...);
-/* A row begins. Fields that it is not given stay empty. */
-void pivot_row(struct pivot *p);
-/* The same for what was not measured here and stands beside for comparison: dimmed on a terminal. */
-void pivot_aside(struct pivot *p);
-/* A line of its own with one field, which says what the rows below it have in common. */
-void pivot_group(struct pivot *p);
+/* A line begins, at first without fields. */
+enum pivot_kind {
+    PIVOT_HEADING, /* of the columns; before all others */
+    PIVOT_ROW,
+    PIVOT_ASIDE, /* a row of what was not measured here and stands beside for comparison: dimmed on a terminal */
+    PIVOT_GROUP, /* one field across all columns: what the rows below it have in common */
+};
+void pivot_line(struct pivot *p, enum pivot_kind kind);
 
-/* The next field of the last row: text (NULL: a dash), or a value with its limits, where it has any. */
+/* The next field of the last line: text, formatted; a word (NULL: a dash); a value with its limits, where it has any; a
+ * mark that stands for a value. Columns with values or marks are aligned to the right. */
 __attribute__((format(printf, 2, 3))) void pivot_text(struct pivot *p, const char *text, ...);
 void pivot_word(struct pivot *p, const char *word);
 void pivot_value(struct pivot *p, const struct estimate *e, int decimals);
 void pivot_number(struct pivot *p, double value, int decimals);
+void pivot_mark(struct pivot *p, const char *mark);
 /* More text in the last field. */
 __attribute__((format(printf, 2, 3))) void pivot_more(struct pivot *p, const char *text, ...);
 
@@ -73,16 +72,16 @@ struct pivot_list {
     const struct pivot_field *fields;
     size_t n_fields;
 };
-/* The columns of a list, and one row with its fields. */
-void pivot_columns(struct pivot *p, const struct table *t, const struct pivot_field *fields, size_t n);
+/* The headings of a list, and one row with its fields. */
+void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n);
 void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n);
-/* Prints all its rows, and nothing where there are none. Returns whether there are any. */
+/* Prints all its rows. Returns whether there are any; else nothing is printed. */
 bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l);
 
 /* `put` for the columns from and to: "128fma -> 512fma". */
 void pivot_pair(struct pivot *p, const struct table *t, size_t row);
 /* A number as a column of a table shows it: event codes as 28H, a dash where it is not finite. */
-void pivot_number_text(const struct table_column *c, double x, char out[ESTIMATE_TEXT_MAX]);
+const char *pivot_number_text(const struct table_column *c, double x, char out[ESTIMATE_TEXT_MAX]);
 
 /* ---- words below it ---- */
 

@@ -141,13 +141,12 @@ char *table_to_json(const struct table *t);
 /* Reads it back. `name` stands for the file in messages. Returns 0, or -1 with one line in `why`; *t is then empty. */
 int table_from_json(const char *text, size_t length, const char *name, struct table *t, char *why, size_t why_size);
 /*
- * tables/table/table_text.c: the rows in aligned columns for a person, a value with its limits as `value [lo, hi]`, the
- * title, what was not measured and why. `colour`: escape sequences may be used.
+ * tables/table/table_text.c: a table for a person: the head; its rows, if it has any, by `rows` (NULL: as they stand);
+ * what was not measured and why, equal reasons together. `colour`: escape sequences may be used.
  */
-void table_print(FILE *out, bool colour, const struct table *t, const char *title);
-/* The parts of it, for tables that print themselves otherwise: the head (title; "modelled, not measured" where it is),
- * and the list of what was not measured, equal reasons together. */
+typedef void table_print_rows(FILE *out, bool colour, const struct table *t);
+void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows);
+/* The head alone: title (NULL: the table's name), CPU; "modelled, not measured" where it is. */
 void table_print_head(FILE *out, bool colour, const struct table *t, const char *title);
-void table_print_missing(FILE *out, bool colour, const struct table *t);
 
 #endif

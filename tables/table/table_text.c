@@ -95,7 +95,7 @@ static bool said_before(const struct table *t, size_t entry)
     return false;
 }
 
-void table_print_missing(FILE *out, bool colour, const struct table *t)
+static void table_text_print_missing(FILE *out, bool colour, const struct table *t)
 {
     enum { NAMED = 4 };
     char text[1200], name[200];
@@ -124,10 +124,10 @@ void table_print_missing(FILE *out, bool colour, const struct table *t)
     }
 }
 
-void table_print(FILE *out, bool colour, const struct table *t, const char *title)
+void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows)
 {
     table_print_head(out, colour, t, title);
     if (t->n_rows)
-        table_text_print_rows(out, colour, t);
-    table_print_missing(out, colour, t);
+        (rows ? rows : table_text_print_rows)(out, colour, t);
+    table_text_print_missing(out, colour, t);
 }

@@ -441,7 +441,7 @@ static int trigger_conclude(struct table *t)
 
 const struct table_kind table_trigger = {
     .name = "trigger",
-    .title = TRIGGER_TITLE,
+    .title = "What it takes before a license level is asked for",
     .about = "instructions and densities that ask for a level; mixtures; dirty upper halves",
     .method = "Kernels with one wide instruction in every N run until their level is settled, for many N. How many "
               "instructions it takes is found with bursts of many lengths: a bisection, and where the count varies "

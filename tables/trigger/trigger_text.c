@@ -94,11 +94,9 @@ static void note_counts(FILE *out, const struct table *t)
 
 void trigger_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, TRIGGER_TITLE);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (pivot_list(out, colour, t, &lists[i]) && lists[i].fields == counts)
             note_counts(out, t);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
@@ -120,19 +118,17 @@ static bool asks_level(const struct table *t, size_t row)
     return isfinite(table_number(t, row, "level")) || estimates_above(&plain, &freq);
 }
 
-/* "on 16 active cores" */
-static const char *on_cores(const struct table *t, size_t row, char *out, size_t size)
+/* "16 active cores" */
+static const char *trigger_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    double cores = table_number(t, row, "active_cores");
-    snprintf(out, size, "on %.0f active core%s", cores, cores == 1 ? "" : "s");
-    return out;
+    return estimates_cores_text(table_number(t, row, "active_cores"), out);
 }
 
 /* What no burst of which a lower frequency was seen: at each number of cores how many kernels, how long bursts were at
  * most, and by how much lower it could still be by the limits. */
 static void nothing_found(FILE *out, const struct table *t)
 {
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double cores = table_number(t, i, "active_cores"), longest = 0, lower = 0;
         size_t kernels = 0;
@@ -147,17 +143,18 @@ static void nothing_found(FILE *out, const struct table *t)
                 lower = isnan(least) ? INFINITY : fmax(lower, 1 - least);
             }
         if (first && isfinite(lower))
-            fprintf(out,
-                    "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
-                    "than %.2g %% (95 %% limits).\n",
-                    on_cores(t, i, text, sizeof text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
+            fprintf(
+                out,
+                "No lower frequency was seen on %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
+                "than %.2g %% (95 %% limits).\n",
+                trigger_cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
     }
 }
 
 static void counts_found(FILE *out, const struct table *t)
 {
     size_t said = 0, measured = 0;
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
         measured += trigger_text_is(t, i, "count") && table_says(t, i, "asks", "nothing");
@@ -168,7 +165,7 @@ static void counts_found(FILE *out, const struct table *t)
             fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
             fprintf(out, "within its first %.0f instructions", count);
-        fprintf(out, " %s", on_cores(t, i, text, sizeof text));
+        fprintf(out, " on %s", trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -179,13 +176,13 @@ static void counts_found(FILE *out, const struct table *t)
 static void limits_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
         if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
-            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) %s",
+            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) on %s",
                     said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"),
-                    table_number(t, i, "rate_per_cycle"), lo, on_cores(t, i, text, sizeof text));
+                    table_number(t, i, "rate_per_cycle"), lo, trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -194,17 +191,17 @@ static void limits_found(FILE *out, const struct table *t)
 static void others_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows && said < 4; i++) {
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
         if (trigger_text_is(t, i, "mixture") && level > one && level > two)
-            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, %s", said++ ? "; " : "",
+            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, on %s", said++ ? "; " : "",
                     table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"),
-                    on_cores(t, i, text, sizeof text));
+                    trigger_cores_of(t, i, text));
         if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
-            fprintf(out, "%s%s after %s runs at %s %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"), on_cores(t, i, text, sizeof text));
+            fprintf(out, "%s%s after %s runs at %s on %s", said++ ? "; " : "", table_text(t, i, "with"),
+                    table_text(t, i, "kernel"), table_text(t, i, "asks"), trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");

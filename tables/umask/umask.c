@@ -491,7 +491,7 @@ static int umask_umask_conclude(struct table *t)
 
 const struct table_kind table_umask = {
     .name = "umask",
-    .title = UMASK_TITLE,
+    .title = "What the umask bits of an event count",
     .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
     .method = "The event is counted with every single unit mask and their documented combinations while each kernel "
               "runs steadily, and through its transitions from and to a narrow one; the share of the "

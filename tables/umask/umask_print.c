@@ -39,7 +39,7 @@ static void put_share(struct pivot *p, const struct table *t, size_t umask, size
             table_same(t, row, when, "when"))
             share = table_number(t, row, "share");
     if (share < SHARE_NONE)
-        pivot_word(p, ".");
+        pivot_mark(p, ".");
     else
         pivot_number(p, share, 3);
 }
@@ -50,11 +50,12 @@ static void print_shares(FILE *out, bool colour, const struct table *t, size_t w
     size_t kernels[SHOWN_MAX], n = firsts(t, "kernel", kernels);
     struct pivot p;
     pivot_init(&p, 1, "%s", table_text(t, when, "when"));
-    pivot_column(&p, PIVOT_LEFT, "kernel");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "kernel");
     for (size_t u = 0; u < n_umasks; u++)
-        pivot_column(&p, PIVOT_RIGHT, "%02XH", (unsigned)table_number(t, umasks[u], "umask"));
+        pivot_text(&p, "%02XH", (unsigned)table_number(t, umasks[u], "umask"));
     for (size_t k = 0; k < n; k++) {
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_word(&p, table_text(t, kernels[k], "kernel"));
         for (size_t u = 0; u < n_umasks; u++)
             put_share(&p, t, umasks[u], kernels[k], when);
@@ -94,25 +95,20 @@ static void print_readings(FILE *out, bool colour, const struct table *t, const 
     };
     struct pivot p;
     pivot_init(&p, 1, "What each umask counts, and what is documented");
-    pivot_columns(&p, t, fields, sizeof fields / sizeof *fields);
-    for (size_t u = 0; u < n; u++) {
-        pivot_row(&p);
+    pivot_headings(&p, fields, sizeof fields / sizeof *fields);
+    for (size_t u = 0; u < n; u++)
         pivot_fields(&p, t, umasks[u], fields, sizeof fields / sizeof *fields);
-    }
     pivot_print(out, colour, &p);
 }
 
 void umask_print(FILE *out, bool colour, const struct table *t)
 {
     size_t umasks[SHOWN_MAX], whens[SHOWN_MAX], n = firsts(t, "umask", umasks), n_whens = firsts(t, "when", whens);
-    table_print_head(out, colour, t, UMASK_TITLE);
-    if (t->n_rows)
-        pivot_note(out, 2, "Share of the core cycles that event %02XH counted; . = none, - = not measured",
-                   (unsigned)table_number(t, 0, "event"));
+    pivot_note(out, 2, "Share of the core cycles that event %02XH counted; . = none, - = not measured",
+               (unsigned)table_number(t, 0, "event"));
     for (size_t w = 0; w < n_whens; w++)
         print_shares(out, colour, t, whens[w], umasks, n);
     print_readings(out, colour, t, umasks, n);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */

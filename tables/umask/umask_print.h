@@ -5,8 +5,6 @@
 
 #include "tables/table/table.h"
 
-#define UMASK_TITLE "What the umask bits of an event count"
-
 void umask_print(FILE *out, bool colour, const struct table *t);
 /* What each single bit counts, and whether the documented umasks behave as documented. */
 void umask_findings(FILE *out, const struct table *t);

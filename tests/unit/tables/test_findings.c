@@ -254,13 +254,15 @@ static void costs_of_rows_that_contradict_each_other_are_not_told(void **state)
     begin(&t, &table_overhead);
     overhead_row(&t, "512fma", 3.74, 3.5);
     says(&table_overhead, &t,
-         "A higher frequency pays only if it lasts 150 [145, 155] us (128fma - 512fma, 2 active).\nGoing down costs "
-         "20.0 [19.0, 21.0] us (128fma - 512fma); coming back up 10.0 [9.0, 11.0] us.\n");
+         "Speeding up pays off only if wide code stays away for at least 150 [145, 155] us (128fma -> 512fma, 2 active "
+         "cores).\nGoing down costs "
+         "20.0 [19.0, 21.0] us (128fma -> 512fma); coming back up 10.0 [9.0, 11.0] us.\n");
     overhead_row(&t, "512or", 3.6, 3.4);
     says(&table_overhead, &t,
-         "Rows contradict each other, 2 are not told: with 2 active 128fma - 512fma at 3.740 [3.738, 3.742] and 3.500");
+         "Rows contradict each other, 2 are not told: with 2 active cores 128fma -> 512fma at 3.740 [3.738, 3.742] and "
+         "3.500");
     says_not(&table_overhead, &t, "Going down costs 20.0");
-    says_not(&table_overhead, &t, "pays only");
+    says_not(&table_overhead, &t, "pays off");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
     says(&table_overhead, &t, "No cost of a change of the frequency is told: " FLOATS ".\n");
     table_free(&t);

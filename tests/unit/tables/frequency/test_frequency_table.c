@@ -420,7 +420,7 @@ static char *printed(const struct table *t, void (*print)(FILE *, const struct t
     if (print)
         print(f, t);
     else
-        table_frequency.print(f, false, t);
+        table_print(f, false, t, table_frequency.title, table_frequency.print);
     assert_int_equal(fclose(f), 0);
     return out;
 }

@@ -35,27 +35,60 @@ static void columns_are_aligned_and_limits_in_brackets(void **state)
     (void)state;
     struct pivot p;
     pivot_init(&p, 1, "Title of %d", 3);
-    pivot_column(&p, PIVOT_LEFT, "kernel");
-    pivot_column(&p, PIVOT_RIGHT, "above|PAUSE|W");
-    pivot_column(&p, PIVOT_RIGHT, "n");
-    pivot_column(&p, PIVOT_LEFT, "note");
-    pivot_row(&p);
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "");
+    pivot_word(&p, "above PAUSE");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "kernel");
+    pivot_word(&p, "W");
+    pivot_word(&p, "n");
+    pivot_word(&p, "note");
+    pivot_line(&p, PIVOT_ROW);
     pivot_word(&p, "512fma");
     pivot_value(&p, &(struct estimate){42.71, 42.54, 42.96}, 1);
     pivot_number(&p, 120, 0);
     pivot_word(&p, NULL);
-    pivot_row(&p);
+    pivot_line(&p, PIVOT_ROW);
     pivot_word(&p, "64add");
     pivot_value(&p, &(struct estimate){-0.01, NAN, NAN}, 1);
     pivot_number(&p, NAN, 0);
     pivot_text(&p, "%s", "a");
     pivot_more(&p, ", %s", "b");
     prints(&p, "\nTitle of 3\n"
-               "                    above\n"
-               "                    PAUSE\n"
+               "              above PAUSE\n"
                "kernel                  W    n  note\n"
                "512fma  42.7 [42.5, 43.0]  120  -\n"
                "64add                 0.0    -  a, b\n");
+}
+
+static void without_rows_nothing_is_printed(void **state)
+{
+    (void)state;
+    struct pivot p;
+    pivot_init(&p, 1, "Title");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "kernel");
+    prints(&p, "");
+}
+
+static void names_alone_are_printed_too(void **state)
+{
+    (void)state;
+    struct pivot p;
+    for (size_t names = 0; names < 4; names++) {
+        pivot_init(&p, names, NULL);
+        pivot_line(&p, PIVOT_ROW);
+        pivot_word(&p, "a");
+        pivot_word(&p, "b");
+        prints(&p, "a  b\n");
+    }
+    pivot_init(&p, 0, NULL); /* no names: nothing is repeated */
+    pivot_line(&p, PIVOT_ROW);
+    for (int i = 0; i < 3; i++)
+        pivot_text(&p, "%040d", i);
+    char expected[200];
+    snprintf(expected, sizeof expected, "%040d  %040d\n\n%040d\n", 0, 1, 2);
+    prints(&p, expected);
 }
 
 static void groups_and_asides(void **state)
@@ -64,19 +97,20 @@ static void groups_and_asides(void **state)
     struct pivot p;
     for (int colour = 0; colour < 2; colour++) {
         pivot_init(&p, 1, NULL);
-        pivot_column(&p, PIVOT_RIGHT, "cores");
-        pivot_column(&p, PIVOT_RIGHT, "us");
-        pivot_group(&p);
+        pivot_line(&p, PIVOT_HEADING);
+        pivot_word(&p, "cores");
+        pivot_word(&p, "us");
+        pivot_line(&p, PIVOT_GROUP);
         pivot_word(&p, "128fma -> 512fma, a line that is wider than all columns");
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_number(&p, 16, 0);
         pivot_number(&p, 1.5, 1);
-        pivot_aside(&p);
+        pivot_line(&p, PIVOT_ASIDE);
         pivot_number(&p, 16, 0);
         char *text = shown(&p, colour != 0);
         assert_string_equal(
             text, colour ? "cores   us\n\033[1m128fma -> 512fma, a line that is wider than all columns\033[0m\n"
-                           "   16  1.5\n\033[2m   16\n\033[0m"
+                           "   16  1.5\n\033[2m   16\033[0m\n"
                          : "cores   us\n128fma -> 512fma, a line that is wider than all columns\n   16  1.5\n   16\n");
         free(text);
     }
@@ -88,11 +122,12 @@ static void what_does_not_fit_stands_in_further_blocks(void **state)
     (void)state;
     struct pivot p;
     pivot_init(&p, 1, NULL);
-    pivot_column(&p, PIVOT_LEFT, "from");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from");
     for (int i = 0; i < 30; i++)
-        pivot_column(&p, PIVOT_RIGHT, "column%02d", i);
+        pivot_text(&p, "column%02d", i);
     for (int row = 0; row < 2; row++) {
-        pivot_row(&p);
+        pivot_line(&p, PIVOT_ROW);
         pivot_text(&p, "row%d", row);
         for (int i = 0; i < 30; i++)
             pivot_number(&p, 100 * row + i, 0);
@@ -119,18 +154,16 @@ static void text_goes_on_below_itself(void **state)
     (void)state;
     struct pivot p;
     pivot_init(&p, 1, NULL);
-    pivot_column(&p, PIVOT_LEFT, "%s", "");
-    pivot_column(&p, PIVOT_LEFT, "%s", "");
-    pivot_row(&p);
+    pivot_line(&p, PIVOT_ROW);
     pivot_word(&p, "name");
     pivot_text(&p, "word0");
     for (int i = 1; i < 40; i++)
         pivot_more(&p, " word%d", i);
-    pivot_row(&p);
+    pivot_line(&p, PIVOT_ROW);
     pivot_word(&p, "other");
     pivot_word(&p, "short");
     char *text = shown(&p, false);
-    assert_int_equal(strncmp(text, "name   word0 word1 ", 19), 0); /* no line of headings */
+    assert_int_equal(strncmp(text, "name   word0 word1 ", 19), 0);
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         assert_in_range(end - line, 1, PIVOT_WIDTH);
         if (line > text && strncmp(line, "other", 5) != 0)
@@ -145,9 +178,10 @@ static void foreign_text_is_made_safe(void **state)
     (void)state;
     struct pivot p;
     pivot_init(&p, 1, "%s", "a\033[31mb");
-    pivot_column(&p, PIVOT_LEFT, "%s", "\xce\xbcs\n"); /* two characters of three bytes, and a line end */
-    pivot_column(&p, PIVOT_RIGHT, "n");
-    pivot_row(&p);
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "\xce\xbcs\n"); /* two characters of three bytes, and a line end */
+    pivot_word(&p, "n");
+    pivot_line(&p, PIVOT_ROW);
     pivot_word(&p, "\033[0m");
     pivot_number(&p, 1, 0);
     prints(&p, "\na?[31mb\n\xce\xbcs    n\n?[0m  1\n");
@@ -217,6 +251,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_aligned_and_limits_in_brackets),
+        cmocka_unit_test(without_rows_nothing_is_printed),
+        cmocka_unit_test(names_alone_are_printed_too),
         cmocka_unit_test(groups_and_asides),
         cmocka_unit_test(what_does_not_fit_stands_in_further_blocks),
         cmocka_unit_test(text_goes_on_below_itself),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/plain_text.h"
 
@@ -27,14 +26,6 @@ struct screen {
     bool colour;
 };
 
-bool report_colour(FILE *out)
-{
-    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (no_color != NULL && no_color[0] != '\0')
-        return false;
-    return isatty(fileno(out)) && terminal != NULL && strcmp(terminal, "dumb") != 0;
-}
-
 static const char *bold(const struct screen *s)
 {
     return s->colour ? "\033[1m" : "";
@@ -51,7 +42,7 @@ static const char *plain(const struct screen *s)
 }
 
 /* A heading in the left column; the cursor then stands at INDENT. */
-static void report_heading(const struct screen *s, const char *name)
+static void phases_text_heading(const struct screen *s, const char *name)
 {
     fprintf(s->out, "%s%-*s%s", bold(s), INDENT, name, plain(s));
 }
@@ -61,7 +52,7 @@ static void paragraph(const struct screen *s, const char *name, const char *text
 {
     char clean[TEXT_SIZE];
     plain_text(text, clean, sizeof(clean));
-    report_heading(s, name);
+    phases_text_heading(s, name);
     size_t column = INDENT;
     for (const char *word = clean; *word != '\0';) {
         size_t length = strcspn(word, " ");
@@ -81,8 +72,8 @@ static void paragraph(const struct screen *s, const char *name, const char *text
 }
 
 /* Adds to a text that is never longer than TEXT_SIZE. */
-static void report_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void report_add(char *text, const char *format, ...)
+static void phases_text_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void phases_text_add(char *text, const char *format, ...)
 {
     size_t used = strlen(text);
     va_list arguments;
@@ -104,7 +95,7 @@ static int decimals(const struct estimate *e, int least, int most)
 }
 
 /* A number, or '-' where it was not measured. */
-static void report_number(char *out, size_t size, double value, int places)
+static void phases_text_number(char *out, size_t size, double value, int places)
 {
     if (isfinite(value))
         snprintf(out, size, "%.*f", places, value + 0.0);
@@ -113,13 +104,13 @@ static void report_number(char *out, size_t size, double value, int places)
 }
 
 /* "20.1 [19.9, 20.3]" */
-static void report_with_limits(char *out, size_t size, const struct estimate *e, int least, int most)
+static void phases_text_with_limits(char *out, size_t size, const struct estimate *e, int least, int most)
 {
     char value[40], lo[40], hi[40];
     int places = decimals(e, least, most);
-    report_number(value, sizeof(value), e->value, places);
-    report_number(lo, sizeof(lo), e->lo, places);
-    report_number(hi, sizeof(hi), e->hi, places);
+    phases_text_number(value, sizeof(value), e->value, places);
+    phases_text_number(lo, sizeof(lo), e->lo, places);
+    phases_text_number(hi, sizeof(hi), e->hi, places);
     if (isfinite(e->lo) || isfinite(e->hi))
         snprintf(out, size, "%s [%s, %s]", value, lo, hi);
     else
@@ -150,13 +141,13 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
     const char *source = trace_get(t, "source"), *notes = trace_get(t, "notes"), *date = trace_get(t, "date");
     const char *settings = trace_get(t, "settings");
     paragraph(s, "CPU", p->cpu != NULL ? p->cpu : "not stated");
-    report_add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
+    phases_text_add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
     if (cpu_number != NULL)
-        report_add(text, ", on CPU %.20s", cpu_number);
+        phases_text_add(text, ", on CPU %.20s", cpu_number);
     if (cores != NULL)
-        report_add(text, ", active cores: %.20s", cores);
+        phases_text_add(text, ", active cores: %.20s", cores);
     if (date != NULL)
-        report_add(text, ", %.40s", date);
+        phases_text_add(text, ", %.40s", date);
     paragraph(s, "Machine", text);
     if (source != NULL)
         paragraph(s, "Source", source);
@@ -187,7 +178,7 @@ struct reason {
     size_t count;
 };
 
-static int report_by_group(const void *a, const void *b)
+static int phases_text_by_group(const void *a, const void *b)
 {
     return strcmp(((const struct reason *)a)->group, ((const struct reason *)b)->group);
 }
@@ -211,7 +202,7 @@ static size_t group_reasons(const struct phases *p, struct reason **out)
         all[i].first = &p->discarded[i];
         all[i].count = 1;
     }
-    qsort(all, p->n_discarded, sizeof(*all), report_by_group);
+    qsort(all, p->n_discarded, sizeof(*all), phases_text_by_group);
     for (size_t i = 1; i < p->n_discarded; i++)
         if (strcmp(all[i].group, all[groups].group) == 0)
             all[groups].count++;
@@ -227,35 +218,35 @@ static void print_runs(const struct screen *s, const struct phases *p)
     char text[TEXT_SIZE] = "";
     struct reason *reasons;
     size_t groups = group_reasons(p, &reasons);
-    report_add(text, "%zu of %zu used", p->runs_used, p->runs);
+    phases_text_add(text, "%zu of %zu used", p->runs_used, p->runs);
     if (p->n_discarded > 0)
-        report_add(text, ", %zu discarded:", p->n_discarded);
+        phases_text_add(text, ", %zu discarded:", p->n_discarded);
     for (size_t i = 0; i < groups && i < OTHERS_SHOWN; i++) {
         const struct reason *r = &reasons[i];
         const char *why = r->first->why, *detail = strstr(why, ": ");
         int length = detail != NULL ? (int)(detail - why) : (int)strlen(why);
-        report_add(text, "%s %zu %.*s, %srun %u%s", i == 0 ? "" : ";", r->count, length, why,
-                   r->count > 1 ? "e.g. " : "", r->first->run, why + length);
+        phases_text_add(text, "%s %zu %.*s, %srun %u%s", i == 0 ? "" : ";", r->count, length, why,
+                        r->count > 1 ? "e.g. " : "", r->first->run, why + length);
     }
     if (groups > OTHERS_SHOWN)
-        report_add(text, "; %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
+        phases_text_add(text, "; %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
     if (p->samples_discarded > 0) {
-        report_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded", p->samples_discarded,
-                   p->samples);
+        phases_text_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded",
+                        p->samples_discarded, p->samples);
     }
     paragraph(s, "Repetitions", text);
     free(reasons);
 }
 
-static void report_print_levels(const struct screen *s, const struct phases *p)
+static void phases_text_levels(const struct screen *s, const struct phases *p)
 {
     char text[TEXT_SIZE] = "", value[130];
     for (size_t i = 0; i < p->n_levels && i < 8; i++) {
-        report_with_limits(value, sizeof(value), &p->levels[i], 3, 4);
-        report_add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, value);
+        phases_text_with_limits(value, sizeof(value), &p->levels[i], 3, 4);
+        phases_text_add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, value);
     }
     if (p->n_levels > 8)
-        report_add(text, "; %zu more", p->n_levels - 8);
+        phases_text_add(text, "; %zu more", p->n_levels - 8);
     paragraph(s, "Levels, GHz", p->n_levels > 0 ? text : "none found (frequency was not measured, or never steady)");
 }
 
@@ -278,12 +269,12 @@ static const char *kind_colour(const struct screen *s, enum phase_kind kind)
 static void print_phase(const struct screen *s, const struct phases *p, const struct phase *ph, bool volts)
 {
     char start[40], duration[130], ghz[40], ipc[40], ratio[40], level[16] = "-", volt[40], runs[48];
-    report_number(start, sizeof(start), ph->start_us, decimals(&ph->duration_us, 1, 2));
-    report_with_limits(duration, sizeof(duration), &ph->duration_us, 1, 2);
-    report_number(ghz, sizeof(ghz), ph->freq_ghz.value, 3);
-    report_number(ipc, sizeof(ipc), ph->ipc, 3);
-    report_number(ratio, sizeof(ratio), ph->ipc_ratio, 3);
-    report_number(volt, sizeof(volt), ph->volts, 4);
+    phases_text_number(start, sizeof(start), ph->start_us, decimals(&ph->duration_us, 1, 2));
+    phases_text_with_limits(duration, sizeof(duration), &ph->duration_us, 1, 2);
+    phases_text_number(ghz, sizeof(ghz), ph->freq_ghz.value, 3);
+    phases_text_number(ipc, sizeof(ipc), ph->ipc, 3);
+    phases_text_number(ratio, sizeof(ratio), ph->ipc_ratio, 3);
+    phases_text_number(volt, sizeof(volt), ph->volts, 4);
     if (ph->level >= 0)
         snprintf(level, sizeof(level), "L%d", ph->level);
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
@@ -299,25 +290,25 @@ static void print_phase_remarks(const struct screen *s, const struct phase *ph)
 {
     char text[TEXT_SIZE] = "";
     if (ph->n_modes > 1) {
-        report_add(text, "^ the durations cluster:");
+        phases_text_add(text, "^ the durations cluster:");
         for (size_t m = 0; m < ph->n_modes && m < PHASE_MODES_MAX; m++) {
-            report_add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
-                       100 * ph->modes[m].share);
+            phases_text_add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
+                            100 * ph->modes[m].share);
         }
         paragraph(s, "", text);
     }
     if (ph->tau_us.value > 0) {
         char from[40], to[130], tau[130];
-        report_number(from, sizeof(from), ph->from_ghz.value, 3);
-        report_with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
-        report_with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
+        phases_text_number(from, sizeof(from), ph->from_ghz.value, 3);
+        phases_text_with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
+        phases_text_with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
         text[0] = '\0';
-        report_add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
+        phases_text_add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
         paragraph(s, "", text);
     }
     if (ph->why[0] != '\0') {
         text[0] = '\0';
-        report_add(text, "^ %s", ph->why);
+        phases_text_add(text, "^ %s", ph->why);
         paragraph(s, "", text);
     }
 }
@@ -328,19 +319,19 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
     size_t count[PHASE_UNKNOWN + 1] = {0};
     for (size_t i = shown; i < p->n_phases; i++)
         count[p->phases[i].kind]++;
-    report_add(text, "and %zu more:", p->n_phases - shown);
+    phases_text_add(text, "and %zu more:", p->n_phases - shown);
     const char *separator = "";
     for (int kind = PHASE_STEADY; kind <= PHASE_UNKNOWN; kind++) {
         if (count[kind] > 0) {
-            report_add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
+            phases_text_add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
             separator = ",";
         }
     }
-    report_add(text, "; all of them are in the JSON (--json FILE)");
+    phases_text_add(text, "; all of them are in the JSON (--json FILE)");
     paragraph(s, "", text);
 }
 
-static void report_print_phases(const struct screen *s, const struct phases *p)
+static void phases_text_phases(const struct screen *s, const struct phases *p)
 {
     bool volts = any_volts(p);
     size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
@@ -359,16 +350,17 @@ static void print_transitions(const struct screen *s, const struct phases *p)
     for (size_t i = 0; i < p->n_transitions && i < OTHERS_SHOWN; i++) {
         const struct transition *t = &p->transitions[i];
         char text[TEXT_SIZE] = "", latency[130], at[40], from[40], to[40];
-        report_number(at, sizeof(at), t->at_us, decimals(&t->latency_us, 1, 2));
-        report_with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
-        report_number(from, sizeof(from), t->from_ghz, 3);
-        report_number(to, sizeof(to), t->to_ghz, 3);
+        phases_text_number(at, sizeof(at), t->at_us, decimals(&t->latency_us, 1, 2));
+        phases_text_with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
+        phases_text_number(from, sizeof(from), t->from_ghz, 3);
+        phases_text_number(to, sizeof(to), t->to_ghz, 3);
         bool before = p->from != NULL && p->to != NULL && t->at_us < -BEFORE_US;
-        report_add(text, "at %s us%s: latency %s us, ", at, before ? ", before the switch and unrelated to it" : "",
-                   latency);
+        phases_text_add(text, "at %s us%s: latency %s us, ", at,
+                        before ? ", before the switch and unrelated to it" : "", latency);
         if (isfinite(t->from_ghz) || isfinite(t->to_ghz))
-            report_add(text, "%s -> %s GHz, ", from, to);
-        report_add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs, p->runs_used);
+            phases_text_add(text, "%s -> %s GHz, ", from, to);
+        phases_text_add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs,
+                        p->runs_used);
         paragraph(s, i == 0 ? "Transition" : "", text);
     }
     if (p->n_transitions > OTHERS_SHOWN)
@@ -398,22 +390,22 @@ static void print_null_result(const struct screen *s, const struct phases *p)
         paragraph(s, "Result", "undecided: the phases marked unknown may or may not be a transition");
         return;
     }
-    report_add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
-    report_add(text, "Smallest effects it would have detected (95 %% of cases): ");
+    phases_text_add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
+    phases_text_add(text, "Smallest effects it would have detected (95 %% of cases): ");
     if (isfinite(p->detectable_freq)) {
-        report_add(text, "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
-                   p->detectable_freq_us);
+        phases_text_add(text, "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
+                        p->detectable_freq_us);
     } else {
-        report_add(text, "no frequency step (frequency was not measured)");
+        phases_text_add(text, "no frequency step (frequency was not measured)");
     }
     if (isfinite(p->detectable_throttle)) {
-        report_add(text, ", throttling to %.3g of the full rate for %.3g us", p->detectable_throttle,
-                   p->detectable_throttle_us);
+        phases_text_add(text, ", throttling to %.3g of the full rate for %.3g us", p->detectable_throttle,
+                        p->detectable_throttle_us);
     } else {
-        report_add(text, ", no throttling (IPC was not measured)");
+        phases_text_add(text, ", no throttling (IPC was not measured)");
     }
     if (isfinite(p->detectable_halt_us))
-        report_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
+        phases_text_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
     paragraph(s, "Result", text);
 }
 
@@ -422,13 +414,13 @@ static void print_voltage(const struct screen *s, const struct phases *p)
     for (size_t i = 0; i < p->n_volt_steps && i < OTHERS_SHOWN; i++) {
         const struct volt_step *v = &p->volt_steps[i];
         char text[TEXT_SIZE] = "", begin[40], end[40];
-        report_number(begin, sizeof(begin), v->begin_us, 1);
-        report_number(end, sizeof(end), v->end_us, 1);
-        report_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
+        phases_text_number(begin, sizeof(begin), v->begin_us, 1);
+        phases_text_number(end, sizeof(end), v->end_us, 1);
+        phases_text_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
         if (strcmp(begin, end) == 0) /* a jump between two readings */
-            report_add(text, "at %s us", begin);
+            phases_text_add(text, "at %s us", begin);
         else
-            report_add(text, "from %s to %s us", begin, end);
+            phases_text_add(text, "from %s to %s us", begin, end);
         paragraph(s, i == 0 ? "Voltage" : "", text);
     }
     if (p->n_volt_steps > OTHERS_SHOWN) {
@@ -451,7 +443,7 @@ static void print_warnings(const struct screen *s, const struct phases *p)
     }
 }
 
-void report_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing)
+void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing)
 {
     const struct screen s = {out, colour};
     print_title(&s, p);
@@ -459,8 +451,8 @@ void report_print(FILE *out, bool colour, const struct trace *t, const struct ph
     print_runs(&s, p);
     if (missing != NULL && missing[0] != '\0')
         paragraph(&s, "Not measured", missing);
-    report_print_levels(&s, p);
-    report_print_phases(&s, p);
+    phases_text_levels(&s, p);
+    phases_text_phases(&s, p);
     print_transitions(&s, p);
     print_null_result(&s, p);
     print_voltage(&s, p);

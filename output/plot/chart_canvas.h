@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a picture to gnuplot's script: where things stand. */
-#ifndef CHARACTERIZE_CHART_DRAW_H
-#define CHARACTERIZE_CHART_DRAW_H
+/* What all kinds of panels write into gnuplot's script: labels, boxes, axes, in pixels of the picture. */
+#ifndef CHARACTERIZE_CHART_CANVAS_H
+#define CHARACTERIZE_CHART_CANVAS_H
 
 #include <stdio.h>
 
+#include "output/plot/plot_colours.h"
 #include "tables/table/chart.h"
-#include "output/report/svg_inline.h"
-
-/* Writes the script; panels without values are left out. Returns 0, or -1: no panel has a value. */
-int chart_script(const struct chart *c, FILE *out);
 
 /* Pixels. Everything is placed by hand, so that panels share their left edge and nothing meets. */
 enum {
@@ -20,6 +17,7 @@ enum {
 
 struct canvas {
     FILE *out;
+    const struct chart *chart;
     int height;
 };
 
@@ -30,6 +28,7 @@ struct place {
     int left, right;
     int area, bottom; /* top and bottom of the plotting area */
     int end;          /* of all */
+    bool axis;        /* its x axis has numbers and a name */
 };
 
 /* A label of at most `most` characters; `style` is gnuplot's ("right font ',10'"). */
@@ -45,25 +44,9 @@ int chart_mark(int number);
 void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale);
 /* The name of the axis below a panel. */
 void chart_x_label(const struct canvas *k, const char *text);
+/* The characters, not bytes, of a text in UTF-8. */
+size_t chart_characters(const char *text);
 /* The longest name, in characters. */
 size_t chart_longest(const struct chart_names *names);
-
-/* chart_lines.c */
-int chart_lines_height(const struct chart_panel *p);
-void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const struct place *at);
-/* chart_rows.c */
-int chart_bars_height(const struct chart_panel *p);
-void chart_draw_bars(const struct canvas *k, const struct chart_panel *p, const struct place *at);
-/* Cells: the height of the columns' names above the area and of the colours' key below it, too. */
-int chart_cells_above(const struct chart_panel *p);
-int chart_cells_side(const struct chart_panel *p, int width);
-int chart_cells_height(const struct chart_panel *p);
-void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const struct place *at);
-
-/* chart_scale.c */
-/* 1, 2 and 5 times powers of ten from lo to hi (lo > 0), at most `max` of them; returns how many. */
-size_t chart_log_tics(double lo, double hi, double *out, size_t max);
-/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether text on it is to be black. */
-unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/self_test_print.h"
+#include "output/self_test/self_test_text.h"
 
 #include <math.h>
 
@@ -22,8 +22,8 @@ static void print_line(FILE *out, const struct self_test_line *l)
     fprintf(out, "%s%s\n", l->remedy[0] != '\0' ? "; remedy: " : "", l->remedy);
 }
 
-void self_test_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,
-                     const struct self_test_lines *others, bool replayed)
+void self_test_text_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,
+                          const struct self_test_lines *others, bool replayed)
 {
     unsigned disturbed = 0;
     size_t kept = 0;
