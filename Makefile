@@ -103,7 +103,7 @@ test: all unit
 
 ## test-deep      all cases of the tests that otherwise run some of many
 test-deep: all unit
-	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep deep-scripts
 
 ## mutants        whether the unit tests see faults: N (100) changes of the sources, drawn with SEED (1)
 N ?= 100
