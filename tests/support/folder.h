@@ -7,7 +7,7 @@ enum { FOLDER_PATH_MAX = 64 };
 
 /* Makes an empty folder below /tmp that others may look into, and fills in its path; the test fails where it cannot. */
 void folder_make(char path[FOLDER_PATH_MAX]);
-/* With all that is in it. */
+/* With all that is in it; nothing where it is gone. */
 void folder_remove(const char *path);
 /* Writes a file, with the folders that lead to it. */
 void folder_put(const char *folder, const char *name, const char *text);

@@ -290,7 +290,7 @@ static void test_facts_come_from_the_folders_given(void **state)
     folder_put(root, "sys/kernel/perf_event_paranoid", "4\n");
     folder_put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\n");
     folder_put(root, "kernel/security/lockdown", "none [integrity] confidentiality\n");
-    folder_put(root, "self/status", "Name:\\tx\nCapEff:\\t0000000000020000\n");
+    folder_put(root, "self/status", "Name:\tx\nCapEff:\t0000000000020000\n");
     /* on every CPU that this test can run on: a file that reaches beyond the registers, and one that does not */
     static char long_file[0x700 + 1];
     memset(long_file, 'A', sizeof long_file - 1);
@@ -307,7 +307,7 @@ static void test_facts_come_from_the_folders_given(void **state)
     assert_int_equal(f.rdpmc_setting, 0);
     assert_true(f.hybrid);
     put_on_all_cpus(root, "too short");
-    folder_put(root, "self/status", "CapEff:\\t000001fffefdffff\n");
+    folder_put(root, "self/status", "CapEff:\t000001fffefdffff\n");
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.msr_read_errno, EIO);
     assert_false(f.msr_rawio);

@@ -494,12 +494,12 @@ static void test_files_that_are_not_to_be_believed(void **state)
     char told[200], text[400];
     put(t, "elsewhere", "mine");
     put(t, CPU "intel_pstate/no_turbo", "0");
-    snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/elsewhere 0 1\\nend", t->root);
+    snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/elsewhere 0 1\nend", t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "not written by this program"));
     is(t, "elsewhere", "mine");
-    snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "../../../elsewhere 0 1\\nend",
+    snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/" CPU "../../../elsewhere 0 1\nend",
              t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
@@ -509,8 +509,7 @@ static void test_files_that_are_not_to_be_believed(void **state)
     put(t, "state", "something else altogether");
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     /* not complete: the changes were never begun */
-    snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "intel_pstate/no_turbo 1 0",
-             t->root);
+    snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/" CPU "intel_pstate/no_turbo 1 0", t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     assert_string_equal(told, "");
