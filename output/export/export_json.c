@@ -261,7 +261,7 @@ static int export_json_print_tree(FILE *out, json_t *root)
     return ferror(out) ? -1 : status;
 }
 
-char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
+char *export_to_json(const struct schedule *s, char *why, size_t why_size)
 {
     if (schedule_check_consistent(s, why, why_size) != 0)
         return NULL;
@@ -282,7 +282,7 @@ char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
 
 int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size)
 {
-    char *text = schedule_to_json(s, why, why_size);
+    char *text = export_to_json(s, why, why_size);
     if (!text)
         return -1;
     errno = 0;

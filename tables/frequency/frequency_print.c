@@ -142,7 +142,7 @@ static bool deviates(const struct sheet *s, size_t kernel)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
         double ghz = sheet_ghz(s, kernel, c).value, level = level_ghz(s, s->level[kernel], c);
-        if (isfinite(ghz) && !frequency_same(ghz, NAN, level, NAN))
+        if (isfinite(ghz) && !estimates_frequency_same(ghz, NAN, level, NAN))
             return true;
     }
     return false;

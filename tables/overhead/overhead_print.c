@@ -242,11 +242,11 @@ void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = overhead_print_extreme(t, "down_us", 1), least = overhead_print_extreme(t, "down_us", -1);
     size_t up_most = overhead_print_extreme(t, "up_us", 1), up_least = overhead_print_extreme(t, "up_us", -1);
-    const char *why = support_no_levels(t);
+    const char *why = estimates_no_levels(t);
     if (t->n_rows == 0)
         return;
     bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
-    if (why && (support_noted_floating(t) || costs || up_most < t->n_rows)) {
+    if (why && (estimates_noted_floating(t) || costs || up_most < t->n_rows)) {
         fprintf(out, "No cost of a change of the frequency is told: %s.\n", why);
         return;
     }

@@ -213,7 +213,7 @@ static void toggling_found(FILE *out, const struct table *t)
 
 void relaxation_findings(FILE *out, const struct table *t)
 {
-    const char *why = support_no_levels(t);
+    const char *why = estimates_no_levels(t);
     if (why) {
         if (table_find(t, "what", "wait") < t->n_rows)
             fprintf(out, "No wait is told: %s.\n", why);

@@ -94,19 +94,6 @@ int switches_add_all(const struct tables_context *x, struct cells *out, const st
     return 0;
 }
 
-size_t switches_each_once(struct payload *kernels, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        while (k < kept && strcmp(kernels[k].name, kernels[i].name) != 0)
-            k++;
-        if (k == kept)
-            kernels[kept++] = kernels[i];
-    }
-    return kept;
-}
-
 void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t)
 {
     struct payload scalar, wide;

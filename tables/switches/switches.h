@@ -47,9 +47,6 @@ int switches_add(const struct tables_context *x, struct cells *out, const struct
 int switches_add_all(const struct tables_context *x, struct cells *out, const struct payload *kernels, size_t n,
                      const unsigned *cores, size_t n_cores, const struct switches_wish *w);
 
-/* Drops kernels that were named twice; returns how many are left. */
-size_t switches_each_once(struct payload *kernels, size_t n);
-
 /* The settings that all three have. */
 void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t);
 

@@ -164,7 +164,7 @@ struct transition_verdict *transition_verdicts(const struct table *t)
     struct transition_verdict *v = calloc(t->n_rows + 1, sizeof *v);
     struct entry *e = calloc(t->n_rows + 1, sizeof *e);
     const char **names = calloc(2 * t->n_rows + 1, sizeof *names);
-    bool levels = !support_no_levels(t), room = v && e && names;
+    bool levels = !estimates_no_levels(t), room = v && e && names;
     size_t n_names = 0;
     for (size_t row = 0; room && row < t->n_rows; row++)
         read_entry(t, row, names, &n_names, &e[row]);
@@ -184,7 +184,7 @@ const char *transition_cost_text(const struct table *t, size_t row, const struct
     char text[ESTIMATE_TEXT_MAX];
     struct estimate cost = estimates_of_table(t, row, "overhead_us");
     out[0] = '\0';
-    if (v->support == TRANSITION_TOLD && estimates_known(&cost) && cost.lo > 0 && !support_noted_floating(t))
+    if (v->support == TRANSITION_TOLD && estimates_known(&cost) && cost.lo > 0 && !estimates_noted_floating(t))
         snprintf(out, TRANSITION_COST_MAX, "%s us", estimates_text(&cost, 1, text));
     return out;
 }
@@ -341,8 +341,8 @@ void transition_findings(FILE *out, const struct table *t)
     transition_findings_tell_down(out, t, v);
     transition_findings_tell_up(out, t, v);
     tell_contradictions(out, t, v);
-    if (support_no_levels(t) && any_withheld(t, v))
-        fprintf(out, "No change of the frequency, wait or cost is told: %s.\n", support_no_levels(t));
+    if (estimates_no_levels(t) && any_withheld(t, v))
+        fprintf(out, "No change of the frequency, wait or cost is told: %s.\n", estimates_no_levels(t));
     tell_counts(out, t, v);
     free(v);
 }

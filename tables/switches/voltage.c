@@ -18,9 +18,7 @@ static const struct table_column columns[] = {
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"time_us", "us", TABLE_REAL, true, 1},
-    {"volts", "V", TABLE_REAL, false, 4},
-    {"volts_lo", "V", TABLE_REAL, false, 4},
-    {"volts_hi", "V", TABLE_REAL, false, 4},
+    TABLE_LIMITS("volts", "V", 4),
     {"n", "", TABLE_WHOLE, false, 0}, /* readings that the value is the median of */
     {"level_ghz", "GHz", TABLE_REAL, false, 3},
     /* in the first row of a pair: that the recording ended too soon, or how many readings failed, and why */
@@ -56,7 +54,7 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
     static const char *const names[] = {"128fma", "256or", "256fma", "512or", "512fma"};
     struct payload kernels[TABLES_KERNELS_MAX], a, b;
     struct switches_wish w = voltage_wish(x);
-    size_t n = switches_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
+    size_t n = tables_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
     if (x->options->n_kernels)
         return switches_add_all(x, out, kernels, n, &cores, 1, &w);
     const char *const(*list)[2] = x->options->brief ? pairs_brief : pairs;

@@ -30,6 +30,14 @@ struct table_column {
     int decimals; /* of a TABLE_REAL on the screen */
 };
 
+/* The columns of a value and its 95 % limits. */
+/* clang-format off */
+#define TABLE_LIMITS(name, unit, decimals)          \
+    {name, unit, TABLE_REAL, false, decimals},       \
+    {name "_lo", unit, TABLE_REAL, false, decimals}, \
+    {name "_hi", unit, TABLE_REAL, false, decimals}
+/* clang-format on */
+
 /* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
 bool table_is_code(const struct table_column *c);
 

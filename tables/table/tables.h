@@ -119,7 +119,7 @@ struct table_kind {
     void (*plot)(const struct table *t, struct chart *c);
 };
 
-/* All tables, in the order in which --all measures them; *n is set. tables/registry.c */
+/* All tables (tables/kinds.h), in the order in which --all measures them; *n is set. */
 const struct table_kind *const *tables_all(size_t *n);
 /* One by name, or NULL. */
 const struct table_kind *tables_find(const char *name);
@@ -145,6 +145,8 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
 extern const char *const tables_usual_kernels[];
 extern const size_t tables_n_usual_kernels;
 size_t tables_every_kernel(const char **out, size_t max);
+/* Drops kernels that were named twice; returns how many are left. */
+size_t tables_each_once(struct payload *kernels, size_t n);
 /*
  * The numbers of active cores: those of --active-cores (0 = all), else `all_counts`: every number from 1 to the cores
  * that may be used; otherwise 1, 2, 4, ... and all. Ascending, each once, none above those cores. Returns how many.

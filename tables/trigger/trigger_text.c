@@ -234,12 +234,12 @@ static void tell_unsupported(FILE *out, const struct table *t)
 
 void trigger_findings(FILE *out, const struct table *t)
 {
-    bool counted = false, asks = support_noted_floating(t);
+    bool counted = false, asks = estimates_noted_floating(t);
     for (size_t i = 0; i < t->n_rows; i++) {
         counted = counted || isfinite(table_number(t, i, "level"));
         asks = asks || table_says(t, i, "asks", "lower frequency");
     }
-    const char *why = counted ? NULL : support_no_levels(t);
+    const char *why = counted ? NULL : estimates_no_levels(t);
     if (why && asks && t->n_rows) {
         fprintf(out, "What asks for a level is not told: %s.\n", why);
         return;

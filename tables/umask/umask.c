@@ -23,13 +23,18 @@ enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
 static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
 
 static const struct table_column columns[] = {
-    {"event", "", TABLE_WHOLE, true, 0},       {"umask", "", TABLE_WHOLE, true, 0},
-    {"kernel", "", TABLE_TEXT, true, 0},       {"when", "", TABLE_TEXT, true, 0},
-    {"share", "1", TABLE_REAL, false, 3},      {"share_lo", "1", TABLE_REAL, false, 3},
-    {"share_hi", "1", TABLE_REAL, false, 3},   {"n", "", TABLE_WHOLE, false, 0},
-    {"slow_share", "1", TABLE_REAL, false, 3}, {"slow_other", "1", TABLE_REAL, false, 3},
-    {"bits_sum", "1", TABLE_REAL, false, 3},   {"documented", "", TABLE_TEXT, false, 0},
-    {"reading", "", TABLE_TEXT, false, 0},     {"disagrees", "", TABLE_TEXT, false, 0},
+    {"event", "", TABLE_WHOLE, true, 0},
+    {"umask", "", TABLE_WHOLE, true, 0},
+    {"kernel", "", TABLE_TEXT, true, 0},
+    {"when", "", TABLE_TEXT, true, 0},
+    TABLE_LIMITS("share", "1", 3),
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"slow_share", "1", TABLE_REAL, false, 3},
+    {"slow_other", "1", TABLE_REAL, false, 3},
+    {"bits_sum", "1", TABLE_REAL, false, 3},
+    {"documented", "", TABLE_TEXT, false, 0},
+    {"reading", "", TABLE_TEXT, false, 0},
+    {"disagrees", "", TABLE_TEXT, false, 0},
 };
 
 /* ---- which event, which umasks ---- */

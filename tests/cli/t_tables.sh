@@ -8,7 +8,8 @@ m="--machine model:xeon-gold-6130"
 
 run --list tables
 listed=$(sed -n '/^$/q; s/ .*//p' "$out")
-verdict "--list tables: nine of them" test "$status" -eq 0 -a "$(echo "$listed" | wc -l)" -eq 9
+verdict "--list tables: these nine, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
+    grep -Ecx 'frequency|transitions|throttle|trigger|relaxation|overhead|umask|energy|voltage')" -eq 9
 
 # every table, brief
 for table in $listed; do

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tables/relaxation/relaxation_fit.h"
+#include "tables/relaxation/relaxation_waits.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
 #include "tables/kinds.h"
@@ -306,10 +307,10 @@ static void levels_are_noted(void **state)
     struct table f, t;
     char why[SUPPORT_WHY_MAX];
     begin(&t, &table_overhead);
-    assert_null(support_no_levels(&t));
-    assert_false(support_levels(NULL, -1, why));
+    assert_null(estimates_no_levels(&t));
+    assert_false(estimates_levels(NULL, -1, why));
     begin(&f, &table_frequency);
-    assert_false(support_levels(&f, -1, why));
+    assert_false(estimates_levels(&f, -1, why));
     for (int level = 0; level < 2; level++) {
         table_add_row(&f);
         table_put_number(&f, "cpu", 5);
@@ -317,18 +318,18 @@ static void levels_are_noted(void **state)
         table_put_number(&f, "active_cores", 1);
         put(&f, "freq_ghz", 3.7, 0.002);
     }
-    support_note_levels(&t, &f);
-    assert_string_equal(support_no_levels(&t), "the table frequency tells no level");
+    estimates_note_levels(&t, &f);
+    assert_string_equal(estimates_no_levels(&t), "the table frequency tells no level");
     table_set_number(&f, 0, "level", 0);
     table_set_number(&f, 1, "level", 0);
-    support_note_levels(&t, &f);
-    assert_string_equal(support_no_levels(&t), "all kernels of the table frequency are of one level");
+    estimates_note_levels(&t, &f);
+    assert_string_equal(estimates_no_levels(&t), "all kernels of the table frequency are of one level");
     table_set_number(&f, 1, "level", 1);
-    support_note_levels(&t, &f);
-    assert_null(support_no_levels(&t));
+    estimates_note_levels(&t, &f);
+    assert_null(estimates_no_levels(&t));
     table_set_setting(&f, "steps", FLOATS); /* whatever counters say of levels */
-    support_note_levels(&t, &f);
-    assert_string_equal(support_no_levels(&t), FLOATS);
+    estimates_note_levels(&t, &f);
+    assert_string_equal(estimates_no_levels(&t), FLOATS);
     table_free(&t);
     table_free(&f);
 }

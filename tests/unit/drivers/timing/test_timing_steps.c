@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/long_chain.h"
 

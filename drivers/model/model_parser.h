@@ -1,39 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The parser of model files from the inside: lines and sections (model_parse.c), values (model_values.c), which keys
+ * The parser of model files from the inside: lines (util/sourced_ini.h), sections (model_parse.c), values (model_values.c), which keys
  * there are (model_keys.c, model_keys_world.c), and what must hold between them (model_check.c).
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_PARSE_H
-#define CHARACTERIZE_DRIVERS_MODEL_PARSE_H
+#ifndef CHARACTERIZE_DRIVERS_MODEL_PARSER_H
+#define CHARACTERIZE_DRIVERS_MODEL_PARSER_H
 
 #include "drivers/model/model.h"
+#include "util/sourced_ini.h"
 
-enum { MODEL_LINE_MAX = 600, MODEL_SECTION_WORDS = 5, MODEL_SEEN_MAX = 1024, MODEL_KEY_SIZE = 64 };
-
-/* A key or section header that was read, for duplicates and for what is missing. */
-struct model_seen {
-    unsigned section; /* number of the section in the file, from 1; 0 = a header itself */
-    unsigned line;
-    char key[MODEL_KEY_SIZE];
-};
+enum { MODEL_LINE_MAX = SOURCED_INI_LINE_MAX, MODEL_SECTION_WORDS = 5, MODEL_KEY_SIZE = SOURCED_INI_KEY_MAX };
 
 struct model_section;
 
 struct model_parser {
-    const char *file;
-    unsigned line;
+    struct sourced_ini ini;
     struct model *model;
-    struct machine_error *error;
     const struct model_section *section; /* NULL before the first header */
     unsigned section_number, section_line;
     char header[MODEL_LINE_MAX]; /* of the section, without brackets */
     void *instance;              /* what the keys of the section are stored in */
-    bool has_format;
-    size_t n_seen;
-    struct model_seen seen[MODEL_SEEN_MAX];
 };
 
-/* Stores a value. Returns 0, or -1 after model_fail. */
+/* Stores a value. Returns 0, or non-zero after model_fail. */
 typedef int model_store(struct model_parser *p, const char *key, const char *value);
 
 enum model_key_type {
@@ -62,7 +51,7 @@ struct model_section {
     size_t n_keys;
     const char *more;   /* how the keys that `other` takes look, for messages */
     model_store *other; /* keys that are not in the table; NULL = none */
-    /* words[0] is the name. Sets p->instance and p->header's meaning. Returns 0, or -1 after model_fail. */
+    /* words[0] is the name. Sets p->instance and p->header's meaning. Returns 0, or non-zero after model_fail. */
     int (*enter)(struct model_parser *p, char *words[], size_t n_words);
     int (*leave)(struct model_parser *p); /* after its last key; may be NULL */
 };
@@ -112,15 +101,15 @@ extern const struct model_key model_smi_keys[MODEL_SMI_KEYS], model_cold_keys[MO
 int model_leave_smi(struct model_parser *p);
 int model_leave_wander(struct model_parser *p);
 
-/* Fills the error with "FILE:LINE: KEY: text" and returns -1. */
-int model_fail(struct model_parser *p, unsigned line, const char *key, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* Refuses what stands in a line: (line, key, format, ...) as sourced_ini_fail() takes them; returns non-zero. */
+#define model_fail(p, ...) sourced_ini_fail(&(p)->ini, __VA_ARGS__)
 /* Whether a key was read in the present section. */
-bool model_was_seen(const struct model_parser *p, const char *key);
-/* Splits at white space; returns the number of words, at most max, or max + 1 when there are more. */
-size_t model_words(char *text, char *words[], size_t max);
+static inline bool model_was_seen(const struct model_parser *p, const char *key)
+{
+    return sourced_ini_has(&p->ini, p->section_number, key);
+}
 
-/* Values: return 0, or -1 after model_fail. Fractions like 1/4 are numbers too. */
+/* Values: return 0, or non-zero after model_fail. Fractions like 1/4 are numbers too. */
 int model_number(struct model_parser *p, const char *key, const char *text, double lo, double hi, double *out);
 int model_uint(struct model_parser *p, const char *key, const char *text, unsigned lo, unsigned hi, unsigned *out);
 int model_core_range(struct model_parser *p, const char *key, const char *text, struct model_range *out);
