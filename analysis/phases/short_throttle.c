@@ -19,7 +19,7 @@ static double first_ipc(const struct runs *r, size_t run, double switch_us)
 {
     const struct run_span *s = &r->run[run];
     for (size_t i = s->first + 1; i < s->first + s->n; i++)
-        if (r->trace->time_us[i - 1] >= switch_us - 0.05 * r->period)
+        if (r->trace->time_us[i - 1] >= switch_us - RUNS_ALIGNED * r->period)
             return r->invalid[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
     return NAN;
 }
