@@ -8,6 +8,7 @@
 
 #include "cli/jobs.h"
 #include "cli/messages.h"
+#include "cli/option_conflicts.h"
 #include "cli/options.h"
 #include "cli/stop.h"
 
@@ -82,6 +83,8 @@ int main(int argc, char **argv)
     }
     (void)atexit(end_with_stdout);
     int status = options_parse(argc, argv, &options);
+    if (status < 0 && option_conflicts_check(&options) != 0)
+        status = BAD_USAGE;
     if (status >= 0)
         return status;
     stop_install();
