@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options.h"
+#include "cli/option_parse.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -440,7 +440,7 @@ static error_t take_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {.options = option_table, .parser = take_option, .doc = doc_text};
 
-void options_short_usage(void)
+void option_parse_short_usage(void)
 {
     fputs("Usage: characterize --transition FROM:TO [--machine NAME] [--output DIR]\n"
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
@@ -451,7 +451,7 @@ void options_short_usage(void)
           stderr);
 }
 
-int options_parse(int argc, char **argv, struct options *o)
+int option_parse(int argc, char **argv, struct options *o)
 {
     memset(o, 0, sizeof(*o));
     argp_err_exit_status = BAD_USAGE;
