@@ -167,7 +167,8 @@ static int check_table(const struct options *o)
         return 0;
     for (size_t i = 0; i < TABLES_CHOICES; i++)
         if (options[i].given && o->table->excluded[i] != NULL) {
-            complain("%s cannot be combined with --table %s: %s", options[i].name, o->table->name, o->table->excluded[i]);
+            complain("%s cannot be combined with --table %s: %s", options[i].name, o->table->name,
+                     o->table->excluded[i]);
             return -1;
         }
     if (o->n_events == 0 || o->table->takes_event)
