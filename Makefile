@@ -36,8 +36,6 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_HELP := $(filter %/clock_models.c %/long_chain.c,$(HELP_SRC))
 # the analysis against generated traces, in numbers that are too large for make test
 SCORE_SRC := $(wildcard tests/bench/score_*.c)
-SCORE_HELP := $(filter %_traces.c %_score.c %_truth.c %/random_numbers.c %/recorder.c %/random_model.c %/model_rig.c %/model_truth.c, \
-                $(HELP_SRC))
 
 LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -87,16 +85,13 @@ UNIT_LIB := $(BUILD)/tests/libunit.so
 $(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ)
 	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ -lcmocka $(LDLIBS)
 
-$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
+$(UNIT_BIN) $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(UNIT_LIB) -Wl,-rpath,'$$ORIGIN/$(call upwards,$(@D))' -lcmocka $(LDLIBS)
-# from a folder of unit tests up to build/tests
+# from a folder of tests up to build/tests
 upwards = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(1:$(BUILD)/tests/%=%))))
 
 $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
-
-$(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
 
 ## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
@@ -108,7 +103,7 @@ test: all unit
 
 ## test-deep      all cases of the tests that otherwise run some of many
 test-deep: all unit
-	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep deep-scripts
 
 ## mutants        whether the unit tests see faults: N (100) changes of the sources, drawn with SEED (1)
 N ?= 100
@@ -116,16 +111,18 @@ SEED ?= 1
 mutants: unit
 	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
-## check          what ./check does; check-deep: what it leaves out as it takes longer
+## check          installs what is missing, builds, and runs the tests that take minutes at most
 check:
 	+./check
+## check-deep     the same, and what takes longer
 check-deep:
 	+./check --deep
 
-## test-vm        the kernel helper on three kernels in QEMU; test-vm-one: on one, with a fifth of the random ioctls
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
+## test-vm-one    the kernel helper on one kernel in QEMU, with a fifth of the random ioctls
 test-vm-one: all
 	OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
+## test-vm        the kernel helper on three kernels in QEMU
 test-vm: all
 	OUT='$(OUT)' tests/vm/run-kernels.sh
 
@@ -144,11 +141,11 @@ RESUME_ROUNDS ?= 100
 test-resume: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
-## sanitize       unit and command-line tests under ASan and UBSan
 # -g1: lines and functions for a report, in a third of the space; at -O1 gcc sees truncation where none can be
 sanitize-build:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all unit
+## sanitize       unit and command-line tests under ASan and UBSan
 sanitize: sanitize-build
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
@@ -194,6 +191,7 @@ C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC)
 ## debug          the same program and libraries in build-debug/, without optimization
 debug:
 	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all
+	ln -sfn ../data build-debug/data
 
 ## format         every C file in the dialect of .clang-format (clang-format 14; CLANG_FORMAT=PROGRAM)
 format:

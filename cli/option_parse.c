@@ -9,7 +9,6 @@
 
 #include "output/plot/plot.h"
 #include "cli/messages.h"
-#include "cli/option_conflicts.h"
 #include "cli/option_lists.h"
 #include "cli/option_names.h"
 #include "cli/values.h"
@@ -456,8 +455,7 @@ int option_parse(int argc, char **argv, struct options *o)
 {
     memset(o, 0, sizeof(*o));
     argp_err_exit_status = BAD_USAGE;
-    if (option_names_check(option_table, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, o) != 0 ||
-        option_conflicts_check(o) != 0)
+    if (option_names_check(option_table, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, o) != 0)
         return BAD_USAGE;
     return -1;
 }

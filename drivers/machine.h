@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A machine: who executes kernels, and what can be read meanwhile. Probes see only this; whether silicon or a model
- * is behind it they cannot tell. A machine never interprets what it reads: counters are cumulative and raw.
+ * A machine: who executes kernels, and what can be read meanwhile. Probes see only this; whether a real core or a
+ * model is behind it they cannot tell. A machine never interprets what it reads: counters are cumulative and raw.
  */
 #ifndef CHARACTERIZE_MACHINE_H
 #define CHARACTERIZE_MACHINE_H
@@ -32,7 +32,7 @@ struct machine_setup {
                                  measured one unless `cpu` says otherwise; no others are used. NULL = the machine's own
                                  order of all */
     size_t n_cpus;
-    bool siblings;    /* the other hyper-threads of active cores run the companion, too; else they are idle */
+    bool siblings;    /* the other hyper-threads of active cores run the co-runner, too; else they are idle */
     double fixed_ghz; /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
     double period_us; /* sample period */
     const struct counter_spec *counters;
@@ -101,7 +101,7 @@ struct machine_ops {
     const char *(*lacks)(const struct machine *m, enum counter_id id, const char **remedy);
     int (*prepare)(struct machine *m, const struct machine_setup *s, struct machine_error *err);
     int (*run)(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err);
-    void (*finish)(struct machine *m); /* undoes prepare: counters released, companions stopped */
+    void (*finish)(struct machine *m); /* undoes prepare: counters released, co-runners stopped */
     void (*close)(struct machine *m);
     /* reads a register of the machine's CPU (a model-specific register number); NULL: the machine has none */
     int (*read_register)(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err);

@@ -41,9 +41,8 @@ int measure_check_kernel(const struct payload *p, const struct machine_info *inf
         return MACHINE_OK;
     kernel_feature_names(lacking, missing, sizeof(missing));
     runnable_kernels(info->features, runnable, sizeof(runnable));
-    snprintf(why, MEASURE_WHY_SIZE, "%s needs %s, which %s does not offer; kernels that run there: %s%s", p->name,
-             missing, info->cpu, runnable,
-             info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
+    snprintf(why, MEASURE_WHY_SIZE, "%s needs %s, which %s does not support; kernels that work: %s%s", p->name, missing,
+             info->cpu, runnable, info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
     return MACHINE_CANNOT;
 }
 
@@ -52,16 +51,15 @@ int measure_check_amount(const struct transition_setup *s, double *samples, stru
     double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
     *samples = a_run * s->runs;
     if (a_run > RUN_SAMPLES_MAX)
-        return machine_fail(err, MACHINE_BAD_INPUT, "observe for less time or sample less often",
-                            "to observe %.10g us at a period of %.10g us makes %.0f samples a repetition; at most "
-                            "%.0f fit",
+        return machine_fail(err, MACHINE_BAD_INPUT, "observe for less time or use a longer period",
+                            "observing %.10g us at a period of %.10g us makes %.0f samples per repetition; the limit "
+                            "is %.0f",
                             s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double most = fmin(SAMPLES_MAX, memory / 2 / (SAMPLE_BYTES + EVENT_BYTES * (double)s->n_events));
     if (*samples > most)
-        return machine_fail(err, MACHINE_BAD_INPUT, "fewer repetitions, less time or a longer period",
-                            "%u repetitions of %.10g us at a period of %.10g us make %.0f samples; at most %.0f fit "
-                            "into memory",
+        return machine_fail(err, MACHINE_BAD_INPUT, "use fewer repetitions, less time or a longer period",
+                            "%u repetitions of %.10g us at a period of %.10g us make %.0f samples; the limit is %.0f",
                             s->runs, s->observe_us, s->period_us, *samples, most);
     return MACHINE_OK;
 }

@@ -85,6 +85,15 @@ static enum characterize_status library_table_options(const characterize_machine
     return measure_check_cores(&info, t, &e) == MACHINE_OK ? CHARACTERIZE_OK : library_fail(error, &e);
 }
 
+static enum characterize_status library_refuse_table(const char *name, struct characterize_error *error)
+{
+    char text[600];
+    int used = snprintf(text, sizeof(text), "no table '%.60s'; tables:", name);
+    for (size_t i = 0; characterize_table_name(i) != NULL && used < (int)sizeof(text); i++)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, " %s", characterize_table_name(i));
+    return library_refuse(error, CHARACTERIZE_BAD_INPUT, text);
+}
+
 enum characterize_status characterize_table_measure(characterize_machine *machine, const char *name,
                                                     const struct characterize_options *options,
                                                     characterize_table **table, struct characterize_error *error)
@@ -97,7 +106,7 @@ enum characterize_status characterize_table_measure(characterize_machine *machin
     struct machine_error e;
     *table = NULL;
     if (kind == NULL)
-        return library_refuse(error, CHARACTERIZE_BAD_INPUT, "no table has this name");
+        return library_refuse_table(name, error);
     enum characterize_status status = library_table_options(machine, kind, &o, &tables, error);
     if (status != CHARACTERIZE_OK)
         return status;

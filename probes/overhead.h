@@ -27,7 +27,7 @@ struct work_curve {
 };
 
 struct overhead_setup {
-    struct machine_setup machine; /* CPU, active cores, companion, seed; period, counters and samples are set here */
+    struct machine_setup machine; /* CPU, active cores, co-runner, seed; period, counters and samples are set here */
     struct payload first, second; /* time 0 is the switch between them */
     unsigned runs;
     double warmup_us;  /* of the first kernel, not recorded */

@@ -9,7 +9,7 @@
 
 #include "probes/repetitions.h"
 
-/* Segments of one repetition: as many as silicon machines run (PLAN_SEGMENTS_MAX, drivers/native/plan.h). */
+/* Segments of one repetition: as many as real machines run (PLAN_SEGMENTS_MAX, drivers/native/plan.h). */
 enum { SEQUENCE_SEGMENTS_MAX = 16 };
 
 struct sequence {
@@ -30,7 +30,7 @@ struct sequence_run {
 };
 
 /*
- * Prepares the machine: cpu, active_cores, companion, cpus, siblings, seed and period_us are taken from `setup`, the
+ * Prepares the machine: cpu, active_cores, corunner, cpus, siblings, seed and period_us are taken from `setup`, the
  * counters (what the machine offers of clock and license levels) and the room for samples are set here. `sampled_us`:
  * the longest recording that will be asked for. MACHINE_OK, or *err is filled and its status returned.
  */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The kernel helper masks interrupts for at most 10 ms (drivers/helper/kmod/uapi.h); a piece of half of that is safe. */
+/* The kernel helper masks interrupts for at most 10 ms (drivers/helper/kmod/uapi.h): half of that is safe. */
 #define PIECE_US 5000.0
 enum { ATTEMPTS = 4 }; /* for each repetition wanted, the first included */
 

@@ -10,7 +10,7 @@
 
 struct steady_setup {
     struct payload kernel;
-    /* cpu, active_cores, companion, cpus, siblings, fixed_ghz and seed are the caller's; the counters, their number,
+    /* cpu, active_cores, corunner, cpus, siblings, fixed_ghz and seed are the caller's; the counters, their number,
      * the period and max_samples are set by the probe */
     struct machine_setup machine;
     unsigned runs;     /* repetitions wanted, >= 1 */
@@ -35,10 +35,10 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel);
 
 /*
  * Runs it: prepares the machine, and finishes it again. The trace has a run for each repetition, time 0 where its
- * recording starts, frequency, IPC, and what else was asked for, in the columns that from_recording_append fills; its key
- * "kernel" names the kernel. Repetitions that the machine itself knows to be invalid (out->invalid) are made up for by
- * others, up to three for each one wanted; how many are in the trace the caller sees there. out->volts_missing is not
- * used. Returns MACHINE_OK, or fills *err and returns its status; then *out is empty. Free with
+ * recording starts, frequency, IPC, and what else was asked for, in the columns that from_recording_append fills; its
+ * key "kernel" names the kernel. Repetitions that the machine itself knows to be invalid (out->invalid) are made up for
+ * by others, up to three for each one wanted; how many are in the trace the caller sees there. out->volts_missing is
+ * not used. Returns MACHINE_OK, or fills *err and returns its status; then *out is empty. Free with
  * repetitions_free().
  */
 int steady_run(struct machine *m, const struct steady_setup *s, struct repetitions *out, struct machine_error *err);

@@ -31,8 +31,8 @@ struct transition_setup {
 
 /*
  * Defaults for a pair: 100 runs, 50 us recorded, 150 us observed or 1.5 ms when `from` is the heavier. The warm-up of
- * 2.5 ms: on silicon a repetition begins where the one before ended, in the second kernel's state, and a processor that
- * waits twice a millisecond before it comes back must have done so when the switch is recorded.
+ * 2.5 ms: on a real core a repetition begins where the one before ended, in the second kernel's state, and a processor
+ * that waits twice a millisecond before it comes back must have done so when the switch is recorded.
  */
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
 

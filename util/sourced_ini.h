@@ -49,8 +49,8 @@ struct sourced_ini {
 
 /*
  * Begins to read `length` bytes at `text`, which stay the caller's. `file`: its name, for messages; `format`: the name
- * that its first line must give. With `ascii` all but comments must be ASCII without control characters; else a file may
- * hold anything but NUL. *err is filled by what fails later.
+ * that its first line must give. With `ascii` all but comments must be ASCII without control characters; else a file
+ * may hold anything but NUL. *err is filled by what fails later.
  */
 void sourced_ini_begin(struct sourced_ini *r, const char *text, size_t length, const char *file, const char *format,
                        bool ascii, struct machine_error *err);

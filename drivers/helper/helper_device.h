@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The device of the kernel helper (drivers/helper/kmod/): opened, asked whether it fits this program, and its reasons in
- * words. The system calls come in through a struct, so that a made-up device can stand behind them.
+ * The device of the kernel helper (drivers/helper/kmod/): opened, asked whether it fits this program, and its reasons
+ * in words. The system calls come in through a struct, so that a made-up device can stand behind them.
  */
 #ifndef CHARACTERIZE_HELPER_DEVICE_H
 #define CHARACTERIZE_HELPER_DEVICE_H

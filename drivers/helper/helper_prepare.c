@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
- * companions.
+ * co-runners.
  */
 #include "drivers/helper/helper_prepare.h"
 

@@ -56,26 +56,16 @@ void helper_words_from_chains(const struct helper_words *w, const struct counter
                               const struct timing_chains *chains, double cost)
 {
     const size_t out_stride = 2 + w->n_counters;
-    uint64_t instructions = 0, ticks = 0, cycles = 0, reading = 0;
+    const struct timing_raw *raw = (const struct timing_raw *)
+                                       w->raw; /* which the module writes as the timing machine */
+    struct timing_sums sums = {0};
+    uint64_t instructions = 0;
     size_t i = 0;
 
     for (unsigned s = 0; s < run->n_segments; s++) {
-        for (; i < run->last[s]; i++) {
-            const uint64_t *raw = w->raw + i * w->stride;
-            uint64_t *out = w->words + i * out_stride;
-            double adds = chains->adds[raw[2] & 1];
-            ticks += raw[0] - raw[1];
-            reading += raw[0] - raw[1] + chain_wait(raw[2]);
-            cycles += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
-            out[0] = raw[0];
-            out[1] = instructions + chain_blocks(raw[2]) * per_block[s];
-            for (size_t c = 0; c < w->n_counters; c++) {
-                out[2 + c] = ids[c].id == COUNTER_CHAIN_TICKS    ? ticks
-                             : ids[c].id == COUNTER_CHAIN_CYCLES ? cycles
-                             : ids[c].id == COUNTER_READ_TICKS   ? reading
-                                                                 : COUNTER_MISSING;
-            }
-        }
+        for (; i < run->last[s]; i++)
+            timing_words(&raw[i], chains, cost, instructions, per_block[s], ids, w->n_counters, &sums,
+                         w->words + i * out_stride);
         instructions += run->blocks[s] * per_block[s];
     }
 }

@@ -8,7 +8,7 @@
 #define CHARACTERIZE_DRIVERS_MODEL_CORE_H
 
 #include "drivers/model/model.h"
-#include "drivers/model/model_state.h"
+#include "drivers/model/model_core_state.h"
 
 /* A core at rest: lowest class held, clean registers. `cores`: active, 1..model->cores. */
 void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);

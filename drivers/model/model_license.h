@@ -3,7 +3,7 @@
 #ifndef CHARACTERIZE_DRIVERS_MODEL_LICENSE_H
 #define CHARACTERIZE_DRIVERS_MODEL_LICENSE_H
 
-#include "drivers/model/model_state.h"
+#include "drivers/model/model_core_state.h"
 
 /* Another payload (c->payload, c->need) runs from now on. */
 void model_license_payload(struct model_core *c);

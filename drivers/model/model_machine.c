@@ -334,7 +334,7 @@ static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
     return (uint64_t)(s->model.tsc_hz * REPETITION_SECONDS) * (s->model.world.carries ? 1 : repetition + 1);
 }
 
-/* The other active cores have run the companion all the while. */
+/* The other active cores have run the co-runner all the while. */
 static void model_machine_count_energy(struct model_state *s)
 {
     const struct model *m = &s->model;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The parser of model files from the inside: lines (util/sourced_ini.h), sections (model_parse.c), values (model_values.c), which keys
- * there are (model_keys.c, model_keys_world.c), and what must hold between them (model_check.c).
+ * The parser of model files from the inside: lines (util/sourced_ini.h), sections (model_parse.c), values
+ * (model_values.c), which keys there are (model_keys.c, model_keys_world.c), and what must hold between them
+ * (model_check.c).
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_PARSER_H
 #define CHARACTERIZE_DRIVERS_MODEL_PARSER_H

@@ -6,7 +6,7 @@
 #ifndef CHARACTERIZE_DRIVERS_MODEL_RAMP_H
 #define CHARACTERIZE_DRIVERS_MODEL_RAMP_H
 
-#include "drivers/model/model_state.h"
+#include "drivers/model/model_core_state.h"
 
 /* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);

@@ -7,7 +7,7 @@
 #ifndef CHARACTERIZE_DRIVERS_MODEL_WORLD_H
 #define CHARACTERIZE_DRIVERS_MODEL_WORLD_H
 
-#include "drivers/model/model_state.h"
+#include "drivers/model/model_core_state.h"
 
 /* A repetition begins: after the core's streams have been seeded. `gap_us` after the last one ended. */
 void model_world_begin(struct model_core *c, uint64_t seed, double gap_us);

@@ -173,7 +173,7 @@ static int msr_find_event(const struct machine *m, const char *name, uint64_t *c
     return w->inner.ops->find_event(&w->inner, name, code, err);
 }
 
-/* Around any machine on silicon, all of which know their cores; where one does not, all are alike. */
+/* Around any machine on real hardware, all of which know their cores; where one does not, all are alike. */
 static size_t msr_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
 {
     const struct with_registers *w = m->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A machine with registers: another machine runs and samples; this one adds the model-specific registers of the CPU
- * that is measured. It can stand around any machine that measures on silicon.
+ * that is measured. It can stand around any machine that measures real hardware.
  */
 #ifndef CHARACTERIZE_MSR_MACHINE_H
 #define CHARACTERIZE_MSR_MACHINE_H

@@ -2,8 +2,8 @@
 /*
  * Threads that keep other cores busy with a kernel, so that a core is measured at a given number of active cores.
  */
-#ifndef CHARACTERIZE_COMPANIONS_H
-#define CHARACTERIZE_COMPANIONS_H
+#ifndef CHARACTERIZE_CORUNNERS_H
+#define CHARACTERIZE_CORUNNERS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What all machines on real hardware share, whatever their readings are: which CPU this is and how its TSC runs, where the
- * sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is asked for.
+ * What all machines on real hardware share, whatever their readings are: which CPU this is and how its TSC runs, where
+ * the sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is asked
+ * for.
  */
 #ifndef CHARACTERIZE_NATIVE_H
 #define CHARACTERIZE_NATIVE_H
@@ -65,7 +66,7 @@ size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out,
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->pinning.locked)
- * and starts the companions. Returns MACHINE_OK, or fills *err, returns its status and leaves everything as it was.
+ * and starts the co-runners. Returns MACHINE_OK, or fills *err, returns its status and leaves everything as it was.
  */
 int native_prepare(struct native *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err);
 /* Undoes it; may be called twice, or without. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A repetition on real hardware, stretch by stretch: which payload runs until when, where the sample grid lies, where time 0
- * is. What a reading is, the machine says.
+ * A repetition on real hardware, stretch by stretch: which payload runs until when, where the sample grid lies, where
+ * time 0 is. What a reading is, the machine says.
  */
 #ifndef CHARACTERIZE_PLAN_H
 #define CHARACTERIZE_PLAN_H

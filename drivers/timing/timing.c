@@ -106,30 +106,6 @@ static int timing_measure_lane(void *context, const struct payload *p, struct pa
     return timing_calibrate(p, &t->clock, t->common.setup.period_us, lane, &t->cost[lane - t->common.lanes]);
 }
 
-/* The words of one stretch, from its raw readings. Returns the sums in total[3]: ticks and cycles of
- * chains, and ticks of all that is not the payload. */
-static void timing_convert(const struct timing *t, unsigned per_block, double cost, const struct timing_raw *raw,
-                           size_t n, uint64_t instructions, uint64_t total[3], uint64_t *words)
-{
-    size_t stride = 2 + t->common.setup.n_counters;
-
-    for (size_t i = 0; i < n; i++, words += stride) {
-        double adds = t->clock.chains.adds[raw[i].blocks & 1];
-        total[0] += raw[i].end - raw[i].begin;
-        total[1] += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
-        total[2] += raw[i].end - raw[i].begin + timing_wait(&raw[i]);
-        words[0] = raw[i].end;
-        words[1] = instructions + timing_blocks(&raw[i]) * per_block;
-        for (size_t c = 0; c < t->common.setup.n_counters; c++) {
-            enum counter_id id = t->common.counters[c].id;
-            words[2 + c] = id == COUNTER_CHAIN_TICKS    ? total[0]
-                           : id == COUNTER_CHAIN_CYCLES ? total[1]
-                           : id == COUNTER_READ_TICKS   ? total[2]
-                                                        : COUNTER_MISSING;
-        }
-    }
-}
-
 static size_t lane_of(const struct timing *t, const struct plan *plan, size_t stretch)
 {
     return (size_t)(plan->stretch[stretch].lane - t->common.lanes);
@@ -139,15 +115,16 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
                         const struct timing_log *log)
 {
     size_t stride = 2 + t->common.setup.n_counters;
-    uint64_t instructions = 0, total[3] = {0, 0, 0};
+    uint64_t instructions = 0;
+    struct timing_sums sums = {0};
     size_t done = 0;
 
     for (size_t i = 0; i < r->n_segments; i++) {
         unsigned per_block = r->segments[i].payload.instructions;
         /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
-        timing_convert(t, per_block, t->cost[lane_of(t, plan, i)].cycles, log->raw + done, log->at.last[i] - done,
-                       instructions, total, t->words + done * stride);
-        done = log->at.last[i];
+        for (; done < log->at.last[i]; done++)
+            timing_words(&t->raw[done], &t->clock.chains, t->cost[lane_of(t, plan, i)].cycles, instructions, per_block,
+                         t->common.counters, t->common.setup.n_counters, &sums, t->words + done * stride);
         instructions += log->at.blocks[i] * per_block;
     }
 }

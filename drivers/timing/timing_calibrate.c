@@ -212,3 +212,21 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
     lane->early = early;
     return status;
 }
+
+void timing_words(const struct timing_raw *raw, const struct timing_chains *chains, double cost, uint64_t instructions,
+                  unsigned per_block, const struct counter_spec *counters, size_t n, struct timing_sums *sums,
+                  uint64_t *words)
+{
+    double adds = chains->adds[raw->blocks & 1];
+
+    sums->ticks += raw->end - raw->begin;
+    sums->cycles += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
+    sums->reading += raw->end - raw->begin + timing_wait(raw);
+    words[RECORDING_TSC] = raw->end;
+    words[RECORDING_INSTRUCTIONS] = instructions + timing_blocks(raw) * per_block;
+    for (size_t c = 0; c < n; c++)
+        words[RECORDING_COUNTERS + c] = counters[c].id == COUNTER_CHAIN_TICKS    ? sums->ticks
+                                        : counters[c].id == COUNTER_CHAIN_CYCLES ? sums->cycles
+                                        : counters[c].id == COUNTER_READ_TICKS   ? sums->reading
+                                                                                 : COUNTER_MISSING;
+}

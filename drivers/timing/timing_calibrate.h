@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must be known of chains and of a payload before it is sampled with them. */
+/* What must be known of chains and of a payload before it is sampled with them, and what its readings then say. */
 #ifndef CHARACTERIZE_TIMING_CALIBRATE_H
 #define CHARACTERIZE_TIMING_CALIBRATE_H
 
+#include "drivers/recording.h"
 #include "drivers/timing/timing_sample.h"
 
 /* Those for a TSC that advances in such steps (ticks) at this rate (Hz). */
@@ -54,5 +55,19 @@ void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t
  */
 int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
                      struct pace_lane *lane, struct timing_cost *cost);
+
+/* What the chains of a recording have taken so far: their ticks, their cycles (in units of 1/CHAIN_CYCLE_UNIT), and the
+ * ticks of all that is not the payload. */
+struct timing_sums {
+    uint64_t ticks, cycles, reading;
+};
+/*
+ * Adds a reading to the sums and makes the words of a recording of it (drivers/recording.h), with these n counters.
+ * `cost`: core cycles that reading the TSC adds to a chain; `instructions`: of the payload before its blocks, each of
+ * which has per_block.
+ */
+void timing_words(const struct timing_raw *raw, const struct timing_chains *chains, double cost, uint64_t instructions,
+                  unsigned per_block, const struct counter_spec *counters, size_t n, struct timing_sums *sums,
+                  uint64_t *words);
 
 #endif

@@ -44,9 +44,9 @@ struct sku {
 };
 
 /*
- * Reads the text of a file. `file` is its name, for messages. Returns MACHINE_OK, or fills *err (FILE:LINE, or FILE alone
- * where it is of the whole file, and the reason) and returns its status; *out is then empty. sku_free in any case. It
- * knows which tables there are, but neither columns nor kernels: tables/published/sku_file.h.
+ * Reads the text of a file. `file` is its name, for messages. Returns MACHINE_OK, or fills *err (FILE:LINE, or FILE
+ * alone where it is of the whole file, and the reason) and returns its status; *out is then empty. sku_free in any
+ * case. It knows which tables there are, but neither columns nor kernels: tables/published/sku_file.h.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
 /* How many figures were published; the others stand in the file to say that they were looked for. */

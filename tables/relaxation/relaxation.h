@@ -34,9 +34,13 @@ int relaxation_compare(struct sequence *q, const struct tables_context *x, const
 /* Whether the first is lower, by the limits of both and by more than equal frequencies differ; else `why` says so. */
 bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t size);
 
-/* How many repetitions of a kind of cell; between which readings how much time passes, us. */
+/* How many repetitions of a kind of cell. */
 size_t relaxation_runs(const struct tables_options *o, unsigned kind);
-double relaxation_period(const struct tables_options *o);
+/* Between which readings how much time passes, us. */
+static inline double relaxation_period(const struct tables_options *o)
+{
+    return o->period_us > 0 ? o->period_us : RELAXATION_PERIOD_US;
+}
 
 /* tables/relaxation/relaxation_text.c */
 void relaxation_print(FILE *out, bool colour, const struct table *t);

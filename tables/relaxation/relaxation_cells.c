@@ -231,11 +231,6 @@ size_t relaxation_runs(const struct tables_options *o, unsigned kind)
     return o->brief ? BRIEF_OTHERS : kind == RELAXATION_REARM ? REARM_RUNS : TOGGLE_RUNS;
 }
 
-double relaxation_period(const struct tables_options *o)
-{
-    return o->period_us > 0 ? o->period_us : RELAXATION_PERIOD_US;
-}
-
 static int after_pilot(struct relaxation_rig *r, const struct payload *by, struct machine_error *err)
 {
     unsigned kind = r->cell->number[0];

@@ -51,7 +51,7 @@ double self_test_slowed_share(const struct self_test_readings *r, enum self_test
 /* Of short or of long ones, whichever is more: what compares the two needs both. */
 double self_test_slowed_most(const struct self_test_readings *r);
 
-/* ---- a file each ---- */
+/* ---- a file each; self_test_judge.c asks them all ---- */
 void self_test_judge_clock(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_counts(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_levels(const struct self_test_readings *r, struct self_test_lines *out);

@@ -33,6 +33,12 @@ done >"$tmp/out"
 check "the README and what it links to in doc/ are there" "$tmp/out" [ ! -s "$tmp/out" ]
 check "all data are there" "$tmp/log" diff -r "$root/data" "$base/share/characterize"
 
+# the Linux module's sources, as DKMS gets them, are of the same version
+$make --no-print-directory -C "$root/drivers/helper/kmod" dkms DESTDIR="$tmp/kmod" >"$tmp/log" 2>&1
+kmod=$tmp/kmod/usr/src/characterize-$version
+check "the module's sources are for DKMS" "$tmp/log" grep -q "^PACKAGE_VERSION=\"$version\"" "$kmod/dkms.conf"
+check "... with the version" "$tmp/log" cmp "$root/VERSION" "$kmod/VERSION"
+
 # away from the tree, so that only what is installed can be found; the tree's own data are no help either
 mkdir "$tmp/elsewhere"
 cd "$tmp/elsewhere" || exit 1

@@ -103,7 +103,7 @@ struct neighbours;
 struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *corunner,
 				    enum characterize_reason *reason);
 void neighbours_stop(struct neighbours *nb);
-/* Companions run for another while; waits until they do, and until the hyper-threads are ready to be parked. */
+/* Co-runners run for another while; waits until they do, and until the hyper-threads are ready to be parked. */
 void neighbours_ready(struct neighbours *nb);
 /* Interrupts are off. Parks; returns how many hyper-threads wait in MWAIT. */
 unsigned int neighbours_park(struct neighbours *nb);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What runs beside a repetition: companions keep other cores busy with a kernel, and the other hyper-threads of the
+ * What runs beside a repetition: co-runners keep other cores busy with a kernel, and the other hyper-threads of the
  * measured core are parked in MWAIT, so that they take nothing from it.
  *
- * Each is a kernel thread bound to its CPU, at ordinary priority. Companions run slices of 0.1 ms, between which others
+ * Each is a kernel thread bound to its CPU, at ordinary priority. Co-runners run slices of 0.1 ms, between which others
  * get their turn, and fall asleep half a second after the last repetition. A parked hyper-thread has its interrupts
  * masked, but only while the measured one has: it is told to park when that one has masked its own, and released before
  * these come on again. It leaves after 10 ms in any case if something wakes it. With interrupts masked only a store, an
@@ -33,7 +33,7 @@ struct neighbours {
 	atomic_t parked; /* of them, those in MWAIT */
 	struct task corunner;
 	unsigned long awake_until;
-	atomic_t asleep; /* companions */
+	atomic_t asleep; /* co-runners */
 	unsigned int n_parkers, n_corunners;
 	struct task_struct *parker[SIBLINGS_MAX];
 	struct task_struct *corunners[];

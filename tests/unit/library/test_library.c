@@ -230,7 +230,7 @@ static void what_makes_no_sense_is_refused(void **state)
     refuse_table(machine, "frequency", o, "");
     o = (struct characterize_options){.observe_us = 100};
     refuse_table(machine, "relaxation", o, "observe_us");
-    refuse_table(machine, "frequencies", (struct characterize_options){0}, "table");
+    refuse_table(machine, "frequencies", (struct characterize_options){0}, "'frequencies'; tables: frequency");
     assert_int_equal(characterize_analyze("/nonexistent/trace.csv", &phases, &error), CHARACTERIZE_BAD_INPUT);
     assert_non_null(strstr(error.text, "/nonexistent/trace.csv"));
     assert_int_equal(characterize_analyze("Makefile", &phases, &error), CHARACTERIZE_BAD_INPUT);

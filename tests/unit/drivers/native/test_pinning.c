@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -35,7 +34,7 @@ static void a_rest_follows_real_time_alone(void **state)
                  {false, 1000, 855000, 0},  {false, 900000, 855000, 0},    {true, 0, 0, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct place p = {
+        struct pinning p = {
             .realtime = cases[i].realtime, .realtime_limit_us = cases[i].limit_us, .policy = sched_getscheduler(0)};
         pinning_end(&p, cases[i].us);
         if (p.rest_us != cases[i].rest_us)
@@ -52,7 +51,7 @@ static double now_us(void)
 
 static void the_rest_is_taken_once(void **state)
 {
-    struct place p = {.rest_us = 20000};
+    struct pinning p = {.rest_us = 20000};
     (void)state;
     double begin = now_us();
     pinning_begin(&p, 1000);
@@ -66,7 +65,7 @@ static void the_priority_is_for_short_repetitions(void **state)
         double us;
         bool realtime;
     } cases[] = {{1000, true}, {5000, true}, {5001, false}};
-    struct place p;
+    struct pinning p;
     struct machine_error err;
     const int policy = sched_getscheduler(0);
     (void)state;
@@ -92,7 +91,7 @@ static void the_priority_is_for_short_repetitions(void **state)
 static void nothing_stays(void **state)
 {
     cpu_set_t before, within, after;
-    struct place p;
+    struct pinning p;
     struct machine_error err;
     (void)state;
     const int cpu = some_cpu(), policy = sched_getscheduler(0);
@@ -114,7 +113,7 @@ static void nothing_stays(void **state)
 
 static void a_cpu_that_is_not_there(void **state)
 {
-    struct place p;
+    struct pinning p;
     struct machine_error err;
     (void)state;
     assert_int_equal(pinning_enter(&p, 8191, 100, &err), MACHINE_FAILED);

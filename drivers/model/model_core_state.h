@@ -4,8 +4,8 @@
  * changes gradually (model_ramp), its surroundings (model_world). Times are microseconds since the start of the
  * repetition. Inside drivers/model/.
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_STATE_H
-#define CHARACTERIZE_DRIVERS_MODEL_STATE_H
+#ifndef CHARACTERIZE_DRIVERS_MODEL_CORE_STATE_H
+#define CHARACTERIZE_DRIVERS_MODEL_CORE_STATE_H
 
 #include "drivers/model/model.h"
 #include "drivers/model/model_random.h"
