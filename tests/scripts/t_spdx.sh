@@ -18,7 +18,9 @@ exempt() {
 
 wanted() {
     case $1 in
-    data/export/* | kernels/* | drivers/helper/kmod/* | drivers/native/pace.h | drivers/timing/chain_wait.h) echo GPL-2.0-or-later ;;
+    data/export/* | kernels/* | drivers/helper/kmod/* | drivers/native/pace.h | drivers/timing/chain_wait.h)
+        echo GPL-2.0-or-later
+        ;;
     *) echo GPL-3.0-or-later ;;
     esac
 }
@@ -28,7 +30,8 @@ tree_files() {
         git -C "$root" ls-files
     else
         (cd "$root" && find . \( -name .git -o -name build -o -name 'build-*' -o -name characterize-out \) -prune -o \
-            -type f ! -name characterize ! -name 'libcharacterize.*' ! -name compile_commands.json ! -name '*.o' -print | sed 's|^\./||')
+            -type f ! -name characterize ! -name 'libcharacterize.*' ! -name compile_commands.json ! -name '*.o' \
+            -print | sed 's|^\./||')
     fi
 }
 
