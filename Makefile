@@ -36,8 +36,6 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_HELP := $(filter %/clock_models.c %/long_chain.c,$(HELP_SRC))
 # the analysis against generated traces, in numbers that are too large for make test
 SCORE_SRC := $(wildcard tests/bench/score_*.c)
-SCORE_HELP := $(filter %_traces.c %_score.c %_truth.c %/random_numbers.c %/recorder.c %/random_model.c %/model_rig.c %/model_truth.c, \
-                $(HELP_SRC))
 
 LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -87,16 +85,13 @@ UNIT_LIB := $(BUILD)/tests/libunit.so
 $(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ)
 	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ -lcmocka $(LDLIBS)
 
-$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
+$(UNIT_BIN) $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(UNIT_LIB) -Wl,-rpath,'$$ORIGIN/$(call upwards,$(@D))' -lcmocka $(LDLIBS)
-# from a folder of unit tests up to build/tests
+# from a folder of tests up to build/tests
 upwards = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(1:$(BUILD)/tests/%=%))))
 
 $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
-
-$(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
 
 ## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
@@ -108,7 +103,7 @@ test: all unit
 
 ## test-deep      all cases of the tests that otherwise run some of many
 test-deep: all unit
-	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
+	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep deep-scripts
 
 ## mutants        whether the unit tests see faults: N (100) changes of the sources, drawn with SEED (1)
 N ?= 100

@@ -8,8 +8,7 @@
 
 #include "cli/jobs.h"
 #include "cli/messages.h"
-#include "cli/option_conflicts.h"
-#include "cli/options.h"
+#include "cli/option_parse.h"
 #include "cli/stop.h"
 
 static int run_job(const struct options *o)
@@ -34,7 +33,7 @@ static int run_job(const struct options *o)
     case JOB_SELF_TEST:
         return job_self_test(o);
     default:
-        return FAILED; /* options_parse() lets no other through */
+        return FAILED; /* option_parse() lets no other through */
     }
 }
 
@@ -78,13 +77,11 @@ int main(int argc, char **argv)
     struct options options;
     fill_standard_streams();
     if (argc < 2) {
-        options_short_usage();
+        option_parse_short_usage();
         return BAD_USAGE;
     }
     (void)atexit(end_with_stdout);
-    int status = options_parse(argc, argv, &options);
-    if (status < 0 && option_conflicts_check(&options) != 0)
-        status = BAD_USAGE;
+    int status = option_parse(argc, argv, &options);
     if (status >= 0)
         return status;
     stop_install();

@@ -74,13 +74,4 @@ struct options {
     bool quiet;
 };
 
-/*
- * Parses argv. Returns -1 and fills *o, or an exit status when the program is to end now: wrong usage (one line has
- * been said) or all done (--help, --version print and exit by themselves).
- */
-int options_parse(int argc, char **argv, struct options *o);
-
-/* The few lines for a call without arguments, on standard error. */
-void options_short_usage(void);
-
 #endif

@@ -4,7 +4,8 @@
 # Usage: run-scripts.sh FOLDER
 #
 # Runs every t_*.sh of the folder and ends with the line 'N passed, N failed, N skipped'. As many run at a time as there
-# are CPUs; a script with the line '# alone: WHY' looks at this machine's clock and runs afterwards, by itself.
+# are CPUs; a script with the line '# alone: WHY' looks at this machine's clock and runs afterwards, by itself. Those
+# with the line '# deep: WHY' take long: they, and no others, run if DEEP is set.
 # Environment: CHARACTERIZE, the program that they are to try (default: ./characterize of the repository).
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
@@ -25,11 +26,14 @@ run_script='
 run_all() {
     xargs -r -P "$1" -I SCRIPT sh -c "$run_script" run SCRIPT "$logs"
 }
-grep -L '^# alone: ' "$folder"/t_*.sh | run_all "$(nproc)"
-grep -l '^# alone: ' "$folder"/t_*.sh | run_all 1
+if [ -n "${DEEP:-}" ]; then deep=-l; else deep=-L; fi
+# shellcheck disable=SC2046 # plain names
+set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh)
+printf '%s\n' "$@" | xargs -r grep -L '^# alone: ' | run_all "$(nproc)"
+printf '%s\n' "$@" | xargs -r grep -l '^# alone: ' | run_all 1
 
 passed=0 failed=0 skipped=0
-for script in "$folder"/t_*.sh; do
+for script; do
     name=$(basename "$script")
     read -r status seconds <"$logs/$name.result"
     counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$logs/$name.log" |

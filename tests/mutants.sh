@@ -142,6 +142,7 @@ count() {
     grep -c ": $1" "$tmp/verdicts"
 }
 killed=$(count 'killed by') survive=$(count 'SURVIVES$')
-echo "$(wc -l <"$tmp/drawn") changes: $killed killed, $survive survive, $(count 'does not compile') do not compile," \
+tried=$(grep -c '^[^ ]*:[0-9]*:[0-9]* ' "$tmp/verdicts")
+echo "$tried changes: $killed killed, $survive survive, $(count 'does not compile') do not compile," \
     "$(count 'changes nothing') change nothing"
-[ $((100 * killed)) -ge $((least * (killed + survive))) ]
+[ "$tried" -eq "$(wc -l <"$tmp/drawn")" ] && [ $((100 * killed)) -ge $((least * (killed + survive))) ]

@@ -4,7 +4,8 @@
 # Usage: run-suites.sh SUITE...
 #
 # Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build), vm (the kernel helper in a
-# virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them).
+# virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them), deep-scripts
+# (those that take long).
 #
 # Runs test suites on what is built, then sums up: a table, every skipped and failed test again, and as the last line
 # 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile. SANITIZED=1 says that it
@@ -39,9 +40,10 @@ run_suite() {
         DEEP=1 UNIT_LOGS=$logs/deep tests/run-unit.sh $(unit_programs "rng_rounds\|rng_all_rounds")
         ;;
     cli | scripts) tests/run-scripts.sh "tests/$1" ;;
+    deep-scripts) DEEP=1 tests/run-scripts.sh tests/scripts ;;
     # fewer random ioctls than make test-vm sends, to stay within two minutes
     vm) VM_FUZZ=${VM_FUZZ:-20000} tests/vm/run-qemu.sh ;;
-    *) echo "unknown suite '$1': unit, cli, scripts, vm or deep" ;;
+    *) echo "unknown suite '$1': unit, cli, scripts, vm, deep or deep-scripts" ;;
     esac
 }
 

@@ -60,6 +60,11 @@ struct clock_reading clock_reading_of(const struct trace *t)
     return r;
 }
 
+bool clock_same_factor(double log_first, double log_second)
+{
+    return fabs(log_second - log_first) < 0.35 * fabs(log_first);
+}
+
 double clock_noise(const struct clock_reading *r)
 {
     return r->quantum / sqrt(6);

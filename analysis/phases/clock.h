@@ -22,6 +22,10 @@
 #define CLOCK_WANDERS 0.0035
 #define CLOCK_STEP_LEAST 0.004
 
+/* Whether two logarithms of ratios of frequencies are those of one factor, as where a repetition runs at another
+ * frequency than most from beginning to end: the second within 35 % of the first. */
+bool clock_same_factor(double log_first, double log_second);
+
 struct clock_reading {
     bool instant;      /* the frequency is that at the end of a sample, not the mean over it */
     double quantum;    /* relative: the change of a reading by one step of the clock; 0: negligible */

@@ -110,14 +110,9 @@ static bool ends_by(const struct phase *ph, double at)
     return ph->start_us + ph->duration_us.value <= at + WITHDRAW_SAME_US;
 }
 
-static double confirm_change(double from, double to)
+static double log_change(double from, double to)
 {
     return log(to / from);
-}
-
-static bool confirm_near(double a, double b, double slack)
-{
-    return fabs(a - b) <= slack;
 }
 
 /* By how much the limits of what comes before allow the time `at` to be off, us. */
@@ -150,8 +145,7 @@ static size_t times_by_mode(const struct phases *p, double at, double out[PLACES
 }
 
 /* Whether what is at `a` in the one may be what is at `b` in the other. */
-static bool confirm_same_place(const struct phases *one, double a, const struct phases *other, double b,
-                               double duration)
+static bool may_be_one(const struct phases *one, double a, const struct phases *other, double b, double duration)
 {
     double x[PLACES_MAX], y[PLACES_MAX];
     size_t n = times_by_mode(one, a, x), m = times_by_mode(other, b, y);
@@ -159,7 +153,7 @@ static bool confirm_same_place(const struct phases *one, double a, const struct 
     double slack = fmax(doubt, fmax(WITHDRAW_NEAR_US, NEAR_SHARE * duration));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < m; k++)
-            if (confirm_near(x[i], y[k], slack))
+            if (fabs(x[i] - y[k]) <= slack)
                 return true;
     return false;
 }
@@ -169,9 +163,8 @@ static bool shows_phase(const struct phases *half, const struct phases *p, const
 {
     for (size_t i = 0; i < half->n_phases; i++) {
         const struct phase *q = &half->phases[i];
-        bool alike = !(fabs(confirm_change(q->ipc_ratio, ph->ipc_ratio)) > SAME_RATIO);
-        if (q->kind == ph->kind && alike &&
-            confirm_same_place(half, q->start_us, p, ph->start_us, ph->duration_us.value))
+        bool alike = !(fabs(log_change(q->ipc_ratio, ph->ipc_ratio)) > SAME_RATIO);
+        if (q->kind == ph->kind && alike && may_be_one(half, q->start_us, p, ph->start_us, ph->duration_us.value))
             return true;
     }
     return false;
@@ -179,19 +172,19 @@ static bool shows_phase(const struct phases *half, const struct phases *p, const
 
 static bool shows_transition(const struct phases *half, const struct phases *p, const struct transition *tr)
 {
-    double size = confirm_change(tr->from_ghz, tr->to_ghz);
+    double size = log_change(tr->from_ghz, tr->to_ghz);
     for (size_t i = 0; i < half->n_transitions; i++) {
         const struct transition *u = &half->transitions[i];
-        double own = confirm_change(u->from_ghz, u->to_ghz);
+        double own = log_change(u->from_ghz, u->to_ghz);
         bool same = isnan(size) || isnan(own) || (fabs(size) < CLOCK_WANDERS && fabs(own) < CLOCK_WANDERS) ||
                     (own * size > 0 && fabs(own) < SIZE_FACTOR * fabs(size) && fabs(size) < SIZE_FACTOR * fabs(own));
-        if (same && confirm_same_place(half, u->at_us, p, tr->at_us, tr->latency_us.value))
+        if (same && may_be_one(half, u->at_us, p, tr->at_us, tr->latency_us.value))
             return true;
     }
     return false;
 }
 
-static void confirm_range(const double *x, size_t n, double *mean, double *spread)
+static void mean_and_spread(const double *x, size_t n, double *mean, double *spread)
 {
     double lo = INFINITY, hi = -INFINITY, sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -214,18 +207,18 @@ static bool ends_as_alone(const struct phases *p, const struct kernel_alone *fro
         first = isnan(first) ? p->transitions[i].from_ghz : first;
         last = p->transitions[i].to_ghz;
     }
-    double seen = confirm_change(first, last), ghz[2], spread[2];
+    double seen = log_change(first, last), ghz[2], spread[2];
     if (isnan(seen) || fabs(seen) < CLOCK_WANDERS)
         return true;
-    confirm_range(from->ghz, from->n_ghz, &ghz[0], &spread[0]);
-    confirm_range(to->ghz, to->n_ghz, &ghz[1], &spread[1]);
-    double alone = confirm_change(ghz[0], ghz[1]), slack = fmax(0.5 * fabs(seen), spread[0] + spread[1]);
+    mean_and_spread(from->ghz, from->n_ghz, &ghz[0], &spread[0]);
+    mean_and_spread(to->ghz, to->n_ghz, &ghz[1], &spread[1]);
+    double alone = log_change(ghz[0], ghz[1]), slack = fmax(0.5 * fabs(seen), spread[0] + spread[1]);
     if (waits && alone > seen) /* it is not back yet */
         return true;
     return fabs(seen - alone) <= slack && fabs(alone) > 0.25 * fabs(seen);
 }
 
-static bool claims(const struct phases *p)
+static bool has_findings(const struct phases *p)
 {
     for (size_t k = 0; k < p->n_phases; k++)
         if (p->phases[k].kind != PHASE_STEADY && p->phases[k].kind != PHASE_UNKNOWN)
@@ -245,15 +238,15 @@ static const char at_random[] = "it lasts differently in each repetition: anothe
 static const char one_half[] = "not shown by the first and the last half of the repetitions alike";
 static const char not_alone[] = "the two kernels running alone do not differ by it";
 
-static size_t confirm_judge(const struct phases half[2], const struct kernel_alone *from, const struct kernel_alone *to,
-                            bool waits, struct phases *p, const char **why)
+static size_t withdraw_unconfirmed(const struct phases half[2], const struct kernel_alone *from,
+                                   const struct kernel_alone *to, bool waits, struct phases *p, const char **why)
 {
     size_t gone = 0;
     const char *all = ends_as_alone(p, from, to, waits) ? NULL : not_alone;
     for (size_t i = p->n_transitions; i-- > 0;) {
         const struct transition *tr = &p->transitions[i];
         bool stands = shows_transition(&half[0], p, tr) && shows_transition(&half[1], p, tr);
-        bool steps = !(fabs(confirm_change(tr->from_ghz, tr->to_ghz)) < CLOCK_WANDERS);
+        bool steps = !(fabs(log_change(tr->from_ghz, tr->to_ghz)) < CLOCK_WANDERS);
         if (stands && !(all && steps))
             continue;
         *why = stands ? all : one_half;
@@ -262,7 +255,7 @@ static size_t confirm_judge(const struct phases half[2], const struct kernel_alo
     }
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
-        if (ph->kind != PHASE_STEADY && ph->kind != PHASE_SLOW && ph->kind != PHASE_UNKNOWN &&
+        if (!phases_is_steady(ph) && ph->kind != PHASE_UNKNOWN &&
             (lasts_at_random(ph) || !(shows_phase(&half[0], p, ph) && shows_phase(&half[1], p, ph)))) {
             *why = lasts_at_random(ph) ? at_random : one_half;
             withdraw_phase(ph, *why);
@@ -278,7 +271,7 @@ int cross_check(const struct trace *t, const struct kernel_alone *from, const st
     struct phases half[2];
     const char *why = NULL;
     if (count_runs(t, p, true) < CROSS_CHECK_RUNS_LEAST)
-        return claims(p)
+        return has_findings(p)
                    ? phases_warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
                                  CROSS_CHECK_RUNS_LEAST)
                    : 0;
@@ -286,10 +279,10 @@ int cross_check(const struct trace *t, const struct kernel_alone *from, const st
         return -1;
     p->detectable_freq *= HARDER;
     p->detectable_throttle = 1 - fmin(1, HARDER * (1 - p->detectable_throttle));
-    if (!claims(p))
+    if (!has_findings(p))
         return 0;
     int bad = find_halves(t, p, half);
-    size_t gone = bad ? 0 : confirm_judge(half, from, to, waits, p, &why);
+    size_t gone = bad ? 0 : withdraw_unconfirmed(half, from, to, waits, p, &why);
     if (gone) {
         withdraw_orphans(p);
         bad = phases_warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s",

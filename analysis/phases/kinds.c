@@ -123,7 +123,7 @@ int kinds_find(struct segmentation *o, struct phases *out)
     }
     out->n_phases = o->n_pieces;
     for (size_t p = 0; p < out->n_phases; p++)
-        if ((out->phases[p].kind == PHASE_STEADY || out->phases[p].kind == PHASE_SLOW) && !isnan(out->phases[p].ipc))
+        if (phases_is_steady(&out->phases[p]) && !isnan(out->phases[p].ipc))
             out->phases[p].ipc_ratio = 1;
     return 0;
 }

@@ -77,10 +77,8 @@ static int make_grid(const struct runs *r, double switch_us, const float *rate, 
     memset(g->sample, 0xff, g->bins * g->runs * sizeof *g->sample);
     for (size_t k = 0; k < r->n; k++)
         for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++) {
-            double from = r->trace->time_us[i] - (double)r->dt[i];
-            bool straddles = from < switch_us - 0.05 * r->period && r->trace->time_us[i] > switch_us + 0.05 * r->period;
             double bin = neighbour_bin_of(r, g, i);
-            if (bin >= 0 && bin < (double)g->bins && !straddles && !isnan(rate_at(r, g, i)))
+            if (bin >= 0 && bin < (double)g->bins && !runs_straddles(r, i, switch_us) && !isnan(rate_at(r, g, i)))
                 g->sample[(size_t)bin * g->runs + k] = i;
         }
     return 0;

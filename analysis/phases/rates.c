@@ -23,7 +23,7 @@ struct block {
     double rate, ipc;
 };
 
-struct blocks {
+struct block_list {
     struct block *b;
     double *x; /* scratch: of twice as many */
     size_t n;
@@ -39,7 +39,7 @@ static double rates_typical_length(const struct segmentation *o, size_t p, doubl
 
 /* What each block of repetition k says of piece p, in the first `length` us of it. */
 static void add_blocks(const struct runs *r, const struct segmentation *o, size_t p, size_t k, double length,
-                       size_t most, struct blocks *out)
+                       size_t most, struct block_list *out)
 {
     const struct run_span *s = &r->run[o->run[k]];
     const float *ipc = r->trace->channel[TRACE_IPC], *freq = r->trace->channel[TRACE_FREQ];
@@ -74,7 +74,7 @@ static int fastest_first(const void *a, const void *b)
 }
 
 /* The highest rate that enough of the blocks, which it sorts, are near to; NaN: none. */
-static double rates_full_rate(struct blocks *a)
+static double rates_full_rate(struct block_list *a)
 {
     qsort(a->b, a->n, sizeof *a->b, fastest_first);
     size_t i = neighbour_fastest(&a->b->rate, sizeof *a->b / sizeof a->b->rate, a->n, FULL_LEAST, NEIGHBOUR_WINDOW);
@@ -82,7 +82,7 @@ static double rates_full_rate(struct blocks *a)
 }
 
 /* What blocks that are left alone tell together; NaN: too few. */
-static double common_ipc(struct blocks *a)
+static double common_ipc(struct block_list *a)
 {
     size_t m = 0;
     if (a->n < RUNS_LEAST)
@@ -99,7 +99,7 @@ int rates_find(const struct runs *r, struct segmentation *o)
     if (!r->clock.instant || !r->has[TRACE_IPC] || !r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
         return 0;
     size_t most = BLOCKS_MOST + o->n_runs;
-    struct blocks a = {malloc(most * sizeof *a.b), malloc(2 * most * sizeof *a.x), 0};
+    struct block_list a = {malloc(most * sizeof *a.b), malloc(2 * most * sizeof *a.x), 0};
     int bad = !a.b || !a.x ? -1 : 0;
     for (size_t p = 0; p < o->n_pieces && !bad; p++) {
         a.n = 0;

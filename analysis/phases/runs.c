@@ -425,6 +425,12 @@ void runs_free(struct runs *r)
     memset(r, 0, sizeof *r);
 }
 
+bool runs_straddles(const struct runs *r, size_t i, double switch_us)
+{
+    double end = r->trace->time_us[i], slack = RUNS_ALIGNED * r->period;
+    return end > switch_us + slack && end - (double)r->dt[i] < switch_us - slack;
+}
+
 bool runs_gap_is_halt(const struct runs *r, const struct gap *g)
 {
     if (g->running)

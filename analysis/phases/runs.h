@@ -66,6 +66,11 @@ struct runs {
 int runs_prepare(const struct trace *t, struct runs *r);
 void runs_free(struct runs *r);
 
+/* Periods: a sample that reaches so little over the switch of kernels does not straddle it. */
+#define RUNS_ALIGNED 0.05
+/* Whether sample i holds some of both kernels: its IPC is that of neither. False where the switch is not known (NaN). */
+bool runs_straddles(const struct runs *r, size_t i, double switch_us);
+
 /* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
 bool runs_gap_is_halt(const struct runs *r, const struct gap *g);
 

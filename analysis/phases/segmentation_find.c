@@ -68,7 +68,7 @@ static int find_cuts(const struct runs *r, const struct series *s, double switch
         if (!s->value[c] || c == TRACE_VOLTS) /* the voltage may ramp: volts.c looks at it */
             continue;
         if (c == TRACE_IPC && at > 0 && at < s->n) { /* another kernel has another IPC: each for itself */
-            size_t mixed = series_begin(r, s, at) < switch_us - SERIES_ALIGNED * s->period;
+            size_t mixed = series_begin(r, s, at) < switch_us - RUNS_ALIGNED * s->period;
             if (add_cuts(r, s, c, 0, at, l) || (at + mixed < s->n && add_cuts(r, s, c, at + mixed, s->n, l)))
                 return -1;
         } else if (add_cuts(r, s, c, 0, s->n, l)) {
@@ -177,9 +177,9 @@ static int describe_piece(const struct runs *r, const struct series *s, const st
     size_t a = series_at(r, s, t->begin), b = series_at(r, s, t->end);
     memset(p, 0, sizeof *p);
     p->samples = b > a ? b - a : 0;
-    if (t->exact_begin && a < b && series_begin(r, s, a) < t->begin - SERIES_ALIGNED * s->period)
+    if (t->exact_begin && a < b && series_begin(r, s, a) < t->begin - RUNS_ALIGNED * s->period)
         a++;
-    if (t->exact_end && b > a && series_end(r, s, b - 1) > t->end + SERIES_ALIGNED * s->period)
+    if (t->exact_end && b > a && series_end(r, s, b - 1) > t->end + RUNS_ALIGNED * s->period)
         b--;
     if (!t->exact_begin && b > a + 1)
         a++;

@@ -34,13 +34,6 @@ void series_of_one(const struct runs *r, size_t run, struct series *s)
     s->begin = r->trace->time_us[span->first] - r->period;
 }
 
-/* Whether a sample holds some of both kernels: its IPC is that of neither. */
-static bool straddles(const struct runs *r, size_t i, double switch_us)
-{
-    double end = r->trace->time_us[i], slack = SERIES_ALIGNED * r->period;
-    return end > switch_us + slack && end - (double)r->dt[i] < switch_us - slack;
-}
-
 int series_of_many(const struct runs *r, const size_t *run, size_t n, double switch_us, struct series *s)
 {
     double begin = INFINITY, end = -INFINITY;
@@ -83,7 +76,7 @@ int series_of_many(const struct runs *r, const size_t *run, size_t n, double swi
             size_t m = 0;
             for (size_t k = 0; s->value[c] && k < n; k++)
                 for (size_t i = cursor[k]; i < stop[k]; i++)
-                    if (!r->invalid[i] && !(c == TRACE_IPC && straddles(r, i, switch_us)))
+                    if (!r->invalid[i] && !(c == TRACE_IPC && runs_straddles(r, i, switch_us)))
                         values[m++] = (double)r->trace->channel[c][i];
             /* few repetitions have a sample while most of them are halted: those say little */
             if (s->value[c])

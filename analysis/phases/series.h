@@ -9,9 +9,6 @@
 
 #include "analysis/phases/runs.h"
 
-/* Periods: a sample that reaches so little over the switch of kernels does not straddle it. */
-#define SERIES_ALIGNED 0.05
-
 struct series {
     size_t n;
     float *value[TRACE_CHANNELS];

@@ -17,7 +17,6 @@ enum { END_SAMPLES = 5, ONE_OFF_OF = 5 };
 #define NOISE_MOST 0.05 /* a spread of more than this is no noise: it is two states */
 #define FEW_OFF 0.1     /* of the repetitions: so many may have been disturbed at their very end */
 #define LAST_PART 0.25  /* of what is recorded after the switch: its end, where a whole repetition is judged */
-#define ALIKE 0.35      /* of the logarithm of one factor: so far off may another be that is the same (slow_runs.c) */
 
 /* The range of what may be taken for one of the values seen. */
 struct range {
@@ -86,7 +85,7 @@ static double settling_spread_of(const double *x, size_t n, double *scratch)
 static bool is_off_throughout(double begin, double end)
 {
     double factor = log(begin);
-    return fabs(factor) >= FREQ_OFF && fabs(log(end) - factor) < ALIKE * fabs(factor);
+    return fabs(factor) >= FREQ_OFF && clock_same_factor(factor, log(end));
 }
 
 /* A repetition: the middles of its frequency before the switch and at its end, GHz; NaN: no samples there. */

@@ -19,7 +19,7 @@ static double first_ipc(const struct runs *r, size_t run, double switch_us)
 {
     const struct run_span *s = &r->run[run];
     for (size_t i = s->first + 1; i < s->first + s->n; i++)
-        if (r->trace->time_us[i - 1] >= switch_us - 0.05 * r->period)
+        if (r->trace->time_us[i - 1] >= switch_us - RUNS_ALIGNED * r->period)
             return r->invalid[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
     return NAN;
 }
@@ -41,7 +41,7 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
             "kernel looks like that; compare a switch that asks for nothing, like 128fma:128or",
             first->duration_us.value);
     double full = o->piece[p + 1].value[TRACE_IPC];
-    if (out->phases[p + 1].kind != PHASE_STEADY && out->phases[p + 1].kind != PHASE_SLOW)
+    if (!phases_is_steady(first))
         return 0;
     double *x = calloc(3 * o->n_runs + 1, sizeof *x);
     if (!x)

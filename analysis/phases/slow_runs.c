@@ -14,9 +14,8 @@
 enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
 #define OTHER_SIGMAS 6.0
 #define SAMPLE_SIGMAS 4.0
-#define ALIKE_IN_PARTS 0.35 /* of the difference of two kinds of repetitions: so much may it be another later */
-#define PART 0.25           /* of the recording: its beginning, and its end */
-#define UNEXPLAINED_Z 3.3   /* standard errors: once in 2000 recordings without cause */
+#define PART 0.25         /* of the recording: its beginning, and its end */
+#define UNEXPLAINED_Z 3.3 /* standard errors: once in 2000 recordings without cause */
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
 #define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
@@ -140,7 +139,7 @@ static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant
     double all = log(mode[1].mean / mode[0].mean);
     for (enum part part = EARLY; part <= LATE; part++) {
         double own = log(ratio_in(c, other, n, part, instant, x + n));
-        if (!(fabs(own - all) < ALIKE_IN_PARTS * fabs(all)))
+        if (!clock_same_factor(all, own))
             return false;
     }
     return true;

@@ -26,8 +26,7 @@ void withdraw_transition(struct phases *p, size_t i, const char *why)
     withdraw_forget_transition(p, i);
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
-        if (k > 0 && ph->start_us >= end - WITHDRAW_NEAR_US / 2 &&
-            (ph->kind == PHASE_STEADY || ph->kind == PHASE_SLOW)) {
+        if (k > 0 && ph->start_us >= end - WITHDRAW_NEAR_US / 2 && phases_is_steady(ph)) {
             withdraw_phase(ph, why);
             break;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which class a kernel stands for, told by the registry of kernels, for what the analysis makes of finished tables. */
-#ifndef CHARACTERIZE_TABLES_KERNEL_CLASS_H
-#define CHARACTERIZE_TABLES_KERNEL_CLASS_H
+#ifndef CHARACTERIZE_KERNEL_CLASS_H
+#define CHARACTERIZE_KERNEL_CLASS_H
 
 #include "output/export/schedule.h"
 

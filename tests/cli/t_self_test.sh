@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# alone: the timing machine is to pass three times of three
 # --self-test and its bundle: lines, statuses, what a bundle holds and does not hold, its replay, hostile ones.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

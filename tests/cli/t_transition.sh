@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# alone: measures on this processor
 # --transition: the main job on a model and, where it can, on this processor.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -129,6 +129,11 @@ vm "exit 0"
 suites_are "a suite that tells no counts" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite vm' vm
 vm 'echo "0 passed, 0 failed, 0 skipped"'
 suites_are "a suite that runs no test" "0 passed, 1 failed, 0 skipped" 1 'FAILED: suite vm ran no test' vm
+script t_c 'ok four; finish'
+echo '# deep: a test' >>"$suites/tests/scripts/t_c.sh"
+suites_are "what is deep runs there alone" "1 passed, 0 failed, 1 skipped" 0 'skipped: t_a: two' scripts
+suites_are "... and nothing else" "1 passed, 0 failed, 0 skipped" 0 'ok: t_c: four' deep-scripts
+
 suites_are "an unknown suite" "0 passed, 1 failed, 0 skipped" 1 "unknown suite 'x'" x
 
 finish

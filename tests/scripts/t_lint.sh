@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # make lint finds what it is there for: planted mistakes in a small tree with the real script and settings.
+# deep: each linter runs a dozen times
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

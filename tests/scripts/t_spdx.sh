@@ -18,9 +18,8 @@ exempt() {
 
 wanted() {
     case $1 in
-    data/export/* | kernels/* | drivers/helper/kmod/* | drivers/native/pace.h | drivers/timing/chain_wait.h)
-        echo GPL-2.0-or-later
-        ;;
+    data/export/* | kernels/* | drivers/helper/kmod/*) echo GPL-2.0-or-later ;;
+    drivers/native/pace.h | drivers/timing/chain_wait.h) echo GPL-2.0-or-later ;;
     *) echo GPL-3.0-or-later ;;
     esac
 }

@@ -15,6 +15,7 @@
 
 #include "drivers/choices.h"
 #include "drivers/helper/kmod/uapi.h"
+#include "tests/support/folder.h"
 
 /* A virtual machine with nothing: what most people have. */
 static struct choice_facts guest(void)
@@ -257,19 +258,11 @@ static void test_what_auto_tells(void **state)
 
 /* ---- what is read from files ---- */
 
-static void put(const char *root, const char *path, const char *text)
-{
-    char command[300];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text,
-             root, path);
-    assert_int_equal(system(command), 0);
-}
-
 static void put_on_all_cpus(const char *root, const char *text)
 {
     char path[300];
     for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-        put(root, "cpu/dummy", "");
+        folder_put(root, "cpu/dummy", "");
         snprintf(path, sizeof path, "%s/cpu/%d", root, cpu);
         mkdir(path, 0755);
         snprintf(path, sizeof path, "%s/cpu/%d/msr", root, cpu);
@@ -284,20 +277,20 @@ static void test_facts_come_from_the_folders_given(void **state)
 {
     (void)state;
     struct choice_facts f;
-    char root[] = "/tmp/characterize-choices-XXXXXX", command[64];
-    assert_non_null(mkdtemp(root));
+    char root[FOLDER_PATH_MAX];
+    folder_make(root);
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.helper_errno, ENOENT);
     assert_false(f.signed_modules);
     assert_int_equal(f.msr_errno, ENOENT);
     assert_int_equal(f.perf_paranoid, -100);
     assert_int_equal(f.rdpmc_setting, -100);
-    put(root, "characterize", "");
-    put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
-    put(root, "sys/kernel/perf_event_paranoid", "4\\n");
-    put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\\n");
-    put(root, "kernel/security/lockdown", "none [integrity] confidentiality\\n");
-    put(root, "self/status", "Name:\\tx\\nCapEff:\\t0000000000020000\\n");
+    folder_put(root, "characterize", "");
+    folder_put(root, "kernel/security/lockdown", "none [integrity] confidentiality\n");
+    folder_put(root, "sys/kernel/perf_event_paranoid", "4\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/rdpmc", "0\n");
+    folder_put(root, "kernel/security/lockdown", "none [integrity] confidentiality\n");
+    folder_put(root, "self/status", "Name:\tx\nCapEff:\t0000000000020000\n");
     /* on every CPU that this test can run on: a file that reaches beyond the registers, and one that does not */
     static char long_file[0x700 + 1];
     memset(long_file, 'A', sizeof long_file - 1);
@@ -314,12 +307,11 @@ static void test_facts_come_from_the_folders_given(void **state)
     assert_int_equal(f.rdpmc_setting, 0);
     assert_true(f.hybrid);
     put_on_all_cpus(root, "too short");
-    put(root, "self/status", "CapEff:\\t000001fffefdffff\\n");
+    folder_put(root, "self/status", "CapEff:\t000001fffefdffff\n");
     choice_facts_read(root, root, root, &f);
     assert_int_equal(f.msr_read_errno, EIO);
     assert_false(f.msr_rawio);
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    assert_int_equal(system(command), 0);
+    folder_remove(root);
 }
 
 /* ---- names ---- */

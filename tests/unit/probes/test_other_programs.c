@@ -18,10 +18,11 @@
 #include "probes/other_programs.h"
 #include "tables/self_test/self_test.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/folder.h"
 
 /* ---- running them ---- */
 
-static char folder[] = "/tmp/test_other_programs.XXXXXX";
+static char folder[FOLDER_PATH_MAX];
 static struct command_output output;
 
 /* A program of this name, first in PATH. */
@@ -40,17 +41,16 @@ static int set_up(void **state)
 {
     (void)state;
     char path[4000];
-    assert_non_null(mkdtemp(folder));
+    folder_make(folder);
     snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
     return setenv("PATH", path, 1);
 }
 
 static int tear_down(void **state)
 {
-    char command[100];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    folder_remove(folder);
+    return 0;
 }
 
 static int run(const char *name, double seconds, char *why)

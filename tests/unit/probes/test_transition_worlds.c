@@ -18,6 +18,7 @@
 #include "probes/transition.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/phases_rig.h"
 
 static void measure_for(const struct model *m, const char *from, const char *to, double observe, unsigned runs,
                         uint64_t seed, struct phases *out)
@@ -49,25 +50,6 @@ static void measure_for(const struct model *m, const char *from, const char *to,
 static void measure(const struct model *m, const char *from, const char *to, uint64_t seed, struct phases *out)
 {
     measure_for(m, from, to, 0, 0, seed, out);
-}
-
-static bool warned(const struct phases *p, const char *of)
-{
-    for (size_t i = 0; i < p->n_warnings; i++)
-        if (strstr(p->warnings[i], of))
-            return true;
-    return false;
-}
-
-static void show(const struct phases *p)
-{
-    for (size_t i = 0; i < p->n_phases; i++)
-        print_message("  %-8s %8.2f +%8.2f us %6.3f GHz [%.3f, %.3f] ratio %5.3f\n",
-                      phases_kind_name(p->phases[i].kind), p->phases[i].start_us, p->phases[i].duration_us.value,
-                      p->phases[i].freq_ghz.value, p->phases[i].freq_ghz.lo, p->phases[i].freq_ghz.hi,
-                      p->phases[i].ipc_ratio);
-    for (size_t i = 0; i < p->n_warnings; i++)
-        print_message("  warning: %s\n", p->warnings[i]);
 }
 
 /* ---- the worlds ---- */
@@ -197,10 +179,10 @@ static void check(const struct claim *c, size_t n, const char *from, const char 
         worlds[i].make(&m);
         measure_for(&m, from, to, observe, 0, 7, &p);
         const char *wrong = compare(c, n, &p, &worlds[i], m.world.limit_share > 0 ? m.world.limit_factor : 1);
-        if (!wrong && worlds[i].warning && !warned(&p, worlds[i].warning))
+        if (!wrong && worlds[i].warning && !rig_warned(&p, worlds[i].warning))
             wrong = "a warning";
         if (wrong) {
-            show(&p);
+            rig_show_phases(&p);
             fail_msg("%s, %s -> %s: %s", worlds[i].name, from, to, wrong);
         }
         phases_free(&p);
@@ -239,7 +221,7 @@ static void where_nothing_happens_nothing_is_found(void **state)
             for (size_t k = 0; k < p.n_phases; k++)
                 found = found || p.phases[k].kind != PHASE_STEADY;
             if (found) {
-                show(&p);
+                rig_show_phases(&p);
                 fail_msg("%s, seed %u", worlds[i].name, (unsigned)seed);
             }
             phases_free(&p);
@@ -275,8 +257,8 @@ static void a_throttle_to_one_half_is_not_steady(void **state)
         sibling(&m, shares[i % 2], periods[i / 2 % 3], factors[i / 6]);
         measure(&m, "128fma", "512fma", 11, &p);
         if (p.n_phases != 3 || p.phases[1].kind != PHASE_THROTTLE || fabs(p.phases[1].ipc_ratio - 0.5) > 0.02 ||
-            fabs(p.phases[1].duration_us.value - 20) > 0.5 || !warned(&p, "another thread")) {
-            show(&p);
+            fabs(p.phases[1].duration_us.value - 20) > 0.5 || !rig_warned(&p, "another thread")) {
+            rig_show_phases(&p);
             fail_msg("share %g, period %g, factor %g", shares[i % 2], periods[i / 2 % 3], factors[i / 6]);
         }
         phases_free(&p);
@@ -293,7 +275,7 @@ static void what_keeps_step_is_no_throttle(void **state)
         sibling(&m, 0.2, 60, 0.55);
         m.world.sibling.lockstep = true;
         measure(&m, "128fma", wide ? "512fma" : "128or", 1, &p);
-        assert_true(warned(&p, "at the same moments of all repetitions"));
+        assert_true(rig_warned(&p, "at the same moments of all repetitions"));
         assert_int_equal(p.n_transitions, 0);
         for (size_t k = 0; k < p.n_phases; k++)
             assert_int_not_equal(p.phases[k].kind, PHASE_THROTTLE);
@@ -316,14 +298,14 @@ static void slow_repetitions_are_told(void **state)
             break;
     assert_int_equal(all, p.runs_used);
     assert_true(fabs((double)slow / all - 0.34) < 0.15);
-    assert_true(warned(&p, "2.660 GHz instead of 2.800"));
+    assert_true(rig_warned(&p, "2.660 GHz instead of 2.800"));
     for (size_t i = 0; i < p.n_levels; i++)
         assert_true(p.levels[i].lo < p.levels_ghz[i] * 0.951 && p.levels[i].lo > p.levels_ghz[i] * 0.945 &&
                     p.levels[i].hi < p.levels_ghz[i] * 1.001);
     phases_free(&p);
     rig_load("xeon-gold-6130", &m); /* and nothing is told where all run alike */
     measure(&m, "128fma", "512fma", 1, &p);
-    assert_false(warned(&p, "from beginning to end"));
+    assert_false(rig_warned(&p, "from beginning to end"));
     phases_free(&p);
 }
 
@@ -349,7 +331,7 @@ static void voltage_ramps_come_out(void **state)
         for (size_t i = 0; i < p.n_phases; i++)
             right = right && (p.phases[i].kind != PHASE_HALT || isnan(p.phases[i].volts));
         if (!right) {
-            show(&p);
+            rig_show_phases(&p);
             for (size_t i = 0; i < p.n_volt_steps; i++)
                 print_message("  %.1f to %.1f us: %.4f to %.4f V\n", p.volt_steps[i].begin_us, p.volt_steps[i].end_us,
                               p.volt_steps[i].from_v, p.volt_steps[i].to_v);
@@ -419,7 +401,7 @@ static void a_ramp_is_one_phase(void **state)
         if (!ramp || fabs(ramp->start_us - (up ? 670 : throttle)) > 25 ||
             fabs(ramp->from_ghz.value - from) > 0.1 * amplitude || fabs(ramp->to_ghz.value - to) > 0.2 * amplitude ||
             fabs(ramp->tau_us.value / tau - 1) > 0.3) {
-            show(&p);
+            rig_show_phases(&p);
             fail_msg("case %u: tau %g, step %g, throttled for %g, up %d", i, tau, step, throttle, up);
         }
         held[0] += holds(&ramp->from_ghz, from, 5e-5 * from);
@@ -466,7 +448,7 @@ static void what_is_no_ramp(void **state)
         m.wait_sigma_us = 200; /* sharp steps: their mean is a curve */
         measure_for(&m, "512fma", "128fma", 2000, 30, seed, &p);
         if (the_ramp(&p)) {
-            show(&p);
+            rig_show_phases(&p);
             fail_msg("seed %u: steps at scattered times are taken for a ramp", (unsigned)seed);
         }
         phases_free(&p);
@@ -474,7 +456,7 @@ static void what_is_no_ramp(void **state)
         m.counts_licenses = m.counts_throttle = false;
         measure_for(&m, "512fma", "128fma", 2000, 30, seed, &p);
         if (the_ramp(&p)) {
-            show(&p);
+            rig_show_phases(&p);
             fail_msg("seed %u: steps without halts at scattered times are taken for a ramp", (unsigned)seed);
         }
         phases_free(&p);

@@ -21,19 +21,19 @@
 #include <cmocka.h>
 
 #include "util/path.h"
+#include "tests/support/folder.h"
 
 enum { NOBODY = 65534, OTHER = 65533, WHY_SIZE = 400 };
 
 struct pinning {
-    char directory[64], name[160], why[WHY_SIZE];
+    char directory[FOLDER_PATH_MAX], name[160], why[WHY_SIZE];
 };
 
 static int make_place(void **state)
 {
     struct pinning *p = calloc(1, sizeof(*p));
     assert_non_null(p);
-    strcpy(p->directory, "/tmp/test_path.XXXXXX");
-    assert_non_null(mkdtemp(p->directory));
+    folder_make(p->directory);
     *state = p;
     return 0;
 }
@@ -41,9 +41,7 @@ static int make_place(void **state)
 static int remove_place(void **state)
 {
     struct pinning *p = *state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", p->directory);
-    assert_int_equal(system(command), 0);
+    folder_remove(p->directory);
     free(p);
     return 0;
 }

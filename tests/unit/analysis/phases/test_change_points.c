@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/phases/change_points.c: change points of one channel, exact where nothing is random, counted where something is.
- * */
+/* analysis/phases/change_points.c: change points of one channel, exact where nothing is random, counted where something
+ * is. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -19,6 +19,7 @@
 #include "tables/switches/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/phases_rig.h"
 
 enum { WORLDS = 12, WHY_MAX = 120 };
 
@@ -51,29 +52,6 @@ static void measure(const struct model *m, const char *from, const char *to, dou
     if (machine_open_parsed_model(m, "model:test", &machine, &err) || guarded_switch(&g, &s, seen, &err))
         fail_msg("%s", err.text);
     machine.ops->close(&machine);
-}
-
-static void show(const struct phases *p)
-{
-    for (size_t i = 0; i < p->n_phases; i++) {
-        const struct phase *ph = &p->phases[i];
-        print_message("  %-8s %8.2f +%8.2f us [%.2f, %.2f] %6.3f GHz [%.3f, %.3f] ratio %5.3f\n",
-                      phases_kind_name(ph->kind), ph->start_us, ph->duration_us.value, ph->duration_us.lo,
-                      ph->duration_us.hi, ph->freq_ghz.value, ph->freq_ghz.lo, ph->freq_ghz.hi, ph->ipc_ratio);
-    }
-    for (size_t i = 0; i < p->n_volt_steps; i++)
-        print_message("  %.4f -> %.4f V at %.1f to %.1f us\n", p->volt_steps[i].from_v, p->volt_steps[i].to_v,
-                      p->volt_steps[i].begin_us, p->volt_steps[i].end_us);
-    for (size_t i = 0; i < p->n_warnings; i++)
-        print_message("  warning: %s\n", p->warnings[i]);
-}
-
-static bool warned(const struct phases *p, const char *of)
-{
-    for (size_t i = 0; i < p->n_warnings; i++)
-        if (strstr(p->warnings[i], of))
-            return true;
-    return false;
 }
 
 static bool are_kinds(const struct phases *p, const enum phase_kind *kind, size_t n)
@@ -132,7 +110,7 @@ static void waits_of_two_lengths_are_one_phase(void **state)
             what = "the step of the voltage";
         if (what) {
             print_message("world %u, wait %g us, sigma %g, doubled %g: %s\n", i, wait, sigma, doubles[i % 3], what);
-            show(p);
+            rig_show_phases(p);
             wrong++;
         }
         switches_free(&seen);
@@ -163,7 +141,7 @@ static void short_halts_behind_scattered_waits_are_found_next_to_a_thread(void *
         if (what) {
             print_message("world %u, halt %g us, share %g, factor %g: %s\n", i, m.halt_us, shares[i % 3],
                           factors[i / 3 % 4], what);
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             wrong++;
         }
         switches_free(&seen);
@@ -192,7 +170,7 @@ static const char *wrong_limits(const struct switches_seen *seen, bool wide, dou
         if (own > 0 && !(holds(&p->phases[i], own) && (discarded || holds(&p->phases[i], own * factor))))
             return "limits";
     }
-    return discarded || warned(p, "from beginning to end") || warned(p, "more than their readings scatter")
+    return discarded || rig_warned(p, "from beginning to end") || rig_warned(p, "more than their readings scatter")
                ? NULL
                : "a warning";
 }
@@ -214,7 +192,7 @@ static void power_limits_are_told_by_any_clock(void **state)
         const char *what = wrong_limits(&seen, wide, m.world.limit_factor);
         if (what) {
             print_message("world %u, share %g, factor %g: %s\n", i, m.world.limit_share, m.world.limit_factor, what);
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             wrong++;
         }
         switches_free(&seen);
@@ -233,8 +211,8 @@ static void no_limits_are_told_where_there_are_none(void **state)
         struct switches_seen seen;
         model_of(&m, steps[i % 3]);
         measure(&m, "128fma", i % 2 ? "512fma" : "128or", 0, 60, false, 40 + i, &seen);
-        if (warned(&seen.phases, "from beginning to end") || warned(&seen.phases, "readings scatter")) {
-            show(&seen.phases);
+        if (rig_warned(&seen.phases, "from beginning to end") || rig_warned(&seen.phases, "readings scatter")) {
+            rig_show_phases(&seen.phases);
             fail_msg("world %u", i);
         }
         switches_free(&seen);
@@ -256,7 +234,7 @@ static void throttling_to_a_sixteenth_is_throttling(void **state)
         const struct phase *ph = &seen.phases.phases[1];
         if (seen.phases.n_phases < 3 || ph->kind != PHASE_THROTTLE || fabs(ph->ipc_ratio / ratio - 1) > 0.05 ||
             fabs(ph->duration_us.value - us) > 1) {
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             fail_msg("world %u, %g for %g us", i, ratio, us);
         }
         switches_free(&seen);
@@ -301,7 +279,7 @@ static void halts_next_to_hard_throttling_hold_their_limits(void **state)
                 what = "a throttle of what chains are slowed by, too";
         if (what) {
             print_message("world %u, throttle %g, halts of %g us: %s\n", i, ratios[i / 2 % 3], m.halt_us, what);
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             wrong++;
         }
         switches_free(&seen);
@@ -333,7 +311,7 @@ static void ratios_next_to_a_thread_are_right(void **state)
                 continue;
             throttles++;
             if (fabs(ph->ipc_ratio / ratio - 1) > 0.06) {
-                show(&seen.phases);
+                rig_show_phases(&seen.phases);
                 fail_msg("world %u, share %g of %g us, factors %g and %g", i, shares[i % 4], periods[i / 4 % 3],
                          factors[i % 3], chains[(i + i / 3) % 3]);
             }
@@ -393,11 +371,11 @@ static void mixed_readings_tell_no_voltage(void **state)
         for (size_t k = 0; k < p->n_phases; k++) {
             double truth = p->phases[k].kind == PHASE_HALT || p->phases[k].freq_ghz.value > 2.3 ? 0.88 : 0.75;
             if (fabs(p->phases[k].volts - truth) > 0.004) { /* or nothing is told */
-                show(p);
+                rig_show_phases(p);
                 fail_msg("world %u: phase %zu at %.4f V", i, k, p->phases[k].volts);
             }
         }
-        if (isnan(p->phases[p->n_phases - 1].volts) && !warned(p, "the voltage is not told"))
+        if (isnan(p->phases[p->n_phases - 1].volts) && !rig_warned(p, "the voltage is not told"))
             fail_msg("world %u: no word about the voltage", i);
         switches_free(&seen);
     }
@@ -450,7 +428,7 @@ static void waits_of_two_lengths_need_no_halt(void **state)
         const char *what = wrong_rise(&seen.phases, wait, m.wait_sigma_us, m.halt_us);
         if (what) {
             print_message("world %u, wait %g us, sigma %g, halt %g: %s\n", i, wait, m.wait_sigma_us, m.halt_us, what);
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             wrong++;
         }
         switches_free(&seen);
@@ -518,7 +496,7 @@ static void late_readings_tell_voltages(void **state)
         if (what) {
             print_message("world %u, %s, late by %g us, halts of %g us: %s\n", i, up ? "up" : "down", m.read_delay_us,
                           m.halt_us, what);
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             wrong++;
         }
         switches_free(&seen);
@@ -549,7 +527,7 @@ static void small_steps_widen_the_limits(void **state)
                 continue;
             bool level = ph->level < 0 || (p->levels[ph->level].lo < truth && p->levels[ph->level].hi > truth);
             if (!level || !(ph->freq_ghz.lo < truth && ph->freq_ghz.hi > truth)) {
-                show(p);
+                rig_show_phases(p);
                 fail_msg("world %u: %.5f GHz is not within [%.5f, %.5f], or level %d", i, truth, ph->freq_ghz.lo,
                          ph->freq_ghz.hi, ph->level);
             }
@@ -578,7 +556,7 @@ static void bouts_in_step_are_no_throttling(void **state)
             throttles += seen.phases.phases[k].kind == PHASE_THROTTLE;
         decided += throttles > 0 || seen.phases.n_transitions > 0;
         if (throttles || seen.phases.n_transitions)
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
         switches_free(&seen);
     }
     print_message("%u of %u with throttling\n", decided, n);

@@ -16,6 +16,7 @@
 #include "tables/switches/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/phases_rig.h"
 
 #define FAST 2.8
 
@@ -77,19 +78,7 @@ static void show(const struct world *w, const struct phases *p)
 {
     print_message("tau %.1f us, %.2f GHz, TSC %g ns, throttle %g us, %s, seed %u\n", w->tau, w->low, w->step_ns,
                   w->throttle_us, w->up ? "up" : "down", (unsigned)w->seed);
-    for (size_t i = 0; i < p->n_phases; i++) {
-        const struct phase *ph = &p->phases[i];
-        print_message("  %-8s %8.2f +%8.2f [%.2f, %.2f] us %6.3f GHz [%.4f, %.4f] level %d", phases_kind_name(ph->kind),
-                      ph->start_us, ph->duration_us.value, ph->duration_us.lo, ph->duration_us.hi, ph->freq_ghz.value,
-                      ph->freq_ghz.lo, ph->freq_ghz.hi, ph->level);
-        if (ph->kind == PHASE_RAMP)
-            print_message(" from %.3f [%.3f, %.3f] to %.4f [%.4f, %.4f] tau %.2f [%.2f, %.2f]", ph->from_ghz.value,
-                          ph->from_ghz.lo, ph->from_ghz.hi, ph->to_ghz.value, ph->to_ghz.lo, ph->to_ghz.hi,
-                          ph->tau_us.value, ph->tau_us.lo, ph->tau_us.hi);
-        print_message(" %zu %s\n", ph->agreeing_runs, ph->why);
-    }
-    for (size_t i = 0; i < p->n_warnings; i++)
-        print_message("  warning: %s\n", p->warnings[i]);
+    rig_show_phases(p);
 }
 
 /* Steady, slow or throttled for certain at a frequency that nothing runs at. */

@@ -22,6 +22,7 @@
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "analysis/phases/phases_json.h"
+#include "tests/support/phases_rig.h"
 
 static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};
 enum { LENGTHS = 6, FACTORS = 4, CLOCKS = 4, SEEDS = 2 };
@@ -43,24 +44,6 @@ static void measure(const struct model *m, uint64_t seed, struct switches_seen *
         fail_msg("%s", err.text);
 }
 
-static void show(const struct phases *p)
-{
-    for (size_t i = 0; i < p->n_phases; i++)
-        print_message("  %-8s %8.2f +%8.2f us ratio %5.3f %.4f GHz %s\n", phases_kind_name(p->phases[i].kind),
-                      p->phases[i].start_us, p->phases[i].duration_us.value, p->phases[i].ipc_ratio,
-                      p->phases[i].freq_ghz.value, p->phases[i].why);
-    for (size_t i = 0; i < p->n_warnings; i++)
-        print_message("  warning: %s\n", p->warnings[i]);
-}
-
-static bool warned(const struct phases *p, const char *of)
-{
-    for (size_t i = 0; i < p->n_warnings; i++)
-        if (strstr(p->warnings[i], of))
-            return true;
-    return false;
-}
-
 /* 42 of 42 such models were told as throttling from 3 us on. */
 static void cold_code_is_no_throttle(void **state)
 {
@@ -74,13 +57,13 @@ static void cold_code_is_no_throttle(void **state)
         make(&m, CLOCK_NOTHING, step, us, factor);
         measure(&m, i + 1, &seen);
         if (clock_anything(&seen.phases)) {
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             fail_msg("cold for %g us at %g, steps of %g ns", us, factor, step);
         }
         transition_summarize(&seen.result.trace, &seen.phases, &sum);
         assert_true(sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED);
         all += us >= 5;
-        told += us >= 5 && warned(&seen.phases, "at the switch taken back");
+        told += us >= 5 && rig_warned(&seen.phases, "at the switch taken back");
         switches_free(&seen);
     }
     print_message("of %u cold starts of 5 us or more %u are told as such\n", all, told);
@@ -106,7 +89,7 @@ static void throttling_stays(void **state)
                      ph->ipc_ratio > 0.95 * both && ph->ipc_ratio < 1.05 * 0.25;
         }
         if (!found || seen.phases.n_transitions != 1 || !trace_get(&seen.result.trace, "held_rates")) {
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             fail_msg("cold for %g us, steps of %g ns", cold[i % 4], steps[i / 4]);
         }
         switches_free(&seen);
@@ -127,7 +110,7 @@ static void no_ratio_of_both(void **state)
             const struct phase *ph = &seen.phases.phases[k];
             if (ph->kind != PHASE_THROTTLE || fabs(ph->ipc_ratio / 0.25 - 1) < 0.11)
                 continue;
-            show(&seen.phases);
+            rig_show_phases(&seen.phases);
             fail_msg("cold for %g us at %g, steps of %g ns", cold[i % 4], factor[i / 4 % 3], steps[i / 12]);
         }
         switches_free(&seen);
@@ -160,7 +143,7 @@ static void a_transition_stays(void **state)
                 right = right && fabs(p->phases[k].ipc_ratio / (throttles == 1 ? 0.25 : 0.5) - 1) < 0.05;
             }
         if (!right || throttles != 2) {
-            show(p);
+            rig_show_phases(p);
             fail_msg("cold for %g us, chains %u", m.world.cold_us, i % 2);
         }
         switches_free(&seen);

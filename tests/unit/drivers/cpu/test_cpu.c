@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
+#include "tests/support/folder.h"
 
 /* ---- identity ---- */
 
@@ -160,23 +159,13 @@ static void test_long_lists_end_in_dots(void **state)
 /* ---- a made machine ---- */
 
 struct rig {
-    char root[64];
+    char root[FOLDER_PATH_MAX];
     struct cpu_view view;
 };
 
 static void write_file(const struct rig *r, const char *path, const char *text)
 {
-    char full[256];
-    snprintf(full, sizeof full, "%s/%s", r->root, path);
-    for (char *slash = strchr(full + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    fprintf(f, "%s\n", text);
-    assert_int_equal(fclose(f), 0);
+    folder_put_line(r->root, path, text);
 }
 
 static void place_cpu(const struct rig *r, int cpu, const char *siblings, int package)
@@ -195,9 +184,7 @@ static int make_server(void **state)
     struct rig *r = calloc(1, sizeof *r);
     if (r == NULL)
         return -1;
-    snprintf(r->root, sizeof r->root, "/tmp/characterize-cpu-XXXXXX");
-    if (mkdtemp(r->root) == NULL)
-        return -1;
+    folder_make(r->root);
     write_file(r, "devices/system/cpu/present", "0-15");
     write_file(r, "devices/system/cpu/online", "0-15");
     for (int cpu = 0; cpu < 16; cpu++) {
@@ -212,11 +199,9 @@ static int make_server(void **state)
 static int remove_server(void **state)
 {
     struct rig *r = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", r->root);
-    int status = system(command);
+    folder_remove(r->root);
     free(r);
-    return status;
+    return 0;
 }
 
 static void look(struct rig *r, const char *allowed)
@@ -460,8 +445,7 @@ static void write_number(const struct rig *r, int cpu, const char *file, int val
 static void make_desktop(struct rig *r, int cpus, int threads)
 {
     char list[16];
-    snprintf(r->root, sizeof r->root, "/tmp/characterize-cpu-XXXXXX");
-    assert_non_null(mkdtemp(r->root));
+    folder_make(r->root);
     snprintf(list, sizeof list, "0-%d", cpus - 1);
     write_file(r, "devices/system/cpu/present", list);
     write_file(r, "devices/system/cpu/online", list);
@@ -475,9 +459,7 @@ static void make_desktop(struct rig *r, int cpus, int threads)
 
 static void remove_desktop(const struct rig *r)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", r->root);
-    assert_int_equal(system(command), 0);
+    folder_remove(r->root);
 }
 
 static void test_kinds_of_cores(void **state)

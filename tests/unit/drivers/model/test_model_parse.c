@@ -12,6 +12,7 @@
 
 #include "drivers/model/model_random.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/folder.h"
 
 enum { TEXT_SIZE = 32768 };
 
@@ -563,21 +564,16 @@ static void unknown_names(void **state)
 static void a_file_is_found_by_its_path_and_by_the_environment(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/characterize-model-XXXXXX", path[128], models[128], *base = malloc(TEXT_SIZE);
+    char folder[FOLDER_PATH_MAX], path[128], *base = malloc(TEXT_SIZE);
     static struct model m;
     struct machine machine;
     struct machine_info info;
     struct machine_error err;
     assert_non_null(base);
-    assert_non_null(mkdtemp(folder));
-    snprintf(models, sizeof models, "mkdir %s/models", folder);
-    assert_int_equal(system(models), 0);
+    folder_make(folder);
     snprintf(path, sizeof path, "%s/models/mine.model", folder);
     base_text(base);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(base, out);
-    fclose(out);
+    folder_put(folder, "models/mine.model", base);
     assert_int_equal(model_load(path, NULL, &m, &err), MACHINE_OK);
     assert_int_equal(setenv("CHARACTERIZE_DATA", folder, 1), 0);
     assert_int_equal(machine_open_model("mine", NULL, &machine, &err), MACHINE_OK);
@@ -589,16 +585,14 @@ static void a_file_is_found_by_its_path_and_by_the_environment(void **state)
     assert_non_null(strstr(info.cpu, "6130"));
     machine.ops->close(&machine);
     assert_int_equal(unsetenv("CHARACTERIZE_DATA"), 0);
-    out = fopen(path, "w");
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
     for (size_t i = 0; i < 300000; i++)
         fputs("# much\n", out);
     fclose(out);
     assert_int_equal(model_load(path, NULL, &m, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "larger than 1 MiB"));
-    unlink(path);
-    snprintf(models, sizeof models, "%s/models", folder);
-    rmdir(models);
-    rmdir(folder);
+    folder_remove(folder);
     free(base);
 }
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "drivers/msr/msr_survey.h"
 #include "drivers/cpu/tsc.h"
 #include "probes/transition.h"
+#include "tests/support/folder.h"
 
 /* ---- registers in memory: those that are not set fault ---- */
 
@@ -86,10 +86,10 @@ static void put_gold_6130(struct registers *r)
 static void test_files_are_read_at_the_offset_of_the_register(void **state)
 {
     (void)state;
-    char root[] = "/tmp/characterize-msr-XXXXXX", path[200];
+    char root[FOLDER_PATH_MAX], path[200];
     struct msr_device d;
     uint64_t value = 0, written = UINT64_C(0x1122334455667788);
-    assert_non_null(mkdtemp(root));
+    folder_make(root);
     assert_int_equal(msr_device_open(root, 7, &d), ENOENT);
     snprintf(path, sizeof path, "%s/cpu", root);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -111,8 +111,7 @@ static void test_files_are_read_at_the_offset_of_the_register(void **state)
     assert_int_equal(d.read(&d, 0xc0010070, &value), EIO); /* none */
     d.close(&d);
     assert_int_equal(d.read(&d, 0x198, &value), EBADF);
-    snprintf(path, sizeof path, "rm -rf '%s'", root);
-    assert_int_equal(system(path), 0);
+    folder_remove(root);
 }
 
 static void test_survey(void **state)

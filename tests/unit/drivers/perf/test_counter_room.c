@@ -16,26 +16,24 @@
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/folder.h"
 
-static char proc[64];
+static char proc[FOLDER_PATH_MAX];
 
 /* A folder laid out like /proc, with this in sys/kernel/nmi_watchdog; NULL: without it. */
 static void watchdog_says(const char *text)
 {
-    char command[300];
-    snprintf(proc, sizeof proc, "/tmp/characterize-proc-XXXXXX");
-    assert_non_null(mkdtemp(proc));
-    snprintf(command, sizeof command, "mkdir -p '%s/sys/kernel' && printf '%s\\n' > '%s/sys/kernel/nmi_watchdog'", proc,
-             text != NULL ? text : "", proc);
-    assert_true(text == NULL || system(command) == 0);
+    folder_make(proc);
+    if (text != NULL)
+        folder_put_line(proc, "sys/kernel/nmi_watchdog", text);
 }
 
 static int sweep(void **state)
 {
     (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", proc);
-    return proc[0] != '\0' ? system(command) : 0;
+    if (proc[0] != '\0')
+        folder_remove(proc);
+    return 0;
 }
 
 static const struct {

@@ -4,13 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "drivers/perf/perf.h"
+#include "tests/support/folder.h"
 
 static void test_attributes(void **state)
 {
@@ -59,28 +58,20 @@ static void test_names(void **state)
     }
 }
 
-static void put(const char *root, const char *path, const char *text)
-{
-    char command[300];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text,
-             root, path);
-    assert_int_equal(system(command), 0);
-}
-
 static void test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu(void **state)
 {
     (void)state;
-    char root[] = "/tmp/characterize-perf-XXXXXX", command[100];
+    char root[FOLDER_PATH_MAX];
     struct perf_pmu pmu;
-    assert_non_null(mkdtemp(root));
+    folder_make(root);
     perf_find_pmu(root, 3, &pmu);
     assert_string_equal(pmu.name, "cpu");
     assert_int_equal(pmu.type, PERF_TYPE_RAW);
     assert_false(pmu.hybrid);
-    put(root, "bus/event_source/devices/cpu_core/type", "4\\n");
-    put(root, "bus/event_source/devices/cpu_core/cpus", "0-15\\n");
-    put(root, "bus/event_source/devices/cpu_atom/type", "10\\n");
-    put(root, "bus/event_source/devices/cpu_atom/cpus", "16-23\\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/type", "4\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/cpus", "0-15\n");
+    folder_put(root, "bus/event_source/devices/cpu_atom/type", "10\n");
+    folder_put(root, "bus/event_source/devices/cpu_atom/cpus", "16-23\n");
     perf_find_pmu(root, 15, &pmu);
     assert_string_equal(pmu.name, "cpu_core");
     assert_int_equal(pmu.type, 4);
@@ -90,8 +81,7 @@ static void test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu(void **state)
     assert_true(pmu.hybrid);
     perf_find_pmu(root, 24, &pmu);
     assert_string_equal(pmu.name, "cpu");
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    assert_int_equal(system(command), 0);
+    folder_remove(root);
 }
 
 /* ---- the running kernel ---- */

@@ -15,6 +15,7 @@
 
 #include "drivers/cpu/cpu.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/folder.h"
 
 struct rig {
     struct perf_system system;
@@ -286,26 +287,18 @@ static void test_names_of_events(void **state)
 
 /* ---- hybrid parts ---- */
 
-static void put(const char *root, const char *path, const char *text)
-{
-    char command[300];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' > '%s/%s'", root, path, text,
-             root, path);
-    assert_int_equal(system(command), 0);
-}
-
 static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
 {
     (void)state;
-    char root[] = "/tmp/characterize-perf-XXXXXX", command[100];
+    char root[FOLDER_PATH_MAX], command[100];
     struct rig r;
     uint64_t code;
-    assert_non_null(mkdtemp(root));
+    folder_make(root);
     /* all CPUs of this machine as efficiency cores: no table, and the counters are those of cpu_atom */
-    put(root, "bus/event_source/devices/cpu_core/type", "4\\n");
-    put(root, "bus/event_source/devices/cpu_atom/type", "10\\n");
-    put(root, "bus/event_source/devices/cpu_core/cpus", "8000\\n");
-    put(root, "bus/event_source/devices/cpu_atom/cpus", "0-7999\\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/type", "4\n");
+    folder_put(root, "bus/event_source/devices/cpu_atom/type", "10\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/cpus", "8000\n");
+    folder_put(root, "bus/event_source/devices/cpu_atom/cpus", "0-7999\n");
     snprintf(command, sizeof command, "ln -s /sys/devices '%s/devices'", root);
     assert_int_equal(system(command), 0);
     set_up(&r);
@@ -321,20 +314,19 @@ static void test_hybrid_parts_are_measured_by_the_pmu_of_the_cpu(void **state)
     close_machine(&r);
 
     /* names that were looked up for performance cores do not hold for efficiency cores */
-    put(root, "bus/event_source/devices/cpu_core/cpus", "0-7999\\n");
-    put(root, "bus/event_source/devices/cpu_atom/cpus", "8000\\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/cpus", "0-7999\n");
+    folder_put(root, "bus/event_source/devices/cpu_atom/cpus", "8000\n");
     open_machine(&r);
     expect_no_licenses(&r, "no license events have been published for Alder Lake");
     assert_int_equal(r.m.ops->find_event(&r.m, "UOPS_ISSUED.ANY", &code, &r.err), MACHINE_OK);
     assert_int_equal(code, 0x01ae);
     prepare(&r, two, 2);
     r.m.ops->finish(&r.m);
-    put(root, "bus/event_source/devices/cpu_core/cpus", "8000\\n");
-    put(root, "bus/event_source/devices/cpu_atom/cpus", "0-7999\\n");
+    folder_put(root, "bus/event_source/devices/cpu_core/cpus", "8000\n");
+    folder_put(root, "bus/event_source/devices/cpu_atom/cpus", "0-7999\n");
     refuses(&r, two, 2, "the event names are those of cpu_core, but CPU", "give the code");
     close_machine(&r);
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    assert_int_equal(system(command), 0);
+    folder_remove(root);
 }
 
 /* ---- recording ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where energy is read: fake powercap folders, a fake liblikwid, fake registers; laps, and what stands in the way. */
 #include <errno.h>
-#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,48 +15,29 @@
 
 #include "drivers/power/energy_source.h"
 #include "drivers/native/native.h"
+#include "tests/support/folder.h"
 
 /* ---- a folder laid out like /sys ---- */
 
-static char root[64];
+static char root[FOLDER_PATH_MAX];
 
 static void put(const char *path, const char *text)
 {
-    char full[300];
-    snprintf(full, sizeof full, "%s/%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0755);
-        *slash = '/';
-    }
-    FILE *f = fopen(full, "w");
-    if (!f) {
-        fail_msg("%s: %s", full, strerror(errno));
-        return;
-    }
-    fprintf(f, "%s\n", text);
-    assert_int_equal(fclose(f), 0);
+    folder_put_line(root, path, text);
 }
 
 static int make_root(void **state)
 {
     (void)state;
-    snprintf(root, sizeof root, "/tmp/test_energy_XXXXXX");
-    return mkdtemp(root) && chmod(root, 0755) == 0 ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *f)
-{
-    (void)s;
-    (void)type;
-    (void)f;
-    return remove(path);
+    folder_make(root);
+    return 0;
 }
 
 static int remove_root(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(root);
+    return 0;
 }
 
 static void put_zone(const char *zone, const char *name, const char *microjoules, const char *range)

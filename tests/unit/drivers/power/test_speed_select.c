@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +18,7 @@
 #include "tables/frequency/core_ranges.h"
 #include "drivers/power/speed_select.h"
 #include "drivers/power/speed_select_abi.h"
+#include "tests/support/folder.h"
 
 /* What the kernel's header of this distribution has of it must be the same. */
 _Static_assert(sizeof(struct isst_platform) == sizeof(struct isst_if_platform_info), "platform");
@@ -240,13 +239,13 @@ static void test_failures(void **state)
 static void test_open(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/test_speed_select.XXXXXX", path[100];
+    char folder[FOLDER_PATH_MAX], path[100];
     struct speed_select d;
     struct machine_error err;
     struct rated_limits s = {.source = ""};
     const int cpu = 0;
     const struct speed_select_cpu c = {.cpus = &cpu, .n_cpus = 1, .model = 0x6a};
-    assert_non_null(mkdtemp(folder));
+    folder_make(folder);
     assert_int_equal(speed_select_open(folder, &d), ENOENT);
     assert_int_equal(speed_select_refuse(folder, ENOENT, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, folder));
@@ -259,8 +258,7 @@ static void test_open(void **state)
     assert_int_equal(speed_select_read(&d, &c, &s, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, strerror(ENOTTY)));
     d.close(&d);
-    unlink(path);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 static void test_ranges(void **state)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Settings that a run changes: written down before, put back afterwards, whatever happens in between. */
-#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,11 +16,12 @@
 #include <cmocka.h>
 
 #include "drivers/settings/settings.h"
+#include "tests/support/folder.h"
 
 #define CPU "devices/system/cpu/"
 
 struct tree {
-    char root[64], state[100];
+    char root[FOLDER_PATH_MAX], state[100];
     struct settings_roots roots;
 };
 
@@ -34,10 +34,7 @@ static int no_likwid(struct likwid_functions *out, char *why, size_t size)
 
 static void put(const struct tree *t, const char *path, const char *text)
 {
-    char command[1200];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s\\n' > '%s/%s'", t->root, path,
-             text, t->root, path);
-    assert_int_equal(system(command), 0);
+    folder_put_line(t->root, path, text);
 }
 
 static const char *get(const struct tree *t, const char *path)
@@ -64,9 +61,7 @@ static void is(const struct tree *t, const char *path, const char *expected)
 static int grow(void **state)
 {
     static struct tree t;
-    snprintf(t.root, sizeof t.root, "/tmp/characterize-settings-XXXXXX");
-    if (mkdtemp(t.root) == NULL)
-        return -1;
+    folder_make(t.root);
     chmod(t.root, 0777);
     snprintf(t.state, sizeof t.state, "%s/state", t.root);
     t.roots = (struct settings_roots){t.root, t.root, t.state, no_likwid, true};
@@ -79,9 +74,8 @@ static int grow(void **state)
 static int fell(void **state)
 {
     struct tree *t = *state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", t->root);
-    return system(command);
+    folder_remove(t->root);
+    return 0;
 }
 
 static struct settings *apply(const struct tree *t, int turbo, double ghz)
@@ -500,12 +494,12 @@ static void test_files_that_are_not_to_be_believed(void **state)
     char told[200], text[400];
     put(t, "elsewhere", "mine");
     put(t, CPU "intel_pstate/no_turbo", "0");
-    snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/elsewhere 0 1\\nend", t->root);
+    snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/elsewhere 0 1\nend", t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "not written by this program"));
     is(t, "elsewhere", "mine");
-    snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "../../../elsewhere 0 1\\nend",
+    snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/" CPU "../../../elsewhere 0 1\nend",
              t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
@@ -515,8 +509,7 @@ static void test_files_that_are_not_to_be_believed(void **state)
     put(t, "state", "something else altogether");
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_CANNOT);
     /* not complete: the changes were never begun */
-    snprintf(text, sizeof text, "characterize-settings/1\\npid 1\\nfile -1 %s/" CPU "intel_pstate/no_turbo 1 0",
-             t->root);
+    snprintf(text, sizeof text, "characterize-settings/1\npid 1\nfile -1 %s/" CPU "intel_pstate/no_turbo 1 0", t->root);
     put(t, "state", text);
     assert_int_equal(settings_recover(&t->roots, told, sizeof told, &lives, &err), MACHINE_OK);
     assert_string_equal(told, "");

@@ -23,10 +23,11 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
 #include "output/export/kernel_class.h"
+#include "tests/support/folder.h"
 
 #define FLAGS " -Wall -Wextra -Werror -pedantic "
 
-static char folder[64];
+static char folder[FOLDER_PATH_MAX];
 
 static const char *compiler(void)
 {
@@ -598,14 +599,15 @@ static void test_provenance(void **state)
 static int begin(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/test-export-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    folder_make(folder);
+    return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    return shell(NULL, "rm -r '%s'", folder);
+    folder_remove(folder);
+    return 0;
 }
 
 /* Without the template nothing is written, and one line says where it should be. */

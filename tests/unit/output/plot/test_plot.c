@@ -20,6 +20,7 @@
 #include "output/plot/plot.h"
 #include "output/plot/trace_chart.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/folder.h"
 
 /* A throttle and a halt between two levels, in a few repetitions. */
 struct example {
@@ -229,15 +230,14 @@ static void wide_phases_are_all_named(void **state)
 /* What gnuplot makes of it; skipped where it is missing. */
 
 struct drawing {
-    char directory[64], svg[128], png[128];
+    char directory[FOLDER_PATH_MAX], svg[128], png[128];
 };
 
 static int begin_drawing(void **state)
 {
     struct drawing *d = calloc(1, sizeof(*d));
     assert_non_null(d);
-    strcpy(d->directory, "/tmp/test_plot.XXXXXX");
-    assert_non_null(mkdtemp(d->directory));
+    folder_make(d->directory);
     snprintf(d->svg, sizeof(d->svg), "%s/plot.svg", d->directory);
     snprintf(d->png, sizeof(d->png), "%s/plot.png", d->directory);
     *state = d;
@@ -247,9 +247,7 @@ static int begin_drawing(void **state)
 static int end_drawing(void **state)
 {
     struct drawing *d = *state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", d->directory);
-    assert_int_equal(system(command), 0);
+    folder_remove(d->directory);
     free(d);
     return 0;
 }

@@ -23,6 +23,7 @@
 #include "output/plot/table_chart.h"
 #include "tables/table/tables.h"
 #include "tests/support/sample_tables.h"
+#include "tests/support/folder.h"
 
 enum { PARTS_MAX = 16, DEPTH_MAX = 64, IDS_MAX = 20000 };
 
@@ -492,10 +493,10 @@ static void pictures_are_fitted_into_the_page(void **state)
 static void what_is_not_there_is_named(void **state)
 {
     static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "words.json"};
-    char folder[] = "/tmp/report-XXXXXX", command[400], why[600];
+    char folder[FOLDER_PATH_MAX], command[400], why[600];
     struct report_words w;
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    folder_make(folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(command, sizeof command, "rm -rf %s/* && cp -r data/report %s && rm %s/report/%s", folder, folder,
                  folder, files[i]);
@@ -520,8 +521,7 @@ static void what_is_not_there_is_named(void **state)
         if (!strstr(why, broken[i][1]))
             fail_msg("%s: %s", broken[i][0], why);
     }
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    assert_int_equal(system(command), 0);
+    folder_remove(folder);
 }
 
 /* A style sheet that names other colours for the series than the plots have would not recolour them. */

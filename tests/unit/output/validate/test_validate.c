@@ -18,6 +18,7 @@
 #include "tables/published/published.h"
 #include "tables/published/sku_file.h"
 #include "tables/table/tables.h"
+#include "tests/support/folder.h"
 
 #define HEAD "format = characterize-sku/1\n[sku]\nname = N # s\nbrand = Gold 6130 # s\n"
 
@@ -244,11 +245,11 @@ static void test_slips(void **state)
 static void test_broken_shipped_file(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/test-validate-XXXXXX", skus[60], a[80], b[80];
+    char folder[FOLDER_PATH_MAX], skus[80], a[100], b[100];
     struct sku s;
     struct machine_error err;
     struct table t;
-    assert_non_null(mkdtemp(folder));
+    folder_make(folder);
     snprintf(skus, sizeof skus, "%s/skus", folder);
     snprintf(a, sizeof a, "%s/a.sku", skus);
     snprintf(b, sizeof b, "%s/b.sku", skus);
@@ -269,9 +270,7 @@ static void test_broken_shipped_file(void **state)
     table_free(&t);
     unlink(a);
     assert_int_equal(tables_find_sku("Another CPU", folder, &s, &err), MACHINE_CANNOT);
-    unlink(b);
-    rmdir(skus);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 /* ---- verdicts ---- */

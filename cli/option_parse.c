@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options.h"
+#include "cli/option_parse.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 
 #include "output/plot/plot.h"
 #include "cli/messages.h"
+#include "cli/option_conflicts.h"
 #include "cli/option_lists.h"
 #include "cli/option_names.h"
 #include "cli/values.h"
@@ -440,7 +441,7 @@ static error_t take_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {.options = option_table, .parser = take_option, .doc = doc_text};
 
-void options_short_usage(void)
+void option_parse_short_usage(void)
 {
     fputs("Usage: characterize --transition FROM:TO [--machine NAME] [--output DIR]\n"
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
@@ -451,11 +452,12 @@ void options_short_usage(void)
           stderr);
 }
 
-int options_parse(int argc, char **argv, struct options *o)
+int option_parse(int argc, char **argv, struct options *o)
 {
     memset(o, 0, sizeof(*o));
     argp_err_exit_status = BAD_USAGE;
-    if (option_names_check(option_table, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, o) != 0)
+    if (option_names_check(option_table, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, o) != 0 ||
+        option_conflicts_check(o) != 0)
         return BAD_USAGE;
     return -1;
 }

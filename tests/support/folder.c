@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/folder.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+void folder_make(char path[FOLDER_PATH_MAX])
+{
+    snprintf(path, FOLDER_PATH_MAX, "/tmp/characterize-test-XXXXXX");
+    assert_non_null(mkdtemp(path));
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *f)
+{
+    (void)s;
+    (void)type;
+    (void)f;
+    return remove(path);
+}
+
+void folder_remove(const char *path)
+{
+    if (nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
+        fail_msg("%s: %s", path, strerror(errno));
+}
+
+static void folder_write(const char *folder, const char *name, const char *text, const char *end)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0755);
+        *slash = '/';
+    }
+    FILE *out = fopen(path, "w");
+    if (!out)
+        fail_msg("%s: %s", path, strerror(errno));
+    fprintf(out, "%s%s", text, end);
+    assert_int_equal(fclose(out), 0);
+}
+
+void folder_put(const char *folder, const char *name, const char *text)
+{
+    folder_write(folder, name, text, "");
+}
+
+void folder_put_line(const char *folder, const char *name, const char *text)
+{
+    folder_write(folder, name, text, "\n");
+}

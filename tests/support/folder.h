@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A folder of a test's own, and files in it: trees that look like /sys, /proc or data/. */
+#ifndef CHARACTERIZE_TESTS_FOLDER_H
+#define CHARACTERIZE_TESTS_FOLDER_H
+
+enum { FOLDER_PATH_MAX = 64 };
+
+/* Makes an empty folder below /tmp that others may look into, and fills in its path; the test fails where it cannot. */
+void folder_make(char path[FOLDER_PATH_MAX]);
+/* With all that is in it; nothing where it is gone. */
+void folder_remove(const char *path);
+/* Writes a file, with the folders that lead to it. */
+void folder_put(const char *folder, const char *name, const char *text);
+/* The same with a line end behind the text. */
+void folder_put_line(const char *folder, const char *name, const char *text);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What tests of phases share: a look at them. */
+#ifndef CHARACTERIZE_TESTS_PHASES_RIG_H
+#define CHARACTERIZE_TESTS_PHASES_RIG_H
+
+#include <stdbool.h>
+
+#include "analysis/phases/phases.h"
+
+/* Prints them, with their limits, steps of the voltage and warnings: for a test that fails. */
+void rig_show_phases(const struct phases *p);
+/* Whether a warning holds this text. */
+bool rig_warned(const struct phases *p, const char *of);
+
+#endif
