@@ -25,7 +25,8 @@ base="$dest$prefix"
 check "the program is there" "$tmp/log" [ -x "$base/bin/characterize" ]
 check "the manual page is there" "$tmp/log" [ -s "$base/share/man/man1/characterize.1" ]
 version=$(cat "$root/VERSION")
-check "... with the version" "$tmp/log" grep -q "^\.TH .*\"characterize $version\"" "$base/share/man/man1/characterize.1"
+check "... with the version" "$tmp/log" \
+    grep -q "^\.TH .*\"characterize $version\"" "$base/share/man/man1/characterize.1"
 check "the license is there" "$tmp/log" cmp "$root/COPYING" "$base/share/doc/characterize/COPYING"
 grep -o '](doc/[^)#]*)' "$root/README.md" | tr -d ']()' | sort -u | while read -r file; do
     [ -e "$base/share/doc/characterize/$file" ] || echo "$file: the README links to it"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# libcharacterize is fit to be linked by others: its symbols are its own, the example builds and runs with the static and
-# the shared library, in C and C++, and a program keeps its own names, those of <err.h> among them.
+# libcharacterize is fit to be linked by others: its symbols are its own, the example builds and runs with the static
+# and the shared library, in C and C++, and a program keeps its own names, those of <err.h> among them.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -13,16 +13,15 @@ shared=$out/libcharacterize.so
 header=include/characterize/characterize.h
 libs=$(make -s --no-print-directory -f - print-libs <<'EOF'
 include Makefile
-print-libs:
-	@echo '$(LDLIBS)'
+print-libs: ; @echo '$(LDLIBS)'
 EOF
 )
 CHARACTERIZE_DATA=$root/data
 export CHARACTERIZE_DATA
 
 # Each global symbol of an object begins with characterize_, or with the name of its module: the file's, a word of it,
-# or one of its rooms, in the singular or the plural. drivers/machine.h is the interface of the whole room, and the error
-# of all is struct machine_error.
+# or one of its rooms, in the singular or the plural. drivers/machine.h is the interface of the whole room, and the
+# error of all is struct machine_error.
 # Input: lines "ROOM/FILE.o SYMBOL"; output: those that break the rule.
 strangers() {
     awk '
@@ -155,7 +154,8 @@ for how in static shared; do
     link "the example" examples/transition.c "$tmp/transition-$how" "$how"
     "$tmp/transition-$how" 128fma:512fma model:xeon-gold-6130 >"$tmp/out" 2>&1
     status=$?
-    check "... finds the throttling of a model" "$tmp/out" grep -q '^ *0.00 us  throttle *[0-9.]* us  2.800 GHz' "$tmp/out"
+    check "... finds the throttling of a model" "$tmp/out" \
+        grep -q '^ *0.00 us  throttle *[0-9.]* us  2.800 GHz' "$tmp/out"
     check "... and nothing fails" "$tmp/out" [ "$status" -eq 0 ]
     "$tmp/transition-$how" 64add:64mul nowhere >"$tmp/out" 2>&1
     status=$?
@@ -176,7 +176,8 @@ else
 fi
 
 # the header for C++, and without extensions of C
-printf '#include <characterize/characterize.h>\nint main() { return characterize_version() == nullptr; }\n' >"$tmp/plus.cc"
+printf '#include <characterize/characterize.h>\nint main() { return characterize_version() == nullptr; }\n' \
+    >"$tmp/plus.cc"
 if command -v c++ >/dev/null 2>&1; then
     link "a C++ program" "$tmp/plus.cc" "$tmp/plus" shared c++ -std=c++11 -pedantic
     "$tmp/plus"

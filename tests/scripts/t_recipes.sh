@@ -20,7 +20,7 @@ for recipe in $recipes; do
     grep -q "tests/recipes/$recipe.patch" "$root/CONTRIBUTING.md" || echo "$recipe: not in CONTRIBUTING.md"
     sed -n 's/^+++ b\///p' "$root/tests/recipes/$recipe.patch" | grep -v '^tests/' | while read -r file; do
         # a recipe names each file that its patch touches, or its folder
-        awk -v recipe="$recipe" '$0 ~ "tests/recipes/" recipe "[.]patch" { on = 1 } on && /^### / && seen++ { exit } on' \
+        awk -v recipe="tests/recipes/${recipe}[.]patch" '$0 ~ recipe { on = 1 } on && /^### / { exit } on' \
             "$root/CONTRIBUTING.md" | grep -q -e "$file" -e "$(dirname "$file")/" || echo "$recipe: $file is not named"
     done
 done >"$tmp/out"
@@ -31,8 +31,8 @@ mkdir "$tmp/tree"
 (cd "$root" && find . \( -name .git -o -name build -o -name 'build-*' -o -name characterize-out \) -prune -o \
     -type f ! -name '*.o' ! -name '*.ko' ! -name characterize ! -name 'libcharacterize.*' -print0 |
     tar --null -T - -cf - | tar xf - -C "$tmp/tree")
-(cd "$root/$build" && find . \( -path ./tests/unit -o -path ./tests/bench -o -path ./check -o -path ./fuzz \) -prune -o \
-    -type f \( -name '*.o' -o -name '*.d' \) -print0 | tar --null -T - -cf - |
+(cd "$root/$build" && find . \( -path ./tests/unit -o -path ./tests/bench -o -path ./check -o -path ./fuzz \) -prune \
+    -o -type f \( -name '*.o' -o -name '*.d' \) -print0 | tar --null -T - -cf - |
     (mkdir "$tmp/tree/build" && tar xf - -C "$tmp/tree/build"))
 cd "$tmp/tree" || exit 1
 

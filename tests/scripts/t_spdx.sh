@@ -29,7 +29,8 @@ tree_files() {
         git -C "$root" ls-files
     else
         (cd "$root" && find . \( -name .git -o -name build -o -name 'build-*' -o -name characterize-out \) -prune -o \
-            -type f ! -name characterize ! -name 'libcharacterize.*' ! -name compile_commands.json ! -name '*.o' -print | sed 's|^\./||')
+            -type f ! -name characterize ! -name 'libcharacterize.*' ! -name compile_commands.json ! -name '*.o' \
+            -print | sed 's|^\./||')
     fi
 }
 
