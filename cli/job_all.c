@@ -132,7 +132,7 @@ static void count_verdicts(FILE *out, const struct table *t)
 /* A part of the report like the tables, but measured by none. */
 static const struct table_kind verdicts_kind = {
     .name = "validate",
-    .title = "Measured against published",
+    .title = "Measured versus published",
     .print = print_verdicts,
     .findings = count_verdicts,
 };

@@ -34,7 +34,7 @@ void series_of_one(const struct runs *r, size_t run, struct series *s)
     s->begin = r->trace->time_us[span->first] - r->period;
 }
 
-/* Whether a sample holds some of both kernels: its IPC is that of neither. */
+/* Whether a sample holds some of both kernels: its IPC is that neither. */
 static bool straddles(const struct runs *r, size_t i, double switch_us)
 {
     double end = r->trace->time_us[i], slack = SERIES_ALIGNED * r->period;

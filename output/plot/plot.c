@@ -95,7 +95,7 @@ int plot_write(const struct trace *t, const struct phases *p, const char *path, 
         return -1;
     int status = -1, image = memfd_create("image", MFD_CLOEXEC);
     if (image < 0) {
-        snprintf(why, why_size, "no memory file for the image: %s", strerror(errno));
+        snprintf(why, why_size, "cannot create a memory file for the image: %s", strerror(errno));
     } else {
         status = gnuplot_run(script, size, image, why, why_size);
         errno = 0;

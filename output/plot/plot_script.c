@@ -138,9 +138,9 @@ static void print_titles(const struct layout *l, FILE *out)
     const struct phases *p = l->p;
     char title[600], subtitle[600];
     if (p->from != NULL && p->to != NULL)
-        snprintf(title, sizeof(title), "%s \xE2\x86\x92 %s on %s", p->from, p->to, or_else(p->cpu, "an unnamed CPU"));
+        snprintf(title, sizeof(title), "%s \xE2\x86\x92 %s on %s", p->from, p->to, or_else(p->cpu, "an unknown CPU"));
     else
-        snprintf(title, sizeof(title), "Phases of a recording on %s", or_else(p->cpu, "an unnamed CPU"));
+        snprintf(title, sizeof(title), "Phases of a recording on %s", or_else(p->cpu, "an unknown CPU"));
     const char *cores = trace_get(l->t, "active_cores");
     int used = snprintf(subtitle, sizeof(subtitle), "%smachine: %.200s",
                         p->modelled ? "MODELLED, not measured \xC2\xB7 " : "", or_else(p->machine, "not stated"));
@@ -408,7 +408,7 @@ int plot_script(const struct trace *t, const struct phases *p, enum plot_form fo
 {
     struct layout l = {.t = t, .p = p};
     if (find_grid(&l) != 0) {
-        snprintf(why, why_size, "%s", t->n == 0 ? "the trace holds no samples to draw" : "out of memory");
+        snprintf(why, why_size, "%s", t->n == 0 ? "the trace has no samples to draw" : "out of memory");
         return -1;
     }
     choose_unit(&l);
@@ -418,7 +418,7 @@ int plot_script(const struct trace *t, const struct phases *p, enum plot_form fo
     add_panel(&l, "share of cycles", TRACE_LVL0, TRACE_THROTTLE);
     int status = -1;
     if (l.n_panels == 0) {
-        snprintf(why, why_size, "the trace holds no values to draw");
+        snprintf(why, why_size, "the trace has no values to draw");
     } else {
         status = print_all(&l, form, out);
         if (status != 0)

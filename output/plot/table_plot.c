@@ -29,7 +29,7 @@ int table_plot_script(const struct table *t, const char *title, FILE *out, char 
     const struct table_kind *k = t->name ? tables_find(t->name) : NULL;
     bool drawn = k && k->plot;
     if (!drawn || t->n_rows == 0) {
-        snprintf(why, why_size, drawn ? "the table has no rows" : "tables of this name have none");
+        snprintf(why, why_size, drawn ? "the table has no rows" : "tables of this name have no plot");
         return -1;
     }
     snprintf(c.title, sizeof c.title, "%s", title ? title : t->name);

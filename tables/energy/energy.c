@@ -76,12 +76,13 @@ static void energy_energy_note_settings(const struct energy_setup *s, const char
     table_set_setting(t, "companion", "same as the measured core, also while it runs PAUSE");
     table_set_setting(
         t, "operation",
-        "one counted instruction of the kernel; all active cores are taken to execute as many as the measured one");
-    table_set_setting(t, "counted_cores",
-                      "active cores of the package or die whose energy counter is read: power and energy are theirs");
+        "one counted instruction of the kernel; all active cores are assumed to execute as many as the measured one");
+    table_set_setting(
+        t, "counted_cores",
+        "active cores of the package or die whose energy counter is read; power and energy are for these");
     table_set_setting(t, "idle_ghz",
-                      "the frequency of PAUSE, whose power is subtracted: where it is not that of the kernel, watts is "
-                      "a difference of frequencies, too");
+                      "the frequency of PAUSE, whose power is subtracted; where it differs from the kernel's, watts "
+                      "also contains that difference in frequency");
     table_set_setting(t, "lane", "64 bits of its registers");
     if (slowest)
         table_set_setting(t, "fixed", slowest);
@@ -134,7 +135,8 @@ static bool possible(const struct tables_context *x, struct table *t)
     struct machine_error cannot;
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
-        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not counted; --siblings idle tells it");
+        table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not "
+                             "counted; use --siblings idle");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
@@ -157,7 +159,7 @@ static int energy_energy_plan(const struct tables_context *x, struct cells *out,
     if (x->options->fixed_ghz > 0)
         snprintf(fixed, sizeof fixed, "by --fixed-frequency, at %g GHz", x->options->fixed_ghz);
     else
-        snprintf(fixed, sizeof fixed, "at the frequency at which %s runs by itself", slowest.name);
+        snprintf(fixed, sizeof fixed, "at the frequency that %s runs at on its own", slowest.name);
     struct energy_setup s = energy_energy_experiment(x, &any);
     energy_energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
@@ -428,12 +430,12 @@ static void tell_idle(FILE *out, const struct table *t, bool fixed)
     }
     if (differ)
         fprintf(out,
-                "In %zu of %zu rows PAUSE ran at another frequency than the kernel (%s on %.0f core%s: %.3f GHz "
-                "against %.3f), so that watts and energy there are not those of the code alone%s.\n",
+                "In %zu of %zu rows PAUSE ran at a different frequency from the kernel (%s on %.0f core%s: %.3f GHz "
+                "against %.3f), so their watts and energy are not those of the code alone%s.\n",
                 differ, t->n_rows, table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
                 table_number(t, most, "active_cores") > 1 ? "s" : "", table_number(t, most, "idle_ghz"),
                 table_number(t, most, "freq_ghz"),
-                fixed ? "; those at a fixed frequency are" : "; --fixed-frequency tells them");
+                fixed ? "; the rows at a fixed frequency are" : "; use --fixed-frequency to measure those");
 }
 
 /* That not all active cores are in the package or on the die whose energy was counted. */
@@ -442,10 +444,10 @@ static void tell_counted(FILE *out, const struct table *t)
     for (size_t i = t->n_rows; i-- > 0;) {
         double active = table_number(t, i, "active_cores"), counted = table_number(t, i, "counted_cores");
         if (counted < active) {
-            fprintf(out,
-                    "The energy counter is of one package or die: of %.0f active cores, power and energy are those of "
-                    "%.0f.\n",
-                    active, counted);
+            fprintf(
+                out,
+                "The energy counter covers one package or die: of %.0f active cores, power and energy are for %.0f.\n",
+                active, counted);
             return;
         }
     }
@@ -466,11 +468,11 @@ static void energy_energy_findings(FILE *out, const struct table *t)
 const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
-    .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
-    .method = "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
-              "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
-              "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, "
-              "what is left is less than the kernel costs.",
+    .about = "power above a PAUSE loop, and energy per operation, of each kernel at automatic and fixed frequency",
+    .method =
+        "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE loop is "
+        "subtracted and the rest divided by the operations executed (G 3.1). Unless the frequency is fixed, PAUSE runs "
+        "at its own; where that is higher than the kernel\xE2\x80\x99s, the result is less than the kernel costs.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",

@@ -92,11 +92,11 @@ static void frequency_rated(const struct table *t, struct chart *c, struct chart
     static const char of[] = TURBO_LIMITS_OF;
     char name[100];
     int number = 0;
-    rated_series(t, c, p, cpu, "stated, non-AVX", NULL, number++);
+    rated_series(t, c, p, cpu, "rated, non-AVX", NULL, number++);
     for (size_t i = 0; i < t->n_settings; i++)
         if (strncmp(t->settings[i].key, of, sizeof of - 1) == 0 &&
             strcmp(t->settings[i].key + sizeof of - 1, "E cores") != 0) {
-            snprintf(name, sizeof name, "stated, %.60s", t->settings[i].key + sizeof of - 1);
+            snprintf(name, sizeof name, "rated, %.60s", t->settings[i].key + sizeof of - 1);
             rated_series(t, c, p, cpu, name, t->settings[i].value, number++);
         }
 }

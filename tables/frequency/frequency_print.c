@@ -205,7 +205,7 @@ static void print_rated(FILE *out, const struct sheet *s, size_t from, size_t to
         any = any || isfinite(core_ranges_value(limits, s->column[c].first));
     if (!any)
         return;
-    snprintf(label, sizeof label, "stated, %s", name);
+    snprintf(label, sizeof label, "rated, %s", name);
     fprintf(out, "%-*.*s", LABEL, LABEL - 1, label);
     for (size_t c = from; c < to; c++) {
         double ghz = core_ranges_value(limits, s->column[c].first);
@@ -353,7 +353,7 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
         n += isfinite(frequency_print_mean_of(s, k, column, "freq_ghz"));
-    fprintf(out, "With %u active core%s ", cores, cores == 1 ? "" : "s");
+    fprintf(out, "With %u active core%s, ", cores, cores == 1 ? "" : "s");
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
     else if (!differ)
@@ -390,8 +390,8 @@ static void print_span(FILE *out, const struct sheet *s)
         }
     if (high > 0)
         fprintf(out,
-                "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits), which is not told to be the "
-                "kernels' doing.\n",
+                "Frequencies ranged from %.2f to %.2f GHz (outermost 95 %% limits); nothing shows that the kernels "
+                "caused this.\n",
                 low, high);
 }
 
@@ -404,7 +404,7 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
         if (!s->n_columns || !s->n_kernels)
             continue;
         struct estimate ghz = frequency_print_ghz_of(s, 0, 0);
-        fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Alone with the first kernel: ", cpus[i],
+        fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Running the first kernel alone: ", cpus[i],
                 table_setting(t, key) ? table_setting(t, key) : "", estimates_text(&ghz, 3, text));
     }
     fputs(".\n", out);

@@ -114,7 +114,7 @@ static const char *overhead_print_value_text(const struct table *t, size_t row, 
     return estimates_text(&e, decimals, out);
 }
 
-/* The frequency that a row gives a kernel; false: none. Both, where it stands there twice, are the same kernel's. */
+/* The frequency that a row gives a kernel; false: none. Both, where it appears twice, are the same kernel's. */
 static bool gives(const struct table *t, size_t row, const char *kernel, struct estimate *out)
 {
     bool is_from = table_says(t, row, "from", kernel);
@@ -175,7 +175,7 @@ static void tell_breakeven(FILE *out, const struct table *t)
     char text[ESTIMATE_TEXT_MAX];
     if (longest == t->n_rows)
         return;
-    fprintf(out, "A higher frequency pays only if it lasts %s us (%s - %s, %.0f active)",
+    fprintf(out, "Speeding up pays off only if wide code stays away for at least %s us (%s - %s, %.0f active)",
             overhead_print_value_text(t, shortest, "breakeven_us", 0, text), table_text(t, shortest, "from"),
             table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"));
     if (longest != shortest)
@@ -198,8 +198,8 @@ static void tell_contradiction(FILE *out, const struct table *t)
         return;
     size_t other = contradicting(t, row);
     fprintf(out,
-            "Rows contradict each other, %zu %s not told: with %.0f active %s - %s at %s and %s GHz, against %s - %s "
-            "at %s and %s GHz.\n",
+            "Rows contradict each other; %zu %s not reported: with %.0f active, %s - %s at %s and %s GHz, against %s - "
+            "%s at %s and %s GHz.\n",
             n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"), table_text(t, row, "from"),
             table_text(t, row, "to"), overhead_print_value_text(t, row, "high_ghz", 3, text[0]),
             overhead_print_value_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"),
@@ -226,17 +226,17 @@ static const char *about_up(const struct table *t)
         steps_known += isfinite(table_number(t, row, "high_ghz_lo")) && isfinite(table_number(t, row, "low_ghz_lo"));
     }
     if (measured)
-        return "the cost of coming back up is too small to tell";
+        return "the cost of coming back up is lost in the noise";
     if (changed)
         return "the cost of coming back up was not measured";
     if (missing_says(t, OVERHEAD_MOVES))
         return OVERHEAD_MOVES;
     if (steps_known < t->n_rows)
-        return "one repetition cannot tell whether the frequency changes";
-    if (missing_says(t, "whether the frequency changes") || missing_says(t, "the frequencies differ") ||
+        return "a single repetition cannot show any change of the frequency";
+    if (missing_says(t, "any change of the frequency") || missing_says(t, "the frequencies differ") ||
         missing_says(t, "faster with the second"))
-        return "no change down of the frequency is large enough to tell";
-    return "no change of the frequency was seen";
+        return "no drop in frequency is large enough to be sure of";
+    return "no change of frequency was seen";
 }
 
 /* Where no cost down is told from noise, or all are next to nothing: what it could be at most. */
@@ -253,9 +253,9 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
     if (!any)
         fputs("No cost of going down was measured", out);
     else if (isinf(most))
-        fputs("What going down costs has no limits (more --runs would help), or rows contradict each other", out);
+        fputs("The cost of going down has no limits (more --runs would help), or rows contradict each other", out);
     else if (up_told)
-        fprintf(out, "What going down costs is lost in the noise (at most %.1f us)", overhead_print_shown(most, 1));
+        fprintf(out, "The cost of going down is lost in the noise (at most %.1f us)", overhead_print_shown(most, 1));
     else
         fprintf(out, "No switch between the kernels costs more than %.1f us (upper 95 %% limit)",
                 overhead_print_shown(most, 1));
@@ -293,7 +293,7 @@ void overhead_findings(FILE *out, const struct table *t)
         return;
     bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
     if (why && (support_noted_floating(t) || costs || up_most < t->n_rows)) {
-        fprintf(out, "No cost of a change of the frequency is told: %s.\n", why);
+        fprintf(out, "No cost of a frequency change is reported: %s.\n", why);
         return;
     }
     tell_breakeven(out, t);

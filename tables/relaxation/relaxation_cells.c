@@ -103,7 +103,7 @@ static int relaxation_cells_record(struct rig *r, const struct segment *segments
     }
     if (r->n < runs / 2 + 1)
         return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                            "%zu of %zu repetitions were spoilt: %.100s", tries - r->n, tries, r->invalid_why);
+                            "%zu of %zu repetitions were invalid: %.100s", tries - r->n, tries, r->invalid_why);
     return MACHINE_OK;
 }
 
@@ -239,11 +239,11 @@ static bool relaxation_cells_judge(const struct rig *r, const struct relaxation_
     /* a frequency that moves by itself is high at once in some repetitions: those do not count as short waits */
     bool short_wait = (double)early >= NEARLY_ALL * (double)r->n && (double)r->levels.rose >= NEARLY_ALL * (double)r->n;
     if (short_wait || (agree(w) && w->mode[0].wait_us.value < SHORTEST_US))
-        snprintf(why, size, "the frequency rises within %.0f us, too early to measure when", SHORTEST_US);
+        snprintf(why, size, "the frequency rises within %.0f us, too early to time", SHORTEST_US);
     else if (!agree(w))
-        snprintf(why, size,
-                 "the frequency rose in that share of n repetitions, but those that nothing interrupted do not agree "
-                 "when; " REMEDY);
+        snprintf(
+            why, size,
+            "the frequency rose in that share of n repetitions, but the undisturbed ones disagree on when; " REMEDY);
     return why[0] && !short_wait;
 }
 
@@ -362,9 +362,9 @@ static int measure_wait(struct rig *r, size_t runs, struct machine_error *err)
     if (bad)
         return relaxation_cells_out_of_memory(err);
     if (!waits.mode[0].n)
-        add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
+        add_missing(r, "nothing", "all %zu repetitions were disturbed before the frequency rose", r->n);
     else if (!agree(&waits))
-        add_missing(r, "nothing", "the frequency rises, but the repetitions do not agree when; " REMEDY);
+        add_missing(r, "nothing", "the frequency rises, but the repetitions disagree on when; " REMEDY);
     else if (!as_in_pilot(r, waits.mode[0].wait_us.value))
         add_missing(r, "nothing",
                     "the frequency rises after %.0f us here, but after %.0f us in the repetitions before; " REMEDY,
@@ -413,7 +413,7 @@ static bool rearm_row(const struct rig *r, const struct relaxation_rise *rise, c
         return false;
     }
     if (!yes && !no) {
-        add_missing(r, by, "the rise of none of %zu repetitions fits a wait that began anew, or one that did not",
+        add_missing(r, by, "none of the rises in %zu repetitions fits either a restarted wait or a continued one",
                     r->n);
     } else {
         relaxation_cells_add_row(r, by, yes + no, other);
@@ -536,7 +536,7 @@ static void toggle_row(const struct rig *r, const struct toggles *t, double duty
     char by[60];
     snprintf(by, sizeof by, "every %.0f us", duty_us + RELAXATION_AGAIN_US);
     if (!t->n) {
-        add_missing(r, by, "every waiting time was interrupted");
+        add_missing(r, by, "every wait was interrupted");
         return;
     }
     struct estimate rose = threshold_share(t->rose, t->n), stayed = threshold_share(t->n - t->rose, t->n);
@@ -592,7 +592,8 @@ static int after_pilot(struct rig *r, const struct payload *by, struct machine_e
     if (kind == RELAXATION_WAIT)
         return measure_wait(r, runs, err);
     if (kind == RELAXATION_REARM && r->wait_us < ROOM_US) {
-        add_missing(r, by->name, "the wait is shorter than %.0f us: no room for other code in its middle", ROOM_US);
+        add_missing(r, by->name, "the wait is shorter than %.0f us, too short to run other code in the middle of it",
+                    ROOM_US);
         return MACHINE_OK;
     }
     if (kind == RELAXATION_REARM)
@@ -663,7 +664,7 @@ static int relaxation_cells_measure_cell(struct rig *r, const struct payload *by
     r->levels = levels;
     no_wait(r, of, &first,
             one.found                           ? "; with 1 active core there is one"
-            : one.flat                          ? "; with 1 active core likewise"
+            : one.flat                          ? "; the same with 1 active core"
             : first.flat && cores > 1 && chosen ? "; fewer active cores may show one (--active-cores 1)"
                                                 : "");
     return MACHINE_OK;

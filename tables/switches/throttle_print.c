@@ -103,7 +103,7 @@ static void print_pairs(FILE *out, const struct table *t, const unsigned *cores,
 {
     size_t without = 0, any = t->n_rows, undecided = t->n_rows;
     char text[200];
-    fprintf(out, "Part of the full rate and duration in us of each throttled phase, by active cores\n%-*s", NAMES,
+    fprintf(out, "Fraction of the full rate, and duration in us, of each throttled phase, by active cores\n%-*s", NAMES,
             "from -> to");
     for (size_t c = 0; c < n; c++)
         fprintf(out, " %-*u", COLUMN - 1, cores[c]);
@@ -136,7 +136,7 @@ static void print_pairs(FILE *out, const struct table *t, const unsigned *cores,
                               : fprintf(out, "%zu other pairs show no throttling.", without);
     const char *detectable = table_text(t, any, "detectable");
     if (detectable)
-        column += fprintf(out, " Found would have been (%s -> %s):", table_text(t, any, "from"),
+        column += fprintf(out, " Smallest detectable (%s -> %s):", table_text(t, any, "from"),
                           table_text(t, any, "to"));
     switches_print_wrapped(out, detectable ? detectable : "", column, 2);
 }
@@ -327,7 +327,7 @@ static void tell_rate(FILE *out, const struct alike *a)
     if (isfinite(a->ratio))
         fprintf(out, "%s of the rate for %s us", part, us);
     else
-        fprintf(out, "a rate that could not be told for %s us", us);
+        fprintf(out, "an unknown rate for %s us", us);
 }
 
 static void tell_groups(FILE *out, const struct table *t, const struct alike *a, size_t n)
@@ -389,7 +389,7 @@ void throttle_findings(FILE *out, const struct table *t)
             undecided += !pair_throttles(t, row) && pair_undecided(t, row) < t->n_rows;
         }
     if (undecided)
-        fprintf(out, "Whether %zu of %zu pairs of kernels throttle is undecided; the notes say why.\n", undecided,
+        fprintf(out, "It is undecided whether %zu of %zu pairs of kernels throttle; see the notes.\n", undecided,
                 pairs);
     if (pairs > undecided && !with) {
         size_t n = pairs - undecided;
@@ -397,7 +397,7 @@ void throttle_findings(FILE *out, const struct table *t)
                 n == 1 ? "" : "es");
         for (size_t row = 0; row < t->n_rows; row++)
             if (table_text(t, row, "detectable")) {
-                fprintf(out, "; found would have been %s", table_text(t, row, "detectable"));
+                fprintf(out, "; smallest detectable: %s", table_text(t, row, "detectable"));
                 break;
             }
         fprintf(out, ".\n");
@@ -409,7 +409,7 @@ void throttle_findings(FILE *out, const struct table *t)
         if (!is_part(t, row, "reach") || !(table_number(t, row, "phase") > 0))
             continue;
         reach_text(t, row, text, sizeof text);
-        fprintf(out, "Scalar adds behind a wide instruction (%s) are throttled, too: %s far.\n",
+        fprintf(out, "Throttling also slows scalar adds behind a wide instruction (%s): reach %s.\n",
                 table_text(t, row, "to"), text);
     }
 }

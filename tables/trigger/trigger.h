@@ -133,7 +133,7 @@ trigger_cell trigger_count, trigger_density, trigger_mixture, trigger_dirty;
 bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, size_t n);
 
 /* tables/trigger/trigger_text.c */
-#define TRIGGER_TITLE "What it takes before a license level is asked for"
+#define TRIGGER_TITLE "What triggers a license level"
 void trigger_print(FILE *out, bool colour, const struct table *t);
 void trigger_findings(FILE *out, const struct table *t);
 

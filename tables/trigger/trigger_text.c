@@ -51,7 +51,7 @@ static double longest_burst(const struct table *t)
 
 static void trigger_text_print_counts(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "asks for", "instructions before that",
+    fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "triggers", "instructions needed",
             "spread", "GHz", "n");
     for (size_t i = 0; i < t->n_rows; i++) {
         double spread = table_number(t, i, "spread");
@@ -68,18 +68,18 @@ static void trigger_text_print_counts(FILE *out, const struct table *t)
         fprintf(out, " %5.0f\n", table_number(t, i, "n"));
     }
     if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
-        fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us with so many cores active\n",
+        fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us at this number of active cores\n",
                 longest_burst(t));
     if (table_find(t, "asks", "undecided") < t->n_rows)
-        fputs(
-            "  undecided: by its limits the frequency may be lower than that of plain code; levels are then not told\n",
-            out);
+        fputs("  undecided: within its limits, the frequency may be lower than that of plain code; no levels are given "
+              "then\n",
+              out);
 }
 
 static void print_densities(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-14s %5s  %-16s %-14s %-28s %8s\n", "kernel", "cores", "asks for", "up to one in",
-            "such instructions per cycle", "GHz");
+    fprintf(out, "\n  %-14s %5s  %-16s %-14s %-28s %8s\n", "kernel", "cores", "triggers", "up to one in",
+            "instructions per cycle", "GHz");
     for (size_t i = 0; i < t->n_rows; i++) {
         double rate = table_number(t, i, "rate_per_cycle"), lo = table_number(t, i, "rate_per_cycle_lo");
         char text[60] = "";
@@ -106,7 +106,7 @@ static void print_level(FILE *out, double level)
 
 static void print_mixtures(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-25s %5s  %-16s %9s %9s\n", "mixture", "cores", "asks for", "one alone", "the other");
+    fprintf(out, "\n  %-25s %5s  %-16s %9s %9s\n", "mixture", "cores", "triggers", "one alone", "the other");
     for (size_t i = 0; i < t->n_rows; i++) {
         char name[80];
         if (!trigger_text_is(t, i, "mixture"))
@@ -121,7 +121,7 @@ static void print_mixtures(FILE *out, const struct table *t)
 
 static void print_dirty(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-16s %-10s %5s  %-16s %8s  %s\n", "left dirty by", "code", "cores", "asks for", "GHz",
+    fprintf(out, "\n  %-16s %-10s %5s  %-16s %8s  %s\n", "left dirty by", "code", "cores", "triggers", "GHz",
             "rate against the same on clean registers");
     for (size_t i = 0; i < t->n_rows; i++) {
         if (!trigger_text_is(t, i, "dirty"))
@@ -200,6 +200,12 @@ static void nothing_found(FILE *out, const struct table *t)
     }
 }
 
+/* What a row says is triggered, in a sentence. */
+static const char *triggered(const struct table *t, size_t row)
+{
+    return table_says(t, row, "asks", "lower frequency") ? "a lower frequency" : table_text(t, row, "asks");
+}
+
 static void counts_found(FILE *out, const struct table *t)
 {
     size_t said = 0, measured = 0;
@@ -209,7 +215,7 @@ static void counts_found(FILE *out, const struct table *t)
         measured += trigger_text_is(t, i, "count") && table_says(t, i, "asks", "nothing");
         if (!trigger_text_is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
-        fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
+        fprintf(out, "%s%s triggers %s ", said++ ? "; " : "", table_text(t, i, "kernel"), triggered(t, i));
         if (lo > 1)
             fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
@@ -229,9 +235,9 @@ static void limits_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
         if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
-            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) %s",
-                    said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"),
-                    table_number(t, i, "rate_per_cycle"), lo, on_cores(t, i, text, sizeof text));
+            fprintf(out, "%s%s triggers %s at %.2f instructions per cycle or more (not at %.2f) %s", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), triggered(t, i), table_number(t, i, "rate_per_cycle"), lo,
+                    on_cores(t, i, text, sizeof text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -245,12 +251,12 @@ static void others_found(FILE *out, const struct table *t)
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
         if (trigger_text_is(t, i, "mixture") && level > one && level > two)
-            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, %s", said++ ? "; " : "",
-                    table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"),
+            fprintf(out, "%s%s mixed with %s triggers %s, more than either alone, %s", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), table_text(t, i, "with"), triggered(t, i),
                     on_cores(t, i, text, sizeof text));
         if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
             fprintf(out, "%s%s after %s runs at %s %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"), on_cores(t, i, text, sizeof text));
+                    table_text(t, i, "kernel"), triggered(t, i), on_cores(t, i, text, sizeof text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -272,10 +278,10 @@ static void tell_unsupported(FILE *out, const struct table *t)
     char freq[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
     struct estimate a = estimates_of_table(t, first, "freq_ghz"), b = estimates_of_table(t, first, "plain_ghz");
     fprintf(out,
-            "%zu row%s that %s for a lower frequency %s not told, for its limits and those of plain code overlap: %s "
+            "%zu row%s that %s a lower frequency %s not reported, because the limits overlap those of plain code: %s "
             "at %s GHz, plain code at %s GHz.\n",
-            n, n == 1 ? "" : "s", n == 1 ? "asks" : "ask", n == 1 ? "is" : "are", table_text(t, first, "kernel"),
-            estimates_text(&a, 3, freq), estimates_text(&b, 3, plain));
+            n, n == 1 ? "" : "s", n == 1 ? "triggers" : "trigger", n == 1 ? "is" : "are",
+            table_text(t, first, "kernel"), estimates_text(&a, 3, freq), estimates_text(&b, 3, plain));
 }
 
 void trigger_findings(FILE *out, const struct table *t)
@@ -287,7 +293,7 @@ void trigger_findings(FILE *out, const struct table *t)
     }
     const char *why = counted ? NULL : support_no_levels(t);
     if (why && asks && t->n_rows) {
-        fprintf(out, "What asks for a level is not told: %s.\n", why);
+        fprintf(out, "What triggers a level is not reported: %s.\n", why);
         return;
     }
     tell_unsupported(out, t);

@@ -123,7 +123,7 @@ static void nothing_to_draw_is_said(void **state)
     const struct table_column column = {"cpu", "", TABLE_WHOLE, true, 0};
     table_init(&other, "other", &column, 1);
     assert_int_equal(table_plot_script(&other, NULL, out, why, sizeof why), -1);
-    assert_string_equal(why, "tables of this name have none");
+    assert_string_equal(why, "tables of this name have no plot");
     table_free(&other);
     fclose(out);
     free(text);
@@ -168,7 +168,7 @@ static void kernels_of_a_level_share_a_line_of_the_legend(void **state)
     assert_non_null(strstr(script, "'level 0: 64add, 128fma, 256or'"));
     assert_non_null(strstr(script, "'level 1: 256fma, 512or'"));
     assert_non_null(strstr(script, "'level 2: 512fma'"));
-    assert_non_null(strstr(script, "'stated, non-AVX'"));
+    assert_non_null(strstr(script, "'rated, non-AVX'"));
     free(script);
     /* without levels, each kernel is its own */
     for (size_t row = 0; row < t.n_rows; row++)

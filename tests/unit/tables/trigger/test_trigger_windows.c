@@ -197,7 +197,7 @@ static void short_waits_give_the_truth_or_nothing(void **state)
         assert_int_equal(check_densities(&t), 2);
         if (!wait[c].counts) {
             char *text = rig_findings(&table_trigger, &t);
-            assert_int_equal(missing(&t, "count", "after a burst the core leaves its level"), 2);
+            assert_int_equal(missing(&t, "count", "the core leaves its level"), 2);
             assert_null(strstr(text, "No lower frequency"));
             free(text);
         }
@@ -323,7 +323,8 @@ static void close_levels_are_told_apart_or_not_told(void **state)
     tables_options_default(&o);
     o.brief = true;
     const bool all = rng_all_rounds();
-    for (size_t c = 0; c < 3 * 4 * 4; c += all ? 1 + (c >= 16) : 9) { /* all of the exact clock, half of others; or one in 9 */
+    for (size_t c = 0; c < 3 * 4 * 4;
+         c += all ? 1 + (c >= 16) : 9) { /* all of the exact clock, half of others; or one in 9 */
         const double one = 1 - first[c / 4 % 4], two = one * (1 - second[c % 4]);
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);

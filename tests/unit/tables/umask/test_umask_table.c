@@ -209,9 +209,9 @@ static void other_processors_are_refused(void **state)
     expect_refusal(&m, &o, "no license events");
     rig_load("xeon-gold-6130", &m);
     m.model = 0x8f; /* Sapphire Rapids: nothing is published of event 28H */
-    expect_refusal(&m, &o, "--event 0x28 measures it all the same");
+    expect_refusal(&m, &o, "to measure it anyway, use --event 0x28");
     m.model = 0x00; /* no table at all */
-    expect_refusal(&m, &o, "is not known");
+    expect_refusal(&m, &o, "it is unknown");
     o.event = 0x28; /* asked for: it is measured, and compared with nothing */
     rig_measure(&table_umask, &m, &o, &t);
     assert_string_equal(reading(&t, 0x08), "heavy 256");
@@ -370,8 +370,8 @@ static void few_kernels_claim_little(void **state)
             o.kernels[o.n_kernels++] = rig_payload(few[k].kernels[i]);
         rig_measure(&table_umask, &m, &o, &t);
         char *text = rig_findings(&table_umask, &t);
-        assert_null(strstr(text, "count what is documented"));
-        assert_non_null(strstr(text, "is not contradicted by these kernels"));
+        assert_null(strstr(text, "behave as Intel documents"));
+        assert_non_null(strstr(text, "do not contradict the documented umasks"));
         free(text);
         if (k == 1)
             assert_string_equal(table_text(&t, find(&t, 0x07, "512fma", "steady"), "reading"), "changes or 128fma");
@@ -382,7 +382,7 @@ static void few_kernels_claim_little(void **state)
     rig_load("xeon-gold-6130", &m);
     measure(&m, &t);
     char *text = rig_findings(&table_umask, &t);
-    assert_non_null(strstr(text, "Its documented umasks count what is documented."));
+    assert_non_null(strstr(text, "The documented umasks behave as Intel documents them."));
     free(text);
     for (size_t i = 0; i < t.n_rows; i++) { /* limits of shares are shares */
         double share = table_number(&t, i, "share");
@@ -492,7 +492,7 @@ static void what_else_is_slow_is_not_throttled(void **state)
             rig_measure(&table_umask, &m, &o, &t);
             assert_string_equal(disagreement(&t, 0x40), throttles ? "no throttled cycles are counted" : "");
             char *text = rig_findings(&table_umask, &t);
-            assert_null(strstr(text, "Its documented umasks count what is documented"));
+            assert_null(strstr(text, "The documented umasks behave as Intel documents them"));
             free(text);
             table_free(&t);
         }
