@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# make            ./characterize and libcharacterize.a (everything but cli/)
-# make test       unit and command-line tests          make sanitize   the same under ASan and UBSan
-# make bench      cost of a sample, period, frequency  make lint       clang-tidy or cppcheck, shellcheck (lint-deep)
-# make accuracy   analysis on random traces, tables on random models  make fuzz  readers, FUZZ_SECONDS for each target
-# make test-vm    the kernel helper on three kernels in QEMU  make test-vm-avx512  the same with 512 bits (Bochs, minutes)
-# make test-vm-stops  the same, stopped and continued at random for 10 minutes
-# make test-resume   --all killed at RESUME_ROUNDS (100) random moments and resumed
-# make install    PREFIX (/usr/local) and DESTDIR are honoured
+# `make help` lists the targets: the lines `## NAME  what it does` of this file.
 
-VERSION := 0.1.0
+# The one place of the version: the program, the library, the manual page, pkg-config and the Linux module take it.
+VERSION := $(shell cat VERSION)
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      ?= cc
 NASM    ?= nasm
@@ -30,7 +25,7 @@ NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
 # every room with those in it; what the Linux module is made of is built by the kernel
-ROOMS    := util kernels trace drivers probes analysis tables output
+ROOMS    := util kernels trace drivers probes analysis tables output library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
 LIB_SRC  := $(call sources,$(ROOMS))
 CLI_SRC  := $(wildcard cli/*.c)
@@ -51,7 +46,18 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
 
-all: $(OUT)/characterize
+# The shared library: programs that link it ask for SONAME; it exports what library/characterize.map names.
+SONAME  := libcharacterize.so.0
+STATIC  := $(OUT)/libcharacterize.a
+SHARED  := $(OUT)/libcharacterize.so.$(VERSION)
+
+## all            ./characterize and libcharacterize, static and shared (default)
+# programs under the sanitizers link the static one
+all: $(OUT)/characterize $(if $(SANITIZE),,$(SHARED))
+
+## help           this list
+help:
+	@sed -n 's/^## //p' Makefile
 
 $(OUT)/characterize: $(CLI_OBJ) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(OUT)/libcharacterize.a $(LDLIBS)
@@ -60,7 +66,13 @@ $(OUT)/libcharacterize.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(BUILD)/%.o: %.c Makefile
+$(SHARED): $(LIB_OBJ) library/characterize.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script,library/characterize.map -Wl,-z,defs,-z,text \
+	    -Wl,-z,noexecstack -o $@ $(LIB_OBJ) $(LDLIBS)
+	ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libcharacterize.so
+
+$(BUILD)/%.o: %.c Makefile VERSION
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -86,41 +98,53 @@ $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/lib
 $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(SCORE_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a -lcmocka $(LDLIBS)
 
+## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
 
+## test           unit tests, the command line, the scripts around the build
 # The tests run what is built in BUILD and OUT.
 test: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
 
-# All cases of the tests that otherwise run some of many.
+## test-deep      all cases of the tests that otherwise run some of many
 test-deep: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep
 
-# What ./check does, and what it leaves out as it takes longer.
+## mutants        whether the unit tests see faults: N (100) changes of the sources, drawn with SEED (1)
+N ?= 100
+SEED ?= 1
+mutants: unit
+	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
+
+## check          what ./check does; check-deep: what it leaves out as it takes longer
 check:
 	+./check
 check-deep:
 	+./check --deep
 
-# The module is built, loaded and used in there; nothing is loaded into this machine's own kernel. On one kernel, with
-# a fifth of the random ioctls, and on three.
+## test-vm        the kernel helper on three kernels in QEMU; test-vm-one: on one, with a fifth of the random ioctls
+# The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
 test-vm-one: all
 	OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
 test-vm: all
 	OUT='$(OUT)' tests/vm/run-kernels.sh
 
+## test-vm-stops  the same, stopped and continued at random for 10 minutes
 # The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
 test-vm-stops: all
 	OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
 
+## test-vm-avx512 the same with 512 bits (Bochs, minutes)
 test-vm-avx512: all
 	OUT='$(OUT)' tests/vm/run-bochs.sh
 
+## test-resume    --all killed at RESUME_ROUNDS (100) random moments and resumed
 # Some minutes; make test does it a few times.
 RESUME_ROUNDS ?= 100
 test-resume: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
+## sanitize       unit and command-line tests under ASan and UBSan
 # -g1: lines and functions for a report, in a third of the space; at -O1 gcc sees truncation where none can be
 sanitize-build:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \
@@ -128,10 +152,12 @@ sanitize-build:
 sanitize: sanitize-build
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
+## bench          cost of a sample, period, frequency; fails where an aim is missed
 # All of them, and fails if one has missed an aim.
 bench: $(BENCH_BIN)
 	@status=0; for program in $(BENCH_BIN); do CHARACTERIZE_DATA=data $$program || status=1; done; exit $$status
 
+## accuracy       analysis on random traces, tables on random models
 # 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
 accuracy: accuracy-traces accuracy-nulls accuracy-tables
 accuracy-traces: $(BUILD)/tests/bench/score_traces
@@ -153,49 +179,84 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
-ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis output/text))
+ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis))
 
 $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h trace/*.h analysis/*/*.h) Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 
+## fuzz           the readers of files, FUZZ_SECONDS each (clang)
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
 
 C_SRC := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(HELP_SRC) $(BENCH_SRC) $(SCORE_SRC) $(FUZZ_SRC) \
          $(wildcard tests/vm/*.c)
+## debug          the same program and libraries in build-debug/, without optimization
+debug:
+	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all
+
+## format         every C file in the dialect of .clang-format (clang-format 14; CLANG_FORMAT=PROGRAM)
+format:
+	scripts/format.sh
+
+## compile_commands.json  how each C file is compiled, for clangd and other tools
+comma := ,
+compile = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(CC) $(subst ",\",$(ALL_CFLAGS)) -c $(1)"}
+compile_commands.json:
+	$(file >$@,[$(call compile,$(firstword $(C_SRC))))
+	$(foreach source,$(wordlist 2,$(words $(C_SRC)),$(C_SRC)),$(file >>$@,$(comma)$(call compile,$(source))))
+	$(file >>$@,])
+	@test -s $@
+
+## lint           clang-tidy or cppcheck, shellcheck, layout, format
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
+## lint-deep      the same, the analyzer without bounds: minutes more
 # The analyzer with its own bounds: minutes more.
 lint-deep:
 	LINT_DEEP=1 scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
-# The installed program finds its data in ../share/characterize, seen from its own folder: any PREFIX will do, also
-# one that was not known when it was built.
+# The installed program and the shared library find the data in ../share/characterize, seen from their own folder (the
+# library, from a folder below lib/, in ../../share): any PREFIX will do, also one that was not known when they were
+# built.
 BINDIR := $(DESTDIR)$(PREFIX)/bin
+LIB := $(DESTDIR)$(LIBDIR)
+INCLUDE := $(DESTDIR)$(PREFIX)/include/characterize
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 DATA = $(shell find data -type f ! -name '.*')
 # with their folders, so that the links in the README hold
-DOCS = COPYING $(wildcard README.md doc/* examples/*)
+DOCS = COPYING $(wildcard README.md CHANGELOG.md doc/* examples/*)
 
+## install        program, libraries, headers, pages, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honoured
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
-	install -D -m 644 man/characterize.1 '$(MANDIR)/characterize.1'
+	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
+	sed 's/@VERSION@/$(VERSION)/' man/characterize.1 >'$(MANDIR)/characterize.1'
+	install -m 644 '$(STATIC)' '$(SHARED)' '$(LIB)'
+	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
+	ln -sf '$(SONAME)' '$(LIB)/libcharacterize.so'
+	install -m 644 include/characterize/*.h '$(INCLUDE)'
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LDLIBS)|' \
+	    library/characterize.pc.in >'$(LIB)/pkgconfig/characterize.pc'
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
 
+## uninstall      take all of it away again
 uninstall:
 	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1'
-	rm -rf '$(DOCDIR)' '$(DATADIR)'
+	rm -f '$(LIB)/libcharacterize.a' '$(LIB)'/libcharacterize.so* '$(LIB)/pkgconfig/characterize.pc'
+	rm -rf '$(DOCDIR)' '$(DATADIR)' '$(INCLUDE)'
 
+## clean          remove what was built
 clean:
-	rm -rf build build-* characterize libcharacterize.a
+	rm -rf build build-* characterize libcharacterize.a libcharacterize.so* compile_commands.json
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz \
-        lint lint-deep install uninstall clean
+.PHONY: all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
+        test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
+        format help debug compile_commands.json install uninstall clean
 .SECONDARY:

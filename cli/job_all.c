@@ -54,7 +54,7 @@ static void note_levels(const struct all *a, struct table *t)
 {
     for (size_t i = 0; i < a->done; i++)
         if (a->measured[i]->exported == EXPORT_FREQUENCIES && &a->tables[i] != t)
-            support_note_levels(t, &a->tables[i]);
+            estimates_note_levels(t, &a->tables[i]);
 }
 
 /* DONE also where the table failed, which is noted; else it was measured, but not written. */

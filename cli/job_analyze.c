@@ -5,15 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/phases/cross_check.h"
-#include "trace/discarded.h"
-#include "analysis/phases/phases_find.h"
-#include "trace/trace.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 #include "cli/stop.h"
+#include "library/measure.h"
 #include "util/path.h"
 
 static bool is_stdin(const char *name)
@@ -29,16 +26,10 @@ static int unreadable(const char *name, const char *why)
 
 static int read_stream(FILE *in, const char *name, struct trace *t)
 {
-    struct trace_error error;
-    memset(&error, 0, sizeof(error));
-    if (trace_read_csv(in, t, &error) == 0)
+    struct machine_error error;
+    if (measure_read_trace(in, t, &error) == MACHINE_OK)
         return DONE;
-    if (error.line == 0)
-        complain("%s: %s", name, error.text);
-    else if (error.column == 0)
-        complain("%s:%zu: %s", name, error.line, error.text);
-    else
-        complain("%s:%zu:%zu: %s", name, error.line, error.column, error.text);
+    complain("%s%s", name, error.text);
     return BAD_USAGE;
 }
 
@@ -115,21 +106,15 @@ static void job_analyze_tell_missing(const struct trace *t, char *out, size_t si
 static int show_and_write(const struct options *o, const struct trace *t, struct outputs *out)
 {
     struct phases phases;
-    char why[400] = "", missing[200];
+    struct machine_error error;
+    char missing[200];
     FILE *screen = outputs_screen(out);
-    if (phases_find(t, &phases, why, sizeof(why)) != 0) {
-        complain("%s: %s", is_stdin(o->job_argument) ? "standard input" : o->job_argument, why);
-        return BAD_USAGE;
-    }
+    if (measure_recorded(t, &phases, &error) != MACHINE_OK)
+        return complain_of_machine(is_stdin(o->job_argument) ? "standard input" : o->job_argument, &error);
     stop_only_asks(true); /* files that are begun are finished */
-    int status = FAILED;
-    if (phases_add_discarded(t, &phases) != 0 || cross_check_recorded(t, &phases) != 0) {
-        complain("out of memory");
-    } else {
-        job_analyze_tell_missing(t, missing, sizeof(missing));
-        report_print(screen, report_colour(screen), t, &phases, missing);
-        status = outputs_write(out, t, &phases, screen);
-    }
+    job_analyze_tell_missing(t, missing, sizeof(missing));
+    phases_text_print(screen, messages_colour(screen), t, &phases, missing);
+    int status = outputs_write(out, t, &phases, screen);
     phases_free(&phases);
     return status;
 }

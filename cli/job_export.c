@@ -64,7 +64,7 @@ static int export_tables(const struct options *o, const struct collected *tables
 {
     struct schedule schedule;
     char why[WHY_SIZE];
-    if (schedule_from_tables(tables->list, tables->n, tables_kernel_class, &schedule, why, sizeof(why)) != 0) {
+    if (schedule_from_tables(tables->list, tables->n, export_kernel_class, &schedule, why, sizeof(why)) != 0) {
         complain("nothing was exported: %s", why);
         return FAILED;
     }

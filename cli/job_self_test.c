@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bundle.h"
 #include "cli/files.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
-#include "cli/self_test_print.h"
 #include "cli/stop.h"
+#include "output/self_test/bundle.h"
+#include "output/self_test/self_test_text.h"
+#include "util/atomic_file.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
 
@@ -59,6 +60,48 @@ static int job_self_test_print_json(FILE *stream, const void *json)
     return json_dumpf(json, stream, flags) != 0 || fputc('\n', stream) == EOF ? -1 : 0;
 }
 
+/* Before anything is measured: whether it can be written. DONE, or an exit status after a line. */
+static int check_bundle(const char *path)
+{
+    enum { BUNDLE_BYTES = 2000000 };
+    char why[1000];
+    if (strcmp(path, "-") == 0) {
+        complain("--bundle: name a file, as in --bundle self-test.tar.gz");
+        return BAD_USAGE;
+    }
+    if (atomic_check(path, BUNDLE_BYTES, why, sizeof(why)) != 0) {
+        complain("%s", why);
+        return FAILED;
+    }
+    return DONE;
+}
+
+static int print_bundle(FILE *stream, const void *members)
+{
+    return bundle_print(stream, members);
+}
+
+static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
+{
+    struct bundle bundle;
+    int status = FAILED;
+    if (bundle_make(&bundle, self_test, r) == 0)
+        status = file_write(path, print_bundle, &bundle);
+    else
+        complain("out of memory");
+    bundle_free(&bundle);
+    return status;
+}
+
+static int read_bundle(const char *path, struct self_test_readings *out)
+{
+    char why[1000];
+    if (bundle_read(path, out, why, sizeof(why)) == 0)
+        return DONE;
+    complain("%s: %s; it must be a file that --self-test --bundle wrote", path, why);
+    return BAD_USAGE;
+}
+
 static int write_files(const struct options *o, const struct self_test_readings *r, const struct self_test_lines *l,
                        const struct self_test_lines *others)
 {
@@ -71,7 +114,7 @@ static int write_files(const struct options *o, const struct self_test_readings 
     if (o->json != NULL)
         status = file_write(o->json, job_self_test_print_json, json);
     if (o->bundle != NULL && status == DONE)
-        status = bundle_write(o->bundle, json, r);
+        status = write_bundle(o->bundle, json, r);
     json_decref(json);
     return status;
 }
@@ -86,7 +129,7 @@ static int job_self_test_conclude(const struct options *o, struct test *t)
 {
     FILE *screen = file_is_stdout(o->json) ? stderr : stdout;
     self_test_judge(&t->readings, &t->lines);
-    self_test_print(screen, &t->readings, &t->lines, &t->others, o->input != NULL);
+    self_test_text_print(screen, &t->readings, &t->lines, &t->others, o->input != NULL);
     int status = write_files(o, &t->readings, &t->lines, &t->others);
     if (status != DONE)
         return status;
@@ -104,9 +147,9 @@ int job_self_test(const struct options *o)
         return FAILED;
     }
     if (o->bundle != NULL)
-        status = bundle_check(o->bundle);
+        status = check_bundle(o->bundle);
     if (status == DONE) {
-        status = o->input != NULL ? bundle_read(o->input, &t->readings)
+        status = o->input != NULL ? read_bundle(o->input, &t->readings)
                                   : job_self_test_measure(o, &t->readings, &t->others);
     }
     if (status == DONE)

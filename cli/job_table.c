@@ -8,7 +8,6 @@
 #include "cli/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
-#include "cli/report.h"
 #include "cli/stop.h"
 #include "cli/table_files.h"
 
@@ -41,7 +40,7 @@ int job_table(const struct options *o)
         status = job_table_measure(o, &t);
         if (status == DONE) {
             FILE *screen = table_files_screen(&files);
-            table_show(screen, report_colour(screen), o->table, &t);
+            table_show(screen, messages_colour(screen), o->table, &t);
             status = t.n_rows > 0 || t.n_missing == 0 ? DONE : CANNOT;
             int written = table_files_write(&files, o->table, &t, screen);
             status = written != DONE ? written : status;

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --transition FROM:TO: measures, finds the phases, shows and writes them. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "trace/discarded.h"
-#include "analysis/phases/phases.h"
 #include "cli/changed_settings.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
-#include "tables/switches/guarded.h"
-
-/* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
-static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
+#include "library/measure.h"
 
 static void apply_options(const struct options *o, struct transition_setup *s)
 {
@@ -76,54 +68,13 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
     return DONE;
 }
 
-/* How many samples the settings ask for; refused when they would not fit. *samples is set. */
-static int check_amount(const struct transition_setup *s, double *samples)
+static int check_kernel(const struct payload *p, const struct machine_info *info)
 {
-    double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
-    *samples = a_run * s->runs;
-    if (a_run > RUN_SAMPLES_MAX) {
-        complain("--observe %.10g with --period %.10g makes %.0f samples per repetition; the limit is %.0f: use a "
-                 "shorter --observe or a longer --period",
-                 s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
-        return BAD_USAGE;
-    }
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double most = fmin(SAMPLES_MAX, memory / 2 / (SAMPLE_BYTES + EVENT_BYTES * (double)s->n_events));
-    if (*samples > most) {
-        complain("--runs %u, --observe %.10g and --period %.10g make %.0f samples; the limit is %.0f: use fewer "
-                 "--runs, a shorter --observe or a longer --period",
-                 s->runs, s->observe_us, s->period_us, *samples, most);
-        return BAD_USAGE;
-    }
-    return DONE;
-}
-
-/* The names of kernels that need no more than `features`, of as many as fit. */
-static void runnable_kernels(unsigned features, char *out, size_t size)
-{
-    size_t count, used = 0;
-    const struct kernel *kernels = kernel_registry(&count);
-    out[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(kernels[i].name);
-        bool usual = !kernels[i].latency_bound && !kernels[i].chained_adds;
-        if ((kernels[i].features & ~features) != 0 || !usual || used + length + 2 > size)
-            continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);
-    }
-}
-
-static int check_features(const struct payload *p, const struct machine_info *info)
-{
-    char missing[120], runnable[400];
-    unsigned lacking = p->kernel->features & ~info->features;
-    if (lacking == 0)
-        return DONE;
-    kernel_feature_names(lacking, missing, sizeof(missing));
-    runnable_kernels(info->features, runnable, sizeof(runnable));
-    complain("%s needs %s, which %s does not support; kernels that work: %s%s", p->name, missing, info->cpu, runnable,
-             info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
-    return CANNOT;
+    char why[MEASURE_WHY_SIZE];
+    int status = measure_check_kernel(p, info, why);
+    if (status != MACHINE_OK)
+        complain("%s", why);
+    return status;
 }
 
 /* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
@@ -179,7 +130,7 @@ static int job_transition_measure(struct machine *m, const struct options *o, co
     memset(&error, 0, sizeof(error));
     stop_only_asks(true); /* what the machine has changed must be put back */
     progress_begin(&watch.progress, o->quiet);
-    int status = guarded_switch(&guard, s, seen, &error);
+    int status = measure_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
     if (stop_asked()) {
         complain("interrupted after %u of %u repetitions; nothing was written", watch.progress.done,
@@ -191,31 +142,11 @@ static int job_transition_measure(struct machine *m, const struct options *o, co
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* The repetitions that the machine itself knew to be invalid, into the trace's metadata. */
-static int note_invalid(struct repetitions *r)
-{
-    struct discarded_run *list = calloc(r->n_invalid + 1, sizeof(*list));
-    int status = -1;
-    if (list != NULL) {
-        for (size_t i = 0; i < r->n_invalid; i++) {
-            list[i].run = r->invalid[i].run;
-            memcpy(list[i].why, r->invalid[i].why, sizeof(list[i].why));
-        }
-        status = discarded_note(&r->trace, list, r->n_invalid);
-    }
-    free(list);
-    return status;
-}
-
 /* The answer, on the screen and in files. */
 static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
 {
     FILE *screen = outputs_screen(out);
-    if (phases_add_discarded(&seen->result.trace, &seen->phases) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
-    report_print(screen, report_colour(screen), &seen->result.trace, &seen->phases, missing);
+    phases_text_print(screen, messages_colour(screen), &seen->result.trace, &seen->phases, missing);
     return outputs_write(out, &seen->result.trace, &seen->phases, screen);
 }
 
@@ -227,9 +158,9 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
     struct machine_info info;
     struct switches_seen seen;
     m->ops->info(m, &info);
-    int status = check_features(&s->from, &info);
+    int status = check_kernel(&s->from, &info);
     if (status == DONE)
-        status = check_features(&s->to, &info);
+        status = check_kernel(&s->to, &info);
     if (status == DONE)
         status = resolve_events(m, o, s);
     why_no_counters(m, counters, sizeof(counters));
@@ -245,8 +176,7 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
     if (status != DONE)
         return status;
     job_transition_tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
-    if (note_invalid(&seen.result) != 0 ||
-        (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)) {
+    if (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0) {
         complain("out of memory");
         status = FAILED;
     } else {
@@ -280,13 +210,13 @@ int job_transition(const struct options *o)
     struct transition_setup setup;
     struct outputs out;
     char stem[2 * KERNEL_NAME_MAX + 2];
+    struct machine_error error;
     double samples = 0;
     apply_options(o, &setup);
-    int status = check_amount(&setup, &samples);
-    if (status != DONE)
-        return status;
+    if (measure_check_amount(&setup, &samples, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
     outputs_stem(o->from.name, o->to.name, stem, sizeof(stem));
-    status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
+    int status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
     if (status == DONE)
         status = outputs_check(&out, (uint64_t)samples);
     if (status == DONE)

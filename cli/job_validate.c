@@ -8,7 +8,6 @@
 #include "cli/collect.h"
 #include "cli/jobs.h"
 #include "cli/messages.h"
-#include "cli/report.h"
 #include "cli/table_files.h"
 #include "tables/published/published.h"
 #include "tables/published/sku_file.h"
@@ -46,7 +45,7 @@ static int job_validate_conclude(const struct options *o, const struct sku *sku,
                                  const struct table *verdicts)
 {
     FILE *screen = table_files_screen(files);
-    validate_print(screen, report_colour(screen), verdicts);
+    validate_print(screen, messages_colour(screen), verdicts);
     int status = table_files_write(files, NULL, verdicts, screen);
     if (status != DONE)
         return status;

@@ -12,6 +12,7 @@
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
 #include "drivers/events/event_code.h"
+#include "library/measure.h"
 
 /* Seconds between two updates of the line: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
@@ -40,23 +41,12 @@ void measuring_options(const struct options *o, struct tables_options *out)
     out->brief = o->brief;
 }
 
-/* --active-cores and --cpus against what the machine has: refused here, since tables only take what fits. */
 static int check_cores(const struct measuring *m)
 {
     struct machine_info info;
+    struct machine_error error;
     m->machine.ops->info(&m->machine, &info);
-    for (size_t i = 0; i < m->options.n_active; i++) {
-        if (m->options.active[i] > info.cores) {
-            complain("--active-cores %u: %s has %u core%s", m->options.active[i], info.cpu, info.cores,
-                     info.cores == 1 ? "" : "s");
-            return BAD_USAGE;
-        }
-        if (m->options.n_cpus > 0 && m->options.active[i] > m->options.n_cpus) {
-            complain("--active-cores %u: --cpus names %zu", m->options.active[i], m->options.n_cpus);
-            return BAD_USAGE;
-        }
-    }
-    return DONE;
+    return measure_check_cores(&info, &m->options, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
 /* Siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never was. */

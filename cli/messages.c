@@ -2,7 +2,9 @@
 #include "cli/messages.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "util/plain_text.h"
 
@@ -33,4 +35,12 @@ int complain_of_machine(const char *about, const struct machine_error *e)
     snprintf(text, sizeof(text), "%s%s%s", about, about[0] != '\0' ? ": " : "", e->text);
     complain_with_remedy(text, e->remedy);
     return e->status == MACHINE_OK ? FAILED : (int)e->status;
+}
+
+bool messages_colour(FILE *out)
+{
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (no_color != NULL && no_color[0] != '\0')
+        return false;
+    return isatty(fileno(out)) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }

@@ -3,6 +3,9 @@
 #ifndef CHARACTERIZE_CLI_MESSAGES_H
 #define CHARACTERIZE_CLI_MESSAGES_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "util/error.h"
 
 /* Exit statuses (doc/formats.md, man page). */
@@ -16,5 +19,8 @@ void complain_with_remedy(const char *text, const char *remedy);
 
 /* The same of what a machine has refused, `about` in front of it unless it is "". Returns the exit status. */
 int complain_of_machine(const char *about, const struct machine_error *e);
+
+/* Whether to use colour on a stream: a terminal that can, and NO_COLOR (no-color.org) not set or empty. */
+bool messages_colour(FILE *out);
 
 #endif

@@ -104,7 +104,7 @@ static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "Output:", 4},
     {"csv", KEY_CSV, "FILE", 0, "Write the trace or the table; - is standard output", 4},
     {"json", KEY_JSON, "FILE", 0, "Write the phases or the table; - is standard output", 4},
-    {"plot", KEY_PLOT, "FILE", 0, "Draw FILE.svg or FILE.png (needs gnuplot; a table: FILE.svg)", 4},
+    {"plot", KEY_PLOT, "FILE", 0, "Draw FILE.svg or FILE.png (needs gnuplot)", 4},
     {"output", KEY_OUTPUT, "DIR", 0,
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",

@@ -8,10 +8,11 @@
 #include "util/atomic_file.h"
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
-#include "output/text/phases_json.h"
+#include "output/plot/trace_chart.h"
+#include "analysis/phases/phases_json.h"
 #include "cli/messages.h"
 
-/* Upper bounds for the room that is asked for beforehand; the plot's is what plot_script.c keeps to. */
+/* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, WHY_SIZE = 1000 };
 
 static int outputs_out_of_memory(void)
@@ -127,7 +128,12 @@ static int outputs_write_plot(const struct outputs *out, const struct trace *t, 
         *first = false;
         return DONE;
     }
-    if (plot_write(t, p, out->plot, why, sizeof(why)) != 0) {
+    struct chart chart;
+    int status = trace_chart(t, p, &chart, why, sizeof(why));
+    if (status == 0)
+        status = plot_write(&chart, out->plot, why, sizeof(why));
+    chart_free(&chart);
+    if (status != 0) {
         if (!file_interrupted(out->plot))
             complain("no plot: %s", why);
         return FAILED;

@@ -8,7 +8,7 @@
 #include "util/atomic_file.h"
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
-#include "output/plot/table_plot.h"
+#include "output/plot/table_chart.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 
@@ -36,11 +36,6 @@ int table_files_choose(const struct options *o, const char *name, const char *di
     const char *into = o->output != NULL ? o->output : single ? NULL : directory;
     memset(f, 0, sizeof(*f));
     f->plot_asked = o->plot != NULL;
-    enum plot_form form = PLOT_SVG;
-    if (f->plot_asked && (plot_form_of(o->plot, &form) != 0 || form != PLOT_SVG)) {
-        complain("--plot: '%s': tables are drawn as .svg", o->plot);
-        return BAD_USAGE;
-    }
     if (f->plot_asked && plot_possible() == 0) {
         complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
         return CANNOT;
@@ -72,10 +67,7 @@ FILE *table_files_screen(const struct table_files *f)
 
 void table_show(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
 {
-    if (k != NULL && k->print != NULL)
-        k->print(out, colour, t);
-    else
-        table_print(out, colour, t, k != NULL ? k->title : NULL);
+    table_print(out, colour, t, k != NULL ? k->title : NULL, k != NULL ? k->print : NULL);
     if (k != NULL && k->findings != NULL && t->n_rows > 0) {
         putc('\n', out);
         k->findings(out, t);
@@ -141,22 +133,26 @@ static int table_files_write_plot(const struct table_files *f, const struct tabl
                                   FILE *screen, bool first)
 {
     char why[WHY_SIZE];
-    char *svg = stop_asked() ? NULL : table_plot_svg(t, k->title, why, sizeof(why));
-    if (file_interrupted(f->plot)) {
-        free(svg);
+    struct chart chart;
+    const char *heading = first ? "Written" : "";
+    if (file_interrupted(f->plot))
         return FAILED;
+    int status = table_chart(t, k->title, &chart, why, sizeof(why));
+    if (status == 0)
+        status = plot_write(&chart, f->plot, why, sizeof(why));
+    chart_free(&chart);
+    if (status == 0) {
+        fprintf(screen, "%s%-12s %s (plot)\n", first ? "\n" : "", heading, f->plot);
+        return DONE;
     }
-    if (svg == NULL && f->plot_asked) {
+    if (file_interrupted(f->plot))
+        return FAILED;
+    if (status == -2 || f->plot_asked) {
         complain("no plot: %s", why);
         return FAILED;
     }
-    int status = svg != NULL ? file_write(f->plot, file_print_text, svg) : DONE;
-    if (svg == NULL)
-        fprintf(screen, "%s%-12s no plot was drawn: %s\n", first ? "\n" : "", first ? "Written" : "", why);
-    else if (status == DONE)
-        fprintf(screen, "%s%-12s %s (plot)\n", first ? "\n" : "", first ? "Written" : "", f->plot);
-    free(svg);
-    return status;
+    fprintf(screen, "%s%-12s no plot was drawn: %s\n", first ? "\n" : "", heading, why);
+    return DONE;
 }
 
 int table_files_write(const struct table_files *f, const struct table_kind *k, const struct table *t, FILE *screen)

@@ -63,7 +63,7 @@ struct choice_openers {
  * machine_open() among the n choices c, for all names but models: "perf" gets registers where msr is usable, and "auto"
  * goes on to the next where a usable one does not open, which is then marked as not usable, with the reason.
  */
-int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                 struct machine *out, char *told, size_t told_size, struct machine_error *err);
+int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                      struct machine *out, char *told, size_t told_size, struct machine_error *err);
 
 #endif

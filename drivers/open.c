@@ -121,8 +121,8 @@ static int open_best(struct machine_choice *c, size_t n, const struct choice_ope
     return status;
 }
 
-int choices_open(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
-                 struct machine *out, char *told, size_t told_size, struct machine_error *err)
+int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
+                      struct machine *out, char *told, size_t told_size, struct machine_error *err)
 {
     if (told_size > 0)
         told[0] = '\0';
@@ -140,5 +140,5 @@ int machine_open(const char *spec, const char *data_dir, struct machine *out, ch
         told[0] = '\0';
     if (strncmp(spec, "model:", 6) == 0)
         return machine_open_model(spec + 6, data_dir, out, err);
-    return choices_open(spec, c, machine_choices(c, CHOICES), &here, out, told, told_size, err);
+    return open_from_choices(spec, c, machine_choices(c, CHOICES), &here, out, told, told_size, err);
 }

@@ -3,8 +3,9 @@
 #
 # Usage: lint.sh C-FILE... -- COMPILER-FLAG...      (make lint)
 #
-# Static checks: the layout rules of .editorconfig on all sources; shellcheck on every shell script; cppcheck and
-# clang-tidy, or whichever of them there is, on the C files. Ends with 'N passed, N failed, N skipped'.
+# Static checks: the layout rules of .editorconfig on all sources; the format of the C files where there is
+# clang-format 14; shellcheck on every shell script; cppcheck and clang-tidy, or whichever of them there is, on the C
+# files. Ends with 'N passed, N failed, N skipped'.
 # Exit status: 0 clean, 1 findings, 3 a tool is missing.
 set -u
 
@@ -17,7 +18,7 @@ need_root=.
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     printf '%s\n' "$1" >>"$tmp/c-files"
@@ -87,6 +88,51 @@ run_layout() {
 }
 
 check() {
+    # only -I, -D and --std mean anything to it
+    for flag; do
+        shift
+        case $flag in
+        -std=*) set -- "$@" "-$flag" ;;
+        -I* | -D*) set -- "$@" "$flag" ;;
+        esac
+    done
+    # suppressed: uninitvar follows loops as if they might not run (gcc and clang-tidy do better), arrayIndexThenCheck
+    # is a matter of taste where the index is bounded anyway, wrongPrintfScanfArgNum mixes up formats that a function is
+    # given with those of its other callers (gcc checks formats), and a test's failing fixture may leave memory behind
+    cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \
+        --suppress=missingIncludeSystem --suppress=uninitvar --suppress=arrayIndexThenCheck \
+        --suppress=wrongPrintfScanfArgNum --suppress='memleak:tests/*' --error-exitcode=1 "$@" \
+        --file-list="$tmp/c-files" >"$tmp/out" 2>&1
+}
+
+run_shellcheck() {
+    shell_scripts | sort >"$tmp/sh-files"
+    xargs -P "$(nproc)" -n 4 shellcheck -x <"$tmp/sh-files" >"$tmp/out" 2>&1
+}
+
+# Lines of at most 120 columns, no tabs (but in Makefiles), no blanks at the end of a line.
+run_layout() {
+    sources \( -name '*.[ch]' -o -name '*.asm' -o -name '*.inc' -o -name '*.sh' -o -name run -o -name check \) \
+        ! -path './drivers/helper/kmod/*' -print0 | LC_ALL=C xargs -0 awk '
+        { gsub(/[\200-\277]/, "") } # what is left is one byte a character
+        length($0) > 120 { print FILENAME ":" FNR ": longer than 120 columns" }
+        /[ \t]$/ { print FILENAME ":" FNR ": blanks at the end of the line" }
+        /\t/ { print FILENAME ":" FNR ": a tab; indent by four spaces" }' >"$tmp/out"
+    ! [ -s "$tmp/out" ]
+}
+
+run_format() {
+    scripts/format.sh --check >"$tmp/out" 2>&1
+    format_status=$?
+    if [ "$format_status" -eq 3 ]; then
+        skipped=$((skipped + 1)) passed=$((passed - 1))
+        echo "  skipped: lint: $(cat "$tmp/out")"
+        return 0
+    fi
+    return "$format_status"
+}
+
+check() {
     what=$1
     shift
     begin=$(date +%s)
@@ -111,6 +157,14 @@ fi
 
 # the quick ones first: whoever runs this by hand need not wait minutes for a line that is too long
 check "layout of the sources" run_layout
+scripts/format.sh --check >"$tmp/out" 2>&1
+format_status=$?
+if [ "$format_status" -eq 3 ]; then
+    skipped=$((skipped + 1))
+    echo "  skipped: lint: format of the C files: $(cat "$tmp/out")"
+else
+    check "format of the C files" [ "$format_status" -eq 0 ]
+fi
 check shellcheck run_shellcheck
 # both where both are: a machine with only one of them must not find what was never looked at
 if command -v cppcheck >/dev/null 2>&1; then
@@ -119,5 +173,5 @@ fi
 if command -v clang-tidy >/dev/null 2>&1; then
     check "clang-tidy, $(wc -l <"$tmp/c-files") files" run_clang_tidy "$@"
 fi
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

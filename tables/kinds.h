@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables: each is defined in the file of its name in this folder. */
+/*
+ * The only list of tables, in the order in which --all measures them: X(NAME) for each, whose struct table_kind is
+ * table_NAME in the room tables/NAME. A new table is a room of its own and one line here.
+ */
 #ifndef CHARACTERIZE_TABLE_KINDS_H
 #define CHARACTERIZE_TABLE_KINDS_H
 
 #include "tables/table/tables.h"
 
-extern const struct table_kind table_frequency, table_transitions, table_throttle, table_trigger, table_relaxation,
-    table_overhead, table_umask, table_energy, table_voltage;
+/* clang-format off */
+#define TABLE_KINDS(X) \
+    X(frequency)       \
+    X(transitions)     \
+    X(throttle)        \
+    X(trigger)         \
+    X(relaxation)      \
+    X(overhead)        \
+    X(umask)           \
+    X(energy)          \
+    X(voltage)
+/* clang-format on */
+
+#define TABLE_KIND_DECLARED(name) extern const struct table_kind table_##name;
+TABLE_KINDS(TABLE_KIND_DECLARED)
 
 #endif

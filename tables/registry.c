@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The only list of tables. */
 #include <string.h>
 
 #include "tables/kinds.h"
 #include "tables/table/tables.h"
 
-static const struct table_kind *const kinds[] = {
-    /* in the order of --all */
-    &table_frequency, &table_transitions, &table_throttle, &table_trigger, &table_relaxation,
-    &table_overhead,  &table_umask,       &table_energy,   &table_voltage, NULL,
-};
+#define TABLE_KIND_ADDRESS(name) &table_##name,
+static const struct table_kind *const kinds[] = {TABLE_KINDS(TABLE_KIND_ADDRESS) NULL};
 
 const struct table_kind *const *tables_all(size_t *n)
 {

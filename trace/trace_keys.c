@@ -39,6 +39,12 @@ struct trace_key {
         .name = key, .form = FORM_TEXT, .allowed = "a text"                                                            \
     }
 
+#define ALONE(key)                                                                                                     \
+    {                                                                                                                  \
+        .name = key, .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99", .hi = 99, .open = true,       \
+        .most = TRACE_ALONE_MAX                                                                                        \
+    }
+
 /*
  * Ranges are wide: what no clock, no core and no recording can be lies outside. Periods and times are those of the
  * options, and of recordings of other tools that last for up to a quarter of an hour.
@@ -68,18 +74,8 @@ static const struct trace_key keys[] = {
     {.name = "frequency_error", .form = FORM_NUMBER, .allowed = "0 to 0.5", .hi = 0.5},
     {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once"},
     {.name = "guarded", .form = FORM_WORD, .allowed = "yes, fall"},
-    {.name = "alone_from_ghz",
-     .form = FORM_LIST,
-     .allowed = "up to 64 numbers above 0, up to 99",
-     .hi = 99,
-     .open = true,
-     .most = TRACE_ALONE_MAX},
-    {.name = "alone_to_ghz",
-     .form = FORM_LIST,
-     .allowed = "up to 64 numbers above 0, up to 99",
-     .hi = 99,
-     .open = true,
-     .most = TRACE_ALONE_MAX},
+    ALONE("alone_from_ghz"),
+    ALONE("alone_to_ghz"),
     {.name = "held_rates",
      .form = FORM_LIST,
      .allowed = "up to 96 numbers from 0 to 99, or nan",

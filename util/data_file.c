@@ -3,10 +3,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/edit_distance.h"
 #include "util/path.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -63,32 +65,12 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
     return 0;
 }
 
-/* Edit distance with two rows; names are short. */
-static size_t data_file_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 80 };
-    size_t rows[2][LONGEST + 1], na = strlen(a), nb = strlen(b);
-    if (na > LONGEST || nb > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= nb; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t *now = rows[i % 2], *before = rows[(i - 1) % 2];
-        now[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            size_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
-            best = before[j] + 1 < best ? before[j] + 1 : best;
-            now[j] = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
-        }
-    }
-    return rows[na % 2][nb];
-}
-
 static int data_file_unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
                                   struct machine_error *err)
 {
     char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[160];
     size_t n, used = 0, nearest = 0;
+    unsigned least = UINT_MAX;
     if (data_file_list(data_dir, kind, &names, &n) != 0)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     data_folder(data_dir, kind->folder, folder);
@@ -99,8 +81,11 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
                             kind->suffix, folder);
     }
     for (size_t i = 0; i < n; i++) {
-        if (data_file_distance(name, names[i]) < data_file_distance(name, names[nearest]))
+        unsigned edits = edit_distance(name, strlen(name), names[i]);
+        if (edits < least) {
             nearest = i;
+            least = edits;
+        }
         if (used < sizeof known) {
             int k = snprintf(known + used, sizeof known - used, " %s", names[i]);
             used += k > 0 ? (size_t)k : 0;
@@ -113,8 +98,7 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
     return MACHINE_BAD_INPUT;
 }
 
-/* Reads all of a file into memory of its own, to be freed; NULL after filling *err. */
-static char *data_file_read_file(FILE *in, const char *path, size_t *length, struct machine_error *err)
+char *data_file_contents(FILE *in, const char *path, size_t *length, struct machine_error *err)
 {
     char *text = malloc(FILE_MAX + 1);
     if (!text) {
@@ -126,8 +110,10 @@ static char *data_file_read_file(FILE *in, const char *path, size_t *length, str
     const char *why = ferror(in) ? strerror(errno) : NULL;
     if (!why && *length > FILE_MAX)
         why = "larger than 1 MiB; such a file is a few KiB";
-    if (!why)
+    if (!why) {
+        text[*length] = '\0';
         return text;
+    }
     free(text);
     machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path, why);
     return NULL;
@@ -154,9 +140,7 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
             machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
         return NULL;
     }
-    char *text = data_file_read_file(in, path, length, err);
+    char *text = data_file_contents(in, path, length, err);
     fclose(in);
-    if (text)
-        text[*length] = '\0';
     return text;
 }

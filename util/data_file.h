@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "util/data_folder.h"
 #include "util/error.h"
@@ -31,5 +32,8 @@ void data_file_list_free(char **names, size_t n);
  */
 char *data_file_read(const char *name_or_file, const char *data_dir, const struct data_kind *kind,
                      char path[DATA_FILE_PATH_SIZE], size_t *length, struct machine_error *err);
+
+/* All of an open file with a NUL behind it, to be freed; NULL, as there, after filling *err. path: for messages. */
+char *data_file_contents(FILE *in, const char *path, size_t *length, struct machine_error *err);
 
 #endif

@@ -65,13 +65,13 @@ double clock_noise(const struct clock_reading *r)
     return r->quantum / sqrt(6);
 }
 
-double clock_doubt(const struct clock_reading *r)
+double clock_uncertainty(const struct clock_reading *r)
 {
     const double uneven = 0.03 / M_PI;
     return hypot(r->error, uneven * r->quantum);
 }
 
-/* The mean of what is not wild. */
+/* The mean without outliers. */
 static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);

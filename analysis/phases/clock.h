@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How the frequency of a trace was read, and what readings of it tell together.
+ * How the frequency in a trace was obtained, and how to average such readings.
  *
- * A machine without counters times a chain of dependent adds at the end of each sample, by a clock that may advance in
+ * Without cycle counters, a chain of dependent adds is timed at the end of each sample, by a clock that may advance in
  * steps (10 ns on Zen 4 and 5). The time of one chain is then one of two or three values, and so is the quotient: its
- * median is one of these, and its mean is biased, since 1/x is curved. Only the mean time of a cycle is right. So times
- * are averaged and the division comes last. Where cycles are counted a step is a smaller part of a sample; but there,
- * too, the median is one of a few values, and where time stamps scatter by s of a sample's length the mean quotient is
- * by s^2 too high: times are averaged as well.
+ * median is one of these, and its mean is biased, because 1/x is convex. Only the mean time of a cycle is unbiased, so
+ * times are averaged and the division comes last. Where cycles are counted, a step is a smaller part of a sample; but
+ * the median is still one of a few values, and time stamps that scatter by a fraction s of a sample's length bias the
+ * mean quotient by s^2. So times are averaged there, too.
  */
 #ifndef CHARACTERIZE_ANALYSIS_CLOCK_H
 #define CHARACTERIZE_ANALYSIS_CLOCK_H
@@ -24,7 +24,7 @@
 
 struct clock_reading {
     bool instant;      /* the frequency is that at the end of a sample, not the mean over it */
-    double quantum;    /* relative: by how much one step more of the clock changes a reading; 0: by little */
+    double quantum;    /* relative: the change of a reading by one step of the clock; 0: negligible */
     double reading_us; /* of a sample in which the payload does not run; 0 = not known */
     double error;      /* relative standard error that all readings have in common; 0 = none known */
 };
@@ -32,18 +32,19 @@ struct clock_reading {
 /* From the metadata: frequency, clock_step_ns, chain_cycles, reading_us, frequency_error (doc/formats.md). */
 struct clock_reading clock_reading_of(const struct trace *t);
 
-/* The standard deviation that steps alone give one reading, relative: 1/sqrt(6) of a step, that of a difference of two
- * readings rounded down, on average over where in a step it ends. */
+/* The standard deviation of one reading that the clock's steps alone cause, relative: 1/sqrt(6) of a step, as for the
+ * difference of two times rounded down. */
 double clock_noise(const struct clock_reading *r);
 
-/* By how much (relative) means of frequencies may differ although the core's does not, however many there are: what the
- * readings have in common, and what is left of the steps where they do not quite even out (drivers/timing/timing.h). */
-double clock_doubt(const struct clock_reading *r);
+/* The systematic uncertainty of a mean frequency, relative, however many readings there are: the error that the
+ * readings have in common, and what is left of the clock's steps where they do not quite even out
+ * (drivers/timing/timing.h). */
+double clock_uncertainty(const struct clock_reading *r);
 
 /*
- * What n values of a channel tell together, wild ones left out: frequencies by the mean time of a cycle; where they are
- * instantaneous, IPC by its mean (it is proportional to that time), and neither mistakes the next step of the clock for
- * a wild value; else and of other channels robust_centre(), or the median. NaN of nothing. Reorders x; scratch of n.
+ * The centre of n values of a channel, without outliers: for frequencies, by the mean time of a cycle; where these are
+ * instantaneous, for IPC, its mean (it is proportional to that time); neither takes the next step of the clock for an
+ * outlier. For everything else robust_centre() (clock_middle: the median). NaN of nothing. Reorders x; scratch of n.
  */
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);

@@ -124,13 +124,11 @@ static struct group largest_group(const struct segmentation *o, size_t n, size_t
 
 static void forget_short_halts(const struct runs *r, struct segmentation *o)
 {
-    for (size_t p = 1; p + 1 < o->n_pieces;) {
-        double length = o->time[p * o->n_runs] - o->time[(p - 1) * o->n_runs];
-        if (o->piece[p].halt && length < HALT_SHORT * r->period)
+    for (size_t p = 1; p + 1 < o->n_pieces;)
+        if (o->piece[p].halt && segmentation_length_in(o, p, 0) < HALT_SHORT * r->period)
             segmentation_forget_halt(o, p);
         else
             p++;
-    }
 }
 
 static bool at_halt(const struct segmentation *o, size_t e)
@@ -140,10 +138,7 @@ static bool at_halt(const struct segmentation *o, size_t e)
 
 static bool only_frequency(const struct segmentation *o, size_t e)
 {
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_FREQ && o->edge[e].change[c])
-            return false;
-    return !o->edge[e].forced && !at_halt(o, e);
+    return segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_FREQ) && !at_halt(o, e);
 }
 
 /*
@@ -168,30 +163,41 @@ static void forget_staircases(const struct runs *r, struct segmentation *o)
     }
 }
 
-/* Edges that only instructions per cycle show: a thread next door makes some, in each repetition elsewhere. */
+/* Forgets the edges that are said to go, one after the other. */
+static void forget_edges(const struct runs *r, struct segmentation *o,
+                         bool (*goes)(const struct runs *r, const struct segmentation *o, size_t e, double *x),
+                         double *x)
+{
+    for (size_t e = 0; e + 1 < o->n_pieces;)
+        if (goes(r, o, e, x))
+            segmentation_forget_edge(o, e);
+        else
+            e++;
+}
+
+static bool only_rate(const struct runs *r, const struct segmentation *o, size_t e, double *x)
+{
+    (void)r, (void)x;
+    return o->edge[e].change[TRACE_IPC] && segmentation_changes_only(&o->edge[e], TRACE_IPC, TRACE_IPC) &&
+           !at_halt(o, e);
+}
+
+/* Edges that only instructions per cycle show: a sibling hyper-thread causes some, elsewhere in each repetition. */
 static void forget_rates(const struct runs *r, struct segmentation *o)
 {
-    (void)r;
-    for (size_t e = 0; e + 1 < o->n_pieces;) {
-        bool other = o->edge[e].forced || at_halt(o, e) || !o->edge[e].change[TRACE_IPC];
-        for (int c = 0; c < TRACE_CHANNELS && !other; c++)
-            other = c != TRACE_IPC && o->edge[e].change[c];
-        if (other)
-            e++;
-        else
-            segmentation_forget_edge(o, e);
-    }
+    forget_edges(r, o, only_rate, NULL);
+}
+
+static bool no_halt(const struct runs *r, const struct segmentation *o, size_t e, double *x)
+{
+    (void)r, (void)x;
+    return !o->edge[e].forced && !at_halt(o, e);
 }
 
 /* All but halts and the switch: chains timed next to another thread seem to change their frequency, too. */
 static void forget_all_but_halts(const struct runs *r, struct segmentation *o)
 {
-    (void)r;
-    for (size_t e = 0; e + 1 < o->n_pieces;)
-        if (o->edge[e].forced || at_halt(o, e))
-            e++;
-        else
-            segmentation_forget_edge(o, e);
+    forget_edges(r, o, no_halt, NULL);
 }
 
 static size_t count_halts(const struct segmentation *o)
@@ -306,11 +312,9 @@ static void drop_empty_halts(const struct runs *r, struct segmentation *o)
         double sum = 0;
         size_t n = 0;
         for (size_t k = 0; k < o->n_runs; k++) {
-            double d = o->time[p * o->n_runs + k] - o->time[(p - 1) * o->n_runs + k];
-            if (!isnan(d)) {
-                sum += d;
-                n++;
-            }
+            double length = segmentation_length_in(o, p, k);
+            sum += isnan(length) ? 0 : length;
+            n += !isnan(length);
         }
         if (o->piece[p].halt && sum < HALT_LEAST * r->period * (double)n)
             segmentation_forget_halt(o, p);
@@ -351,6 +355,14 @@ static bool common_step(const struct runs *r, const struct segmentation *o, size
     return significant && middle * mean > 0 && fabs(middle) > 0.5 * fabs(mean);
 }
 
+static bool uncommon(const struct runs *r, const struct segmentation *o, size_t e, double *x)
+{
+    bool goes = no_halt(r, o, e, x);
+    for (int c = 0; c < TRACE_CHANNELS && goes; c++)
+        goes = !(o->edge[e].change[c] && common_step(r, o, e, c, x));
+    return goes;
+}
+
 /*
  * Means over repetitions step too where a few repetitions step much, each at its own time: such an edge is none of the
  * repetitions' and goes.
@@ -360,15 +372,7 @@ static int drop_uncommon_edges(const struct runs *r, struct segmentation *o)
     double *x = malloc((o->n_runs + 1) * sizeof *x);
     if (!x)
         return -1;
-    for (size_t e = 0; e + 1 < o->n_pieces;) {
-        bool common = o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt;
-        for (int c = 0; c < TRACE_CHANNELS && !common; c++)
-            common = o->edge[e].change[c] && common_step(r, o, e, c, x);
-        if (common)
-            e++;
-        else
-            segmentation_forget_edge(o, e);
-    }
+    forget_edges(r, o, uncommon, x);
     free(x);
     return 0;
 }
@@ -407,10 +411,10 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
         return -1;
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         double sigma, own_sigma;
-        if (!o->edge[e].forced || o->piece[e].halt || o->piece[e + 1].halt || !o->edge[e].change[TRACE_FREQ] ||
+        if (!o->edge[e].forced || at_halt(o, e) || !o->edge[e].change[TRACE_FREQ] ||
             common_step(r, o, e, TRACE_FREQ, x))
             continue;
-        double step = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_doubt(&r->clock);
+        double step = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_uncertainty(&r->clock);
         double own = fabs(mean_own_step(r, o, e, &own_sigma));
         o->piece[e + 1].wanders = step > COMMON_Z * hypot(sigma, doubt) && own > COMMON_Z * hypot(own_sigma, doubt);
         o->edge[e].change[TRACE_FREQ] = 0;
@@ -420,8 +424,8 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
 }
 
 /*
- * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of whatever runs, or a
- * thread next door. What it tells between two higher frequencies is no frequency for certain.
+ * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of all code, or a sibling
+ * hyper-thread. What it tells between two higher frequencies need not be a frequency.
  */
 static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
 {
@@ -431,7 +435,7 @@ static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
     for (size_t p = 1; p + 1 < o->n_pieces; p++) {
         struct piece *q = &o->piece[p];
         double sigma = ROBUST_MEDIAN_ERROR * o->noise[TRACE_FREQ] / sqrt(fmax(1, (double)q->samples));
-        double bound = CHAIN_SLOWER + clock_doubt(&r->clock) + COMMON_Z * sigma;
+        double bound = CHAIN_SLOWER + clock_uncertainty(&r->clock) + COMMON_Z * sigma;
         q->slow_chain = !q->halt && log(least / q->value[TRACE_FREQ]) > bound;
     }
 }
@@ -446,16 +450,11 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
     for (size_t p = 1; o->n_runs >= ENOUGH_FOR_MEANS && p + 1 < o->n_pieces && !bad; p++) {
         if (!o->piece[p].halt)
             continue;
-        size_t m = 0;
-        for (size_t k = 0; k < o->n_runs; k++) {
-            double d = o->time[p * o->n_runs + k] - o->time[(p - 1) * o->n_runs + k];
-            if (!isnan(d))
-                length[m++] = d;
-        }
+        size_t m = segmentation_lengths(o, p, length);
         double middle = robust_median(length, m), sigma = robust_mad_sigma(length, m, middle, length + m);
         double bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * sigma);
         for (size_t k = 0; k < o->n_runs && !bad; k++) {
-            double at = o->time[(p - 1) * o->n_runs + k], d = o->time[p * o->n_runs + k] - at;
+            double at = segmentation_begin_in(o, p, k), d = segmentation_length_in(o, p, k);
             if (!(d - middle > bound))
                 continue;
             bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %.1f us at %.0f us", d - middle, at);
@@ -493,7 +492,7 @@ static bool shows_more(const struct runs *r, const struct segmentation *means, c
     for (size_t e = 0; e + 1 < means->n_pieces; e++) {
         double t = segmentation_edge_time(means, e);
         /* what no repetition can place is what edges at scattered times look like in the means */
-        bool known = isnan(t) || means->edge[e].forced || means->piece[e].halt || means->piece[e + 1].halt;
+        bool known = isnan(t) || means->edge[e].forced || at_halt(means, e);
         for (size_t f = 0; f + 1 < joined->n_pieces && !known; f++) {
             double lo = INFINITY, hi = -INFINITY;
             for (size_t k = 0; k < joined->n_runs; k++) {
@@ -513,7 +512,7 @@ static bool shows_more(const struct runs *r, const struct segmentation *means, c
 
 /*
  * Where repetitions go their own ways, an edge that few of them show is not the recording's; nor, by chains, which a
- * thread next door slows in bouts, one that less than half of them show.
+ * sibling hyper-thread slows in bouts, one that less than half of them show.
  */
 static int keep_common_edges(const struct runs *r, struct segmentation *o, struct phases *out)
 {

@@ -121,7 +121,7 @@ static bool confirm_near(double a, double b, double slack)
 }
 
 /* By how much the limits of what comes before allow the time `at` to be off, us. */
-static double doubt_of(const struct phases *p, double at)
+static double time_uncertainty(const struct phases *p, double at)
 {
     double squares = 0;
     for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++) {
@@ -155,7 +155,7 @@ static bool confirm_same_place(const struct phases *one, double a, const struct 
 {
     double x[PLACES_MAX], y[PLACES_MAX];
     size_t n = times_by_mode(one, a, x), m = times_by_mode(other, b, y);
-    double doubt = fmin(DOUBT_FACTOR * hypot(doubt_of(one, a), doubt_of(other, b)), DOUBT_MOST_US);
+    double doubt = fmin(DOUBT_FACTOR * hypot(time_uncertainty(one, a), time_uncertainty(other, b)), DOUBT_MOST_US);
     double slack = fmax(doubt, fmax(WITHDRAW_NEAR_US, NEAR_SHARE * duration));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < m; k++)
@@ -233,8 +233,8 @@ static bool claims(const struct phases *p)
     return p->n_transitions > 0;
 }
 
-/* Whether a throttle lasts so differently from repetition to repetition as no processor's does: the bouts of a thread
- * next door are of any length. */
+/* Whether the length of a throttle varies from repetition to repetition as no processor's does: the bouts of a sibling
+ * hyper-thread have any length. */
 static bool lasts_at_random(const struct phase *ph)
 {
     double sd = (ph->duration_us.hi - ph->duration_us.value) / robust_half_width95(1, ph->agreeing_runs);

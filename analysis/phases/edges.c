@@ -16,7 +16,7 @@
 
 enum { WINDOW_HALF = 2, NEAR = 6 };
 #define STRONG_SNR 3.0 /* of one sample: a repetition then shows its own edge */
-#define LLR_CLIP 8.0   /* one wild sample must not decide */
+#define LLR_CLIP 8.0   /* one outlier must not decide */
 #define LLR_LEAST 4.0
 #define REACTION 0.025  /* periods from the end of a halt to the sample: samplers poll some twenty times a period */
 #define IPC_SOLVES 0.12 /* periods: cycles and instructions together place a halt if it is better than this */
@@ -156,7 +156,7 @@ double edges_place(const struct runs *r, size_t run, const struct piece *before,
     double x = integrate(r, best, from, to, at, before->value[best], after->value[best]);
     if ((best == TRACE_FREQ && r->clock.instant) || best == TRACE_VOLTS)
         x += 0.5 * (double)r->dt[at < to ? at : to - 1]; /* read at the end of the sample: the edge lies within it */
-    /* a strong edge outside its window is a wild sample's doing */
+    /* a strong edge outside its window is due to an outlier */
     double margin = r->period + (best_snr >= STRONG_SNR ? 0 : INFINITY);
     double window_begin = r->trace->time_us[from] - (double)r->dt[from], window_end = r->trace->time_us[to - 1];
     if (isnan(x) || x < window_begin - margin || x > window_end + margin)

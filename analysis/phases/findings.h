@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The steps from segmentations to the answer (private to analysis/): consensus, kinds and levels, times, voltage. */
+/* The steps from segmented repetitions to phases, in the order in which phases_find() takes them (private to
+ * analysis/). */
 #ifndef CHARACTERIZE_FINDINGS_H
 #define CHARACTERIZE_FINDINGS_H
 
@@ -19,9 +20,27 @@ int rates_find(const struct runs *r, struct segmentation *o);
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
 int kinds_find(struct segmentation *o, struct phases *out);
+/* A phase with the values of a piece, its times and its IPC ratio not known yet. */
+struct phase kinds_phase(const struct piece *piece, enum phase_kind kind);
 
 /* times.c: starts, durations, modes, frequencies and agreement. 0, or -1: out of memory. */
 int times_find(const struct runs *r, const struct segmentation *o, struct phases *out);
+
+/* The standard deviation of where one repetition alone places edge e of a segmentation, us. */
+double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e);
+
+/*
+ * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
+ * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
+ */
+struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
+                              const bool *mask, double value);
+
+/*
+ * slow_runs.c: marks the repetitions that ran at another frequency than most throughout (o->other_ghz), where they are
+ * clearly two kinds; the times, frequencies included, must then be found again: *marked. 0, or -1: out of memory.
+ */
+int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct phases *out, bool *marked);
 
 /*
  * levels.c: the distinct frequencies of the phases, and which phases are slow. Neighbours that turn out to be at one
@@ -39,12 +58,6 @@ void levels_hold(const struct segmentation *o, struct phases *out);
 int ramps_find(const struct runs *r, struct segmentation *o, struct phases *out);
 
 /*
- * slow_runs.c: marks the repetitions that ran at another frequency than most throughout (o->other_ghz), where they are
- * clearly two kinds; the times, frequencies included, must then be found again: *marked. 0, or -1: out of memory.
- */
-int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct phases *out, bool *marked);
-
-/*
  * slow_runs.c: warns of repetitions that ran at another frequency than most throughout, and lets the limits of
  * frequencies hold theirs, too, where they are more than one in twenty. 0, or -1: out of memory.
  */
@@ -56,24 +69,10 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
 /* short_throttle.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
 int short_throttle_warn(const struct runs *r, const struct segmentation *o, struct phases *out);
 
-/* Time at which repetition k of the segmentation begins and ends piece p, us; NaN = it does not show it. */
-double times_begin_in(const struct segmentation *o, size_t p, size_t k);
-double times_end_in(const struct segmentation *o, size_t p, size_t k);
-
-/*
- * times.c: the time from the beginning of piece `from` to the end of piece `to`, us, with its limits (never below 0)
- * over the repetitions in the mask (NULL: all) that show both. `value`: what it is if that is known, NaN: their mean.
- */
-struct estimate times_between(const struct runs *r, const struct segmentation *o, size_t from, size_t to,
-                              const bool *mask, double value);
-
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int volts_find(const struct trace *t, struct phases *out);
 
 /* A trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
 int volts_gather(const struct trace *t, struct trace *out);
-
-/* The standard deviation of where one repetition alone places edge e of a segmentation, us. */
-double times_edge_sigma(const struct runs *r, const struct segmentation *o, size_t e);
 
 #endif

@@ -16,8 +16,8 @@ enum { PHASES_MOST = 20 };
 static bool is_lone(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
-    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && phases_is_base(ph - 1) &&
-           phases_is_base(ph + 1) && ph[-1].level == ph[1].level;
+    return ph->kind == PHASE_THROTTLE && i > 0 && i + 1 < p->n_phases && phases_is_steady(ph - 1) &&
+           phases_is_steady(ph + 1) && ph[-1].level == ph[1].level;
 }
 
 /* Marks throttles at the rate of one that comes back: of one switch no processor throttles twice alike, without a
@@ -35,7 +35,7 @@ static void find_recurring(const struct phases *p, bool *marked)
         }
 }
 
-/* Chains that a thread next door slows before and after, and not in between, where it slows the code. */
+/* Whether a sibling hyper-thread seems to slow the chains before and after it, and the code in between. */
 static bool is_faster(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What no processor is known to do, and another thread on the core does: throttling twice alike at one switch, throttling
- * at a higher frequency than before and after, more phases than any switch has (private to analysis/).
+ * What no processor is known to do, and another thread on the core does: throttling twice alike at one switch,
+ * throttling at a higher frequency than before and after, more phases than any switch has (private to analysis/).
  */
 #ifndef CHARACTERIZE_IMPLAUSIBLE_H
 #define CHARACTERIZE_IMPLAUSIBLE_H

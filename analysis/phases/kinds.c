@@ -46,18 +46,23 @@ static bool first_of_recording(const struct segmentation *o, size_t p)
     return p == 0 || isnan(segmentation_edge_time(o, p - 1));
 }
 
+struct phase kinds_phase(const struct piece *piece, enum phase_kind kind)
+{
+    struct phase ph = {.kind = kind,
+                       .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN},
+                       .ipc = piece->value[TRACE_IPC],
+                       .ipc_ratio = NAN,
+                       .volts = piece->value[TRACE_VOLTS],
+                       .level = -1};
+    for (int i = 0; i < 4; i++)
+        ph.share[i] = piece->value[TRACE_LVL0 + i];
+    return ph;
+}
+
 static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *out)
 {
     const struct piece *piece = &o->piece[p];
-    memset(out, 0, sizeof *out);
-    out->freq_ghz = (struct estimate){piece->value[TRACE_FREQ], NAN, NAN};
-    out->ipc = piece->value[TRACE_IPC];
-    out->ipc_ratio = NAN;
-    out->volts = piece->value[TRACE_VOLTS];
-    for (int i = 0; i < 4; i++)
-        out->share[i] = piece->value[TRACE_LVL0 + i];
-    out->level = -1;
-    out->kind = PHASE_STEADY;
+    *out = kinds_phase(piece, PHASE_STEADY);
     if (piece->halt) {
         out->kind = PHASE_HALT;
         return;
@@ -94,12 +99,8 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
 /* Another IPC at the same frequency, and no throttling: other code, which is no phase of the processor. */
 static bool only_other_code(const struct segmentation *o, size_t e, const struct phase *a, const struct phase *b)
 {
-    if (o->edge[e].forced || a->kind != PHASE_STEADY || b->kind != PHASE_STEADY)
-        return false;
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_IPC && o->edge[e].change[c])
-            return false;
-    return true;
+    return a->kind == PHASE_STEADY && b->kind == PHASE_STEADY &&
+           segmentation_changes_only(&o->edge[e], TRACE_IPC, TRACE_IPC);
 }
 
 int kinds_find(struct segmentation *o, struct phases *out)

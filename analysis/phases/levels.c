@@ -70,9 +70,9 @@ static int level_of(const struct level *l, size_t n, const struct phase *p, doub
 
 static void levels_join(struct level *l, const struct phase *p, double length)
 {
-    if (phases_is_base(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
+    if (phases_is_steady(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
         *l = (struct level){p->freq_ghz.value, length, levels_half_of(p), true};
-    else if (phases_is_base(p) == l->steady) {
+    else if (phases_is_steady(p) == l->steady) {
         l->ghz += (p->freq_ghz.value - l->ghz) * length / (l->weight + length);
         l->weight += length;
     }
@@ -127,14 +127,6 @@ static void find_slow(struct phases *out)
     }
 }
 
-static bool only_the_clock_changes(const struct segmentation *o, size_t e)
-{
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_FREQ && c != TRACE_IPC && o->edge[e].change[c])
-            return false;
-    return !o->edge[e].forced;
-}
-
 /* Whether limits over repetitions tell two frequencies apart. */
 static bool apart(double a_ghz, double a_half, double b_ghz, double b_half, double limits)
 {
@@ -146,8 +138,8 @@ static bool merge_one(struct segmentation *o, struct phases *out)
 {
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         const struct phase *a = &out->phases[e], *b = a + 1;
-        if (!phases_is_base(a) || !phases_is_base(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
-            !only_the_clock_changes(o, e))
+        if (!phases_is_steady(a) || !phases_is_steady(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
+            !segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_IPC))
             continue;
         if (apart(a->freq_ghz.value, levels_half_of(a), b->freq_ghz.value, levels_half_of(b),
                   limits_for(out->n_phases)))
@@ -183,7 +175,7 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
         if (i >= 0)
             levels_join(&l[i], ph, order[k].length);
         else
-            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, levels_half_of(ph), phases_is_base(ph)};
+            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, levels_half_of(ph), phases_is_steady(ph)};
     }
     if (n)
         qsort(l, n, sizeof *l, levels_descending);
@@ -212,7 +204,7 @@ void levels_hold(const struct segmentation *o, struct phases *out)
         double half = levels_half_of(ph);
         ph->freq_ghz.lo -= o->piece[p].spread_ghz;
         ph->freq_ghz.hi += o->piece[p].spread_ghz;
-        if (!phases_is_base(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
+        if (!phases_is_steady(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
             continue;
         struct estimate *level = &out->levels[ph->level];
         double own = fmin(level->hi - level->value, level->value - level->lo); /* one side may be wider by now */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A hyper-thread next door shares the core's units: while it runs, the kernel retires a fraction of its rate, at the
- * same frequency. It looks like throttling, and it hides throttling.
+ * A sibling hyper-thread shares the core's execution units: while it runs, the kernel retires at a fraction of its
+ * rate, at the same frequency. That looks like throttling, and hides throttling.
  *
- * Before the switch one kernel has settled, and nothing that a processor does by itself changes its instructions per
- * cycle. So two values there, a full and a lower one, are the neighbour's doing, and tell its share of the time and its
- * factor. At each moment after that the repetitions it leaves alone are the fastest ones: as many as its share leaves.
- * A stretch that runs at its factor of those is taken out. Where all repetitions are slow at the same moments there is
- * nothing to compare with, which is said.
+ * * Before the switch one kernel has settled, and nothing that a processor does by itself changes its instructions per
+ * cycle. Two values there, a full and a lower one, are therefore the sibling's doing, and give its share of the time
+ * and its factor. At any later moment the repetitions that it leaves alone are the fastest ones, as many as its share
+ * leaves; a stretch that runs at its factor of their rate is left out. Where all repetitions are slow at the same
+ * moments there is nothing to compare with, and a warning says so.
  *
- * Where chains tell the frequency each reading scatters, and the neighbour slows them, too. Instructions per time are
- * exact there and take the place of instructions per cycle: if the chains are not slower by the same factor when the
- * kernel is, it is not the frequency that moves, and the readings of those samples are no measure of it.
+ * * Where chains of adds tell the frequency, each reading scatters, and the sibling slows the chains, too. Instructions
+ * per time are exact there and replace instructions per cycle: if the chains are not slower by the same factor as the
+ * kernel, it is not the frequency that moves, and the readings of those samples do not measure it.
  */
 #include "analysis/phases/neighbour.h"
 
@@ -28,7 +28,7 @@ enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define WINDOW_SIGMAS 4.0  /* rates nearer than this, or than NEIGHBOUR_WINDOW, are one */
 #define WINDOW_MOST 0.12   /* noisier recordings tell nothing */
 #define ALONE_LEAST 0.006  /* relative: of long samples, below the full rate: those still count as left alone */
-#define WILD 0.01          /* share of samples above the full rate that count as wild */
+#define WILD 0.01          /* share of samples above the full rate that count as outliers */
 #define FULL_LEAST 0.05    /* share of samples at the full rate */
 #define SLOW_LEAST 0.04    /* share of disturbed samples */
 #define ANOTHER 0.25       /* of the logarithm of a factor: so far off it is another one ... */
@@ -185,9 +185,9 @@ static bool is_mixed(const struct trace *t, const float *rate, const size_t *sam
 
 /* What the chains say of samples in which the kernel is slow. */
 struct chains {
-    bool other;   /* they are not slower by the factor by which the kernel is ... */
-    bool slowed;  /* ... but slower: such samples are taken out */
-    double doubt; /* by so much, relative, the frequency may be above what the chains tell that are left */
+    bool other;         /* they are not slower by the factor by which the kernel is ... */
+    bool slowed;        /* ... but slower: such samples are taken out */
+    double uncertainty; /* by so much, relative, the frequency may be above what the chains tell that are left */
 };
 
 /* Slow are samples whose rate is below `below`. Without doubt are repetitions slow throughout. x: scratch of 2 n. */
@@ -207,7 +207,7 @@ static struct chains judge_chains(const struct trace *t, const struct clock_read
     struct chains c = {fabs(chain - kernel) > fmax(ANOTHER * fabs(kernel), ANOTHER_SIGMAS * noise),
                        slower > CLOCK_STEP_LEAST, 0};
     if (c.other || is_mixed(t, rate, sample, n, below))
-        c.doubt = (c.other && c.slowed ? LEFT : share) * slower;
+        c.uncertainty = (c.other && c.slowed ? LEFT : share) * slower;
     return c;
 }
 
@@ -230,7 +230,7 @@ static int look_before(const struct runs *r, const struct grid *g, double window
         out->factor = robust_median(x + n - slow, slow) / full;
         if (judge)
             c = judge_chains(r->trace, &r->clock, g->rate, sample, n, below, x);
-        out->doubt = c.doubt;
+        out->uncertainty = c.uncertainty;
         out->slowed = c.other && c.slowed;
         out->share = c.other ? (double)slow / (double)n : 0;
         out->common = c.other && common_share(r, g, below, &out->begins) > COMMON_SHARE;
@@ -430,7 +430,7 @@ int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out
         const struct neighbour by_chains = *out;
         *out = (struct neighbour){0};
         bad = find_by(r, switch_us, r->trace->channel[TRACE_IPC], r->noise[TRACE_IPC], false, out);
-        out->doubt = by_chains.doubt;
+        out->uncertainty = by_chains.uncertainty;
         out->factor = out->share > 0 ? out->factor : by_chains.factor;
     }
     if (bad)
@@ -459,7 +459,7 @@ int neighbour_mark(const struct trace *t, bool *marked, double *doubt)
     double window = bad ? INFINITY : fmax(NEIGHBOUR_WINDOW, WINDOW_SIGMAS * steps_noise(t, x));
     if (!bad && window <= WINDOW_MOST && two_rates(rate, sample, n, window, x, &full, &below, &slow))
         c = judge_chains(t, &clock, rate, sample, n, below, x);
-    *doubt = c.doubt;
+    *doubt = c.uncertainty;
     if (c.other && c.slowed) {
         /* a bout that begins where a long sample ends slows the chain, and the kernel by little */
         double least = full * (1 - fmax(ALONE_LEAST, WINDOW_SIGMAS * steps_noise(t, x)));
@@ -472,10 +472,10 @@ int neighbour_mark(const struct trace *t, bool *marked, double *doubt)
     return bad;
 }
 
-int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phases *out)
+int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out)
 {
     if (!(n->share > 0))
-        return n->doubt > DOUBT_TOLD
+        return n->uncertainty > DOUBT_TOLD
                    ? phases_warn(out,
                                  "before the switch, the kernel sometimes runs at %.2f of its rate while the frequency "
                                  "chains slow by the same factor: either the frequency drifts or another thread on the "
@@ -500,7 +500,7 @@ int neighbour_tell(const struct neighbour *n, const struct runs *r, struct phase
         n->runs, r->n, 100 * n->share, n->factor);
 }
 
-void neighbour_doubt(const struct neighbour *n, struct phases *out)
+void neighbour_withdraw(const struct neighbour *n, struct phases *out)
 {
     for (size_t p = 0; n->common && n->begins && p < out->n_phases; p++) {
         struct phase *ph = &out->phases[p];

@@ -13,7 +13,7 @@ const char *phases_kind_name(enum phase_kind k)
     return kind_names[k];
 }
 
-bool phases_is_base(const struct phase *p)
+bool phases_is_steady(const struct phase *p)
 {
     return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
 }

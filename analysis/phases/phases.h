@@ -23,9 +23,8 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
-/* How much of it, where a phase is slow, the switch itself explains, whatever it asks for (analysis/phases/switch_cost.h):
- * nothing, or it is not known; a part, there is throttling besides; most, there may be something besides; all, and
- * nothing is left undecided. */
+/* How much of a slow phase the cost of the switch itself explains (switch_cost.h): nothing, or it is not known; a part,
+ * the rest is throttling; most, the rest may be; all. */
 enum switch_explains { EXPLAINS_NOTHING, EXPLAINS_PART, EXPLAINS_MOST, EXPLAINS_ALL };
 
 struct phase {
@@ -110,6 +109,6 @@ int phases_add_discarded(const struct trace *t, struct phases *p);
 int phases_add_transition(struct phases *p, struct transition t);
 
 /* A steady phase, slow or not: what transitions lead from and to. */
-bool phases_is_base(const struct phase *p);
+bool phases_is_steady(const struct phase *p);
 
 #endif

@@ -3,7 +3,7 @@
  * From a trace to its phases.
  *
  * Method. (1) Repetitions are split; samples that hold lost time are found by cycle accounting (runs.c). (2) Each
- * repetition, and the medians over all of them on a common time line, are cut where a channel steps (segment.c:
+ * repetition, and the medians over all of them on a common time line, are cut where a channel steps (change_points.c:
  * moving sums at many scales, backward elimination, at six standard errors and a least size); what the repetitions
  * have in common is the segmentation (segmentation.c, consensus.c), and interrupted repetitions are left out by name;
  * those that ran at another frequency throughout tell no frequency of the others (slow_runs.c). (3) Every
@@ -55,7 +55,7 @@ enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a t
 static void phases_find_limits(const struct runs *r, struct phases *out)
 {
     double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? ROBUST_MEDIAN_ERROR : 1;
-    const struct segment_rule *freq = segmentation_rule(TRACE_FREQ), *ipc = segmentation_rule(TRACE_IPC);
+    const struct change_rule *freq = segmentation_rule(TRACE_FREQ), *ipc = segmentation_rule(TRACE_IPC);
     double z = (freq->min_z + POWER_95) * median / sqrt(runs);
     if (r->has[TRACE_FREQ]) {
         out->detectable_freq = fmax(freq->min_effect, z * r->noise[TRACE_FREQ] * sqrt(2.0 / LASTING));
@@ -111,9 +111,9 @@ static void phases_describe(const struct trace *t, struct phases *out)
 static int leave_out_neighbour(const struct trace *t, struct runs *r, struct trace *masked, struct neighbour *n,
                                struct phases *out)
 {
-    if (neighbour_find(r, switch_of(out), n) || neighbour_tell(n, r, out))
+    if (neighbour_find(r, switch_of(out), n) || neighbour_warn(n, r, out))
         return -1;
-    r->chain_doubt = n->doubt;
+    r->chain_uncertainty = n->uncertainty;
     if (!n->ipc)
         return 0;
     *masked = *t;
@@ -123,7 +123,7 @@ static int leave_out_neighbour(const struct trace *t, struct runs *r, struct tra
     runs_free(r);
     int bad = runs_prepare(masked, r);
     r->disturbed = out->disturbed = true;
-    r->chain_doubt = n->doubt;
+    r->chain_uncertainty = n->uncertainty;
     return bad;
 }
 
@@ -155,7 +155,7 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
     if (!bad) {
         out->runs_used = r.n - out->n_discarded;
         bad = rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
-        neighbour_doubt(&neighbour, out);
+        neighbour_withdraw(&neighbour, out);
     }
     bool again = true;
     if (!bad)

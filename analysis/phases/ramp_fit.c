@@ -124,6 +124,11 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
     return GSL_SUCCESS;
 }
 
+double ramp_criterion(double n, double rss, double parameters)
+{
+    return n * log(fmax(rss, 1e-18 * n)) + parameters * log(n);
+}
+
 double ramp_widening(double squares, double lagged)
 {
     double rho = squares > 0 ? fmin(fmax(lagged / squares, 0), CORRELATION_MOST) : 0;

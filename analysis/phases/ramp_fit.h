@@ -24,13 +24,16 @@ struct ramp_fit {
 int ramp_fit(const double *t, const double *y, size_t n, double width, double begin, bool free_begin,
              struct ramp_fit *out);
 double ramp_value(const struct ramp_fit *f, double t);
-/* What decays from 1 with tau, and before x = 0 is 1; its integral from 0 to x (tau 0: it decays at once), and the slope
- * of that by log(tau). */
+/* What decays from 1 with tau, and before x = 0 is 1; its integral from 0 to x (tau 0: it decays at once), and the
+ * slope of that by log(tau). */
 double ramp_decay(double x, double tau);
 double ramp_decay_integral(double x, double tau);
 double ramp_decay_integral_slope(double x, double tau);
 /* By how much residuals that resemble their neighbours widen the limits: as many independent ones as an autoregressive
  * process of the first order has (Box and Jenkins). Sums of their squares, and of products with the one before. */
 double ramp_widening(double squares, double lagged);
+
+/* Schwarz's criterion (1978) of a description of n values that leaves a sum of squares; the lowest is best. */
+double ramp_criterion(double n, double rss, double parameters);
 
 #endif

@@ -182,7 +182,8 @@ static double ramp_own_spread_of(const struct ramp_readings *s, const struct equ
 
 /* How far beginnings may be off, mean square: where they follow the noise the ramp looks steeper than it is, as a curve
  * of this variance (its own is tau^2) is less blurred without it. */
-static double doubt_of_begins(const struct ramp_readings *s, const struct equations *e, double weight, double variance)
+static double begins_uncertainty(const struct ramp_readings *s, const struct equations *e, double weight,
+                                 double variance)
 {
     double sum = 0;
     for (size_t k = 0; k < s->n_runs; k++)
@@ -256,7 +257,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
     out->fit.to = estimate_around(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
     out->fit.from = estimate_around(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
     out->fit.begin = estimate_around(now->p[BEGIN], fixed ? 0 : unit * sqrt(fmax(0, c[BEGIN][BEGIN])));
-    double blurred = fixed ? 0 : doubt_of_begins(s, e, weight, variance);
+    double blurred = fixed ? 0 : begins_uncertainty(s, e, weight, variance);
     out->fit.tau = (struct estimate){tau, tau * exp(-half_tau), sqrt(pow(tau * exp(half_tau), 2) + blurred)};
     out->fit.rss = e->rss;
     out->spread = fixed ? 0 : spread;

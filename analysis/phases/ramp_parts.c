@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DISTORTED 2.718 /* after one time constant 1/e of the step is left: an error counts e times as much there */
+
 /* A piece with the values of all of them; the frequency is `ghz`. */
 struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, double ghz)
 {
@@ -26,21 +28,30 @@ struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, doubl
 
 struct phase ramp_phase(const struct piece *piece, enum phase_kind kind)
 {
-    struct phase ph = {.kind = kind,
-                       .freq_ghz = {piece->value[TRACE_FREQ], NAN, NAN},
-                       .ipc = piece->value[TRACE_IPC],
-                       .volts = piece->value[TRACE_VOLTS],
-                       .level = -1};
+    struct phase ph = kinds_phase(piece, kind);
     ph.ipc_ratio = isnan(ph.ipc) ? NAN : 1;
-    for (int i = 0; i < 4; i++)
-        ph.share[i] = piece->value[TRACE_LVL0 + i];
     return ph;
 }
 
-struct estimate ramp_widened(const struct estimate *e, double half)
+/* An estimate whose limits know of another error of half width `half`. */
+static struct estimate ramp_widened(const struct estimate *e, double half)
 {
-    double all = hypot(half, e->hi - e->value);
-    return estimate_around(e->value, all);
+    return estimate_around(e->value, hypot(half, e->hi - e->value));
+}
+
+double ramp_over_after(const struct ramp_fit *f)
+{
+    return f->tau.value * log(fmax(fabs(f->from.value - f->to.value) / (RAMP_ARRIVED * f->to.value), 1));
+}
+
+void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, struct phase *ramp)
+{
+    double doubt = ESTIMATE_Z95 * clock_uncertainty(&r->clock); /* relative, another one at each frequency on the way */
+    double step = fabs(f->from.value - f->to.value);
+    double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
+    ramp->from_ghz = ramp_widened(&f->from, hypot(half, doubt * f->from.value));
+    ramp->to_ghz = ramp_widened(&f->to, hypot(half, doubt * f->to.value));
+    ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
 }
 
 int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
@@ -88,12 +99,4 @@ int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, 
     out->phases = phase;
     o->n_pieces = out->n_phases = pieces;
     return 0;
-}
-
-bool ramp_only_frequency(const struct segmentation *o, size_t e)
-{
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (c != TRACE_FREQ && o->edge[e].change[c])
-            return false;
-    return !o->edge[e].forced;
 }

@@ -4,9 +4,15 @@
 #define CHARACTERIZE_RAMP_PARTS_H
 
 #include "analysis/phases/findings.h"
+#include "analysis/phases/ramp_fit.h"
 
 #define RAMP_ARRIVED 0.001 /* of the frequency: a ramp that is as near to its end is over */
 enum { RAMP_PARTS = 3 };   /* steady, ramp, steady */
+
+enum { RAMP_RUNS_FOR_TEST = 4 };   /* repetitions: fewer do not tell a small change from their own drifting ... */
+#define RAMP_LEAST_CHANGE_FEW 0.01 /* relative: ... which takes the place of CLOCK_STEP_LEAST there */
+#define RAMP_TAU_KNOWN 3.0         /* a time constant whose limits reach farther is not known */
+#define RAMP_CLEARLY 20.0          /* by which Schwarz's criterion must be better */
 
 /* What takes the place of pieces. */
 struct ramp_part {
@@ -18,16 +24,16 @@ struct ramp_part {
 /* A piece with the values of pieces p to q; the frequency is `ghz`. */
 struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, double ghz);
 struct phase ramp_phase(const struct piece *piece, enum phase_kind kind);
-/* An estimate whose limits know of another error of half width `half`. */
-struct estimate ramp_widened(const struct estimate *e, double half);
+/* How long after its beginning a ramp has arrived, in the units of its fit. */
+double ramp_over_after(const struct ramp_fit *f);
+/* Frequencies and time constant of a ramp, with the limits of its fit, of the clock, and of another error of the
+ * frequencies of half width `half`, GHz. */
+void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, struct phase *ramp);
 
 /* Puts n parts in the place of pieces p to q. own: where they begin in each repetition, [part * o->n_runs + k] from the
  * second part on; NULL: in all alike. 0, or -1: out of memory. */
 int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
                 const double *own);
-
-/* Whether nothing but the frequency changes at edge e. */
-bool ramp_only_frequency(const struct segmentation *o, size_t e);
 
 /*
  * short_ramps.c: the first ramp of a time constant of a few samples within pieces p to q, between which nothing but the

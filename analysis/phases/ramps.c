@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/ramp_fit.h"
 #include "analysis/phases/ramp_parts.h"
 #include "analysis/stats/robust.h"
 
@@ -21,18 +20,12 @@ enum {
     BINS_LEAST = 30,
     COARSE = 40, /* parts of it that are looked at first, at most */
     POINTS_OF_PART = 6,
-    OWN_CUTS = 4, /* sharp steps that a repetition may have instead, at most */
-    RUNS_FOR_TEST = 4,
+    OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
     AROUND = 200,     /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
     REST_PERIODS = 20 /* a shorter rest of a stretch belongs to its ramp */
 };
-#define LEAST_CHANGE_FEW                                                                                               \
-    0.01 /* relative, in place of CLOCK_STEP_LEAST where too few repetitions tell it from their own drifting */
 #define TAU_PERIODS 8.0 /* a shorter time constant is not told from a step */
-#define TAU_KNOWN 3.0   /* a time constant whose limits reach farther is not known */
-#define CLEARLY 20.0    /* by which Schwarz's criterion must be better */
 #define RAMP_Z 5.0
-#define DISTORTED 2.718  /* after one time constant 1/e of the step is left: an error counts e times as much there */
 #define MOVES_SIGMAS 6.0 /* the range of so many means is 4.5 of their standard deviations by chance */
 
 /* The samples of a stretch, each repetition at the mean of all. */
@@ -202,8 +195,7 @@ static bool ramps_moves(const struct runs *r, const struct stretch *s)
 
 static double ramps_criterion(const struct stretch *s, double rss, double parameters)
 {
-    double n = (double)s->n_values;
-    return n * log(fmax(rss, 1e-18 * n)) + parameters * log(n);
+    return ramp_criterion((double)s->n_values, rss, parameters);
 }
 
 /* Sum of squares of repetition k about the ramp. */
@@ -315,7 +307,7 @@ static int ramps_describes_better(const struct stretch *s, const struct ramp_fit
     double as_ramp = ramps_criterion(s, ramp, runs + 2 + free_begin);
     double as_own = ramps_criterion(s, own, runs * (1 + 2 * (double)cuts));
     double as_pieces = ramps_criterion(s, rss_of_pieces(s, out, p, q), runs - 1 + 2 * pieces - 1);
-    *better = as_ramp + CLEARLY < fmin(as_own, as_pieces);
+    *better = as_ramp + RAMP_CLEARLY < fmin(as_own, as_pieces);
     return 0;
 }
 
@@ -344,7 +336,7 @@ static size_t shown_by(const struct stretch *s, const struct ramp_fit *f)
         n++;
     }
     double mean = sum / fmax(1, (double)n), sigma = sqrt(fmax(0, squares / fmax(1, (double)n) - mean * mean));
-    if (showing * 2 <= n || (n >= RUNS_FOR_TEST && mean * sqrt((double)n) < RAMP_Z * sigma))
+    if (showing * 2 <= n || (n >= RAMP_RUNS_FOR_TEST && mean * sqrt((double)n) < RAMP_Z * sigma))
         return 0;
     return showing;
 }
@@ -353,7 +345,7 @@ static size_t shown_by(const struct stretch *s, const struct ramp_fit *f)
 static int fit_stretch(const struct runs *r, const struct stretch *s, const struct phases *out, size_t p, size_t q,
                        struct ramp_fit *best, size_t *runs)
 {
-    double best_criterion = INFINITY, least = s->n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : CLOCK_STEP_LEAST;
+    double best_criterion = INFINITY, least = s->n_runs < RAMP_RUNS_FOR_TEST ? RAMP_LEAST_CHANGE_FEW : CLOCK_STEP_LEAST;
     bool free_begin = false;
     *runs = 0;
     for (int is_free = 0; is_free < 2; is_free++) {
@@ -361,7 +353,7 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
         int status = ramp_fit(s->t, s->mean, s->n_points, 0, s->begin, is_free, &f);
         if (status < 0)
             return -1;
-        double n = (double)s->n_points, value = status ? INFINITY : n * log(fmax(f.rss, 1e-18 * n)) + is_free * log(n);
+        double value = status ? INFINITY : ramp_criterion((double)s->n_points, f.rss, is_free);
         if (value < best_criterion) {
             best_criterion = value;
             *best = f;
@@ -371,7 +363,8 @@ static int fit_stretch(const struct runs *r, const struct stretch *s, const stru
     if (!isfinite(best_criterion))
         return 0;
     double seen = fabs(ramp_value(best, s->end) - ramp_value(best, s->begin)) / s->mean[0];
-    bool bent = best->tau.hi < TAU_KNOWN * best->tau.value; /* a straight line has no time constant: it is a drift */
+    bool bent = best->tau.hi <
+                RAMP_TAU_KNOWN * best->tau.value; /* a straight line has no time constant: it is a drift */
     bool better = bent && seen >= least && best->tau.value >= TAU_PERIODS * fmax(r->period, s->width) &&
                   best->to.value > 0 && best->begin.value < s->end;
     if (better && ramps_describes_better(s, best, free_begin, out, p, q, &better))
@@ -386,8 +379,7 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
                          const struct stretch *s, const struct ramp_fit *f, size_t runs,
                          struct ramp_part part[RAMP_PARTS])
 {
-    double step = fabs(f->from.value - f->to.value), rest = REST_PERIODS * r->period;
-    double over = f->begin.value + f->tau.value * log(fmax(step / (RAMP_ARRIVED * f->to.value), 1));
+    double rest = REST_PERIODS * r->period, over = f->begin.value + ramp_over_after(f);
     bool before = f->begin.value > s->begin + rest && f->begin.value > s->begin + f->begin.hi - f->begin.value;
     size_t n = 0;
     if (before)
@@ -399,12 +391,7 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
         part[n++] = (struct ramp_part){.begin = over, .piece = ramp_joined(o, p, q, f->to.value)};
     for (size_t i = 0; i < n; i++)
         part[i].phase = ramp_phase(&part[i].piece, part[i].piece.ramp_runs ? PHASE_RAMP : PHASE_STEADY);
-    struct phase *ramp = &part[before].phase;
-    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock); /* relative, another one at each frequency on the way */
-    double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
-    ramp->from_ghz = ramp_widened(&f->from, hypot(s->mean_half, doubt * f->from.value));
-    ramp->to_ghz = ramp_widened(&f->to, hypot(s->mean_half, doubt * f->to.value));
-    ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
+    ramp_describe(r, f, s->mean_half, &part[before].phase);
     return n;
 }
 
@@ -412,14 +399,14 @@ static size_t make_parts(const struct runs *r, const struct segmentation *o, siz
 
 static bool eligible(const struct segmentation *o, const struct phases *out, size_t p)
 {
-    return phases_is_base(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
+    return phases_is_steady(&out->phases[p]) || (out->phases[p].kind == PHASE_UNKNOWN && o->piece[p].wanders);
 }
 
 /* The last of the phases from p on that are of its kind, with nothing but the frequency changing between them. */
 static size_t stretch_end(const struct segmentation *o, const struct phases *out, size_t p)
 {
     bool throttled = out->phases[p].kind == PHASE_THROTTLE;
-    while (p + 1 < out->n_phases && ramp_only_frequency(o, p) &&
+    while (p + 1 < out->n_phases && segmentation_changes_only(&o->edge[p], TRACE_FREQ, TRACE_FREQ) &&
            (throttled ? out->phases[p + 1].kind == PHASE_THROTTLE : eligible(o, out, p + 1)))
         p++;
     return p;
@@ -474,7 +461,7 @@ static void take_off_rests(struct phases *out)
         const struct phase *ramp = &out->phases[p];
         struct estimate *ghz = &out->phases[p + 1].freq_ghz;
         double tau = ramp->tau_us.value, us = out->phases[p + 1].duration_us.value;
-        if (ramp->kind != PHASE_RAMP || !phases_is_base(&out->phases[p + 1]) || !(us > 0))
+        if (ramp->kind != PHASE_RAMP || !phases_is_steady(&out->phases[p + 1]) || !(us > 0))
             continue;
         double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
         double rest = left * tau / us * (1 - exp(-us / tau));
@@ -490,7 +477,7 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
         if (ph->kind != PHASE_RAMP)
             continue;
         double us = ph->duration_us.value, tau = ph->tau_us.value;
-        bool whole = p + 1 < out->n_phases && phases_is_base(&out->phases[p + 1]);
+        bool whole = p + 1 < out->n_phases && phases_is_steady(&out->phases[p + 1]);
         ph->agreeing_runs = o->piece[p].ramp_runs;
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};

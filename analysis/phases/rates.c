@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Instructions per cycle of the pieces, where a clock in steps leaves each repetition's own so noisy that it is not
- * told in which a thread next door ran.
+ * told in which a sibling hyper-thread ran.
  *
  * Such a thread slows whatever it meets, so the fastest of blocks of samples are those left alone, as in neighbour.c.
  * How fast a block is, instructions over time, such a clock tells well; cycles it does not, nor does the thread leave
@@ -33,7 +33,7 @@ struct blocks {
 static double rates_typical_length(const struct segmentation *o, size_t p, double *x)
 {
     for (size_t k = 0; k < o->n_runs; k++)
-        x[k] = times_end_in(o, p, k) - times_begin_in(o, p, k);
+        x[k] = segmentation_length_in(o, p, k);
     return robust_median(x, o->n_runs);
 }
 
@@ -43,10 +43,11 @@ static void add_blocks(const struct runs *r, const struct segmentation *o, size_
 {
     const struct run_span *s = &r->run[o->run[k]];
     const float *ipc = r->trace->channel[TRACE_IPC], *freq = r->trace->channel[TRACE_FREQ];
-    double lo = times_begin_in(o, p, k) + r->period, hi = fmin(times_end_in(o, p, k), lo - r->period + length);
+    double lo = segmentation_begin_in(o, p, k) + r->period,
+           hi = fmin(segmentation_end_in(o, p, k), lo - r->period + length);
     double block[BLOCK], scratch[BLOCK], work = 0;
     size_t m = 0, done = 0;
-    if (isnan(lo) || isnan(times_end_in(o, p, k)))
+    if (isnan(lo) || isnan(segmentation_end_in(o, p, k)))
         return;
     for (size_t i = s->first; i <= s->first + s->n && done < most; i++) {
         bool end = i == s->first + s->n || r->trace->time_us[i] > hi;

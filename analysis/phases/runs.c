@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
@@ -98,8 +98,8 @@ static double rate_of(const struct runs *r, size_t i)
 
 /* Medians of up to `want` ordinary samples before (step -1) or after (+1) sample i of run s: of their clock, payload
  * rate and length. */
-static size_t runs_look(const struct runs *r, const struct run_span *s, size_t i, int step, size_t want, double *clock,
-                        double *rate, double *length)
+static size_t medians_beside(const struct runs *r, const struct run_span *s, size_t i, int step, size_t want,
+                             double *clock, double *rate, double *length)
 {
     double c[NEIGHBOURS], q[NEIGHBOURS], d[NEIGHBOURS];
     size_t m = 0;
@@ -147,8 +147,8 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
 {
     const struct run_span *s = &r->run[run];
     double cb, ca, qb, qa, lb, la, dt = (double)r->dt[i], clock = runs_clock_of(r, i), rate = rate_of(r, i);
-    runs_look(r, s, i, -1, REFERENCE, &cb, &qb, &lb);
-    runs_look(r, s, i, 1, REFERENCE, &ca, &qa, &la);
+    medians_beside(r, s, i, -1, REFERENCE, &cb, &qb, &lb);
+    medians_beside(r, s, i, 1, REFERENCE, &ca, &qa, &la);
     double local = fmax(r->period, fmax(isnan(lb) ? 0 : lb, isnan(la) ? 0 : la));
     bool is_long = dt > LONG_SAMPLE * r->period && dt > 1.3 * fmin(isnan(lb) ? dt : lb, isnan(la) ? dt : la);
     double least = NAN, most = NAN, rate_least = NAN, rate_most = NAN;
@@ -156,7 +156,7 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     /* the low mean that belongs to this long sample may have been written one sample early; chains tell no means */
     if (is_long && !r->clock.instant && i > s->first + 1 && !isnan(clock) && !isnan(cb)) {
         double before = runs_clock_of(r, i - 1), two, unused_rate, unused_length;
-        runs_look(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
+        medians_beside(r, s, i - 1, -1, REFERENCE, &two, &unused_rate, &unused_length);
         double ref = isnan(two) ? cb : two;
         double least_ref = fmin(ref, isnan(ca) ? ref : ca);
         if (before < 0.8 * ref && clock > 0.9 * least_ref && r->dt[i - 1] < LONG_SAMPLE * r->period) {
@@ -193,8 +193,8 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
         return false;
     }
     g->running = !r->clock.instant && !(least > 0.1 * dt) && !isnan(least);
-    size_t nb = runs_look(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb),
-           na = runs_look(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
+    size_t nb = medians_beside(r, s, i, -1, NEIGHBOURS, &cb, &qb, &lb),
+           na = medians_beside(r, s, i, 1, NEIGHBOURS, &ca, &qa, &la);
     size_t fewer = nb < na ? nb : na;
     g->freq_before = cb;
     g->freq_after = ca;
@@ -203,7 +203,7 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
     return true;
 }
 
-/* A sample that lost time is longer by it; one that only looks slow is wild. */
+/* A sample that lost time is longer by it; one that only looks slow is an outlier. */
 static bool one_loss(const struct runs *r, const struct gap *earlier, const struct gap *later)
 {
     const struct gap *soft = earlier->soft ? earlier : later;
@@ -267,7 +267,7 @@ static int find_gaps(struct runs *r)
                     continue;
                 }
                 if (g.soft && !before->soft)
-                    continue; /* a wild sample next to lost time: nothing of its own */
+                    continue; /* an outlier next to lost time: no gap of its own */
                 /* the same before it; or a low mean written one sample early, which is part of this gap */
                 if (before->soft && !g.soft)
                     r->n_gaps--;
@@ -401,7 +401,7 @@ int runs_prepare(const struct trace *t, struct runs *r)
         for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
             r->has[c] = !isnan(t->channel[c][i]);
         if (r->has[c])
-            r->noise[c] = fmax(segment_neighbour_noise(t->channel[c], t->n, relative),
+            r->noise[c] = fmax(change_points_noise(t->channel[c], t->n, relative),
                                relative ? clock_noise(&r->clock) : 0);
     }
     r->period = runs_typical_length(r);

@@ -13,7 +13,7 @@
  * 0.25 % (recordings of a W-2104), IPC ratios above 0.94 are no throttling of anything, and the voltage's unit is
  * 2^-13 V = 0.12 mV while steps of interest begin at 6 mV.
  */
-static const struct segment_rule rules[TRACE_CHANNELS] = {
+static const struct change_rule rules[TRACE_CHANNELS] = {
     [TRACE_FREQ] = {true, CLOCK_STEP_LEAST, 6, 3, false, 0},
     [TRACE_IPC] = {true, 0.06, 6, 3, false, 0},
     [TRACE_VOLTS] = {false, 0.0015, 6, 3, false, 0},
@@ -23,7 +23,7 @@ static const struct segment_rule rules[TRACE_CHANNELS] = {
     [TRACE_THROTTLE] = {false, 0.1, 6, 3, false, 0},
 };
 
-const struct segment_rule *segmentation_rule(int c)
+const struct change_rule *segmentation_rule(int c)
 {
     return &rules[c];
 }
@@ -50,6 +50,14 @@ bool segmentation_differs(const struct edge_kind *k)
         if (k->change[c])
             return true;
     return k->forced;
+}
+
+bool segmentation_changes_only(const struct edge_kind *k, int c, int d)
+{
+    for (int other = 0; other < TRACE_CHANNELS; other++)
+        if (other != c && other != d && k->change[other])
+            return false;
+    return !k->forced;
 }
 
 void segmentation_free(struct segmentation *o)
@@ -96,6 +104,32 @@ double segmentation_edge_time(const struct segmentation *o, size_t e)
             n++;
         }
     return n ? sum / (double)n : NAN;
+}
+
+double segmentation_begin_in(const struct segmentation *o, size_t p, size_t k)
+{
+    return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
+}
+
+double segmentation_end_in(const struct segmentation *o, size_t p, size_t k)
+{
+    return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
+}
+
+double segmentation_length_in(const struct segmentation *o, size_t p, size_t k)
+{
+    return segmentation_end_in(o, p, k) - segmentation_begin_in(o, p, k);
+}
+
+size_t segmentation_lengths(const struct segmentation *o, size_t p, double *x)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double length = segmentation_length_in(o, p, k);
+        if (!isnan(length))
+            x[m++] = length;
+    }
+    return m;
 }
 
 size_t segmentation_seen_by(const struct segmentation *o, size_t e)

@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 #include "analysis/phases/runs.h"
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 
 struct piece {
     bool halt;
     bool wanders;                 /* its frequency changes, in each repetition at another time */
     bool slow_chain;              /* the chain that tells the frequency may have been throttled, too */
-    double value[TRACE_CHANNELS]; /* means of what is not wild, in the channel's unit; NaN = not seen */
+    double value[TRACE_CHANNELS]; /* means without outliers, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
     size_t ramp_runs;             /* of a ramp: the repetitions that show it; 0: it is none */
     double spread_ghz;            /* its frequency moves within so much: by steps too small to be told */
@@ -43,13 +43,15 @@ struct segmentation {
 };
 
 /* What counts as a step of channel c. */
-const struct segment_rule *segmentation_rule(int c);
+const struct change_rule *segmentation_rule(int c);
 /* From one value of channel c to another: a logarithm where its rule is one, else a difference. */
 double segmentation_difference(int c, double from, double to);
 /* Which way channel c steps from one piece to the next: -1, 0 (too little, or not measured), 1. */
 signed char segmentation_change(int c, const struct piece *a, const struct piece *b);
 /* Whether anything changes at such an edge, or another kernel begins. */
 bool segmentation_differs(const struct edge_kind *k);
+/* Whether nothing but channels c and d changes there, if these do. */
+bool segmentation_changes_only(const struct edge_kind *k, int c, int d);
 
 void segmentation_free(struct segmentation *o);
 /* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
@@ -71,6 +73,13 @@ double segmentation_step(const struct segmentation *o, size_t e, int c, double *
 
 /* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
 double segmentation_edge_time(const struct segmentation *o, size_t e);
+
+/* When repetition k begins and ends piece p, us, and how long it is; NaN = it does not show that. */
+double segmentation_begin_in(const struct segmentation *o, size_t p, size_t k);
+double segmentation_end_in(const struct segmentation *o, size_t p, size_t k);
+double segmentation_length_in(const struct segmentation *o, size_t p, size_t k);
+/* The lengths of piece p in the repetitions that show both of its ends, into x[o->n_runs]. Returns how many. */
+size_t segmentation_lengths(const struct segmentation *o, size_t p, double *x);
 
 /* How many repetitions show edge e. */
 size_t segmentation_seen_by(const struct segmentation *o, size_t e);

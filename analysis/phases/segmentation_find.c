@@ -44,10 +44,10 @@ static int add_cuts(const struct runs *r, const struct series *s, int c, size_t 
 {
     struct cut *cuts;
     double sigma = 0;
-    struct segment_rule rule = *segmentation_rule(c);
+    struct change_rule rule = *segmentation_rule(c);
     if (rule.logarithm)
         rule.least_noise = clock_noise(&r->clock) / sqrt((double)s->repetitions);
-    size_t n = segment_channel(s->value[c], s->skip, first, last, &rule, &cuts, &sigma);
+    size_t n = change_points_find(s->value[c], s->skip, first, last, &rule, &cuts, &sigma);
     if (n == SIZE_MAX)
         return -1;
     int bad = 0;

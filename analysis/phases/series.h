@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is cut into pieces: one repetition, or the means of many on a common time line (private to analysis/). */
+/* What is segmented: one repetition, or the means of many on a common time axis (private to analysis/). */
 #ifndef CHARACTERIZE_SERIES_H
 #define CHARACTERIZE_SERIES_H
 
@@ -12,7 +12,6 @@
 /* Periods: a sample that reaches so little over the switch of kernels does not straddle it. */
 #define SERIES_ALIGNED 0.05
 
-/* One repetition, or the means of many on a common time line. */
 struct series {
     size_t n;
     float *value[TRACE_CHANNELS];
@@ -27,7 +26,7 @@ struct series {
 void series_of_one(const struct runs *r, size_t run, struct series *s);
 
 /*
- * Means over repetitions, of what is not wild, in bins of one period; a bin edge lies at time 0. Samples that hold some
+ * Means over repetitions, without outliers, in bins of one period; a bin edge lies at time 0. Samples that hold some
  * of both kernels of the switch (us, NaN = none) give no IPC. Returns 0; -1: out of memory; SERIES_NO_COMMON_TIME: the
  * repetitions pause for so long that a common time line would be mostly empty.
  */

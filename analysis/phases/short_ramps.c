@@ -15,12 +15,9 @@
 #include "analysis/phases/ramp_parts.h"
 #include "analysis/stats/robust.h"
 
-enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
-#define LEAST_CHANGE_FEW                                                                                               \
-    0.01 /* relative, in place of CLOCK_STEP_LEAST where too few repetitions tell it from their own drifting */
+enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
 #define SHORTEST 0.5       /* periods: a shorter time constant is not told from a step */
 #define LONGEST 60.0       /* ... and longer ones are ramps.c's */
-#define TAU_KNOWN 3.0      /* a time constant whose limits reach farther is not known */
 #define END_KNOWN 0.1      /* of the step: to which the frequency at the end must be known */
 #define INTERMEDIATE 100.0 /* periods: a longer piece on the way is a level */
 #define BEFORE 20.0        /* periods that are looked at before the first step ... */
@@ -31,11 +28,9 @@ enum { READINGS_LEAST = 8, RUNS_FOR_TEST = 4, SHIFTS = 6, ROUNDS = 2, TAUS = 8 }
 #define SPREAD 3.0         /* periods: that beginnings are sought with at first */
 #define AT_SWITCH 5.0      /* periods: what begins so soon behind the switch may begin with it */
 #define REST 3.0           /* periods: a shorter rest belongs to the ramp */
-#define CLEARLY 20.0       /* by which Schwarz's criterion must be better */
 #define FAR 4.0            /* times the sum of squares about the ramp */
 #define FAR_LESS 20.0      /* ... by which no fit betters the guess that it begins with */
 #define APART 5.0          /* times the usual mean square: a repetition does something else */
-#define DISTORTED 2.718    /* as in ramps.c */
 
 /* Pieces first..last, each frequency nearer to the last. */
 struct staircase {
@@ -64,14 +59,14 @@ static void close_readings(struct staircase *s)
  * looked at where it usually is. */
 static double first_step(const struct staircase *s, size_t k)
 {
-    double at = s->at_edge ? times_begin_in(s->o, s->first, k) : times_end_in(s->o, s->first, k);
+    double at = s->at_edge ? segmentation_begin_in(s->o, s->first, k) : segmentation_end_in(s->o, s->first, k);
     return isnan(at) && !s->at_edge ? segmentation_edge_time(s->o, s->first) : at;
 }
 
 /* Where its last step is in repetition k, or usually. */
 static double last_step(const struct staircase *s, size_t k)
 {
-    double at = s->first == s->last ? NAN : times_begin_in(s->o, s->last, k);
+    double at = s->first == s->last ? NAN : segmentation_begin_in(s->o, s->last, k);
     if (!isnan(at) || s->first == s->last)
         return isnan(at) ? first_step(s, k) : at;
     double begin = s->at_edge && !s->first ? s->o->begin : segmentation_edge_time(s->o, s->first - s->at_edge);
@@ -84,12 +79,13 @@ static size_t add_readings(const struct staircase *s, size_t k, struct ramp_read
     const struct runs *r = s->r;
     const struct run_span *span = &r->run[s->o->run[k]];
     const float *freq = r->trace->channel[TRACE_FREQ];
-    double at = first_step(s, k), lo = times_begin_in(s->o, s->first, k), hi = times_end_in(s->o, s->last, k);
+    double at = first_step(s, k), lo = segmentation_begin_in(s->o, s->first, k),
+           hi = segmentation_end_in(s->o, s->last, k);
     double reading = fmax(r->clock.reading_us, 0.02 * s->period);
     if (isnan(at) || (s->o->other_ghz && s->o->other_ghz[k]))
         return 0;
     if (s->flat)
-        lo = times_begin_in(s->o, s->first - 1, k);
+        lo = segmentation_begin_in(s->o, s->first - 1, k);
     lo = isnan(lo) ? at - BEFORE * s->period : fmax(lo + AT_EDGE * s->period, at - BEFORE * s->period);
     hi = fmin(isnan(hi) ? INFINITY : hi - AT_EDGE * s->period, last_step(s, k) + AFTER * s->period);
     size_t past = span->first + span->n, n = 0;
@@ -236,8 +232,7 @@ static size_t leave_out(struct staircase *s)
 
 static double short_ramps_criterion(const struct staircase *s, double rss, double parameters)
 {
-    double n = (double)s->readings.first[s->readings.n_runs];
-    return n * log(fmax(rss, 1e-18 * n)) + parameters * log(n);
+    return ramp_criterion((double)s->readings.first[s->readings.n_runs], rss, parameters);
 }
 
 /* Steps at the same distances in all repetitions, moved until they fit. edge: [k * steps + m]. */
@@ -305,20 +300,15 @@ static enum account better_account(const struct staircase *s, const struct ramp_
     double as_ramp = short_ramps_criterion(s, f->fit.rss, f->parameters), levels = (double)(steps + 1),
            ghz[LEVELS_MOST];
     double as_steps = short_ramps_criterion(s, own, levels + (double)(runs * steps));
-    if (as_ramp < as_steps + CLEARLY && own < FAR * f->fit.rss) { /* else no step is so far from its best place */
+    if (as_ramp < as_steps + RAMP_CLEARLY && own < FAR * f->fit.rss) { /* else no step is so far from its best place */
         even_out(s, edge);
         double beginnings = f->parameters - (s->at_edge ? 3 : 4), common = common_steps(s, steps, edge, ghz);
         as_steps = fmin(as_steps, short_ramps_criterion(s, common, levels + (double)steps + beginnings));
     }
-    return as_ramp + CLEARLY < as_steps ? RAMP : as_ramp < as_steps + CLEARLY ? EITHER : STEPS;
+    return as_ramp + RAMP_CLEARLY < as_steps ? RAMP : as_ramp < as_steps + RAMP_CLEARLY ? EITHER : STEPS;
 }
 
 /* ---- into the segmentation ---- */
-
-static double over_after(const struct ramp_fit *f)
-{
-    return f->tau.value * log(fmax(fabs(f->from.value - f->to.value) / (RAMP_ARRIVED * f->to.value), 1));
-}
 
 static int short_ramps_put(const struct runs *r, struct segmentation *o, struct phases *out, const struct staircase *s,
                            const struct ramp_own *own, size_t *past)
@@ -326,13 +316,13 @@ static int short_ramps_put(const struct runs *r, struct segmentation *o, struct 
     const struct ramp_fit *f = &own->fit;
     struct ramp_part part[RAMP_PARTS];
     size_t n = 0, runs = o->n_runs, at;
-    double *begin = malloc((RAMP_PARTS * runs + 1) * sizeof *begin), end = 0, over = over_after(f);
+    double *begin = malloc((RAMP_PARTS * runs + 1) * sizeof *begin), end = 0, over = ramp_over_after(f);
     if (!begin)
         return -1;
     for (size_t i = 0; i < RAMP_PARTS * runs; i++)
         begin[i] = NAN;
     for (size_t k = 0; k < s->readings.n_runs; k++) {
-        double until = times_end_in(o, s->last, s->run[k]);
+        double until = segmentation_end_in(o, s->last, s->run[k]);
         end += (isnan(until) ? o->end : until) - s->begin[k];
     }
     end /= (double)s->readings.n_runs;
@@ -351,12 +341,7 @@ static int short_ramps_put(const struct runs *r, struct segmentation *o, struct 
         if (n > at + 1)
             begin[(at + 1) * runs + s->run[k]] = s->begin[k] + over;
     }
-    struct phase *ramp = &part[at].phase;
-    double doubt = ESTIMATE_Z95 * clock_doubt(&r->clock), step = fabs(f->from.value - f->to.value);
-    double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
-    ramp->from_ghz = ramp_widened(&f->from, doubt * f->from.value);
-    ramp->to_ghz = ramp_widened(&f->to, doubt * f->to.value);
-    ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
+    ramp_describe(r, f, 0, &part[at].phase);
     struct edge_kind into = o->edge[s->first]; /* what else changes there, licenses say */
     int bad = ramp_splice(o, out, s->first, s->last, part, n, begin);
     free(begin);
@@ -374,9 +359,9 @@ static int short_ramps_put(const struct runs *r, struct segmentation *o, struct 
 static bool is_known(const struct staircase *s, const struct ramp_fit *f)
 {
     double step = fabs(f->from.value - f->to.value), tau = f->tau.value / s->period;
-    double least = s->readings.n_runs < RUNS_FOR_TEST ? LEAST_CHANGE_FEW : CLOCK_STEP_LEAST;
+    double least = s->readings.n_runs < RAMP_RUNS_FOR_TEST ? RAMP_LEAST_CHANGE_FEW : CLOCK_STEP_LEAST;
     return 2 * s->readings.n_runs > s->o->n_runs && f->from.value > 0 && f->to.value > 0 &&
-           step > least * f->to.value && tau > SHORTEST && tau < LONGEST && f->tau.hi < TAU_KNOWN * f->tau.value &&
+           step > least * f->to.value && tau > SHORTEST && tau < LONGEST && f->tau.hi < RAMP_TAU_KNOWN * f->tau.value &&
            f->to.hi - f->to.value < END_KNOWN * step;
 }
 
@@ -385,7 +370,7 @@ static int find_ramp(struct staircase *s, struct ramp_own *f, enum account *acco
 {
     double *edge = calloc(s->o->n_runs * (s->last - s->first) + 1, sizeof *edge), ghz[LEVELS_MOST], own = NAN;
     int status = edge ? 0 : -1;
-    for (bool again = true; again && !status; again = s->readings.n_runs >= RUNS_FOR_TEST && leave_out(s) > 0) {
+    for (bool again = true; again && !status; again = s->readings.n_runs >= RAMP_RUNS_FOR_TEST && leave_out(s) > 0) {
         own_steps(s, edge);
         own = ramp_steps_rss(&s->readings, s->last - s->first + 1, edge, ghz);
         status = s->readings.n_runs ? fit_all(s, own, f) : 1;
@@ -408,7 +393,7 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
     if (!s->at_edge)
         o->piece[s->first].sooner_us = fmax(0, sooner) + fmin(f->begin.hi - f->begin.value, f->tau.value);
     for (size_t p = s->first + !s->at_edge; p < s->last; p++) {
-        if (!phases_is_base(&out->phases[p]))
+        if (!phases_is_steady(&out->phases[p]))
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
         snprintf(out->phases[p].why, sizeof out->phases[p].why,
@@ -435,7 +420,7 @@ static bool flat_before(const struct segmentation *o, const struct phases *out, 
 {
     const struct phase *ph = &out->phases[p ? p - 1 : 0];
     return p && !o->piece[p - 1].halt && !o->piece[p - 1].wanders && !(ph->tau_us.value > 0) &&
-           (phases_is_base(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
+           (phases_is_steady(ph) || ph->kind == PHASE_THROTTLE) && !isnan(short_ramps_ghz_of(o, p - 1));
 }
 
 /* Whether the repetitions place edge e well: by the instructions, or by the switch of kernels. */

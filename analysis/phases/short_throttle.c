@@ -12,7 +12,7 @@
 enum { RUNS_LEAST = 4 };
 #define SLOW_START 0.8 /* of the full rate: the cost of a switch itself stays well above (measured: 0.91) */
 #define COLD_US 1.5    /* fetching the code of another kernel was seen to slow its first 0.8 us to 0.6 of the rate */
-#define HINT_Z 6.0
+#define WARN_Z 6.0
 
 /* IPC of the first sample that begins at the switch or later; NaN = none. */
 static double first_ipc(const struct runs *r, size_t run, double switch_us)
@@ -52,7 +52,7 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
     }
     double ratio = robust_centre(x, m, x + o->n_runs), sigma = robust_mad_sigma(x, m, ratio, x + o->n_runs);
     free(x);
-    if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < HINT_Z * sigma)
+    if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < WARN_Z * sigma)
         return 0;
     return phases_warn(out,
                        "the first sample after the switch runs at %.2f of the full rate: throttling or cold code, too "

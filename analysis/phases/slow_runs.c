@@ -52,7 +52,7 @@ static double slow_runs_mean_of(const struct course *c, bool instant)
 static bool lies_within(const struct runs *r, const struct segmentation *o, size_t p, size_t k, const struct phase *ph,
                         double begin, double end)
 {
-    double own_begin = times_begin_in(o, p, k), own_end = times_end_in(o, p, k);
+    double own_begin = segmentation_begin_in(o, p, k), own_end = segmentation_end_in(o, p, k);
     double from = fmax(ph->start_us, isnan(own_begin) ? ph->start_us : own_begin);
     double to = ph->start_us + ph->duration_us.value;
     to = fmin(to, isnan(own_end) ? to : own_end);
@@ -72,7 +72,7 @@ static struct course course_by(const struct runs *r, const struct segmentation *
         while (p + 1 < out->n_phases && begin >= out->phases[p + 1].start_us)
             p++;
         const struct phase *ph = &out->phases[p];
-        bool settled = phases_is_base(ph) || ph->kind == PHASE_THROTTLE;
+        bool settled = phases_is_steady(ph) || ph->kind == PHASE_THROTTLE;
         bool read = !r->invalid[i] && freq[i] > 0 && ph->freq_ghz.value > 0;
         if (!settled || !read || !lies_within(r, o, p, k, ph, begin, end))
             continue;
@@ -198,7 +198,7 @@ static struct others slow_runs_collect(const double *x, size_t n, double bound, 
 static double example_ghz(const struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
-        if (phases_is_base(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
+        if (phases_is_steady(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
             return out->phases[p].freq_ghz.value;
     return NAN;
 }

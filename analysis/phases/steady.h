@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trace of a steady state says: one value for each repetition, and from these their mean with its limits. */
+/* The mean of a trace of a steady state: one value for each repetition, and from these the mean with its limits. */
 #ifndef CHARACTERIZE_STEADY_H
 #define CHARACTERIZE_STEADY_H
 
@@ -13,9 +13,9 @@ struct steady_value {
 
 /*
  * The mean of a channel. Of a repetition it is the mean of what lies within four standard deviations of the median
- * (robust_centre), so that single disturbed samples do not count; a repetition counts that lies within four standard
+ * (robust_centre), so that single disturbed samples do not count; a repetition counts if it lies within four standard
  * deviations (by the MAD) of the median repetition, or within `slack` of it. Where more than one in five would not, all
- * count: then it is the value itself that moves. Frequencies that chains tell are those of the samples in which no
+ * count: the quantity itself varies then. Frequencies that chains tell are those of the samples in which no
  * other thread on the core disturbs them (neighbour.h). NaN and no runs where the channel was not
  * measured. Returns 0, or -1: out of memory. Repetitions must lie one behind the other in the trace.
  */

@@ -56,7 +56,7 @@ static size_t from_switch(const struct phases *p, double period_us, size_t *end)
         first++;
     *end = first;
     if (first < p->n_phases && p->phases[first].start_us <= AT_SWITCH * period_us)
-        while (*end < p->n_phases && !phases_is_base(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
+        while (*end < p->n_phases && !phases_is_steady(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
             ++*end;
     return first;
 }
@@ -157,7 +157,7 @@ static bool phase_held_part_of(const struct phase *ph, const struct transition *
     return ph->start_us >= tr->at_us - NEAR_US && ph->start_us + ph->duration_us.value <= end + NEAR_US;
 }
 
-/* Transitions of nothing but what has been taken back are none. */
+/* Transitions that consisted of what has been withdrawn are none. */
 static void drop_empty_transitions(struct phases *p)
 {
     for (size_t i = 0; i < p->n_transitions;) {

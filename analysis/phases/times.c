@@ -12,7 +12,7 @@
 #include "analysis/stats/robust.h"
 
 enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
-#define REJECT 5.0 /* scaled MADs: farther edges are wild samples' doing */
+#define REJECT 5.0 /* scaled MADs: farther edges are due to outliers */
 /* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
 #define HALT_SLACK_PERIODS 1.5
 #define AGREE_PERIODS 1.5   /* durations that differ by less agree */
@@ -54,7 +54,7 @@ double times_edge_sigma(const struct runs *r, const struct segmentation *o, size
 }
 
 /* What the halts' places may be off in all repetitions alike, us. */
-static double halt_doubt(const struct runs *r)
+static double halt_uncertainty(const struct runs *r)
 {
     return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
 }
@@ -74,7 +74,7 @@ static double slower(const struct segmentation *o, size_t p, int c)
  * the sampler looks for the end of the sample some twenty times in a period of code at full rate, and the adds right
  * behind the payload may be slow, too; where all are, so are readings.
  */
-static double slow_doubt(const struct runs *r, const struct segmentation *o, size_t p, bool behind)
+static double slow_uncertainty(const struct runs *r, const struct segmentation *o, size_t p, bool behind)
 {
     if (!r->clock.instant)
         return 0;
@@ -84,16 +84,16 @@ static double slow_doubt(const struct runs *r, const struct segmentation *o, siz
 }
 
 /* The same of both ends of a stretch of pieces, where they are those of halts. */
-static double slow_doubts(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
+static double slow_uncertainties(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
 {
     double begin = 0, end = 0;
     if (from)
-        begin = o->piece[from - 1].halt ? slow_doubt(r, o, from, true)
-                : o->piece[from].halt   ? slow_doubt(r, o, from - 1, false)
+        begin = o->piece[from - 1].halt ? slow_uncertainty(r, o, from, true)
+                : o->piece[from].halt   ? slow_uncertainty(r, o, from - 1, false)
                                         : 0;
     if (to + 1 < o->n_pieces)
-        end = o->piece[to].halt       ? slow_doubt(r, o, to + 1, true)
-              : o->piece[to + 1].halt ? slow_doubt(r, o, to, false)
+        end = o->piece[to].halt       ? slow_uncertainty(r, o, to + 1, true)
+              : o->piece[to + 1].halt ? slow_uncertainty(r, o, to, false)
                                       : 0;
     return hypot(begin, end);
 }
@@ -104,33 +104,11 @@ struct scratch {
     double *start; /* of each piece, and the end */
 };
 
-double times_begin_in(const struct segmentation *o, size_t p, size_t k)
-{
-    return p ? o->time[(p - 1) * o->n_runs + k] : o->begin;
-}
-
-double times_end_in(const struct segmentation *o, size_t p, size_t k)
-{
-    return p + 1 < o->n_pieces ? o->time[p * o->n_runs + k] : o->end;
-}
-
-/* Durations of piece p over all repetitions that show both ends. */
-static size_t durations(const struct segmentation *o, size_t p, double *x)
-{
-    size_t m = 0;
-    for (size_t k = 0; k < o->n_runs; k++) {
-        double d = times_end_in(o, p, k) - times_begin_in(o, p, k);
-        if (!isnan(d))
-            x[m++] = d;
-    }
-    return m;
-}
-
 static void find_duration_modes(const struct runs *r, const struct segmentation *o, size_t p, struct phase *ph,
                                 struct scratch *s)
 {
     struct value_mode mode[PHASE_MODES_MAX];
-    size_t m = durations(o, p, s->x);
+    size_t m = segmentation_lengths(o, p, s->x);
     if (m < 3 || p + 1 == o->n_pieces)
         return;
     double *copy = s->x + o->n_runs;
@@ -148,7 +126,7 @@ static void find_duration_modes(const struct runs *r, const struct segmentation 
     for (size_t i = 0; i < n; i++)
         ph->modes[i] = (struct phase_mode){fmax(mode[i].mean, 0), (double)mode[i].n / (double)m};
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = times_end_in(o, p, k) - times_begin_in(o, p, k);
+        double d = segmentation_length_in(o, p, k);
         s->main_mode[k] &= d >= mode[0].lo && d <= mode[0].hi;
     }
 }
@@ -162,7 +140,7 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     if (!x)
         return none; /* limits are not known */
     for (size_t k = 0; k < o->n_runs; k++) {
-        double d = times_end_in(o, to, k) - times_begin_in(o, from, k);
+        double d = segmentation_end_in(o, to, k) - segmentation_begin_in(o, from, k);
         if (!isnan(d) && (!mask || mask[k]))
             x[m++] = d;
     }
@@ -183,7 +161,7 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     if (from_switch != to_switch && to + 1 < o->n_pieces)
         half = hypot(half, LAG_US);
     if (halted)
-        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_doubt(r), slow_doubts(r, o, from, to));
+        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_uncertainty(r), slow_uncertainties(r, o, from, to));
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 
@@ -216,7 +194,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     double one_sigma = NAN;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct run_span *s = &r->run[o->run[k]];
-        double lo = times_begin_in(o, p, k) + r->period, hi = times_end_in(o, p, k);
+        double lo = segmentation_begin_in(o, p, k) + r->period, hi = segmentation_end_in(o, p, k);
         if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
         size_t past = s->first + s->n, count = 0;
@@ -241,14 +219,14 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     double half = m == 1 ? ESTIMATE_Z95 * one_sigma * e.value : estimate_half(&e);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
     half = hypot(half, ESTIMATE_Z95 * r->clock.error * e.value);
-    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_doubt) + half};
+    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_uncertainty) + half};
     return 0;
 }
 
 /* Repetitions that show a phase and, where its duration has one mode, show it as long as the others do. */
 static size_t agreement(const struct runs *r, const struct segmentation *o, size_t p, const struct phase *ph, double *x)
 {
-    size_t m = durations(o, p, x), used;
+    size_t m = segmentation_lengths(o, p, x), used;
     if (ph->n_modes > 1)
         return m;
     robust_mean(x, m, REJECT, AGREE_PERIODS * r->period, &used);
@@ -257,7 +235,7 @@ static size_t agreement(const struct runs *r, const struct segmentation *o, size
 
 /*
  * A phase begins when the one before has lasted as long as it does on average in the repetitions that have followed the
- * main mode so far. The differences are what is cleaned of wild values, not the edges: two edges of a halt behind a
+ * main mode so far. Outliers are removed from the differences, not from the edges: two edges of a halt behind a
  * wait that scatters, cleaned apart from each other, would be those of different repetitions.
  */
 static void find_starts(const struct runs *r, const struct segmentation *o, struct phases *out, struct scratch *s)

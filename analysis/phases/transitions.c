@@ -19,17 +19,17 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
 {
     for (size_t i = 0; i + 1 < out->n_phases; i++) {
         size_t j = i + 1;
-        if (!phases_is_base(&out->phases[i]))
+        if (!phases_is_steady(&out->phases[i]))
             continue;
         unsigned halts = 0;
-        while (j + 1 < out->n_phases && !phases_is_base(&out->phases[j]))
+        while (j + 1 < out->n_phases && !phases_is_steady(&out->phases[j]))
             halts += out->phases[j++].kind == PHASE_HALT;
         bool undecided = false;
         for (size_t p = i + 1; p <= j; p++)
             undecided |= out->phases[p].kind == PHASE_UNKNOWN;
         if (undecided) /* what leads to or through the undecided is undecided too */
             continue;
-        if (!phases_is_base(&out->phases[j])) {
+        if (!phases_is_steady(&out->phases[j])) {
             if (phases_warn(out, "the recording ends before the transition at %.1f us does",
                             out->phases[i + 1].start_us))
                 return -1;

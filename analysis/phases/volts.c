@@ -11,7 +11,7 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/stats/robust.h"
-#include "analysis/phases/segment.h"
+#include "analysis/phases/change_points.h"
 #include "analysis/phases/volts_mixed.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
@@ -189,8 +189,6 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
     size_t a, b;
     double stairs = 0, begin, end, low = NAN, high = NAN;
     volts_around(from, cut[0].at, cut[n - 1].at, to, &a, &b);
-    for (size_t i = from; i < to; i++)
-        scratch[i] = (double)v->channel[TRACE_VOLTS][i];
     for (size_t k = 0; k <= n; k++) {
         size_t x = k ? cut[k - 1].at : from, y = k < n ? cut[k].at : to;
         double level = plateau(scratch, x, y, scratch + v->n);
@@ -224,8 +222,6 @@ static int describe_halves(const struct trace *v, double sigma, size_t a, size_t
         if (ph->kind != PHASE_HALT || to - from < 2 * WITHIN_HALT_US || before < a + SETTLED_READINGS ||
             h + SETTLED_READINGS > b)
             continue;
-        for (size_t i = before - SETTLED_READINGS; i < before; i++)
-            scratch[i] = (double)v->channel[TRACE_VOLTS][i];
         double middle = plateau(scratch, before - SETTLED_READINGS, before, scratch + v->n);
         if (fabs(middle - low) < STEP_V || fabs(high - middle) < STEP_V)
             continue;
@@ -245,8 +241,6 @@ static int describe_halves(const struct trace *v, double sigma, size_t a, size_t
 static int describe_step(const struct trace *v, double sigma, size_t from, size_t first, size_t last, size_t to,
                          double *scratch, struct phases *out)
 {
-    for (size_t i = from; i < to; i++)
-        scratch[i] = (double)v->channel[TRACE_VOLTS][i];
     /* the plateaus as a whole, without what lies near the step where there is enough */
     size_t trim_low = first - from > 4 * NEIGHBOURS ? NEIGHBOURS : 0;
     size_t trim_high = to - last > 4 * NEIGHBOURS ? NEIGHBOURS : 0;
@@ -266,14 +260,16 @@ static int describe_step(const struct trace *v, double sigma, size_t from, size_
 
 static int find_steps(const struct trace *v, struct phases *out)
 {
-    const struct segment_rule rule = {false, STEP_V, STEP_Z, 3, true, 0};
+    const struct change_rule rule = {false, STEP_V, STEP_Z, 3, true, 0};
     struct cut *cut = NULL;
     double sigma;
-    size_t n = segment_channel(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);
+    size_t n = change_points_find(v->channel[TRACE_VOLTS], NULL, 0, v->n, &rule, &cut, &sigma);
     if (n == SIZE_MAX)
         return -1;
     double *scratch = n ? malloc(2 * v->n * sizeof *scratch) : NULL;
     int bad = n && !scratch;
+    for (size_t i = 0; scratch && i < v->n; i++)
+        scratch[i] = (double)v->channel[TRACE_VOLTS][i];
     for (size_t i = 0, from = 0; i < n && !bad; i++) {
         size_t j = i;
         while (j + 1 < n && v->time_us[cut[j + 1].at] - v->time_us[cut[j].at] <
@@ -413,7 +409,7 @@ static int split_phases(struct phases *out, const struct mixed_stretches *mixed,
             double end = ph->start_us + ph->duration_us.value, before = scatter + late;
             scatter = hypot(scatter, scatter_of(ph));
             late += later_mode(ph);
-            if (!phases_is_base(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
+            if (!phases_is_steady(ph) || at > end || begin < ph->start_us + fmax(near_edge, late_us) + before ||
                 stop > end - near_edge - scatter || !reaches(ph, stop - ph->start_us + near_edge))
                 continue;
             struct phase *bigger = realloc(out->phases, (out->n_phases + 1) * sizeof *bigger);

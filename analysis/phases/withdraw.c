@@ -35,7 +35,7 @@ void withdraw_transition(struct phases *p, size_t i, const char *why)
 }
 
 /* Slow is what a higher frequency follows, by a transition. */
-static void settle_slow(struct phases *p)
+static void steady_unless_rising(struct phases *p)
 {
     for (size_t k = 0; k < p->n_phases; k++) {
         struct phase *ph = &p->phases[k];
@@ -72,7 +72,7 @@ static void drop_levels(struct phases *p)
 
 void withdraw_orphans(struct phases *p)
 {
-    settle_slow(p);
+    steady_unless_rising(p);
     drop_levels(p);
 }
 

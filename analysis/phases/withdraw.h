@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Findings that do not stand are withdrawn: phases become unknown with a reason, transitions go (private to analysis/). */
+/* Findings that do not stand are withdrawn: phases become unknown with a reason, transitions go (private to
+ * analysis/). */
 #ifndef CHARACTERIZE_WITHDRAW_H
 #define CHARACTERIZE_WITHDRAW_H
 

@@ -9,7 +9,7 @@
 
 static const double CHANCE = 1e-4;
 
-/* Whether a value counts: neither missing nor wild. */
+/* Whether a value counts: neither missing nor an outlier. */
 static bool blocks_counts(double x, double centre, double far)
 {
     return fabs(x - centre) <= far;

@@ -69,7 +69,7 @@ double robust_centre(double *x, size_t n, double *scratch)
     /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
     double quantum = smallest_above_zero(scratch, m), spread = robust_median(scratch, m);
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
-    if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no wild value */
+    if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no outlier */
         bound = fmax(bound, 1.5 * quantum);
     return middle + robust_offset_within(x, n, middle, bound, &kept);
 }

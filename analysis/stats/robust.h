@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Order statistics and intervals that a few wild values do not move. Missing values (NaN) are left out. */
+/* Order statistics and intervals that a few outliers do not move. Missing values (NaN) are left out. */
 #ifndef CHARACTERIZE_ROBUST_H
 #define CHARACTERIZE_ROBUST_H
 

@@ -29,7 +29,7 @@ static double log_likelihood(void *at_median, double log_sigma)
     for (size_t i = 0; i < m->t->n; i++) {
         double z = (m->t->trial[i].x - m->mean) / sigma;
         double p = m->t->trial[i].yes ? gsl_cdf_ugaussian_P(z) : gsl_cdf_ugaussian_Q(z);
-        sum += log(fmax(p, 1e-30)); /* a wild answer must not decide alone */
+        sum += log(fmax(p, 1e-30)); /* an outlier must not decide alone */
     }
     return sum;
 }

@@ -32,6 +32,10 @@ struct events_part {
     unsigned family, model_lo, model_hi, stepping_lo, stepping_hi;
 };
 
+/* Whether the cores of a vendor, as CPUID names it, are AMD's: Hygon's are. They have event selects of twelve bits and no
+ * license levels. */
+bool events_amd(const char *vendor);
+
 struct events_table {
     char file[EVENTS_PATH_MAX];
     char title[80];

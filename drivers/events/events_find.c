@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/data_folder.h"
+#include "util/data_file.h"
 #include "drivers/events/events.h"
-#include "drivers/native/native.h"
 #include "util/path.h"
 
-enum { TABLE_BYTES_MAX = 1 << 18 };
 static const char SUFFIX[] = ".events";
 
 bool events_match(const struct events_table *t, const struct cpu_identity *id, const char *pmu)
@@ -30,26 +28,14 @@ bool events_match(const struct events_table *t, const struct cpu_identity *id, c
 static int events_find_read_table(const char *path, struct events_table *out, struct machine_error *err)
 {
     char why[160];
+    size_t n;
     FILE *in;
 
     if (path_read_listed(path, &in, why, sizeof why) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
-    char *text = malloc(TABLE_BYTES_MAX + 1);
-    if (text == NULL) {
-        fclose(in);
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory while reading %.200s", path);
-    }
-    errno = 0;
-    size_t n = fread(text, 1, TABLE_BYTES_MAX, in);
-    bool bad = ferror(in) != 0 || n == TABLE_BYTES_MAX;
-    int status = bad ? machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be read: %s", path,
-                                    errno != 0 ? strerror(errno) : "too large")
-                     : MACHINE_OK;
+    char *text = data_file_contents(in, path, &n, err);
     fclose(in);
-    if (status == MACHINE_OK) {
-        text[n] = '\0';
-        status = events_parse(text, n, path, out, err);
-    }
+    int status = text != NULL ? events_parse(text, n, path, out, err) : (int)err->status;
     free(text);
     return status;
 }

@@ -27,7 +27,7 @@ bool part_events_find(struct part_events *p, const struct native *s, const struc
     } else {
         p->has_table = true;
     }
-    if (strcmp(s->id.vendor, "AuthenticAMD") == 0) {
+    if (events_amd(s->id.vendor)) {
         part_events_lack(p, "AMD processors have no license levels", model);
     } else if (!p->has_table) {
         part_events_lack(p, p->no_table, model);
@@ -97,12 +97,12 @@ int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pm
     return MACHINE_OK;
 }
 
-/* Of other processors Linux takes 35:32 of a code for nothing, and would count another event. Hygon's are AMD's. */
+/* Of other processors Linux takes 35:32 of a code for nothing, and would count another event. */
 int part_events_check_selects(const struct native *s, const struct machine_setup *setup, struct machine_error *err)
 {
     char text[EVENT_COLUMN_MAX];
 
-    if (strcmp(s->id.vendor, "AuthenticAMD") == 0 || strcmp(s->id.vendor, "HygonGenuine") == 0)
+    if (events_amd(s->id.vendor))
         return MACHINE_OK;
     for (size_t i = 0; i < setup->n_counters; i++) {
         const struct counter_spec *c = &setup->counters[i];

@@ -4,7 +4,6 @@
  * interrupts masked. Cycles come from performance counters; where there are none, as in most virtual machines, from
  * APERF and MPERF; and where these are missing as well, from the dependent chain that the timing machine uses.
  */
-#include "drivers/perf/counter_room.h"
 #include "drivers/helper/helper.h"
 
 #include <errno.h>
@@ -14,31 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "drivers/native/native.h"
+#include "drivers/helper/helper_license.h"
+#include "drivers/helper/helper_prepare.h"
+#include "drivers/helper/helper_state.h"
 
 enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
-
-uint64_t helper_ticks(const struct helper *h, double us)
-{
-    return (uint64_t)llround(us * 1e-6 * h->native.tsc.hz);
-}
-
-int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err)
-{
-    char text[140];
-    enum machine_status status = error == EOPNOTSUPP || error == EBUSY ? MACHINE_CANNOT
-                                 : error == EINVAL                     ? MACHINE_BAD_INPUT
-                                                                       : MACHINE_FAILED;
-
-    if (reason == CHARACTERIZE_REASON_NONE)
-        return machine_fail(err, MACHINE_FAILED, "", "the kernel helper, %s: %s", what, strerror(error));
-    helper_reason(h->io, h->fd, reason, text, sizeof text);
-    const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf runs it in user space"
-                         : reason == CHARACTERIZE_REASON_NO_COUNTER || reason == CHARACTERIZE_REASON_COUNTER_BUSY
-                             ? counter_room_remedy(counter_room_watchdog(h->proc))
-                             : "";
-    return machine_fail(err, status, remedy, "the kernel helper, %s: %s", what, text);
-}
 
 /* ---- what it is, and what it can count ---- */
 
@@ -53,30 +32,6 @@ static void helper_info(const struct machine *m, struct machine_info *out)
         double cycles = h->chains.adds[0] + h->cost.cycles;
         out->chain_cycles = (unsigned)cycles;
         out->chain_error = h->cost.error / cycles;
-    }
-}
-
-const char *helper_no_counters_remedy(const struct helper *h)
-{
-    return h->native.id.hypervisor ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                                   : "boot a kernel that knows this CPU's counters";
-}
-
-bool helper_counts(const struct helper *h, enum counter_id id)
-{
-    switch (id) {
-    case COUNTER_CYCLES:
-    case COUNTER_REF_CYCLES:
-        return h->clock != HELPER_CHAIN;
-    case COUNTER_INSTRUCTIONS:
-    case COUNTER_EVENT:
-        return h->clock == HELPER_COUNTERS;
-    case COUNTER_CHAIN_TICKS:
-    case COUNTER_CHAIN_CYCLES:
-    case COUNTER_READ_TICKS:
-        return h->clock == HELPER_CHAIN;
-    default:
-        return part_events_is_license(id) && h->events.license[id - COUNTER_LVL0].why[0] == '\0';
     }
 }
 
@@ -99,25 +54,6 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
 }
 
 /* ---- one repetition ---- */
-
-struct characterize_payload helper_payload(const struct payload *p)
-{
-    size_t count;
-    const struct kernel *all = kernel_registry(&count);
-
-    return (struct characterize_payload){
-        .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density, .dirty = p->dirty};
-}
-
-int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err)
-{
-    if ((p->kernel->features & KERNEL_NEEDS_AMX_BF16) != 0) {
-        char what[60];
-        snprintf(what, sizeof what, "kernel %s", p->name);
-        return helper_refused(h, EOPNOTSUPP, CHARACTERIZE_REASON_AMX, what, err);
-    }
-    return native_check_features(&h->native, p, err);
-}
 
 static int make_request(const struct helper *h, const struct run_request *r, struct characterize_run *out,
                         struct machine_error *err)
@@ -160,19 +96,16 @@ static int make_request(const struct helper *h, const struct run_request *r, str
 /* Says what came although interrupts were masked. */
 static void remark(struct helper *h)
 {
-    char text[200];
-
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        snprintf(text, sizeof text, "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis,
-                 h->tried);
-        native_note(h->native.notes, sizeof h->native.notes, text);
+        native_note(h->native.notes, sizeof h->native.notes,
+                    "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
     }
     if (h->stolen > 0) {
-        snprintf(text, sizeof text,
-                 "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
-                 h->stolen, h->tried, h->stolen_ms);
-        native_note(h->native.notes, sizeof h->native.notes, text);
+        native_note(
+            h->native.notes, sizeof h->native.notes,
+            "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
+            h->stolen, h->tried, h->stolen_ms);
     }
 }
 
@@ -309,7 +242,7 @@ static int helper_read_energy(struct machine *m, struct energy_reading *out, con
 
     h->native.energy.access.read_register = energy_register_read;
     h->native.energy.access.context = h;
-    return native_read_energy(&h->native, out, source, err);
+    return native_read_energy(m, out, source, err);
 }
 
 /* ---- open and close ---- */
@@ -324,20 +257,6 @@ static void helper_close(struct machine *m)
     m->state = NULL;
 }
 
-static size_t helper_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct helper *h = m->state;
-
-    return native_core_kinds(&h->native, out, max);
-}
-
-static int helper_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
-{
-    const struct helper *h = m->state;
-
-    return native_speed_select(&h->native, out, err);
-}
-
 static const struct machine_ops helper_ops = {
     .info = helper_info,
     .lacks = helper_lacks,
@@ -347,8 +266,8 @@ static const struct machine_ops helper_ops = {
     .close = helper_close,
     .read_register = helper_read_register,
     .find_event = helper_find_event,
-    .core_kinds = helper_core_kinds,
-    .speed_select = helper_speed_select,
+    .core_kinds = native_core_kinds,
+    .speed_select = native_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };
@@ -362,8 +281,8 @@ static const struct machine_ops helper_ops_no_register = {
     .finish = helper_finish,
     .close = helper_close,
     .find_event = helper_find_event,
-    .core_kinds = helper_core_kinds,
-    .speed_select = helper_speed_select,
+    .core_kinds = native_core_kinds,
+    .speed_select = native_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
 };

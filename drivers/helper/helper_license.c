@@ -3,22 +3,17 @@
  * The events of the part for the machine `helper`: names, and the test of the license events, run through the module as
  * measurements are, with raw events.
  */
+#include "drivers/helper/helper_license.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/helper/helper_state.h"
 #include "drivers/perf/counter_room.h"
-#include "drivers/helper/helper.h"
 
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
 static const enum counter_id counted[COUNTED] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
                                                  COUNTER_THROTTLE};
-
-static uint64_t helper_license_grown(const uint64_t *before, const uint64_t *after, size_t counter)
-{
-    uint64_t from = before[2 + counter], to = after[2 + counter];
-
-    return from == COUNTER_MISSING || to == COUNTER_MISSING ? COUNTER_MISSING : to - from;
-}
 
 /* One kernel from its first instruction on, between silences. */
 static int helper_license_count_kernel(struct machine *m, const struct payload *p, int k, size_t n,
@@ -40,7 +35,7 @@ static int helper_license_count_kernel(struct machine *m, const struct payload *
     while (warm < end && warm[0] - start[0] < helper_ticks(h, PERF_LICENSE_WARM_US))
         warm += rec.stride;
     for (size_t c = 0; c < 4; c++) {
-        uint64_t count = helper_license_grown(warm, end, c);
+        uint64_t count = recording_grown(warm[RECORDING_COUNTERS + c], end[RECORDING_COUNTERS + c]);
         if (count == COUNTER_MISSING) {
             char name[60];
             perf_counter_name(counted[c], 0, name, sizeof name);
@@ -49,7 +44,8 @@ static int helper_license_count_kernel(struct machine *m, const struct payload *
         }
         *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
     }
-    out->throttle[k] = n == COUNTED ? helper_license_grown(start, end, 4) : COUNTER_MISSING;
+    out->throttle[k] = n == COUNTED ? recording_grown(start[RECORDING_COUNTERS + 4], end[RECORDING_COUNTERS + 4])
+                                    : COUNTER_MISSING;
     out->has_throttle = out->has_throttle && out->throttle[k] != COUNTER_MISSING;
     return MACHINE_OK;
 }

@@ -3,14 +3,16 @@
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
  * companions.
  */
-#include "drivers/perf/counter_room.h"
-#include "drivers/helper/helper.h"
+#include "drivers/helper/helper_prepare.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "drivers/helper/helper_state.h"
+#include "drivers/perf/counter_room.h"
 
 enum { ATTEMPTS = 3, APERF_BITS = 64 };
 
@@ -237,7 +239,7 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
                  counter_room_remedy(counter_room_watchdog(h->proc)));
     }
-    native_note(h->native.notes, sizeof h->native.notes, text);
+    native_note(h->native.notes, sizeof h->native.notes, "%s", text);
     return MACHINE_OK;
 }
 
@@ -253,13 +255,12 @@ static int try_out(struct helper *h, struct machine_error *err)
     r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);
-    snprintf(text, sizeof text, "interrupts masked by clearing IF%s%s",
-             r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
-             r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
-    native_note(h->native.notes, sizeof h->native.notes, text);
+    native_note(h->native.notes, sizeof h->native.notes, "interrupts masked by clearing IF%s%s",
+                r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
+                r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
     if (h->clock == HELPER_CHAIN &&
         timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text, sizeof text))
-        native_note(h->native.notes, sizeof h->native.notes, text);
+        native_note(h->native.notes, sizeof h->native.notes, "%s", text);
     return check_counted(h, r.missing, err);
 }
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "drivers/helper/helper.h"
+#include "drivers/helper/helper_words.h"
 
 /* What has been counted so far. */
 struct tally {

@@ -7,6 +7,8 @@
 
 #include "drivers/model/model_license.h"
 #include "drivers/model/model_power.h"
+#include "drivers/model/model_ramp.h"
+#include "drivers/model/model_world.h"
 
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
@@ -103,17 +105,6 @@ void model_core_fine(struct model_core *c, bool fine)
     c->clock_until = INFINITY;
     if (c->fine)
         next_clock_step(c);
-}
-
-double model_core_class_ghz(const struct model_core *c, unsigned class_)
-{
-    double ghz = model_ghz(c->model, c->model->classes[class_].level, c->cores);
-    return c->fixed_ghz > 0 ? fmin(ghz, c->fixed_ghz) : ghz;
-}
-
-double model_core_ghz(const struct model_core *c)
-{
-    return c->ramps.tau > 0 ? c->ramps.ghz : model_core_class_ghz(c, c->held);
 }
 
 /* ---- what runs ---- */

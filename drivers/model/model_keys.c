@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which sections and keys a model file has. The meaning of each is described in doc/model-format.md. */
-#include "drivers/model/model_parse.h"
+#include "drivers/model/model_parser.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static const double GHZ_MIN = 0.1, GHZ_MAX = 10.0;
 
 static void *too_many(struct model_parser *p, unsigned max)
 {
-    model_fail(p, p->line, p->header, "more than %u of these", max);
+    model_fail(p, p->ini.line, p->header, "more than %u of these", max);
     return NULL;
 }
 
 static int wrong_header(struct model_parser *p)
 {
-    return model_fail(p, p->line, p->header, "this header is written %s", p->section->usage);
+    return model_fail(p, p->ini.line, p->header, "this header is written %s", p->section->usage);
 }
 
 /* ---- [cpu] ---- */
@@ -35,13 +35,13 @@ static int store_features(struct model_parser *p, const char *key, const char *v
                  {"avx512f", KERNEL_NEEDS_AVX512F}, {"amx_bf16", KERNEL_NEEDS_AMX_BF16}, {"none", 0}};
     char text[MODEL_LINE_MAX], *words[8];
     snprintf(text, sizeof text, "%s", value);
-    size_t n = model_words(text, words, 8);
+    size_t n = sourced_ini_words(text, words, 8);
     for (size_t i = 0; i < n && i < 8; i++) {
         size_t k = 0;
         while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
             k++;
         if (k == COUNT(known))
-            return model_fail(p, p->line, key,
+            return model_fail(p, p->ini.line, key,
                               "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work",
                               words[i]);
         p->model->features |= known[k].bit;
@@ -57,7 +57,7 @@ static int store_layout(struct model_parser *p, const char *key, const char *val
             p->model->turbo_layout = (enum model_turbo_layout)i;
             return 0;
         }
-    return model_fail(p, p->line, key, "`%.40s` is not a layout; groups, cores or none would work", value);
+    return model_fail(p, p->ini.line, key, "`%.40s` is not a layout; groups, cores or none would work", value);
 }
 
 static const struct model_key cpu_keys[] = {
@@ -78,19 +78,20 @@ static int store_ghz(struct model_parser *p, const char *key, const char *value,
 {
     char text[MODEL_LINE_MAX], *words[GHZ_WORDS];
     snprintf(text, sizeof text, "%s", value);
-    size_t n = model_words(text, words, GHZ_WORDS - 1);
+    size_t n = sourced_ini_words(text, words, GHZ_WORDS - 1);
     if (n > MODEL_LEVELS_MAX)
-        return model_fail(p, p->line, key, "more than %d levels; one frequency for each of 1 to %d levels would work",
-                          MODEL_LEVELS_MAX, MODEL_LEVELS_MAX);
+        return model_fail(p, p->ini.line, key,
+                          "more than %d levels; one frequency for each of 1 to %d levels would work", MODEL_LEVELS_MAX,
+                          MODEL_LEVELS_MAX);
     if (p->model->n_levels && n != p->model->n_levels)
-        return model_fail(p, p->line, key, "%zu frequencies, but the line before has %zu; give one for each level", n,
-                          p->model->n_levels);
+        return model_fail(p, p->ini.line, key, "%zu frequencies, but the line before has %zu; give one for each level",
+                          n, p->model->n_levels);
     for (size_t i = 0; i < n; i++) {
         if (model_number(p, key, words[i], GHZ_MIN, GHZ_MAX, &out[i]) != 0)
             return -1;
         if (i > 0 && out[i] > out[i - 1])
             return model_fail(
-                p, p->line, key,
+                p, p->ini.line, key,
                 "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from the fastest to the slowest", i,
                 out[i], i - 1, out[i - 1]);
     }
@@ -108,11 +109,12 @@ static int store_turbo(struct model_parser *p, const char *key, const char *valu
     static const char prefix[] = "turbo_ghz.";
     struct model *m = p->model;
     if (strncmp(key, prefix, sizeof prefix - 1) != 0)
-        return model_fail(p, p->line, key, "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
+        return model_fail(p, p->ini.line, key,
+                          "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
     if (m->n_turbo == MODEL_TURBO_MAX)
-        return model_fail(p, p->line, key, "more than %d ranges of active cores", MODEL_TURBO_MAX);
+        return model_fail(p, p->ini.line, key, "more than %d ranges of active cores", MODEL_TURBO_MAX);
     struct model_turbo *t = &m->turbo[m->n_turbo++];
-    t->line = p->line;
+    t->line = p->ini.line;
     if (model_core_range(p, key, key + sizeof prefix - 1, &t->cores) != 0)
         return -1;
     return store_ghz(p, key, value, t->ghz);
@@ -129,7 +131,7 @@ static int enter_class(struct model_parser *p, char *words[], size_t n)
     struct model_class *c = ADD(p, classes, n_classes, MODEL_CLASSES_MAX);
     if (!c)
         return -1;
-    c->line = p->line;
+    c->line = p->ini.line;
     p->instance = c;
     return model_name(p, p->header, words[1], c->name, sizeof c->name);
 }
@@ -141,7 +143,7 @@ static int store_umask(struct model_parser *p, const char *key, const char *valu
         return -1;
     if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
         return model_fail(
-            p, p->line, key,
+            p, p->ini.line, key,
             "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 (none) would work", value);
     return 0;
 }
@@ -161,14 +163,14 @@ static int enter_demand(struct model_parser *p, char *words[], size_t n)
     struct model_demand *d = ADD(p, demands, n_demands, MODEL_DEMANDS_MAX);
     if (!d)
         return -1;
-    d->line = p->line;
+    d->line = p->ini.line;
     d->count = 1;
     p->instance = d;
     if (model_width(p, p->header, words[1], &d->width) != 0)
         return -1;
     if (n == 4 && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
-        return model_fail(p, p->line, p->header, "`%.40s` is not the name of a kernel without suffixes, like 512mul",
-                          words[3]);
+        return model_fail(p, p->ini.line, p->header,
+                          "`%.40s` is not the name of a kernel without suffixes, like 512mul", words[3]);
     snprintf(d->kernel, sizeof d->kernel, "%s", n == 4 ? words[3] : "");
     return model_weight(p, p->header, words[2], &d->weight);
 }
@@ -207,14 +209,14 @@ static int enter_mixture(struct model_parser *p, char *words[], size_t n)
     struct model_mixture *m = ADD(p, mixtures, n_mixtures, MODEL_MIXTURES_MAX);
     if (!m)
         return -1;
-    m->line = p->line;
+    m->line = p->ini.line;
     p->instance = m;
     for (size_t i = 0; i < 2; i++)
         if (model_width(p, p->header, words[1 + 2 * i], &m->width[i]) != 0 ||
             model_weight(p, p->header, words[2 + 2 * i], &m->weight[i]) != 0)
             return -1;
     if (m->width[0] == m->width[1] && m->weight[0] == m->weight[1])
-        return model_fail(p, p->line, p->header, "a mixture takes two different kinds of code");
+        return model_fail(p, p->ini.line, p->header, "a mixture takes two different kinds of code");
     return 0;
 }
 
@@ -231,7 +233,7 @@ static int enter_dirty(struct model_parser *p, char *words[], size_t n)
     struct model_dirty *d = ADD(p, dirty, n_dirty, MODEL_DIRTY_MAX);
     if (!d)
         return -1;
-    d->line = p->line;
+    d->line = p->ini.line;
     p->instance = d;
     return model_width(p, p->header, words[1], &d->width);
 }
@@ -248,9 +250,10 @@ static int enter_transition(struct model_parser *p, char *words[], size_t n)
     if (model_class_name(p, p->header, words[1], &from) != 0 || model_class_name(p, p->header, words[2], &to) != 0)
         return -1;
     if (to <= from)
-        return model_fail(p, p->line, p->header, "leads to a class that needs no more; releases follow from [timing]");
+        return model_fail(p, p->ini.line, p->header,
+                          "leads to a class that needs no more; releases follow from [timing]");
     struct model_transition *t = &p->model->transitions[from][to];
-    t->line = p->line;
+    t->line = p->ini.line;
     p->instance = t;
     return 0;
 }
@@ -260,7 +263,7 @@ static int throttle_figures(struct model_parser *p, const char *key, char *words
     if (model_number(p, key, words[1], 0, 1, ratio) != 0 || model_number(p, key, words[2], 0.1, 1e5, us) != 0)
         return -1;
     if (*ratio <= 0)
-        return model_fail(p, p->line, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
+        return model_fail(p, p->ini.line, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
     return 0;
 }
 
@@ -268,16 +271,17 @@ static int store_variant(struct model_parser *p, const char *key, const char *ra
                          struct model_step *s)
 {
     if (s->kind != MODEL_STEP_THROTTLE || strcmp(words[0], "throttle") != 0)
-        return model_fail(p, p->line, key, "only a throttle step depends on active cores; give the step itself first");
+        return model_fail(p, p->ini.line, key,
+                          "only a throttle step depends on active cores; give the step itself first");
     if (s->n_variants == MODEL_VARIANTS_MAX)
-        return model_fail(p, p->line, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
+        return model_fail(p, p->ini.line, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
     struct model_step_variant *v = &s->variants[s->n_variants];
     if (model_core_range(p, key, range, &v->cores) != 0 || throttle_figures(p, key, words, &v->ratio, &v->us) != 0)
         return -1;
     for (size_t i = 0; i < s->n_variants; i++)
         if (v->cores.lo <= s->variants[i].cores.hi && v->cores.hi >= s->variants[i].cores.lo)
-            return model_fail(p, p->line, key, "overlaps with the range %u-%u of this step", s->variants[i].cores.lo,
-                              s->variants[i].cores.hi);
+            return model_fail(p, p->ini.line, key, "overlaps with the range %u-%u of this step",
+                              s->variants[i].cores.lo, s->variants[i].cores.hi);
     s->n_variants++;
     return 0;
 }
@@ -303,26 +307,26 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     unsigned long number = strncmp(key, "step.", 5) == 0 ? strtoul(key + 5, &range, 10) : 0;
     bool variant = range && strncmp(range, ".cores.", 7) == 0;
     if (number < 1 || number > MODEL_STEPS_MAX || !range || (*range && !variant))
-        return model_fail(p, p->line, key,
+        return model_fail(p, p->ini.line, key,
                           "no such key in section [transition]; step.1 to step.%d and step.N.cores.RANGE would work",
                           MODEL_STEPS_MAX);
     char text[MODEL_LINE_MAX], *words[STEP_WORDS];
     snprintf(text, sizeof text, "%s", value);
-    size_t n = model_words(text, words, STEP_WORDS - 1);
+    size_t n = sourced_ini_words(text, words, STEP_WORDS - 1);
     if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
                : strcmp(words[0], "grant") != 0)
-        return model_fail(p, p->line, key,
+        return model_fail(p, p->ini.line, key,
                           "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
                           "MICROSECONDS` would work",
                           value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
         return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
-                                    : model_fail(p, p->line, key, "give step.%lu itself first", number);
+                                    : model_fail(p, p->ini.line, key, "give step.%lu itself first", number);
     if (number != t->n_steps + 1)
-        return model_fail(p, p->line, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
+        return model_fail(p, p->ini.line, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
     t->n_steps++;
-    s->line = p->line;
+    s->line = p->ini.line;
     return store_plain_step(p, key, words, n, s);
 }
 
@@ -345,21 +349,22 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
     struct model *m = p->model;
     char text[MODEL_LINE_MAX], *words[3], *end = NULL;
     if (strncmp(key, "point.", 6) != 0)
-        return model_fail(p, p->line, key, "no such key in section [voltage]; noise_volts and point.N would work");
+        return model_fail(p, p->ini.line, key, "no such key in section [voltage]; noise_volts and point.N would work");
     unsigned long number = strtoul(key + 6, &end, 10);
     if (*end || number != m->n_points + 1 || number > MODEL_POINTS_MAX)
-        return model_fail(p, p->line, key, "points are numbered from 1 to at most %d; point.%zu would be next",
+        return model_fail(p, p->ini.line, key, "points are numbered from 1 to at most %d; point.%zu would be next",
                           MODEL_POINTS_MAX, m->n_points + 1);
     snprintf(text, sizeof text, "%s", value);
-    if (model_words(text, words, 2) != 2)
-        return model_fail(p, p->line, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
+    if (sourced_ini_words(text, words, 2) != 2)
+        return model_fail(p, p->ini.line, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
     struct model_point *point = &m->points[m->n_points];
-    point->line = p->line;
+    point->line = p->ini.line;
     if (model_number(p, key, words[0], GHZ_MIN, GHZ_MAX, &point->ghz) != 0 ||
         model_number(p, key, words[1], 0.1, 2, &point->volts) != 0)
         return -1;
     if (m->n_points && (point->ghz <= point[-1].ghz || point->volts < point[-1].volts))
-        return model_fail(p, p->line, key, "from point to point the frequency must rise and the voltage must not fall");
+        return model_fail(p, p->ini.line, key,
+                          "from point to point the frequency must rise and the voltage must not fall");
     m->n_points++;
     return 0;
 }
@@ -384,12 +389,13 @@ static int enter_boost(struct model_parser *p, char *words[], size_t n)
     struct model_boost *b = ADD(p, boosts, n_boosts, MODEL_BOOSTS_MAX);
     if (!b)
         return -1;
-    b->line = p->line;
+    b->line = p->ini.line;
     p->instance = b;
     if (model_class_name(p, p->header, words[1], &b->from) != 0 ||
         model_class_name(p, p->header, words[2], &b->to) != 0)
         return -1;
-    return b->to > b->from ? 0 : model_fail(p, p->line, p->header, "a boost comes with a transition to a higher class");
+    return b->to > b->from ? 0
+                           : model_fail(p, p->ini.line, p->header, "a boost comes with a transition to a higher class");
 }
 
 static int store_boost_cores(struct model_parser *p, const char *key, const char *value)
@@ -402,7 +408,7 @@ static int store_boost_at(struct model_parser *p, const char *key, const char *v
     struct model_boost *b = p->instance;
     b->at_end = strcmp(value, "end") == 0;
     if (!b->at_end && strcmp(value, "start") != 0)
-        return model_fail(p, p->line, key, "`%.40s` is neither start nor end (of the throttling)", value);
+        return model_fail(p, p->ini.line, key, "`%.40s` is neither start nor end (of the throttling)", value);
     return 0;
 }
 
@@ -419,15 +425,15 @@ static int store_kernel(struct model_parser *p, const char *key, const char *val
     struct model *m = p->model;
     char text[MODEL_LINE_MAX], *words[3];
     if (strlen(key) >= KERNEL_NAME_MAX || strpbrk(key, ".-@ ") != NULL)
-        return model_fail(p, p->line, key, "not the name of a kernel without suffixes, like 512fma");
+        return model_fail(p, p->ini.line, key, "not the name of a kernel without suffixes, like 512fma");
     if (m->n_kernels == MODEL_KERNELS_MAX)
-        return model_fail(p, p->line, key, "more than %d kernels", MODEL_KERNELS_MAX);
+        return model_fail(p, p->ini.line, key, "more than %d kernels", MODEL_KERNELS_MAX);
     struct model_kernel *k = &m->kernels[m->n_kernels++];
-    k->line = p->line;
+    k->line = p->ini.line;
     snprintf(k->name, sizeof k->name, "%s", key);
     snprintf(text, sizeof text, "%s", value);
-    if (model_words(text, words, 2) != 2)
-        return model_fail(p, p->line, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
+    if (sourced_ini_words(text, words, 2) != 2)
+        return model_fail(p, p->ini.line, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
     if (model_number(p, key, words[0], 1e-4, 16, &k->throughput) != 0)
         return -1;
     return model_number(p, key, words[1], 0.1, 1e4, &k->latency);
@@ -455,18 +461,18 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
     char width[MODEL_KEY_SIZE];
     const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
     if (!weight || strlen(key) >= sizeof width)
-        return model_fail(p, p->line, key,
+        return model_fail(p, p->ini.line, key,
                           "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT would work");
     if (m->n_energies == MODEL_ENERGIES_MAX)
-        return model_fail(p, p->line, key, "more than %d kinds of instructions", MODEL_ENERGIES_MAX);
+        return model_fail(p, p->ini.line, key, "more than %d kinds of instructions", MODEL_ENERGIES_MAX);
     struct model_energy *e = &m->energies[m->n_energies++];
-    e->line = p->line;
+    e->line = p->ini.line;
     snprintf(width, sizeof width, "%.*s", (int)(weight - key - 3), key + 3);
     if (model_width(p, key, width, &e->width) != 0 || model_weight(p, key, weight + 1, &e->weight) != 0)
         return -1;
     for (const struct model_energy *o = m->energies; o < e; o++)
         if (o->width == e->width && o->weight == e->weight)
-            return model_fail(p, p->line, key, "this kind of instruction was given in line %u", o->line);
+            return model_fail(p, p->ini.line, key, "this kind of instruction was given in line %u", o->line);
     return model_number(p, key, value, 0, 1e4, &e->nj);
 }
 
@@ -482,7 +488,7 @@ static int store_counts(struct model_parser *p, const char *key, const char *val
 {
     p->model->counts_kernel_mode = strcmp(value, "all") == 0;
     if (!p->model->counts_kernel_mode && strcmp(value, "user") != 0)
-        return model_fail(p, p->line, key, "`%.40s` is neither user nor all", value);
+        return model_fail(p, p->ini.line, key, "`%.40s` is neither user nor all", value);
     return 0;
 }
 
@@ -490,7 +496,7 @@ static int store_counters(struct model_parser *p, const char *key, const char *v
 {
     p->model->no_counters = strcmp(value, "no") == 0;
     if (!p->model->no_counters && strcmp(value, "yes") != 0)
-        return model_fail(p, p->line, key, "`%.40s` is neither yes nor no", value);
+        return model_fail(p, p->ini.line, key, "`%.40s` is neither yes nor no", value);
     return 0;
 }
 
@@ -542,7 +548,7 @@ static int enter_interrupt(struct model_parser *p, char *words[], size_t n)
     struct model_interrupt *i = ADD(p, interrupts, n_interrupts, MODEL_INTERRUPTS_MAX);
     if (!i)
         return -1;
-    i->line = p->line;
+    i->line = p->ini.line;
     p->instance = i;
     return model_name(p, p->header, words[1], i->name, sizeof i->name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The sections that describe an ordinary processor's surroundings, all of them optional. */
-#include "drivers/model/model_parse.h"
+#include "drivers/model/model_parser.h"
 
 const struct model_key model_smi_keys[MODEL_SMI_KEYS] = {
     NUMBER("rate_hz", true, model, world.smi_rate_hz, 0, 1e4),

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "drivers/model/model_ramp.h"
+
 static double scattered(struct model_core *c, double us, double sigma)
 {
     return sigma > 0 ? us + sigma * model_random_normal(&c->streams[MODEL_STREAM_DURATIONS]) : us;

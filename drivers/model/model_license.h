@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The licenses of the simulated core: which class is needed, held, pending, kept, released. Inside drivers/model_*. */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_LICENCE_H
-#define CHARACTERIZE_DRIVERS_MODEL_LICENCE_H
+#ifndef CHARACTERIZE_DRIVERS_MODEL_LICENSE_H
+#define CHARACTERIZE_DRIVERS_MODEL_LICENSE_H
 
-#include "drivers/model/model_core.h"
+#include "drivers/model/model_state.h"
 
 /* Another payload (c->payload, c->need) runs from now on. */
 void model_license_payload(struct model_core *c);

@@ -16,6 +16,7 @@
 #include "drivers/model/model_power.h"
 #include "drivers/model/model_reading.h"
 #include "drivers/model/model_registers.h"
+#include "drivers/model/model_steady.h"
 #include "drivers/msr/msr_decode.h"
 
 /* Looks at the clock per sample period, at full rate. */
@@ -343,10 +344,9 @@ static void model_machine_count_energy(struct model_state *s)
         return;
     double seconds = (s->core.now - s->core.around.begin) * 1e-6, watts = m->idle_watts;
     if (isnan(s->corunner_volts))
-        s->corunner_volts = model_power_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
+        s->corunner_volts = model_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
     if (s->active > 1)
-        watts += (s->active - 1) *
-                 model_power_steady_core(m, &corunner, s->active, s->setup.fixed_ghz, s->corunner_volts);
+        watts += (s->active - 1) * model_steady_watts(m, &corunner, s->active, s->setup.fixed_ghz, s->corunner_volts);
     s->energy.joules += s->core.totals.joules + watts * seconds;
     s->energy.seconds += seconds;
 }

@@ -2,9 +2,6 @@
 #include "drivers/model/model_power.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "drivers/model/model_core.h"
 
 static double energy_of(const struct model *m, unsigned width, enum kernel_weight weight)
 {
@@ -21,48 +18,8 @@ double model_power_instruction(const struct model *m, const struct payload *p)
     return counted < 1 ? counted * nj + (1 - counted) * energy_of(m, 64, KERNEL_LIGHT) : nj;
 }
 
-static double nominal_ghz(const struct model *m, const struct model_need *need, unsigned cores, double fixed_ghz)
-{
-    double ghz = model_ghz(m, m->classes[need->later].level, cores);
-    return fixed_ghz > 0 ? fmin(ghz, fixed_ghz) : ghz;
-}
-
 double model_power_joules(const struct model *m, double cycles, double instructions, double nj_instruction,
                           double volts)
 {
     return (cycles * m->cycle_nj + instructions * nj_instruction) * 1e-9 * volts * volts;
-}
-
-double model_power_steady_volts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz)
-{
-    static const double settled_us = 1e5; /* beyond all transitions and nearly all ramps */
-    struct model_need need;
-    struct model_core *c = calloc(1, sizeof *c);
-    struct machine_error ignored;
-    double volts = NAN;
-    if (c && model_need(m, p, &need, &ignored) == MACHINE_OK) {
-        volts = model_volts(m, nominal_ghz(m, &need, cores, fixed_ghz));
-        model_core_start(c, m, cores, 0, 0);
-        c->fixed_ghz = fixed_ghz;
-        if (m->corunners_boosted && model_core_run(c, p, &ignored) == MACHINE_OK) {
-            model_core_advance(c, settled_us, INFINITY);
-            volts = model_core_volts(c);
-        }
-    }
-    free(c);
-    return volts;
-}
-
-double model_power_steady_core(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
-                               double volts)
-{
-    struct model_need need;
-    struct machine_error ignored;
-    if (model_need(m, p, &need, &ignored) != MACHINE_OK)
-        return NAN;
-    unsigned level = m->classes[need.later].level;
-    double ghz = model_ghz(m, level, cores), hz = model_mean_ghz(m, level, cores) * 1e9;
-    if (fixed_ghz > 0 && ghz > fixed_ghz)
-        hz *= fixed_ghz / ghz;
-    return model_power_joules(m, hz, hz * need.ipc, model_power_instruction(m, p), volts);
 }

@@ -17,13 +17,4 @@ double model_power_instruction(const struct model *m, const struct payload *p);
 double model_power_joules(const struct model *m, double cycles, double instructions, double nj_instruction,
                           double volts);
 
-/*
- * Watts of one core that has run a payload for long, with so many active cores, none faster than fixed_ghz (0: no such
- * bound), at `volts`. NaN where the file does not tell it, or cannot run it.
- */
-double model_power_steady_core(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
-                               double volts);
-/* The voltage of such a core; with its boosts where the model file says so. NaN as above. */
-double model_power_steady_volts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz);
-
 #endif

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "drivers/model/model_core.h"
-
 enum { STEPS = 512, TIME_CONSTANTS = 20 }; /* of a ramp; steps of one time constant */
 
 /* The mean of exp(-t / tau) over a step is tau / length times the difference of its ends. */

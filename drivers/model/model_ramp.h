@@ -6,18 +6,7 @@
 #ifndef CHARACTERIZE_DRIVERS_MODEL_RAMP_H
 #define CHARACTERIZE_DRIVERS_MODEL_RAMP_H
 
-#include <stdbool.h>
-
-struct model_core;
-
-struct model_ramps {
-    /* f(t) = f_end + (from_ghz - f_end) exp(-(t - begin) / tau); tau 0: none. In steps, each at its exact mean. */
-    double from_ghz, begin, tau, until, ghz;
-    /* linear from volts_from to what the voltage shall be, between the two times */
-    double volts_from, volts_begin, volts_end;
-    bool rises; /* for the class rise_to, which is released to when the voltage is there */
-    unsigned rise_to;
-};
+#include "drivers/model/model_state.h"
 
 /* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);

@@ -5,7 +5,7 @@
 
 #include "drivers/model/model.h"
 #include "drivers/model/model_core.h"
-#include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 
 struct model_state {
     struct machine_ops ops;

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "drivers/model/model_core.h"
-
 enum { WANDER_STEPS = 16 }; /* of the shorter time constant: in between the frequency stays */
 
 /* ---- wandering and power limits: of the series ---- */

@@ -7,30 +7,7 @@
 #ifndef CHARACTERIZE_DRIVERS_MODEL_WORLD_H
 #define CHARACTERIZE_DRIVERS_MODEL_WORLD_H
 
-#include <stdbool.h>
-
-#include "drivers/model/model.h"
-#include "drivers/model/model_random.h"
-
-struct model_core;
-
-/* Of the whole series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
-struct model_history {
-    bool begun;
-    struct model_random random;
-    double wander[MODEL_WANDERS]; /* relative, now */
-};
-
-/* Of one repetition. */
-struct model_surroundings {
-    double begin; /* of the repetition */
-    bool sibling_runs;
-    double sibling_until;
-    double smi_next, smi_end;
-    double cold_until;
-    double limit; /* factor of the frequency, of this repetition */
-    double wander_until;
-};
+#include "drivers/model/model_state.h"
 
 /* A repetition begins: after the core's streams have been seeded. `gap_us` after the last one ended. */
 void model_world_begin(struct model_core *c, uint64_t seed, double gap_us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What all machines on silicon share.
+ * What all machines on real hardware share.
  */
 #include "drivers/native/native.h"
 
@@ -14,14 +14,6 @@
 #include <time.h>
 
 #include "drivers/power/speed_select.h"
-
-void native_note(char *notes, size_t size, const char *text)
-{
-    size_t used = strlen(notes);
-
-    if (text[0] != '\0')
-        snprintf(notes + used, size - used, "%s%s", used > 0 ? "; " : "", text);
-}
 
 void native_info(const struct native *s, struct machine_info *out)
 {
@@ -47,8 +39,9 @@ void native_info(const struct native *s, struct machine_info *out)
     };
 }
 
-size_t native_core_kinds(const struct native *s, struct machine_core_kind *out, size_t max)
+size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
 {
+    const struct native *s = m->state;
     struct cpu_view view;
 
     cpu_view_read(s->sys, &view);
@@ -70,14 +63,14 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
             "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works everywhere",
             "%s", note);
     }
-    native_note(s->machine_notes, sizeof s->machine_notes, note);
+    native_note(s->machine_notes, sizeof s->machine_notes, "%s", note);
     if (tsc_calibrate(&hz, &error) != 0) {
         return machine_fail(err, MACHINE_CANNOT, "",
                             "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock does not advance");
     }
     double declared = tsc_declared_hz(leaves, &origin);
     tsc_decide(declared, origin, hz, error, &s->tsc);
-    native_note(s->machine_notes, sizeof s->machine_notes, s->tsc.note);
+    native_note(s->machine_notes, sizeof s->machine_notes, "%s", s->tsc.note);
     return MACHINE_OK;
 }
 
@@ -88,13 +81,13 @@ static void native_describe(struct native *s, const struct cpu_leaves *leaves)
     cpu_identify(leaves, &s->id);
     snprintf(s->cpu_text, sizeof s->cpu_text, "%s %s", s->id.brand, s->id.signature);
     if (s->id.hypervisor) {
-        snprintf(text, sizeof text, "in a virtual machine (%s): the host may preempt the CPU at any time",
-                 s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
-        native_note(s->machine_notes, sizeof s->machine_notes, text);
+        native_note(s->machine_notes, sizeof s->machine_notes,
+                    "in a virtual machine (%s): the host may preempt the CPU at any time",
+                    s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
     if (s->contradicts)
-        native_note(s->machine_notes, sizeof s->machine_notes, text);
+        native_note(s->machine_notes, sizeof s->machine_notes, "%s", text);
 }
 
 /* Physical cores, for info before anything is prepared. */
@@ -129,8 +122,9 @@ static void find_energy(struct native *s, const struct cpu_leaves *leaves)
     a->edge_us = ENERGY_EDGE_US;
 }
 
-int native_read_energy(struct native *s, struct energy_reading *out, const char **source, struct machine_error *err)
+int native_read_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err)
 {
+    struct native *s = m->state;
     struct cpu_view view;
     int cpu = s->cpu;
 
@@ -143,8 +137,9 @@ int native_read_energy(struct native *s, struct energy_reading *out, const char 
     return energy_read(&s->energy, cpu, out, source, err);
 }
 
-int native_speed_select(const struct native *s, struct rated_limits *out, struct machine_error *err)
+int native_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
 {
+    const struct native *s = m->state;
     int cpus[CPU_LIMIT];
     struct speed_select device;
     struct cpu_view view;
@@ -221,7 +216,7 @@ int native_check_features(const struct native *s, const struct payload *p, struc
 void native_finish(struct native *s)
 {
     corunners_stop(s->corunners);
-    pinning_leave(&s->place);
+    pinning_leave(&s->pinning);
     s->corunners = NULL;
     s->prepared = false;
     s->n_lanes = 0;
@@ -306,7 +301,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     status = cpu_choose_measured(&view, setup, &s->cpu, err);
     if (status != MACHINE_OK)
         return status;
-    status = pinning_enter(&s->place, s->cpu, bytes, err);
+    status = pinning_enter(&s->pinning, s->cpu, bytes, err);
     if (status == MACHINE_OK)
         status = start_corunners(s, &view, err);
     if (status != MACHINE_OK) {
@@ -316,7 +311,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->prepared = true;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
-    native_note(s->notes, sizeof s->notes, s->place.note);
+    native_note(s->notes, sizeof s->notes, "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;
 }
@@ -357,9 +352,9 @@ int native_calibrate(struct native *s, const struct run_request *r, native_measu
             return status;
         int failed = -1;
         for (int attempt = 0; attempt < ATTEMPTS && failed != 0; attempt++) {
-            pinning_begin(&s->place, CALIBRATION_US);
+            pinning_begin(&s->pinning, CALIBRATION_US);
             failed = measure(context, p, &s->lanes[s->n_lanes]);
-            pinning_end(&s->place, CALIBRATION_US);
+            pinning_end(&s->pinning, CALIBRATION_US);
         }
         if (failed != 0) {
             return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
@@ -436,7 +431,7 @@ static double planned_us(const struct run_request *r)
 void native_begin(struct native *s, const struct run_request *r, struct native_watch *w)
 {
     w->us = planned_us(r);
-    pinning_begin(&s->place, w->us);
+    pinning_begin(&s->pinning, w->us);
     for (size_t i = 0; i < r->n_segments; i++)
         pinning_touch(&r->segments[i].payload);
     getrusage(RUSAGE_THREAD, &w->before);
@@ -448,7 +443,7 @@ void native_end(struct native *s, const struct native_watch *w, const struct pla
     int cpu = sched_getcpu();
 
     getrusage(RUSAGE_THREAD, &after);
-    pinning_end(&s->place, w->us);
+    pinning_end(&s->pinning, w->us);
     out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut;
     out->page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt);
     out->migrated = cpu != s->cpu;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What all machines on silicon share, whatever their readings are: which CPU this is and how its TSC runs, where the
+ * What all machines on real hardware share, whatever their readings are: which CPU this is and how its TSC runs, where the
  * sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is asked for.
  */
-#ifndef CHARACTERIZE_SILICON_H
-#define CHARACTERIZE_SILICON_H
+#ifndef CHARACTERIZE_NATIVE_H
+#define CHARACTERIZE_NATIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +17,13 @@
 #include "drivers/machine.h"
 #include "drivers/native/pace.h"
 #include "drivers/native/pinning.h"
+#include "drivers/native/native_note.h"
 #include "drivers/native/plan.h"
 #include "drivers/cpu/tsc.h"
 
 enum { NATIVE_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, NATIVE_ROOT_MAX = 256 };
 
+/* The state of each of these machines begins with it. */
 struct native {
     char sys[NATIVE_ROOT_MAX];
     struct cpu_identity id;
@@ -42,15 +44,12 @@ struct native {
     const char *core_class; /* of that CPU */
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */
-    struct place place;
+    struct pinning pinning;
     struct corunners *corunners;
     struct pace_lane lanes[NATIVE_LANES_MAX];
     size_t n_lanes;
     struct energy energy;
 };
-
-/* Adds to a line of notes, behind "; ". What does not fit is truncated; an empty text adds nothing. */
-void native_note(char *notes, size_t size, const char *text);
 
 /*
  * Finds out what there is. `sys`: "/sys", or a folder laid out like it; `leaves`: of the CPU. Takes 60 ms or more, for
@@ -61,18 +60,18 @@ int native_open(struct native *s, const char *sys, const struct cpu_leaves *leav
 /* All but the name and the source. */
 void native_info(const struct native *s, struct machine_info *out);
 
-/* As machine_ops.core_kinds. */
-size_t native_core_kinds(const struct native *s, struct machine_core_kind *out, size_t max);
+/* machine_ops.core_kinds. */
+size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max);
 
 /*
- * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->place.locked)
+ * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->pinning.locked)
  * and starts the companions. Returns MACHINE_OK, or fills *err, returns its status and leaves everything as it was.
  */
 int native_prepare(struct native *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err);
 /* Undoes it; may be called twice, or without. */
 void native_finish(struct native *s);
 
-/* MACHINE_CANNOT where a setup asks for a fixed frequency: silicon is fixed by the settings of the system. */
+/* MACHINE_CANNOT where a setup asks for a fixed frequency: real cores are fixed by the settings of the system. */
 int native_check_fixed(const struct machine_setup *s, struct machine_error *err);
 /* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err);
@@ -104,11 +103,11 @@ void native_begin(struct native *s, const struct run_request *r, struct native_w
 /* Fills what *out says of the thread. A plan that was cut counts as one that was preempted. */
 void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out);
 
-/* As machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
-int native_read_energy(struct native *s, struct energy_reading *out, const char **source, struct machine_error *err);
+/* machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
+int native_read_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
 
-/* As machine_ops.speed_select; only of "/sys" is it asked, of a folder laid out like it there is none. */
-int native_speed_select(const struct native *s, struct rated_limits *out, struct machine_error *err);
+/* machine_ops.speed_select; only of "/sys" is it asked, of a folder laid out like it there is none. */
+int native_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err);
 
 /* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
 void native_relax(void);

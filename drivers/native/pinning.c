@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The place where a machine on silicon runs: one CPU, real-time priority and locked memory as far as they are allowed.
+ * Where a machine on real hardware runs: one CPU, real-time priority and locked memory as far as they are allowed.
  */
 #include <errno.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drivers/native/native_note.h"
 #include "drivers/native/pinning.h"
-
-__attribute__((format(printf, 2, 3))) static void pinning_note(struct place *p, const char *text, ...)
-{
-    size_t used = strlen(p->note);
-    va_list args;
-
-    if (used > 0 && used + 3 < sizeof p->note) {
-        memcpy(p->note + used, "; ", 3);
-        used += 2;
-    }
-    va_start(args, text);
-    vsnprintf(p->note + used, sizeof p->note - used, text, args);
-    va_end(args);
-}
 
 static int pinning_fail(struct machine_error *err, const char *what, int error, const char *remedy)
 {
@@ -38,7 +24,7 @@ static int pinning_fail(struct machine_error *err, const char *what, int error, 
     return MACHINE_FAILED;
 }
 
-static int pin(struct place *p, struct machine_error *err)
+static int pin(struct pinning *p, struct machine_error *err)
 {
     struct cpu_mask one;
     char what[64];
@@ -51,7 +37,7 @@ static int pin(struct place *p, struct machine_error *err)
     return MACHINE_OK;
 }
 
-static int lock_memory(struct place *p, size_t bytes, struct machine_error *err)
+static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *err)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -65,8 +51,9 @@ static int lock_memory(struct place *p, size_t bytes, struct machine_error *err)
     if (mlock(p->locked, p->locked_size) != 0) {
         struct rlimit limit = {0, 0};
         getrlimit(RLIMIT_MEMLOCK, &limit);
-        pinning_note(p, "the sample buffer is not locked in memory (%s; %zu kB needed, limit %llu kB; raise ulimit -l)",
-                     strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
+        native_note(p->note, sizeof p->note,
+                    "the sample buffer is not locked in memory (%s; %zu kB needed, limit %llu kB; raise ulimit -l)",
+                    strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
     }
     memset(p->locked, 0, p->locked_size);
     return MACHINE_OK;
@@ -86,7 +73,7 @@ static double realtime_limit(void)
     return limit < 0 ? 1e12 : 0.9 * limit;
 }
 
-static void try_realtime(struct place *p)
+static void try_realtime(struct pinning *p)
 {
     struct sched_param param;
 
@@ -97,16 +84,16 @@ static void try_realtime(struct place *p)
     param.sched_priority = sched_get_priority_min(SCHED_FIFO);
     p->realtime = p->policy >= 0 && sched_setscheduler(0, SCHED_FIFO, &param) == 0;
     if (!p->realtime) {
-        pinning_note(p,
-                     "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or grant "
-                     "CAP_SYS_NICE or ulimit -r 1",
-                     strerror(errno));
+        native_note(p->note, sizeof p->note,
+                    "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or grant "
+                    "CAP_SYS_NICE or ulimit -r 1",
+                    strerror(errno));
         return;
     }
     pinning_end(p, 0);
 }
 
-int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err)
+int pinning_enter(struct pinning *p, int cpu, size_t bytes, struct machine_error *err)
 {
     memset(p, 0, sizeof *p);
     p->cpu = cpu;
@@ -123,7 +110,7 @@ int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *
     return MACHINE_OK;
 }
 
-static void restore_policy(const struct place *p)
+static void restore_policy(const struct pinning *p)
 {
     struct sched_param param = {.sched_priority = p->priority};
 
@@ -131,7 +118,7 @@ static void restore_policy(const struct place *p)
         sched_setscheduler(0, p->policy, &param);
 }
 
-void pinning_leave(struct place *p)
+void pinning_leave(struct pinning *p)
 {
     if (!p->entered)
         return;
@@ -152,7 +139,7 @@ static void touch_stack(void)
         stack[i] = 0;
 }
 
-void pinning_begin(struct place *p, double us)
+void pinning_begin(struct pinning *p, double us)
 {
     struct sched_param param = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
 
@@ -169,7 +156,7 @@ void pinning_begin(struct place *p, double us)
 
 /* The rest is taken before the next repetition: a register may be read first, while the core is as the kernel left
  * it. */
-void pinning_end(struct place *p, double us)
+void pinning_end(struct pinning *p, double us)
 {
     restore_policy(p);
     if (p->realtime && us <= p->realtime_limit_us)

@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 #include "util/error.h"
 
-struct place {
+struct pinning {
     bool entered;
     int cpu;
     struct cpu_mask affinity; /* before */
@@ -29,15 +29,15 @@ struct place {
  * memory. Returns MACHINE_OK, or fills *err and leaves everything as it was. All other functions must be called from
  * the same thread. pinning_leave() restores affinity and policy and frees the memory; it may be called twice.
  */
-int pinning_enter(struct place *p, int cpu, size_t bytes, struct machine_error *err);
-void pinning_leave(struct place *p);
+int pinning_enter(struct pinning *p, int cpu, size_t bytes, struct machine_error *err);
+void pinning_leave(struct pinning *p);
 /*
  * Real-time priority for one repetition of about `us`; without effect where it is refused or where the kernel would
  * interrupt so long a stretch. End restores; where real-time priority was used, the next begin sleeps a tenth of the
  * time that was spent, so that other programs and the kernel's own threads get their share of the CPU.
  */
-void pinning_begin(struct place *p, double us);
-void pinning_end(struct place *p, double us);
+void pinning_begin(struct pinning *p, double us);
+void pinning_end(struct pinning *p, double us);
 
 /* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
 void pinning_touch(const struct payload *p);

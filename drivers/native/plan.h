@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A repetition on silicon, stretch by stretch: which payload runs until when, where the sample grid lies, where time 0
+ * A repetition on real hardware, stretch by stretch: which payload runs until when, where the sample grid lies, where time 0
  * is. What a reading is, the machine says.
  */
 #ifndef CHARACTERIZE_PLAN_H

@@ -156,11 +156,6 @@ static int open_rig(struct rig *r, const struct perf_pmu *pmu, const struct even
     return MACHINE_OK;
 }
 
-static uint64_t perf_license_grown(uint64_t before, uint64_t after)
-{
-    return before == COUNTER_MISSING || after == COUNTER_MISSING ? COUNTER_MISSING : after - before;
-}
-
 /* Readings at the start, after the warm-up, at the end. */
 static void perf_license_count_kernel(struct rig *r, const struct payload *p, double tsc_hz, int k,
                                       struct perf_license_counts *out)
@@ -175,11 +170,11 @@ static void perf_license_count_kernel(struct rig *r, const struct payload *p, do
     s->read(&r->reader, warm);
     r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
     s->read(&r->reader, end);
-    out->cycles[k] = perf_license_grown(warm[2], end[2]);
+    out->cycles[k] = recording_grown(warm[2], end[2]);
     for (int i = 0; i < 3; i++)
-        out->level[k][i] = perf_license_grown(warm[3 + i], end[3 + i]);
+        out->level[k][i] = recording_grown(warm[3 + i], end[3 + i]);
     out->has_throttle = r->n == 5;
-    out->throttle[k] = r->n == 5 ? perf_license_grown(start[6], end[6]) : COUNTER_MISSING;
+    out->throttle[k] = r->n == 5 ? recording_grown(start[6], end[6]) : COUNTER_MISSING;
 }
 
 static int perf_license_count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out,

@@ -104,12 +104,9 @@ static int open_counters(const struct machine *m, struct machine_error *err)
             }
         }
     }
-    native_note(t->common.notes, sizeof t->common.notes, text);
-    if (text[0] != '\0') {
-        char why[sizeof err->text + sizeof err->remedy + 3];
-        snprintf(why, sizeof why, "%s; %s", err->text, err->remedy);
-        native_note(t->common.notes, sizeof t->common.notes, why);
-    }
+    native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+    if (text[0] != '\0')
+        native_note(t->common.notes, sizeof t->common.notes, "%s; %s", err->text, err->remedy);
     return MACHINE_OK;
 }
 
@@ -133,7 +130,7 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
         perf_finish(m);
         return status;
     }
-    t->probe = t->common.place.locked;
+    t->probe = t->common.pinning.locked;
     t->raw = t->probe + PLAN_PROBE_ROOM * stride;
     t->words = t->raw + s->max_samples * stride;
     t->notes_length = strlen(t->common.notes);
@@ -208,7 +205,7 @@ static void remark_missing(struct perf *t)
                  "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
                  "thread was descheduled",
                  100 * (double)t->missing / (double)t->readings);
-        native_note(t->common.notes, sizeof t->common.notes, text);
+        native_note(t->common.notes, sizeof t->common.notes, "%s", text);
     }
 }
 
@@ -263,14 +260,6 @@ static int perf_named_events(const struct machine *m, uint32_t select, struct ma
     return part_events_named(&t->events, select, out, max, n, err);
 }
 
-static int perf_read_energy(struct machine *m, struct energy_reading *out, const char **source,
-                            struct machine_error *err)
-{
-    struct perf *t = m->state;
-
-    return native_read_energy(&t->common, out, source, err);
-}
-
 /* ---- open and close ---- */
 
 static void perf_close(struct machine *m)
@@ -278,20 +267,6 @@ static void perf_close(struct machine *m)
     perf_finish(m);
     free(m->state);
     m->state = NULL;
-}
-
-static size_t perf_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct perf *t = m->state;
-
-    return native_core_kinds(&t->common, out, max);
-}
-
-static int perf_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
-{
-    const struct perf *t = m->state;
-
-    return native_speed_select(&t->common, out, err);
 }
 
 static const struct machine_ops perf_ops = {
@@ -302,10 +277,10 @@ static const struct machine_ops perf_ops = {
     .finish = perf_finish,
     .close = perf_close,
     .find_event = perf_find_event,
-    .core_kinds = perf_core_kinds,
-    .speed_select = perf_speed_select,
+    .core_kinds = native_core_kinds,
+    .speed_select = native_speed_select,
     .named_events = perf_named_events,
-    .read_energy = perf_read_energy,
+    .read_energy = native_read_energy,
 };
 
 static void find_events(struct perf *t, int cpu)

@@ -14,20 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "drivers/power/likwid_bridge.h"
+#include "drivers/settings/settings_roots.h"
 #include "util/error.h"
 
 struct settings_wish {
     int turbo;        /* 0 off, 1 on, -1 as it is */
     double fixed_ghz; /* of all CPUs; 0 = as it is */
-};
-
-/* Where things are. */
-struct settings_roots {
-    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them */
-    const char *state;     /* the file that remembers: settings_state_file() */
-    likwid_loader *likwid; /* NULL: likwid_load */
-    bool intel;            /* the register of Intel's processors may be used */
 };
 
 /*

@@ -3,9 +3,11 @@
 #ifndef CHARACTERIZE_SETTINGS_PARTS_H
 #define CHARACTERIZE_SETTINGS_PARTS_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
-#include "drivers/settings/settings.h"
+#include "drivers/settings/settings_roots.h"
+#include "util/error.h"
 
 enum change_kind {
     CHANGE_FILE,      /* a file of sysfs */

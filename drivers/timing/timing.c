@@ -11,6 +11,7 @@
 
 #include "drivers/native/native.h"
 #include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 
 struct timing {
     struct native common;
@@ -70,7 +71,7 @@ static void remark_steps(struct timing *t)
     if (t->remarked || !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text))
         return;
     t->remarked = true;
-    native_note(t->common.notes, sizeof t->common.notes, text);
+    native_note(t->common.notes, sizeof t->common.notes, "%s", text);
     t->notes_length = strlen(t->common.notes);
 }
 
@@ -83,7 +84,7 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     int status = native_prepare(&t->common, s, bytes, err);
     if (status != MACHINE_OK)
         return status;
-    t->probe = t->common.place.locked;
+    t->probe = t->common.pinning.locked;
     t->raw = t->probe + PLAN_PROBE_ROOM;
     t->words = (uint64_t *)(t->raw + s->max_samples);
     t->probed = t->shared = 0;
@@ -155,18 +156,16 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
  * the cost is known, on a coarse clock not very well from one repetition, is not taken for that. */
 static void remark_shared(struct timing *t, const struct timing_cost *seen)
 {
-    char text[160];
-
     t->lowest_cost = t->probed == 0 ? seen->cycles : fmin(t->lowest_cost, seen->cycles + 2 * seen->error);
     t->probed++;
     t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
-        snprintf(text, sizeof text,
-                 "in %u of %u repetitions something else ran on the same core (its SMT sibling): frequency and IPC are "
-                 "less accurate there",
-                 t->shared, t->probed);
         t->common.notes[t->notes_length] = '\0';
-        native_note(t->common.notes, sizeof t->common.notes, text);
+        native_note(
+            t->common.notes, sizeof t->common.notes,
+            "in %u of %u repetitions something else ran on the same core (its SMT sibling): frequency and IPC are "
+            "less accurate there",
+            t->shared, t->probed);
     }
 }
 
@@ -236,14 +235,6 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     return MACHINE_OK;
 }
 
-static int timing_read_energy(struct machine *m, struct energy_reading *out, const char **source,
-                              struct machine_error *err)
-{
-    struct timing *t = m->state;
-
-    return native_read_energy(&t->common, out, source, err);
-}
-
 /* ---- open and close ---- */
 
 static void timing_close(struct machine *m)
@@ -253,20 +244,6 @@ static void timing_close(struct machine *m)
     m->state = NULL;
 }
 
-static size_t timing_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct timing *t = m->state;
-
-    return native_core_kinds(&t->common, out, max);
-}
-
-static int timing_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
-{
-    const struct timing *t = m->state;
-
-    return native_speed_select(&t->common, out, err);
-}
-
 static const struct machine_ops timing_ops = {
     .info = timing_info,
     .lacks = timing_lacks,
@@ -274,9 +251,9 @@ static const struct machine_ops timing_ops = {
     .run = timing_run,
     .finish = timing_finish,
     .close = timing_close,
-    .core_kinds = timing_core_kinds,
-    .speed_select = timing_speed_select,
-    .read_energy = timing_read_energy,
+    .core_kinds = native_core_kinds,
+    .speed_select = native_speed_select,
+    .read_energy = native_read_energy,
 };
 
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "drivers/native/native.h"
-#include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 #include "util/order.h"
 
 enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };

@@ -8,7 +8,7 @@
 #if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
 #pragma GCC target("general-regs-only")
 #endif
-#include "drivers/timing/timing.h"
+#include "drivers/timing/timing_sample.h"
 
 /* Where the raw readings go, and the blocks of the segment so far. */
 struct chain_reader {

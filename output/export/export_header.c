@@ -287,7 +287,7 @@ int export_header(const struct schedule *s, FILE *out, char *why, size_t why_siz
 {
     struct hashed h = {.schedule = s};
     struct template_values values = {.n = 0};
-    char *json = schedule_to_json(s, why, why_size);
+    char *json = export_to_json(s, why, why_size);
     char *text = json ? template_read("export", "header", ".h.in", why, why_size) : NULL;
     int status = -1;
     if (text) {

@@ -6,26 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/plain_text.h"
-
-/* Adds to an object; a NULL value means out of memory. Remembers the first failure in *failed. */
-static void export_json_put(json_t *object, const char *key, json_t *value, bool *failed)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        *failed = true;
-}
+#include "util/json_lines.h"
 
 static void put_whole(json_t *object, const char *key, long long value, bool *failed)
 {
-    export_json_put(object, key, json_integer(value), failed);
+    json_lines_put(object, key, json_integer(value), failed);
 }
 
+/* Nothing where there is no text. */
 static void export_json_put_text(json_t *object, const char *key, const char *text, bool *failed)
 {
-    char *plain = text ? plain_text_copy(text) : NULL;
     if (text)
-        export_json_put(object, key, plain ? json_string(plain) : NULL, failed);
-    free(plain);
+        json_lines_put(object, key, json_lines_text(text), failed);
 }
 
 /* KEY, KEY_lo and KEY_hi; nothing where the number is absent. */
@@ -55,11 +47,11 @@ static json_t *added(json_t *array, bool *failed)
 
 static void export_json_put_head(json_t *root, const struct schedule *s, bool *failed)
 {
-    export_json_put(root, "format", json_string("characterize-export/1"), failed);
+    json_lines_put(root, "format", json_string("characterize-export/1"), failed);
     export_json_put_text(root, "cpu", s->cpu, failed);
     export_json_put_text(root, "machine", s->machine, failed);
     export_json_put_text(root, "source", s->source, failed);
-    export_json_put(root, "modelled", json_boolean(s->modelled), failed);
+    json_lines_put(root, "modelled", json_boolean(s->modelled), failed);
     export_json_put_text(root, "version", s->version, failed);
     export_json_put_text(root, "date_first", s->date_first, failed);
     export_json_put_text(root, "date_last", s->date_last, failed);
@@ -73,7 +65,7 @@ static json_t *export_json_classes(const struct schedule *s, bool *failed)
         json_t *o = added(list, failed);
         put_whole(o, "class", (long long)i, failed);
         put_whole(o, "width", s->classes[i].width, failed);
-        export_json_put(o, "heavy", json_boolean(s->classes[i].heavy), failed);
+        json_lines_put(o, "heavy", json_boolean(s->classes[i].heavy), failed);
         put_number(o, "level", &s->classes[i].level, failed);
     }
     return list;
@@ -211,78 +203,35 @@ static json_t *missing(const struct schedule *s, bool *failed)
     return list;
 }
 
-static json_t *export_json_to_tree(const struct schedule *s)
-{
-    bool failed = false;
-    json_t *root = json_object();
-    export_json_put_head(root, s, &failed);
-    export_json_put(root, "level_events", level_events(s, &failed), &failed);
-    export_json_put(root, "classes", export_json_classes(s, &failed), &failed);
-    export_json_put(root, "triggers", triggers(s, &failed), &failed);
-    export_json_put(root, "frequencies", export_json_frequencies(s, &failed), &failed);
-    export_json_put(root, "turbo_levels", turbo_levels(s, &failed), &failed);
-    export_json_put(root, "costs", export_json_costs(s->costs, s->n_costs, &failed), &failed);
-    export_json_put(root, "level_costs", export_json_costs(s->level_costs, s->n_level_costs, &failed), &failed);
-    export_json_put(root, "relaxations", export_json_relaxations(s->relaxations, s->n_relaxations, &failed), &failed);
-    export_json_put(root, "level_relaxations",
-                    export_json_relaxations(s->level_relaxations, s->n_level_relaxations, &failed), &failed);
-    export_json_put(root, "throttles", export_json_throttles(s, &failed), &failed);
-    export_json_put(root, "settings", export_json_settings(s, &failed), &failed);
-    export_json_put(root, "missing", missing(s, &failed), &failed);
-    if (!failed)
-        return root;
-    json_decref(root);
-    return NULL;
-}
-
-/* One row a line: short enough to read, easy to diff. */
-static int export_json_print_tree(FILE *out, json_t *root)
-{
-    int status = 0;
-    const char *key, *separator = "{\n";
-    json_t *value, *row;
-    size_t i;
-    json_object_foreach(root, key, value)
-    {
-        fprintf(out, "%s  \"%s\": ", separator, key);
-        separator = ",\n";
-        if (json_array_size(value) == 0) {
-            status |= json_dumpf(value, out, JSON_ENCODE_ANY);
-            continue;
-        }
-        json_array_foreach(value, i, row)
-        {
-            fputs(i ? ",\n    " : "[\n    ", out);
-            status |= json_dumpf(row, out, 0);
-        }
-        fputs("\n  ]", out);
-    }
-    fputs("\n}\n", out);
-    return ferror(out) ? -1 : status;
-}
-
-char *schedule_to_json(const struct schedule *s, char *why, size_t why_size)
+char *export_to_json(const struct schedule *s, char *why, size_t why_size)
 {
     if (schedule_check_consistent(s, why, why_size) != 0)
         return NULL;
-    json_t *root = export_json_to_tree(s);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = root ? open_memstream(&text, &size) : NULL;
-    int status = out ? export_json_print_tree(out, root) : -1;
-    if (out && fclose(out) != 0)
-        status = -1;
-    json_decref(root);
-    if (status == 0)
-        return text;
-    snprintf(why, why_size, "out of memory");
-    free(text);
-    return NULL;
+    bool failed = false;
+    json_t *root = json_object();
+    export_json_put_head(root, s, &failed);
+    json_lines_put(root, "level_events", level_events(s, &failed), &failed);
+    json_lines_put(root, "classes", export_json_classes(s, &failed), &failed);
+    json_lines_put(root, "triggers", triggers(s, &failed), &failed);
+    json_lines_put(root, "frequencies", export_json_frequencies(s, &failed), &failed);
+    json_lines_put(root, "turbo_levels", turbo_levels(s, &failed), &failed);
+    json_lines_put(root, "costs", export_json_costs(s->costs, s->n_costs, &failed), &failed);
+    json_lines_put(root, "level_costs", export_json_costs(s->level_costs, s->n_level_costs, &failed), &failed);
+    json_lines_put(root, "relaxations", export_json_relaxations(s->relaxations, s->n_relaxations, &failed), &failed);
+    json_lines_put(root, "level_relaxations",
+                   export_json_relaxations(s->level_relaxations, s->n_level_relaxations, &failed), &failed);
+    json_lines_put(root, "throttles", export_json_throttles(s, &failed), &failed);
+    json_lines_put(root, "settings", export_json_settings(s, &failed), &failed);
+    json_lines_put(root, "missing", missing(s, &failed), &failed);
+    char *text = json_lines_dump(root, failed);
+    if (!text)
+        snprintf(why, why_size, "out of memory");
+    return text;
 }
 
 int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size)
 {
-    char *text = schedule_to_json(s, why, why_size);
+    char *text = export_to_json(s, why, why_size);
     if (!text)
         return -1;
     errno = 0;

@@ -13,7 +13,7 @@
  * bytes: its SHA-256 names the measurement. NULL with one line in `why`: the parameters contradict each other
  * (schedule_check_consistent), or no memory.
  */
-char *schedule_to_json(const struct schedule *s, char *why, size_t why_size);
+char *export_to_json(const struct schedule *s, char *why, size_t why_size);
 
 /* Writes that text. Returns 0, or -1 with one line in `why`; nothing is written then unless the stream failed. */
 int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size);

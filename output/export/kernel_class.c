@@ -5,7 +5,7 @@
 
 #include "kernels/kernels.h"
 
-bool tables_kernel_class(const char *name, struct schedule_kernel *out)
+bool export_kernel_class(const char *name, struct schedule_kernel *out)
 {
     struct payload p;
     char why[200];

@@ -6,6 +6,6 @@
 #include "output/export/schedule.h"
 
 /* A schedule_classifier. False for `pause`, which computes nothing, for mixtures and for unknown names. */
-bool tables_kernel_class(const char *name, struct schedule_kernel *out);
+bool export_kernel_class(const char *name, struct schedule_kernel *out);
 
 #endif

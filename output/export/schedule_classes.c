@@ -136,7 +136,7 @@ static bool schedule_classes_put_rows(struct schedule *s, const struct table *t,
 {
     const char *cpu = table_setting(t, "measured_cpu");
     char steps[SUPPORT_WHY_MAX];
-    bool floats = frequency && support_floats(frequency, cpu ? atoi(cpu) : -1, steps);
+    bool floats = frequency && estimates_floats(frequency, cpu ? atoi(cpu) : -1, steps);
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "kernel");
         struct schedule_kernel k;

@@ -172,7 +172,7 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
     bool overhead = part == EXPORT_COSTS, relaxation = part == EXPORT_WAITS;
     const char *cpu = table_setting(t, "measured_cpu");
     char why[SUPPORT_WHY_MAX];
-    bool levels = !frequency || support_levels(frequency, cpu ? atoi(cpu) : -1, why), done = true;
+    bool levels = !frequency || estimates_levels(frequency, cpu ? atoi(cpu) : -1, why), done = true;
     for (size_t row = 0; row < t->n_rows && done; row++) {
         const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
         struct schedule_kernel a, b;

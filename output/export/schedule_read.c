@@ -146,7 +146,7 @@ static void tell_nothing(const struct schedule *s, const struct table *const *ta
                                            [EXPORT_THROTTLING] = "throttling"};
     const struct table *frequency = schedule_source(tables, n, EXPORT_FREQUENCIES);
     char none[SUPPORT_WHY_MAX];
-    bool levels = !frequency || support_levels(frequency, -1, none);
+    bool levels = !frequency || estimates_levels(frequency, -1, none);
     snprintf(why, size, "nothing that a scheduler could use was measured");
     for (enum tables_export part = EXPORT_FREQUENCIES; part <= EXPORT_THROTTLING; part++) {
         const struct table *t = schedule_source(tables, n, part);

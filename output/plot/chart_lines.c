@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A panel of lines: series over a common axis, with limits. */
+#include "output/plot/chart_lines.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "output/plot/chart_draw.h"
+#include "output/plot/chart_spans.h"
+#include "output/plot/gnuplot.h"
 
 enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28, LINE_ONLY = 200 /* points of a line that are not marked */ };
 
 int chart_lines_height(const struct chart_panel *p)
 {
+    if (p->height)
+        return p->height;
     return p->n_series > 1 || !*p->title ? HEIGHT : 3 * HEIGHT / 5;
 }
 
@@ -37,7 +41,7 @@ static struct range padded(struct range r, bool log_scale, double part, double l
     return (struct range){middle - (0.5 + part) * span, middle + (0.5 + part) * span};
 }
 
-static void ranges(const struct chart_panel *p, struct range *x, struct range *y)
+static void ranges(const struct chart *c, const struct chart_panel *p, struct range *x, struct range *y)
 {
     *x = *y = (struct range){INFINITY, -INFINITY};
     for (size_t i = 0; i < p->n_series; i++)
@@ -55,6 +59,10 @@ static void ranges(const struct chart_panel *p, struct range *x, struct range *y
     *y = padded(*y, p->log_y, 0.08, 0.04);
     if (p->from_zero && !p->log_y && low >= 0)
         y->lo = 0;
+    if (c->one_axis)
+        *x = (struct range){c->x_lo, c->x_hi};
+    if (p->y_lo < p->y_hi)
+        *y = (struct range){p->y_lo, p->y_hi};
 }
 
 static int chart_lines_ascending(const void *a, const void *b)
@@ -127,6 +135,14 @@ static void print_data(const struct canvas *k, const struct chart_panel *p, cons
         fprintf(k->out, "$s%zu << END\n", i);
         for (size_t j = 0; j < s->n; j++) {
             const struct chart_point *q = &s->points[j];
+            if (!isfinite(q->y)) {
+                fputs("\n", k->out); /* breaks the curve */
+                continue;
+            }
+            if (s->many) {
+                fprintf(k->out, "%.10g %.6g\n", q->x, q->y);
+                continue;
+            }
             bool limits = isfinite(q->lo) && isfinite(q->hi) && (!p->log_y || q->lo > 0);
             fprintf(k->out, "%.10g %.10g %.10g %.10g\n", beside(p, i, q->x, x, width), q->y, limits ? q->lo : q->y,
                     limits ? q->hi : q->y);
@@ -140,6 +156,11 @@ static void chart_lines_print_curve(const struct canvas *k, const struct chart_s
     static const int dashes[] = {1, 2, 4};
     const char *colour = chart_colour(s->colour);
     int dash = s->faint ? 3 : dashes[(s->mark < 0 ? 0 : s->mark) / PLOT_N_SERIES % 3];
+    if (s->many) {
+        fprintf(k->out, "%s$s%zu using 1:2 with lines lw 0.6 lc rgb '#b0%s'", *comma, i, colour + 1);
+        *comma = ", \\\n  ";
+        return;
+    }
     if (s->line) {
         fprintf(k->out, "%s$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", *comma, i, s->faint ? "1.2" : "1.8",
                 dash, colour);
@@ -159,19 +180,61 @@ static void chart_lines_print_curve(const struct canvas *k, const struct chart_s
     }
 }
 
-void chart_draw_lines(const struct canvas *k, const struct chart_panel *p, const struct place *at)
+/* Values that are told by a line across the panel, named at its right edge where the names do not meet. */
+static void chart_lines_across(const struct canvas *k, const struct chart_panel *p, const struct range *y,
+                               const struct place *at)
+{
+    enum { NAME_HEIGHT = 12 };
+    double last = INFINITY;
+    for (size_t i = 0; i < p->n_lines; i++) {
+        double value = p->lines[i].y, pixels = (value - y->lo) / (y->hi - y->lo) * (at->bottom - at->area);
+        fprintf(k->out,
+                "set arrow from graph 0, first %.6g to graph 1, first %.6g nohead dt 3 lw 1 lc rgb '%s' front\n", value,
+                value, plot_colours[PLOT_MUTED].plain);
+        if (fabs(last - pixels) <= NAME_HEIGHT)
+            continue;
+        fputs("set label ", k->out);
+        gnuplot_text(k->out, p->lines[i].name, sizeof p->lines[i].name);
+        fprintf(k->out, " at graph 1.006, first %.6g left font ',11' tc rgb '%s'\n", value,
+                plot_colours[PLOT_MUTED].plain);
+        last = pixels;
+    }
+}
+
+/* What panels over one axis have in common: tics without numbers but for the last one, where 0 is, the spans. */
+static void chart_lines_common(const struct canvas *k, const struct place *at, const struct range *y,
+                               const char **comma)
+{
+    fprintf(k->out, "set format x '%s'\n", at->axis ? "% h" : "");
+    if (!at->axis)
+        fputs("unset xlabel\n", k->out);
+    if (k->chart->zero_line)
+        fprintf(k->out, "set arrow from first 0, graph 0 to first 0, graph 1 nohead lw 1.2 dt 2 lc rgb '%s' front\n",
+                plot_colours[PLOT_INK].plain);
+    if (!k->chart->n_spans)
+        return;
+    chart_spans_data(k, at);
+    fprintf(k->out, "%s$spans using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 noborder",
+            *comma, y->lo, y->lo, y->hi);
+    *comma = ", \\\n  ";
+}
+
+void chart_lines_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     struct range x, y;
     const char *comma = "plot ";
     char style[80];
-    ranges(p, &x, &y);
+    ranges(k->chart, p, &x, &y);
     print_data(k, p, &x, at->right - at->left);
     chart_axis(k, 'x', x.lo, x.hi, p->log_x);
     chart_axis(k, 'y', y.lo, y.hi, p->log_y);
     tics_at_points(k, p, &x, at->right - at->left);
     chart_x_label(k, p->x_label);
-    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", svg_plot_colours[PLOT_INK].plain);
+    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
     chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, style);
+    chart_lines_across(k, p, &y, at);
+    if (k->chart->one_axis)
+        chart_lines_common(k, at, &y, &comma);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)
             chart_lines_print_curve(k, &p->series[i], i, &comma);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Panels whose rows are categories: horizontal bars, and a matrix of coloured cells. */
+#include "output/plot/chart_rows.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "output/plot/chart_draw.h"
+#include "output/plot/chart_scale.h"
 #include "output/plot/gnuplot.h"
-#include "output/plot/plot_layout.h"
 
 enum { ROW = 22, LANE = 15, SIDE_MIN = 33, SIDE_MAX = 84, CELL_HEIGHT = 30, KEY_STEPS = 48 };
 
@@ -103,7 +103,7 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
         gnuplot_text(k->out, b->text, CHART_TEXT_MAX);
         fprintf(k->out, " at first %.10g, first %.10g %s font ',12' tc rgb '%s' front\n", b->inside ? b->from : end,
                 bar_middle(b), b->inside ? "left offset character 0.5,0" : "left offset character 0.8,0",
-                svg_plot_colours[b->inside ? PLOT_PAPER : PLOT_INK].plain);
+                plot_colours[b->inside ? PLOT_PAPER : PLOT_INK].plain);
     }
 }
 
@@ -123,7 +123,7 @@ static bool any_limits(const struct chart_panel *p)
     return false;
 }
 
-void chart_draw_bars(const struct canvas *k, const struct chart_panel *p, const struct place *at)
+void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     double lo, hi;
     const char *comma = "plot ";
@@ -140,7 +140,7 @@ void chart_draw_bars(const struct canvas *k, const struct chart_panel *p, const 
     }
     if (any_limits(p)) {
         fprintf(k->out, "%s$limits using 3:2:($4-$3):(0) with vectors nohead lw 1.6 lc rgb '%s'", comma,
-                svg_plot_colours[PLOT_INK].plain);
+                plot_colours[PLOT_INK].plain);
         comma = ", \\\n  ";
     }
     if (any_bar(p, true))
@@ -223,9 +223,7 @@ static void cell_texts(const struct canvas *k, const struct chart_panel *p, int 
             continue;
         if (c->state == CELL_VALUE)
             chart_heat(c->value, s.lo, s.hi, p->log_scale, &black);
-        const char *colour = c->state == CELL_PLAIN ? svg_plot_colours[PLOT_MUTED].plain
-                             : black                ? "#000001"
-                                                    : "#fffffe";
+        const char *colour = c->state == CELL_PLAIN ? plot_colours[PLOT_MUTED].plain : black ? "#000001" : "#fffffe";
         fputs("set label ", k->out);
         gnuplot_text(k->out, c->text, CHART_TEXT_MAX);
         fprintf(k->out, " at first %zu, first %zu center font ',%d' tc rgb '%s' front\n", i % p->columns.n,
@@ -240,13 +238,13 @@ static void cell_names(const struct canvas *k, const struct chart_panel *p, cons
     for (size_t i = 0; i < p->columns.n; i++) {
         double x = at->left + (i + 0.5) * side;
         snprintf(style, sizeof style, "%s tc rgb '%s'", fit ? "center" : "left rotate by 45",
-                 svg_plot_colours[PLOT_INK].plain);
+                 plot_colours[PLOT_INK].plain);
         chart_label(k, p->columns.name[i], CHART_LABEL_MAX, fit ? x : x - 2, at->area - 12, style);
     }
-    snprintf(style, sizeof style, "left tc rgb '%s'", svg_plot_colours[PLOT_MUTED].plain);
+    snprintf(style, sizeof style, "left tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
     for (size_t i = 0; i < p->remarks.n && i < p->categories.n; i++)
         chart_label(k, p->remarks.name[i], CHART_LABEL_MAX, at->right + 10, at->area + (i + 0.5) * CELL_HEIGHT, style);
-    snprintf(style, sizeof style, "right tc rgb '%s'", svg_plot_colours[PLOT_MUTED].plain);
+    snprintf(style, sizeof style, "right tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
     chart_label(k, p->y_label, 30, at->left - 10, at->area - 12, style);
 }
 
@@ -265,17 +263,17 @@ static void cell_key(const struct canvas *k, const struct chart_panel *p, const 
         chart_box(k, left + width * i / KEY_STEPS, top, left + width * (i + 1) / KEY_STEPS + 0.5, top + 10,
                   chart_heat(value, s.lo, s.hi, p->log_scale, &black));
     }
-    snprintf(style, sizeof style, "center font ',11' tc rgb '%s'", svg_plot_colours[PLOT_INK].plain);
+    snprintf(style, sizeof style, "center font ',11' tc rgb '%s'", plot_colours[PLOT_INK].plain);
     for (int i = 0; i < 3; i++) {
         double value = p->log_scale ? s.lo * pow(s.hi / s.lo, i / 2.0) : s.lo + i / 2.0 * (s.hi - s.lo);
         chart_number(value, text, sizeof text);
         chart_label(k, text, CHART_TEXT_MAX, left + width * i / 2, top + 19, style);
     }
-    snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", svg_plot_colours[PLOT_MUTED].plain);
+    snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
     chart_label(k, p->scale_label, 80, left + width + 16, top + 5, style);
 }
 
-void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const struct place *at)
+void chart_cells_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     int side = p->columns.n ? (at->right - at->left) / (int)p->columns.n : SIDE_MAX;
     size_t values = cell_data(k, p, CELL_VALUE, "values"), plain = cell_data(k, p, CELL_PLAIN, "plain");
@@ -295,14 +293,14 @@ void chart_draw_cells(const struct canvas *k, const struct chart_panel *p, const
     }
     if (plain) {
         fprintf(k->out, "%s$plain using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs empty border lc rgb '%s'", comma,
-                svg_plot_colours[PLOT_GRID].plain, svg_plot_colours[PLOT_GRID].plain);
+                plot_colours[PLOT_GRID].plain, plot_colours[PLOT_GRID].plain);
         comma = ", \\\n  ";
     }
     if (absent)
         fprintf(k->out, "%s$absent using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs pattern 4 border lc rgb '%s'",
-                comma, svg_plot_colours[PLOT_HATCH].plain, svg_plot_colours[PLOT_GRID].plain);
+                comma, plot_colours[PLOT_HATCH].plain, plot_colours[PLOT_GRID].plain);
     fprintf(k->out,
             "\nset xtics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
             "set grid lc rgb '%s' lw 1 dt 1 back\nset ytics scale 0.5\n",
-            svg_plot_colours[PLOT_INK].plain, svg_plot_colours[PLOT_MUTED].plain, svg_plot_colours[PLOT_GRID].plain);
+            plot_colours[PLOT_INK].plain, plot_colours[PLOT_MUTED].plain, plot_colours[PLOT_GRID].plain);
 }

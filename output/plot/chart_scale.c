@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers as they stand in a picture: tics and colours. */
-#include <math.h>
+#include "output/plot/chart_scale.h"
 
-#include "output/plot/chart_draw.h"
+#include <math.h>
 
 size_t chart_log_tics(double lo, double hi, double *out, size_t max)
 {

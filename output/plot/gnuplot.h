@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* What it draws. */
+enum plot_form { PLOT_SVG, PLOT_PNG };
+
 /* The line that tells how to get it; without a full stop. */
 extern const char gnuplot_remedy[];
 

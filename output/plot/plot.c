@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/atomic_file.h"
+#include "output/plot/chart_script.h"
 #include "output/plot/gnuplot.h"
 
 int plot_form_of(const char *path, enum plot_form *form)
@@ -32,26 +33,29 @@ int plot_possible(void)
     return gnuplot_find(path, sizeof(path)) == 0;
 }
 
-/* The script as text from malloc, *size bytes; NULL with a line in `why`. */
-static char *script_text(const struct trace *t, const struct phases *p, enum plot_form form, size_t *size, char *why,
-                         size_t why_size)
+/* Lets gnuplot draw into a memory file, which is returned; -1 with a line in `why`. */
+static int plot_image(const struct chart *c, enum plot_form form, char *why, size_t why_size)
 {
     char *script = NULL;
-    FILE *out = open_memstream(&script, size);
-    if (out == NULL) {
-        snprintf(why, why_size, "out of memory");
-        return NULL;
+    size_t size = 0;
+    if (!plot_possible()) {
+        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
+        return -1;
     }
-    int status = plot_script(t, p, form, out, why, why_size);
-    if (fclose(out) != 0 && status == 0) {
-        snprintf(why, why_size, "out of memory");
-        status = -1;
+    FILE *out = open_memstream(&script, &size);
+    int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
+    if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0) {
+        snprintf(why, why_size, "no memory for the plot");
+        drawn = -1;
     }
-    if (status != 0) {
-        free(script);
-        return NULL;
-    }
-    return script;
+    if (drawn == 0)
+        drawn = gnuplot_run(script, size, image, why, why_size);
+    free(script);
+    if (drawn == 0)
+        return image;
+    if (image >= 0)
+        close(image);
+    return -1;
 }
 
 /* Copies a whole file into a stream. gnuplot itself does not notice a full disk; this does, when it is committed. */
@@ -82,26 +86,33 @@ static int save_image(int image, const char *path, char *why, size_t why_size)
     return atomic_commit(&file, why, why_size);
 }
 
-int plot_write(const struct trace *t, const struct phases *p, const char *path, char *why, size_t why_size)
+int plot_write(const struct chart *c, const char *path, char *why, size_t why_size)
 {
     enum plot_form form;
     if (plot_form_of(path, &form) != 0) {
         snprintf(why, why_size, "%s: plots are drawn as .svg or .png", path);
         return -1;
     }
-    size_t size = 0;
-    char *script = script_text(t, p, form, &size, why, why_size);
-    if (script == NULL)
+    int image = plot_image(c, form, why, why_size);
+    if (image < 0)
         return -1;
-    int status = -1, image = memfd_create("image", MFD_CLOEXEC);
-    if (image < 0) {
-        snprintf(why, why_size, "cannot create a memory file for the image: %s", strerror(errno));
-    } else {
-        status = gnuplot_run(script, size, image, why, why_size);
-        errno = 0;
-        status = status == 0 ? save_image(image, path, why, why_size) : status;
-        close(image);
+    int status = save_image(image, path, why, why_size);
+    close(image);
+    return status == 0 ? 0 : -2;
+}
+
+char *plot_svg(const struct chart *c, char *why, size_t why_size)
+{
+    int image = plot_image(c, PLOT_SVG, why, why_size);
+    if (image < 0)
+        return NULL;
+    off_t size = lseek(image, 0, SEEK_END);
+    char *text = size > 0 ? calloc(1, (size_t)size + 1) : NULL;
+    if (text == NULL || pread(image, text, (size_t)size, 0) != (ssize_t)size) {
+        snprintf(why, why_size, "gnuplot drew nothing");
+        free(text);
+        text = NULL;
     }
-    free(script);
-    return status;
+    close(image);
+    return text;
 }

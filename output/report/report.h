@@ -42,7 +42,7 @@ struct report_part {
     const char *title;
     const char *method;   /* how it was measured, with sources as "G 3.2.2"; NULL: as the table of its name says */
     const char *findings; /* lines, the most important first */
-    const char *svg;      /* of table_plot_svg(), or NULL and */
+    const char *svg;      /* of plot_svg(), or NULL and */
     const char *svg_why;  /* why there is no plot */
     const char *files[REPORT_FILES_MAX]; /* names relative to the page; NULL ends them */
 };

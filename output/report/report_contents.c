@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/plot/table_plot.h"
+#include "output/plot/plot.h"
+#include "output/plot/table_chart.h"
 
 enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 24, NOTE_SIZE = 700, COMMAND_SIZE = 2000 };
 
@@ -99,7 +100,10 @@ const struct report_part *report_contents_add(struct report_contents *c, const s
     struct part_texts *x = &c->texts[c->n];
     struct report_part *part = &c->parts[c->n++];
     x->findings = report_contents_findings(k, t);
-    x->svg = table_plot_svg(t, k->title, x->why, sizeof x->why);
+    struct chart chart;
+    x->svg = table_chart(t, k->title, &chart, x->why, sizeof x->why) == 0 ? plot_svg(&chart, x->why, sizeof x->why)
+                                                                          : NULL;
+    chart_free(&chart);
     snprintf(x->csv, sizeof x->csv, "tables/%.40s.csv", k->name);
     snprintf(x->json, sizeof x->json, "tables/%.40s.json", k->name);
     snprintf(x->text, sizeof x->text, "tables/%.40s.txt", k->name);

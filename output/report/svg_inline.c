@@ -5,23 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/plot/plot_colours.h"
 #include "output/report/html.h"
-
-const struct plot_colour svg_plot_colours[PLOT_N_COLOURS] = {
-    [PLOT_INK] = {"#1b1f23", "--ink"},
-    [PLOT_MUTED] = {"#57606a", "--muted"},
-    [PLOT_GRID] = {"#d8dde3", "--grid"},
-    [PLOT_PAPER] = {"#ffffff", "--paper"},
-    [PLOT_HATCH] = {"#98a0a9", "--hatch"},
-    [PLOT_WARNING] = {"#8f3d00", "--warning"},
-    [PLOT_SERIES] = {"#0072b2", "--series-0"},
-    [PLOT_SERIES + 1] = {"#c24e00", "--series-1"},
-    [PLOT_SERIES + 2] = {"#00805d", "--series-2"},
-    [PLOT_SERIES + 3] = {"#a8568a", "--series-3"},
-    [PLOT_SERIES + 4] = {"#8a6d00", "--series-4"},
-    [PLOT_SERIES + 5] = {"#2b87bd", "--series-5"},
-    [PLOT_SERIES + 6] = {"#4b5058", "--series-6"},
-};
 
 /* A colour at s as gnuplot writes it, #RRGGBB or rgb(R, G, B): its value and length. 0: there is none. */
 static size_t read_colour(const char *s, unsigned *value)
@@ -45,8 +30,8 @@ static size_t read_colour(const char *s, unsigned *value)
 static const char *variable_of(unsigned value)
 {
     for (size_t i = 0; i < PLOT_N_COLOURS; i++)
-        if (strtoul(svg_plot_colours[i].plain + 1, NULL, 16) == value)
-            return svg_plot_colours[i].variable;
+        if (strtoul(plot_colours[i].plain + 1, NULL, 16) == value)
+            return plot_colours[i].variable;
     return NULL;
 }
 

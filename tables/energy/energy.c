@@ -14,6 +14,7 @@
 #include "probes/energy.h"
 #include "probes/steady.h"
 #include "tables/energy/energy_fit.h"
+#include "tables/energy/energy_print.h"
 #include "tables/energy/energy_plot.h"
 #include "tables/kinds.h"
 #include "tables/table/estimates.h"
@@ -23,28 +24,17 @@ enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
 static const double READING_WARMUP_US = 1000; /* Intel's optimization manual: a license is granted within 500 us */
 static const double FIXED_TOLERANCE = 0.01;   /* a frequency farther from the fixed one was not fixed */
-static const double SAME_GHZ = 0.01;          /* relative: PAUSE and the kernel ran at one frequency */
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
     {"freq_ghz", "GHz", TABLE_REAL, true, 3},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"mode", "", TABLE_TEXT, true, 0},
-    {"watts", "W", TABLE_REAL, false, 2},
-    {"watts_lo", "W", TABLE_REAL, false, 2},
-    {"watts_hi", "W", TABLE_REAL, false, 2},
-    {"nj_per_op", "nJ", TABLE_REAL, false, 3},
-    {"nj_per_op_lo", "nJ", TABLE_REAL, false, 3},
-    {"nj_per_op_hi", "nJ", TABLE_REAL, false, 3},
-    {"nj_per_lane", "nJ", TABLE_REAL, false, 3},
-    {"nj_per_lane_lo", "nJ", TABLE_REAL, false, 3},
-    {"nj_per_lane_hi", "nJ", TABLE_REAL, false, 3},
-    {"package_watts", "W", TABLE_REAL, false, 1},
-    {"package_watts_lo", "W", TABLE_REAL, false, 1},
-    {"package_watts_hi", "W", TABLE_REAL, false, 1},
-    {"idle_watts", "W", TABLE_REAL, false, 1},
-    {"idle_watts_lo", "W", TABLE_REAL, false, 1},
-    {"idle_watts_hi", "W", TABLE_REAL, false, 1},
+    TABLE_LIMITS("watts", "W", 2),
+    TABLE_LIMITS("nj_per_op", "nJ", 3),
+    TABLE_LIMITS("nj_per_lane", "nJ", 3),
+    TABLE_LIMITS("package_watts", "W", 1),
+    TABLE_LIMITS("idle_watts", "W", 1),
     {"idle_ghz", "GHz", TABLE_REAL, false, 3},
     {"counted_cores", "", TABLE_WHOLE, false, 0},
     {"n", "", TABLE_WHOLE, false, 0},
@@ -356,115 +346,6 @@ static int energy_energy_measure(const struct tables_context *x, const struct ce
     return MACHINE_OK;
 }
 
-/* ---- for a person ---- */
-
-/* A value with its limits, if it has any. */
-static void format_limits(const struct table *t, size_t row, const char *column, int decimals, char out[60])
-{
-    char lo[40], hi[40];
-    snprintf(lo, sizeof lo, "%s_lo", column);
-    snprintf(hi, sizeof hi, "%s_hi", column);
-    int n = snprintf(out, 60, "%.*f", decimals, table_number(t, row, column));
-    if (!isnan(table_number(t, row, lo)))
-        snprintf(out + n, 60 - (size_t)n, " [%.*f, %.*f]", decimals, table_number(t, row, lo), decimals,
-                 table_number(t, row, hi));
-}
-
-static void energy_energy_print(FILE *out, bool colour, const struct table *t)
-{
-    table_print_head(out, colour, t, table_energy.title);
-    if (t->n_rows)
-        fprintf(out, "\n%-12s %5s %-9s %6s %21s %21s %6s %13s\n%-12s %5s %-9s %6s %21s %21s %6s %6s %6s\n", "", "", "",
-                "", "above PAUSE, W", "an operation, nJ", "64 bit", "PAUSE", "kernel", "cores", "frequency", "GHz",
-                "[95 % limits]", "[95 % limits]", "nJ", "W", "GHz");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        char watts[60], nj[60];
-        format_limits(t, i, "watts", 2, watts);
-        format_limits(t, i, "nj_per_op", 3, nj);
-        fprintf(out, "%-12s %5.0f %-9s %6.3f %21s %21s %6.3f %6.1f %6.3f\n", table_text(t, i, "kernel"),
-                table_number(t, i, "active_cores"), table_text(t, i, "mode"), table_number(t, i, "freq_ghz"), watts, nj,
-                table_number(t, i, "nj_per_lane"), table_number(t, i, "idle_watts"), table_number(t, i, "idle_ghz"));
-    }
-    table_print_missing(out, colour, t);
-}
-
-/* The kernels of one operation, from 128 bits on, under one mode on the fewest cores. */
-static void energy_energy_tell(FILE *out, const struct table *t, const char *mode, const char *column, const char *head,
-                               const char *unit, int decimals)
-{
-    char text[ESTIMATE_TEXT_MAX];
-    double cores = INFINITY, ghz = NAN;
-    size_t told = 0;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (strcmp(table_text(t, i, "mode"), mode) == 0)
-            cores = fmin(cores, table_number(t, i, "active_cores"));
-    for (size_t i = 0; i < t->n_rows; i++) {
-        const char *kernel = table_text(t, i, "kernel");
-        struct estimate e = estimates_of_table(t, i, column);
-        if (strcmp(table_text(t, i, "mode"), mode) != 0 || table_number(t, i, "active_cores") != cores ||
-            !strstr(kernel, "fma") || !estimates_known(&e))
-            continue;
-        ghz = table_number(t, i, "freq_ghz");
-        if (told++ == 0) {
-            fprintf(out, "%s, %.0f core%s", head, cores, cores > 1 ? "s" : "");
-            fprintf(out, strcmp(mode, "fixed") == 0 ? " at %.1f GHz: " : ": ", ghz);
-        }
-        fprintf(out, "%s%s %s %s", told > 1 ? ", " : "", kernel, estimates_text(&e, decimals, text), unit);
-    }
-    if (told)
-        fprintf(out, ".\n");
-}
-
-/* That PAUSE ran at another frequency than the kernel whose power it is subtracted from. */
-static void tell_idle(FILE *out, const struct table *t, bool fixed)
-{
-    size_t differ = 0, most = 0;
-    double by = SAME_GHZ;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double apart = fabs(table_number(t, i, "idle_ghz") / table_number(t, i, "freq_ghz") - 1);
-        differ += apart > SAME_GHZ;
-        if (apart > by) {
-            by = apart;
-            most = i;
-        }
-    }
-    if (differ)
-        fprintf(out,
-                "In %zu of %zu rows PAUSE ran at a different frequency from the kernel (%s on %.0f core%s: %.3f GHz "
-                "against %.3f), so their watts and energy are not those of the code alone%s.\n",
-                differ, t->n_rows, table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
-                table_number(t, most, "active_cores") > 1 ? "s" : "", table_number(t, most, "idle_ghz"),
-                table_number(t, most, "freq_ghz"),
-                fixed ? "; the rows at a fixed frequency are" : "; use --fixed-frequency to measure those");
-}
-
-/* That not all active cores are in the package or on the die whose energy was counted. */
-static void tell_counted(FILE *out, const struct table *t)
-{
-    for (size_t i = t->n_rows; i-- > 0;) {
-        double active = table_number(t, i, "active_cores"), counted = table_number(t, i, "counted_cores");
-        if (counted < active) {
-            fprintf(
-                out,
-                "The energy counter covers one package or die: of %.0f active cores, power and energy are for %.0f.\n",
-                active, counted);
-            return;
-        }
-    }
-}
-
-static void energy_energy_findings(FILE *out, const struct table *t)
-{
-    bool fixed = false;
-    for (size_t i = 0; i < t->n_rows && !fixed; i++)
-        fixed = strcmp(table_text(t, i, "mode"), "fixed") == 0;
-    const char *mode = mode_names[fixed ? FIXED : AUTOMATIC];
-    energy_energy_tell(out, t, mode, "watts", "Power above a PAUSE loop", "W", 1);
-    energy_energy_tell(out, t, mode, "nj_per_lane", "Energy of 64 bits of an operation", "nJ", 2);
-    tell_idle(out, t, fixed);
-    tell_counted(out, t);
-}
-
 const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
@@ -482,7 +363,7 @@ const struct table_kind table_energy = {
                                      "what they execute"},
     .plan = energy_energy_plan,
     .measure = energy_energy_measure,
-    .print = energy_energy_print,
-    .findings = energy_energy_findings,
+    .print = energy_print,
+    .findings = energy_findings,
     .plot = energy_plot,
 };

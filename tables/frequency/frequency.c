@@ -15,7 +15,6 @@
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
 #include "tables/kinds.h"
-#include "tables/switches/switches.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
@@ -30,9 +29,7 @@ static const struct table_column columns[] = {
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"core", "", TABLE_TEXT, false, 0}, /* its kind, where there are several */
     {"level", "", TABLE_WHOLE, false, 0},
-    {"freq_ghz", "GHz", TABLE_REAL, false, 4},
-    {"freq_ghz_lo", "GHz", TABLE_REAL, false, 4},
-    {"freq_ghz_hi", "GHz", TABLE_REAL, false, 4},
+    TABLE_LIMITS("freq_ghz", "GHz", 4),
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
     {"level_source", "", TABLE_TEXT, false, 0},
@@ -198,7 +195,7 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
     struct payload kernels[TABLES_KERNELS_MAX];
     int cpus[MACHINE_CORE_KINDS_MAX], chosen;
     struct steady_setup s;
-    size_t n = switches_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
+    size_t n = tables_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
     if (!n)
         return MACHINE_OK;
     int status = look_around(x, &kernels[0], t, &chosen, err);

@@ -22,15 +22,9 @@ static double or_zero(double x)
     return isnan(x) ? 0 : x;
 }
 
-bool frequency_same(double a, double a_half, double b, double b_half)
-{
-    double noise = hypot(or_zero(a_half), or_zero(b_half));
-    return fabs(a - b) <= fmax(FREQUENCY_SAME * fmax(a, b), noise);
-}
-
 static bool frequency_levels_same(const struct frequency_point *a, const struct frequency_point *b)
 {
-    return frequency_same(a->ghz, a->half_width, b->ghz, b->half_width);
+    return estimates_frequency_same(a->ghz, a->half_width, b->ghz, b->half_width);
 }
 
 static int by_kernel_and_cores(const void *x, const void *y)
@@ -139,7 +133,7 @@ static void judge_again(const struct frequency_again *again, size_t n, struct fr
 {
     size_t moved = 0;
     for (size_t i = 0; i < n; i++)
-        moved += !frequency_same(again[i].before, again[i].before_half, again[i].after, again[i].after_half);
+        moved += !estimates_frequency_same(again[i].before, again[i].before_half, again[i].after, again[i].after_half);
     if ((double)moved > AGAIN_MOST * (double)n)
         floats(out, moved, n, "frequencies had changed on remeasurement");
 }
@@ -283,7 +277,7 @@ static void group_kernel(struct frequency_point *p, size_t n)
     double sum = 0;
     for (size_t i = 0; i <= n; i++) {
         double mean = i > first ? sum / (double)(i - first) : 0;
-        if (i == n || (i > first && !frequency_same(mean, p[i - 1].half_width, p[i].ghz, p[i].half_width))) {
+        if (i == n || (i > first && !estimates_frequency_same(mean, p[i - 1].half_width, p[i].ghz, p[i].half_width))) {
             for (size_t k = first; k < i; k++) {
                 p[k].first = p[first].cores;
                 p[k].last = p[i - 1].cores;

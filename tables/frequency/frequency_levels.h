@@ -10,14 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tables/table/estimates.h"
+
 enum { FREQUENCY_KERNELS_MAX = 64 };
 
-/*
- * Two frequencies are the same that differ by at most this, relative, or by less than their 95 % limits. The smallest
- * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
- */
-#define FREQUENCY_SAME 0.0045
-/* A frequency is not steady whose 95 % limits are farther away than this, relative: half of that step. */
+/* A frequency is not steady whose 95 % limits are farther away than this, relative: twice FREQUENCY_SAME. */
 #define FREQUENCY_UNSTEADY 0.009
 
 /* One kernel at one number of active cores. */
@@ -82,8 +79,5 @@ struct frequency_levels {
 int frequency_analyse(struct frequency_point *points, size_t n, const struct frequency_again *again, size_t n_again,
                       struct frequency_levels *out);
 void frequency_levels_free(struct frequency_levels *l);
-
-/* Whether two frequencies are the same, as said above. Half widths may be NaN. */
-bool frequency_same(double a, double a_half, double b, double b_half);
 
 #endif

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "tables/frequency/core_ranges.h"
-#include "tables/table/estimates.h"
+#include "analysis/stats/robust.h"
+#include "tables/table/pivot.h"
 #include "tables/kinds.h"
-
-enum { WIDTH = 100, LABEL = 22, FIELD = 8, COLUMNS_AT_ONCE = (WIDTH - LABEL) / FIELD };
 
 /* What is shown of one CPU. */
 struct sheet {
@@ -32,21 +31,23 @@ static bool in_column(const struct sheet *s, size_t row, size_t column)
     return cores >= s->column[column].first && cores <= s->column[column].last;
 }
 
-/* The mean over the rows of a kernel in a column of what another column of the table says; NaN: there are none. */
-static double frequency_print_mean_of(const struct sheet *s, size_t kernel, size_t column, const char *what)
+/* The frequency of a kernel in a column: the mean of its rows, and the outermost of their limits; NaN: it has none. */
+static struct estimate sheet_ghz(const struct sheet *s, size_t kernel, size_t column)
 {
-    double sum = 0;
+    struct estimate e = {0, INFINITY, -INFINITY};
     size_t n = 0;
     for (size_t row = 0; row < s->t->n_rows; row++) {
-        const char *name = table_text(s->t, row, "kernel");
-        double value = table_number(s->t, row, what);
-        if (!name || !isfinite(value) || (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column) ||
-            strcmp(name, s->kernel[kernel]) != 0)
+        if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(table_number(s->t, row, "freq_ghz")) ||
+            (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column))
             continue;
-        sum += value;
+        struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
+        e.lo = isnan(one.lo) ? one.lo : fmin(one.lo, e.lo);
+        e.hi = isnan(one.hi) ? one.hi : fmax(one.hi, e.hi);
+        e.value += one.value;
         n++;
     }
-    return n ? sum / (double)n : NAN;
+    e.value = n ? e.value / (double)n : NAN;
+    return e;
 }
 
 /* ---- what there is ---- */
@@ -54,7 +55,8 @@ static double frequency_print_mean_of(const struct sheet *s, size_t kernel, size
 static void take_kernel(struct sheet *s, size_t row)
 {
     const char *name = table_text(s->t, row, "kernel");
-    double level = table_number(s->t, row, "level");
+    double number = table_number(s->t, row, "level");
+    int level = number >= 0 && number < FREQUENCY_KERNELS_MAX ? (int)number : -1;
     size_t k = 0;
     while (k < s->n_kernels && strcmp(s->kernel[k], name) != 0)
         k++;
@@ -62,10 +64,9 @@ static void take_kernel(struct sheet *s, size_t row)
         return;
     if (k == s->n_kernels) {
         s->kernel[s->n_kernels++] = name;
-        s->level[k] = isfinite(level) ? (int)level : -1;
-    } else if (!isfinite(level) || s->level[k] != (int)level) {
-        s->level[k] = -1;
+        s->level[k] = level;
     }
+    s->level[k] = s->level[k] == level ? level : -1;
 }
 
 static int by_first(const void *a, const void *b)
@@ -92,7 +93,7 @@ static size_t read_groups(const char *text, struct frequency_group *out, size_t 
     return n;
 }
 
-static void frequency_print_look(const struct table *t, int cpu, struct sheet *s)
+static void sheet_look(const struct table *t, int cpu, struct sheet *s)
 {
     memset(s, 0, sizeof *s);
     s->t = t;
@@ -113,31 +114,35 @@ static void frequency_print_look(const struct table *t, int cpu, struct sheet *s
 
 /* ---- levels ---- */
 
+/* The next level above one that any kernel has; -1: none. */
+static int next_level(const struct sheet *s, int level)
+{
+    int next = -1;
+    for (size_t k = 0; k < s->n_kernels; k++)
+        if (s->level[k] > level && (next < 0 || s->level[k] < next))
+            next = s->level[k];
+    return next;
+}
+
 /* The frequency of a level in a column: the median of its kernels'. */
-static double frequency_print_level_ghz(const struct sheet *s, int level, size_t column)
+static double level_ghz(const struct sheet *s, int level, size_t column)
 {
     double value[FREQUENCY_KERNELS_MAX];
     size_t n = 0;
     for (size_t k = 0; k < s->n_kernels; k++) {
-        double ghz = s->level[k] == level ? frequency_print_mean_of(s, k, column, "freq_ghz") : NAN;
-        size_t at = n;
-        if (isnan(ghz))
-            continue;
-        for (; at > 0 && value[at - 1] > ghz; at--)
-            value[at] = value[at - 1];
-        value[at] = ghz;
-        n++;
+        double ghz = s->level[k] == level ? sheet_ghz(s, k, column).value : NAN;
+        if (!isnan(ghz))
+            value[n++] = ghz;
     }
-    return n ? (value[(n - 1) / 2] + value[n / 2]) / 2 : NAN;
+    return robust_median(value, n);
 }
 
 /* Whether a kernel runs at other frequencies than its level. */
 static bool deviates(const struct sheet *s, size_t kernel)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
-        double ghz = frequency_print_mean_of(s, kernel, c, "freq_ghz"),
-               level = frequency_print_level_ghz(s, s->level[kernel], c);
-        if (isfinite(ghz) && !frequency_same(ghz, NAN, level, NAN))
+        double ghz = sheet_ghz(s, kernel, c).value, level = level_ghz(s, s->level[kernel], c);
+        if (isfinite(ghz) && !estimates_frequency_same(ghz, NAN, level, NAN))
             return true;
     }
     return false;
@@ -145,132 +150,111 @@ static bool deviates(const struct sheet *s, size_t kernel)
 
 /* ---- printing ---- */
 
-static void frequency_print_value(FILE *out, double ghz, int decimals)
+static void put_head(struct pivot *p, const struct sheet *s)
 {
-    if (isnan(ghz))
-        fprintf(out, "%*s", FIELD, "-");
-    else
-        fprintf(out, "%*.*f", FIELD, decimals, ghz);
-}
-
-static void frequency_print_head(FILE *out, const struct sheet *s, size_t from, size_t to)
-{
-    char text[40];
-    fprintf(out, "%-*s", LABEL, "active cores");
-    for (size_t c = from; c < to; c++) {
+    pivot_line(p, PIVOT_HEADING);
+    pivot_word(p, "active cores");
+    for (size_t c = 0; c < s->n_columns; c++)
         if (s->column[c].first == s->column[c].last)
-            snprintf(text, sizeof text, "%u", s->column[c].first);
+            pivot_text(p, "%u", s->column[c].first);
         else
-            snprintf(text, sizeof text, "%u-%u", s->column[c].first, s->column[c].last);
-        fprintf(out, "%*s", FIELD, text);
-    }
-    putc('\n', out);
+            pivot_text(p, "%u-%u", s->column[c].first, s->column[c].last);
 }
 
-static void frequency_print_levels(FILE *out, const struct sheet *s, size_t from, size_t to)
+static void put_levels(struct pivot *p, const struct sheet *s)
 {
-    for (int level = 0; level < 3 || level < (int)s->n_kernels; level++) {
-        char label[20];
-        bool any = false;
-        for (size_t k = 0; k < s->n_kernels; k++)
-            any = any || s->level[k] == level;
-        if (!any)
-            continue;
-        snprintf(label, sizeof label, "L%d, GHz", level);
-        fprintf(out, "%-*s", LABEL, label);
-        for (size_t c = from; c < to; c++)
-            frequency_print_value(out, frequency_print_level_ghz(s, level, c), 3);
-        putc('\n', out);
+    for (int level = next_level(s, -1); level >= 0; level = next_level(s, level)) {
+        pivot_line(p, PIVOT_ROW);
+        pivot_text(p, "L%d, GHz", level);
+        for (size_t c = 0; c < s->n_columns; c++)
+            pivot_number(p, level_ghz(s, level, c), 3);
     }
 }
 
-static void print_kernels(FILE *out, const struct sheet *s, size_t from, size_t to)
+static void put_kernels(struct pivot *p, const struct sheet *s)
 {
     for (size_t k = 0; k < s->n_kernels; k++) {
         if (s->level[k] >= 0 && !deviates(s, k))
             continue;
-        fprintf(out, "%-*.*s", LABEL, LABEL - 1, s->kernel[k]);
-        for (size_t c = from; c < to; c++)
-            frequency_print_value(out, frequency_print_mean_of(s, k, c, "freq_ghz"), 3);
-        putc('\n', out);
+        pivot_line(p, PIVOT_ROW);
+        pivot_word(p, s->kernel[k]);
+        for (size_t c = 0; c < s->n_columns; c++)
+            pivot_number(p, sheet_ghz(s, k, c).value, 3);
     }
 }
 
-/* One line of limits; a column with several numbers of cores gets one where all of them have the same. */
-static void print_rated(FILE *out, const struct sheet *s, size_t from, size_t to, const char *name, const char *limits)
+/* A row of limits; a column with several numbers of cores gets one where all of them have the same. */
+static void put_rated(struct pivot *p, const struct sheet *s, const char *name, const char *limits)
 {
-    char label[2 * LABEL];
     bool any = false;
-    for (size_t c = from; c < to; c++)
+    for (size_t c = 0; c < s->n_columns; c++)
         any = any || isfinite(core_ranges_value(limits, s->column[c].first));
     if (!any)
         return;
-    snprintf(label, sizeof label, "rated, %s", name);
-    fprintf(out, "%-*.*s", LABEL, LABEL - 1, label);
-    for (size_t c = from; c < to; c++) {
+    pivot_line(p, PIVOT_ASIDE);
+    pivot_text(p, "rated, %s", name);
+    for (size_t c = 0; c < s->n_columns; c++) {
         double ghz = core_ranges_value(limits, s->column[c].first);
         for (unsigned n = s->column[c].first + 1; n <= s->column[c].last; n++)
             ghz = core_ranges_value(limits, n) == ghz ? ghz : (double)NAN;
-        frequency_print_value(out, ghz, 1);
+        pivot_number(p, ghz, 1);
     }
-    putc('\n', out);
 }
 
-static void frequency_print_limits(FILE *out, const struct sheet *s, size_t from, size_t to)
+static void put_rated_limits(struct pivot *p, const struct sheet *s)
 {
     static const char of[] = TURBO_LIMITS_OF;
-    print_rated(out, s, from, to, "non-AVX", frequency_limits(s->t, s->cpu));
+    put_rated(p, s, "non-AVX", frequency_limits(s->t, s->cpu));
     for (size_t i = 0; i < s->t->n_settings; i++)
         if (strncmp(s->t->settings[i].key, of, sizeof of - 1) == 0)
-            print_rated(out, s, from, to, s->t->settings[i].key + sizeof of - 1, s->t->settings[i].value);
+            put_rated(p, s, s->t->settings[i].key + sizeof of - 1, s->t->settings[i].value);
 }
 
-/* "L0 (license counters): 64add, 128or" */
-static void print_members(FILE *out, const struct sheet *s)
+/* "L0 by license counters:  64add, 128or" */
+static void print_members(FILE *out, bool colour, const struct sheet *s)
 {
+    struct pivot p;
     const char *source = NULL;
     for (size_t row = 0; row < s->t->n_rows && !source; row++)
         source = table_text(s->t, row, "level_source");
-    for (int level = 0; level < 3 || level < (int)s->n_kernels; level++) {
-        size_t column = 0, n = 0;
-        for (size_t k = 0; k < s->n_kernels; k++) {
-            if (s->level[k] != level)
-                continue;
-            if (n == 0)
-                column = (size_t)fprintf(out, "L%d by %s:", level,
-                                         source && *source == 'c' ? "license counters" : "frequency");
-            else
-                column += (size_t)fprintf(out, ",");
-            if (column + strlen(s->kernel[k]) + 2 > WIDTH)
-                column = (size_t)fprintf(out, "\n  ") - 1;
-            column += (size_t)fprintf(out, " %s", s->kernel[k]);
-            n++;
-        }
-        if (n)
-            putc('\n', out);
+    pivot_init(&p, 1, NULL);
+    for (int level = next_level(s, -1); level >= 0; level = next_level(s, level)) {
+        pivot_line(&p, PIVOT_ROW);
+        pivot_text(&p, "L%d by %s:", level, source && *source == 'c' ? "license counters" : "frequency");
+        pivot_word(&p, "");
+        for (size_t k = 0, n = 0; k < s->n_kernels; k++)
+            if (s->level[k] == level)
+                pivot_more(&p, "%s%s", n++ ? ", " : "", s->kernel[k]);
     }
+    pivot_print(out, colour, &p);
 }
 
-static void print_cpu(FILE *out, bool several, struct sheet *s)
+/* "P core" */
+static const char *core_kind(const struct table *t, int cpu)
+{
+    char key[40];
+    snprintf(key, sizeof key, "core of CPU %d", cpu);
+    return table_setting(t, key);
+}
+
+static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *s)
 {
     const char *steps = frequency_setting(s->t, "steps", s->cpu);
-    char key[40];
-    snprintf(key, sizeof key, "core of CPU %d", s->cpu);
-    const char *core = table_setting(s->t, key);
-    if (several)
-        fprintf(out, "\nCPU %d%s%s%s\n", s->cpu, core ? " (" : "", core ? core : "", core ? ")" : "");
-    if (steps && strcmp(steps, "steps") != 0)
-        fprintf(out, "%c%s\n", steps[0] == 'n' ? 'N' : 'O', steps + 1);
-    for (size_t from = 0; from < s->n_columns; from += COLUMNS_AT_ONCE) {
-        size_t to = from + COLUMNS_AT_ONCE < s->n_columns ? from + COLUMNS_AT_ONCE : s->n_columns;
-        if (from)
-            putc('\n', out);
-        frequency_print_head(out, s, from, to);
-        frequency_print_levels(out, s, from, to);
-        print_kernels(out, s, from, to);
-        frequency_print_limits(out, s, from, to);
+    struct pivot p;
+    const char *core = core_kind(s->t, s->cpu);
+    if (several) {
+        putc('\n', out);
+        pivot_note(out, 2, "CPU %d%s%s%s", s->cpu, core ? " (" : "", core ? core : "", core ? ")" : "");
     }
-    print_members(out, s);
+    if (steps && strcmp(steps, "steps") != 0)
+        pivot_note(out, 2, "%c%s", steps[0] == 'n' ? 'N' : 'O', steps + 1);
+    pivot_init(&p, 1, NULL);
+    put_head(&p, s);
+    put_levels(&p, s);
+    put_kernels(&p, s);
+    put_rated_limits(&p, s);
+    pivot_print(out, colour, &p);
+    print_members(out, colour, s);
 }
 
 void frequency_print(FILE *out, bool colour, const struct table *t)
@@ -278,38 +262,21 @@ void frequency_print(FILE *out, bool colour, const struct table *t)
     int cpus[MACHINE_CORE_KINDS_MAX];
     size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
     struct sheet *s = malloc(sizeof *s);
-    table_print_head(out, colour, t, table_frequency.title);
     for (size_t i = 0; s && i < n; i++) {
-        frequency_print_look(t, cpus[i], s);
-        print_cpu(out, n > 1, s);
+        sheet_look(t, cpus[i], s);
+        print_cpu(out, colour, n > 1, s);
     }
     free(s);
-    table_print_missing(out, colour, t);
 }
 
 /* ---- findings ---- */
-
-/* The frequency of a kernel in a column: the mean of its rows, and the outermost of their limits. */
-static struct estimate frequency_print_ghz_of(const struct sheet *s, size_t kernel, size_t column)
-{
-    struct estimate e = {frequency_print_mean_of(s, kernel, column, "freq_ghz"), INFINITY, -INFINITY};
-    for (size_t row = 0; row < s->t->n_rows; row++) {
-        struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
-        if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(one.value) ||
-            (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column))
-            continue;
-        e.lo = isnan(one.lo) ? one.lo : fmin(one.lo, e.lo);
-        e.hi = isnan(one.hi) ? one.hi : fmax(one.hi, e.hi);
-    }
-    return e;
-}
 
 /* The fastest and the slowest kernel in a column; false: nothing was measured there. */
 static bool frequency_print_extremes(const struct sheet *s, size_t column, size_t *fastest, size_t *slowest)
 {
     struct estimate high = {-INFINITY, NAN, NAN}, low = {INFINITY, NAN, NAN};
     for (size_t k = 0; k < s->n_kernels; k++) {
-        struct estimate e = frequency_print_ghz_of(s, k, column);
+        struct estimate e = sheet_ghz(s, k, column);
         if (isnan(e.value))
             continue;
         /* what is the same is not told apart: the first one named stands for it */
@@ -328,9 +295,9 @@ static bool frequency_print_extremes(const struct sheet *s, size_t column, size_
 /* What all kernels of a column lie within, by their limits. */
 static struct estimate span_of(const struct sheet *s, size_t column)
 {
-    struct estimate span = frequency_print_ghz_of(s, 0, column);
+    struct estimate span = sheet_ghz(s, 0, column);
     for (size_t k = 0; k < s->n_kernels; k++) {
-        struct estimate e = frequency_print_ghz_of(s, k, column);
+        struct estimate e = sheet_ghz(s, k, column);
         if (isnan(e.value))
             continue;
         span.value = isnan(span.value) ? e.value : span.value;
@@ -347,13 +314,11 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     char text[2][ESTIMATE_TEXT_MAX];
     if (!frequency_print_extremes(s, column, &fast, &slow))
         return false;
-    unsigned cores = s->column[column].last;
-    struct estimate high = frequency_print_ghz_of(s, fast, column), low = frequency_print_ghz_of(s, slow, column),
-                    span = span_of(s, column);
+    struct estimate high = sheet_ghz(s, fast, column), low = sheet_ghz(s, slow, column), span = span_of(s, column);
     bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
-        n += isfinite(frequency_print_mean_of(s, k, column, "freq_ghz"));
-    fprintf(out, "With %u active core%s, ", cores, cores == 1 ? "" : "s");
+        n += isfinite(sheet_ghz(s, k, column).value);
+    fprintf(out, "With %s, ", estimates_cores_text(s->column[column].last, text[0]));
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
     else if (!differ)
@@ -384,30 +349,32 @@ static void print_span(FILE *out, const struct sheet *s)
     double low = INFINITY, high = 0;
     for (size_t k = 0; k < s->n_kernels; k++)
         for (size_t c = 0; c < s->n_columns; c++) {
-            struct estimate e = frequency_print_ghz_of(s, k, c);
+            struct estimate e = sheet_ghz(s, k, c);
             low = fmin(low, isfinite(e.lo) ? e.lo : e.value);
             high = fmax(high, isfinite(e.hi) ? e.hi : e.value);
         }
     if (high > 0)
         fprintf(out,
-                "Frequencies ranged from %.2f to %.2f GHz (outermost 95 %% limits); nothing shows that the kernels "
-                "caused this.\n",
+                "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits); the data do not show that the "
+                "kernels cause the difference.\n",
                 low, high);
 }
 
 static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_t n, struct sheet *s)
 {
+    size_t said = 0;
     for (size_t i = 0; i < n && i < 4; i++) {
-        char key[40], text[ESTIMATE_TEXT_MAX];
-        frequency_print_look(t, cpus[i], s);
-        snprintf(key, sizeof key, "core of CPU %d", cpus[i]);
+        char text[ESTIMATE_TEXT_MAX];
+        sheet_look(t, cpus[i], s);
         if (!s->n_columns || !s->n_kernels)
             continue;
-        struct estimate ghz = frequency_print_ghz_of(s, 0, 0);
-        fprintf(out, "%sCPU %d (%s) %s GHz", i ? ", " : "Running the first kernel alone: ", cpus[i],
-                table_setting(t, key) ? table_setting(t, key) : "", estimates_text(&ghz, 3, text));
+        struct estimate ghz = sheet_ghz(s, 0, 0);
+        const char *core = core_kind(t, cpus[i]);
+        fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Running the first kernel alone: ", cpus[i],
+                core ? core : "", estimates_text(&ghz, 3, text));
     }
-    fputs(".\n", out);
+    if (said)
+        fputs(".\n", out);
 }
 
 void frequency_findings(FILE *out, const struct table *t)
@@ -417,7 +384,7 @@ void frequency_findings(FILE *out, const struct table *t)
     struct sheet *s = n ? malloc(sizeof *s) : NULL;
     if (!s)
         return;
-    frequency_print_look(t, cpus[0], s);
+    sheet_look(t, cpus[0], s);
     const char *steps = frequency_setting(t, "steps", cpus[0]), *groups = frequency_setting(t, "groups", cpus[0]);
     if (steps && steps[0] == 'n')
         print_span(out, s);

@@ -18,21 +18,11 @@ static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
-    {"down_us", "us", TABLE_REAL, false, 1},
-    {"down_us_lo", "us", TABLE_REAL, false, 1},
-    {"down_us_hi", "us", TABLE_REAL, false, 1},
-    {"up_us", "us", TABLE_REAL, false, 1},
-    {"up_us_lo", "us", TABLE_REAL, false, 1},
-    {"up_us_hi", "us", TABLE_REAL, false, 1},
-    {"breakeven_us", "us", TABLE_REAL, false, 0},
-    {"breakeven_us_lo", "us", TABLE_REAL, false, 0},
-    {"breakeven_us_hi", "us", TABLE_REAL, false, 0},
-    {"high_ghz", "GHz", TABLE_REAL, false, 3},
-    {"high_ghz_lo", "GHz", TABLE_REAL, false, 3},
-    {"high_ghz_hi", "GHz", TABLE_REAL, false, 3},
-    {"low_ghz", "GHz", TABLE_REAL, false, 3},
-    {"low_ghz_lo", "GHz", TABLE_REAL, false, 3},
-    {"low_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    TABLE_LIMITS("down_us", "us", 1),
+    TABLE_LIMITS("up_us", "us", 1),
+    TABLE_LIMITS("breakeven_us", "us", 0),
+    TABLE_LIMITS("high_ghz", "GHz", 3),
+    TABLE_LIMITS("low_ghz", "GHz", 3),
     {"down_median_us", "us", TABLE_REAL, false, 1},
     {"down_p95_us", "us", TABLE_REAL, false, 1},
     {"up_median_us", "us", TABLE_REAL, false, 1},
@@ -273,13 +263,6 @@ static int overhead_overhead_measure(const struct tables_context *x, const struc
     return status;
 }
 
-static void overhead_overhead_print(FILE *out, bool colour, const struct table *t)
-{
-    enum { PUBLISHED_MAX = 64 };
-    struct overhead_published published[PUBLISHED_MAX];
-    overhead_print(out, colour, t, table_overhead.title, published, overhead_published_of(t, published, PUBLISHED_MAX));
-}
-
 const struct table_kind table_overhead = {
     .name = "overhead",
     .title = "Overhead of frequency changes, and break-even times",
@@ -294,7 +277,7 @@ const struct table_kind table_overhead = {
     .exported = EXPORT_COSTS,
     .plan = overhead_overhead_plan,
     .measure = overhead_overhead_measure,
-    .print = overhead_overhead_print,
+    .print = overhead_print,
     .findings = overhead_findings,
     .plot = overhead_plot,
 };

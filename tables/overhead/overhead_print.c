@@ -5,114 +5,64 @@
 #include <string.h>
 
 #include "tables/overhead/overhead_fit.h"
-#include "tables/table/estimates.h"
+#include "tables/table/pivot.h"
 
-enum { FIELD = 40, WIDE = 20 };
 #define NOTHING_US 0.5 /* less than this is not worth a finding */
 
-static bool overhead_print_same_pair(const struct table *t, size_t a, size_t b)
-{
-    const char *from[2] = {table_text(t, a, "from"), table_text(t, b, "from")};
-    const char *to[2] = {table_text(t, a, "to"), table_text(t, b, "to")};
-    return from[0] && from[1] && to[0] && to[1] && strcmp(from[0], from[1]) == 0 && strcmp(to[0], to[1]) == 0;
-}
+static const struct pivot_field fields[] = {
+    {"cores", "active_cores", PIVOT_PLAIN, NULL}, {"down, us", "down_us", PIVOT_PLAIN, NULL},
+    {"up, us", "up_us", PIVOT_PLAIN, NULL},       {"break-even, us", "breakeven_us", PIVOT_PLAIN, NULL},
+    {"high", "high_ghz", PIVOT_ALONE, NULL},      {"low", "low_ghz", PIVOT_ALONE, NULL},
+    {"dropped", "dropped", PIVOT_PLAIN, NULL},
+};
+enum { FIELDS = sizeof fields / sizeof *fields, PUBLISHED_MAX = 64 };
 
-/* Without a minus before what is 0 as it is shown. */
-static double overhead_print_shown(double value, int decimals)
+/* What was published for the pair of a row: with as many cores, and below the pair's last row with any number. */
+static void put_published_rows(struct pivot *p, const struct table *t, size_t row,
+                               const struct overhead_published *list, size_t n)
 {
-    double unit = pow(10, -decimals);
-    return fabs(value) < unit / 2 ? 0 : value;
-}
-
-static void overhead_print_number(double value, int decimals, char out[FIELD])
-{
-    if (isfinite(value))
-        snprintf(out, FIELD, "%.*f", decimals, overhead_print_shown(value, decimals));
-    else
-        snprintf(out, FIELD, "-");
-}
-
-/* "42.7 [42.5, 42.9]", or a dash. */
-static void overhead_print_limits(const struct table *t, size_t row, const char *column, int decimals, char out[FIELD])
-{
-    char name[40], lo[FIELD], hi[FIELD], value[FIELD];
-    snprintf(name, sizeof name, "%s_lo", column);
-    double low = table_number(t, row, name);
-    overhead_print_number(low, decimals, lo);
-    snprintf(name, sizeof name, "%s_hi", column);
-    overhead_print_number(table_number(t, row, name), decimals, hi);
-    overhead_print_number(table_number(t, row, column), decimals, value);
-    if (isfinite(low))
-        snprintf(out, FIELD, "%.9s [%.9s, %.9s]", value, lo, hi);
-    else
-        snprintf(out, FIELD, "%.9s", value);
-}
-
-static void overhead_print_row(FILE *out, const struct table *t, size_t row)
-{
-    char down[FIELD], up[FIELD], breakeven[FIELD], high[FIELD], low[FIELD], dropped[FIELD];
-    overhead_print_limits(t, row, "down_us", 1, down);
-    overhead_print_limits(t, row, "up_us", 1, up);
-    overhead_print_limits(t, row, "breakeven_us", 0, breakeven);
-    overhead_print_number(table_number(t, row, "high_ghz"), 3, high);
-    overhead_print_number(table_number(t, row, "low_ghz"), 3, low);
-    overhead_print_number(table_number(t, row, "dropped"), 0, dropped);
-    fprintf(out, "  %5.0f  %*s  %*s  %*s  %6s %6s  %7s\n", table_number(t, row, "active_cores"), WIDE, down, WIDE, up,
-            WIDE, breakeven, high, low, dropped);
-}
-
-static void print_published(FILE *out, bool colour, const struct table *t, size_t row,
-                            const struct overhead_published *p)
-{
-    const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
-    char down[FIELD], up[FIELD], breakeven[FIELD];
-    if (!from || !to || strcmp(from, p->from) != 0 || strcmp(to, p->to) != 0)
-        return;
-    overhead_print_number(p->down_us, 1, down);
-    overhead_print_number(p->up_us, 1, up);
-    overhead_print_number(p->breakeven_us, 0, breakeven);
-    fprintf(out, "%s  %5s  %*s  %*s  %*s  published", colour ? "\033[2m" : "", "", WIDE, down, WIDE, up, WIDE,
-            breakeven);
-    if (p->active_cores)
-        fprintf(out, " for %u", p->active_cores);
-    fprintf(out, "%s\n", colour ? "\033[0m" : "");
-}
-
-void overhead_print(FILE *out, bool colour, const struct table *t, const char *title,
-                    const struct overhead_published *published, size_t n_published)
-{
-    table_print_head(out, colour, t, title);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        if (row == 0 || !overhead_print_same_pair(t, row - 1, row)) {
-            const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
-            fprintf(out, "%s%s - %s%s\n", colour ? "\033[1m" : "", from ? from : "", to ? to : "",
-                    colour ? "\033[0m" : "");
-            fprintf(out, "  %5s  %*s  %*s  %*s  %6s %6s  %7s\n", "cores", WIDE, "down us", WIDE, "up us", WIDE,
-                    "break-even us", "high", "low", "dropped");
-        }
-        overhead_print_row(out, t, row);
-        for (size_t i = 0; i < n_published; i++) {
-            bool last = row + 1 == t->n_rows || !overhead_print_same_pair(t, row, row + 1);
-            if (published[i].active_cores ? published[i].active_cores == table_number(t, row, "active_cores") : last)
-                print_published(out, colour, t, row, &published[i]);
-        }
+    bool last = row + 1 == t->n_rows || !table_same_pair(t, row, row + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!table_says(t, row, "from", list[i].from) || !table_says(t, row, "to", list[i].to) ||
+            !(list[i].active_cores ? list[i].active_cores == table_number(t, row, "active_cores") : last))
+            continue;
+        pivot_line(p, PIVOT_ASIDE);
+        if (list[i].active_cores)
+            pivot_number(p, list[i].active_cores, 0);
+        else
+            pivot_word(p, "any");
+        pivot_number(p, list[i].down_us, 1);
+        pivot_number(p, list[i].up_us, 1);
+        pivot_number(p, list[i].breakeven_us, 0);
+        for (size_t empty = 4; empty < FIELDS; empty++)
+            pivot_word(p, "");
+        pivot_word(p, "published");
     }
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (isfinite(table_number(t, row, "breakeven_us"))) {
-            fprintf(out, "Break-even times assume: %s. high, low: measured, in GHz.\n", overhead_assumption);
-            break;
+}
+
+void overhead_print(FILE *out, bool colour, const struct table *t)
+{
+    struct overhead_published published[PUBLISHED_MAX];
+    size_t n_published = overhead_published_of(t, published, PUBLISHED_MAX);
+    struct pivot p;
+    bool breakeven = false;
+    pivot_init(&p, 1, NULL);
+    pivot_headings(&p, fields, FIELDS);
+    for (size_t row = 0; row < t->n_rows; row++) {
+        if (row == 0 || !table_same_pair(t, row - 1, row)) {
+            pivot_line(&p, PIVOT_GROUP);
+            pivot_pair(&p, t, row);
         }
-    table_print_missing(out, colour, t);
+        pivot_fields(&p, t, row, fields, FIELDS);
+        put_published_rows(&p, t, row, published, n_published);
+        breakeven = breakeven || isfinite(table_number(t, row, "breakeven_us"));
+    }
+    pivot_print(out, colour, &p);
+    if (breakeven)
+        pivot_note(out, 2, "Break-even times assume: %s. high, low: measured, in GHz.", overhead_assumption);
 }
 
 /* ---- findings ---- */
-
-static const char *overhead_print_value_text(const struct table *t, size_t row, const char *column, int decimals,
-                                             char out[ESTIMATE_TEXT_MAX])
-{
-    struct estimate e = estimates_of_table(t, row, column);
-    return estimates_text(&e, decimals, out);
-}
 
 /* The frequency that a row gives a kernel; false: none. Both, where it appears twice, are the same kernel's. */
 static bool gives(const struct table *t, size_t row, const char *kernel, struct estimate *out)
@@ -168,26 +118,41 @@ static size_t overhead_print_extreme(const struct table *t, const char *column, 
     return best;
 }
 
+/* "156 [155, 157] us (128fma -> 512fma, 16 active cores)" */
+static void tell_least_stay(FILE *out, const struct table *t, size_t row)
+{
+    char us[ESTIMATE_TEXT_MAX], cores[ESTIMATE_TEXT_MAX];
+    fprintf(out, "%s us (%s -> %s, %s)", estimates_field_text(t, row, "breakeven_us", 0, us),
+            table_text(t, row, "from"), table_text(t, row, "to"),
+            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+}
+
 static void tell_breakeven(FILE *out, const struct table *t)
 {
     size_t longest = overhead_print_extreme(t, "breakeven_us", 1),
            shortest = overhead_print_extreme(t, "breakeven_us", -1);
-    char text[ESTIMATE_TEXT_MAX];
     if (longest == t->n_rows)
         return;
-    fprintf(out, "Speeding up pays off only if wide code stays away for at least %s us (%s - %s, %.0f active)",
-            overhead_print_value_text(t, shortest, "breakeven_us", 0, text), table_text(t, shortest, "from"),
-            table_text(t, shortest, "to"), table_number(t, shortest, "active_cores"));
-    if (longest != shortest)
-        fprintf(out, " to %s us (%s - %s, %.0f active)", overhead_print_value_text(t, longest, "breakeven_us", 0, text),
-                table_text(t, longest, "from"), table_text(t, longest, "to"), table_number(t, longest, "active_cores"));
+    fputs("Speeding up pays off only if wide code stays away for at least ", out);
+    tell_least_stay(out, t, shortest);
+    if (longest != shortest) {
+        fputs(" to ", out);
+        tell_least_stay(out, t, longest);
+    }
     fputs(".\n", out);
+}
+
+static void tell_frequencies_of(FILE *out, const struct table *t, size_t row)
+{
+    char high[ESTIMATE_TEXT_MAX], low[ESTIMATE_TEXT_MAX];
+    fprintf(out, "%s -> %s at %s and %s GHz", table_text(t, row, "from"), table_text(t, row, "to"),
+            estimates_field_text(t, row, "high_ghz", 3, high), estimates_field_text(t, row, "low_ghz", 3, low));
 }
 
 /* The first row that others contradict, with one of them. */
 static void tell_contradiction(FILE *out, const struct table *t)
 {
-    char text[4][ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX];
     size_t n = 0, row = t->n_rows;
     for (size_t i = t->n_rows; i-- > 0;)
         if (contradicting(t, i) < t->n_rows) {
@@ -196,15 +161,12 @@ static void tell_contradiction(FILE *out, const struct table *t)
         }
     if (!n)
         return;
-    size_t other = contradicting(t, row);
-    fprintf(out,
-            "Rows contradict each other; %zu %s not reported: with %.0f active, %s - %s at %s and %s GHz, against %s - "
-            "%s at %s and %s GHz.\n",
-            n, n == 1 ? "is" : "are", table_number(t, row, "active_cores"), table_text(t, row, "from"),
-            table_text(t, row, "to"), overhead_print_value_text(t, row, "high_ghz", 3, text[0]),
-            overhead_print_value_text(t, row, "low_ghz", 3, text[1]), table_text(t, other, "from"),
-            table_text(t, other, "to"), overhead_print_value_text(t, other, "high_ghz", 3, text[2]),
-            overhead_print_value_text(t, other, "low_ghz", 3, text[3]));
+    fprintf(out, "Rows contradict each other; %zu %s not reported: with %s ", n, n == 1 ? "is" : "are",
+            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+    tell_frequencies_of(out, t, row);
+    fputs(", against ", out);
+    tell_frequencies_of(out, t, contradicting(t, row));
+    fputs(".\n", out);
 }
 
 static bool missing_says(const struct table *t, const char *what)
@@ -250,24 +212,25 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
         if (is_told(t, row, "down_us", &e))
             most = fmax(most, e.hi);
     }
+    char text[ESTIMATE_TEXT_MAX];
+    estimates_text(&(struct estimate){most, NAN, NAN}, 1, text);
     if (!any)
         fputs("No cost of going down was measured", out);
     else if (isinf(most))
         fputs("The cost of going down has no limits (more --runs would help), or rows contradict each other", out);
     else if (up_told)
-        fprintf(out, "The cost of going down is lost in the noise (at most %.1f us)", overhead_print_shown(most, 1));
+        fprintf(out, "What going down costs is lost in the noise (at most %s us)", text);
     else
-        fprintf(out, "No switch between the kernels costs more than %.1f us (upper 95 %% limit)",
-                overhead_print_shown(most, 1));
+        fprintf(out, "No switch between the kernels costs more than %s us (upper 95 %% limit)", text);
 }
 
 static void overhead_print_tell_down(FILE *out, const struct table *t, size_t least, size_t most)
 {
     char text[ESTIMATE_TEXT_MAX];
-    fprintf(out, "Going down costs %s us (%s - %s)", overhead_print_value_text(t, least, "down_us", 1, text),
+    fprintf(out, "Going down costs %s us (%s -> %s)", estimates_field_text(t, least, "down_us", 1, text),
             table_text(t, least, "from"), table_text(t, least, "to"));
     if (least != most)
-        fprintf(out, " to %s us (%s - %s)", overhead_print_value_text(t, most, "down_us", 1, text),
+        fprintf(out, " to %s us (%s -> %s)", estimates_field_text(t, most, "down_us", 1, text),
                 table_text(t, most, "from"), table_text(t, most, "to"));
 }
 
@@ -278,9 +241,9 @@ static void overhead_print_tell_up(FILE *out, const struct table *t, size_t leas
         fprintf(out, "; %s.\n", about_up(t));
         return;
     }
-    fprintf(out, "; coming back up %s us", overhead_print_value_text(t, least, "up_us", 1, text));
+    fprintf(out, "; coming back up %s us", estimates_field_text(t, least, "up_us", 1, text));
     if (least != most)
-        fprintf(out, " to %s us", overhead_print_value_text(t, most, "up_us", 1, text));
+        fprintf(out, " to %s us", estimates_field_text(t, most, "up_us", 1, text));
     fputs(".\n", out);
 }
 
@@ -288,11 +251,11 @@ void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = overhead_print_extreme(t, "down_us", 1), least = overhead_print_extreme(t, "down_us", -1);
     size_t up_most = overhead_print_extreme(t, "up_us", 1), up_least = overhead_print_extreme(t, "up_us", -1);
-    const char *why = support_no_levels(t);
+    const char *why = estimates_no_levels(t);
     if (t->n_rows == 0)
         return;
     bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
-    if (why && (support_noted_floating(t) || costs || up_most < t->n_rows)) {
+    if (why && (estimates_noted_floating(t) || costs || up_most < t->n_rows)) {
         fprintf(out, "No cost of a frequency change is reported: %s.\n", why);
         return;
     }

@@ -21,10 +21,9 @@ size_t overhead_published_of(const struct table *t, struct overhead_published *o
 /* How the reason begins where costs are missing because the frequency does what it likes. */
 #define OVERHEAD_MOVES "the frequency moves by itself"
 
-/* A line for each number of active cores, below its pair. Published figures stand beside, marked as such: they are
- * for display alone. */
-void overhead_print(FILE *out, bool colour, const struct table *t, const char *title,
-                    const struct overhead_published *published, size_t n_published);
+/* A line for each number of active cores, below its pair. Published figures, of the detail
+ * "published", stand beside and are marked as such: they are for display alone. */
+void overhead_print(FILE *out, bool colour, const struct table *t);
 /* The most expensive change, and how long a boost must last. */
 void overhead_findings(FILE *out, const struct table *t);
 

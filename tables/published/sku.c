@@ -3,50 +3,19 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tables/table/tables.h"
-
-enum { LINE_MAX_LENGTH = 500 };
+#include "util/sourced_ini.h"
 
 struct parser {
-    const char *file;
-    unsigned line;
-    char section[SKU_NAME_MAX]; /* "" before the first one */
-    bool format_seen;
+    struct sourced_ini ini;
     struct sku *sku;
-    char *why;
-    size_t why_size;
 };
-
-__attribute__((format(printf, 2, 3))) static int sku_wrong(struct parser *p, const char *format, ...)
-{
-    int n = p->line ? snprintf(p->why, p->why_size, "%.160s:%u: ", p->file, p->line)
-                    : snprintf(p->why, p->why_size, "%.160s: ", p->file); /* of the file as a whole */
-    size_t used = n > 0 && (size_t)n < p->why_size ? (size_t)n : 0;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(p->why + used, p->why_size - used, format, args);
-    va_end(args);
-    /* what is quoted from the file must not disturb a terminal */
-    for (char *c = p->why + used; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-    return -1;
-}
-
-static char *sku_trimmed(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t n = strlen(text);
-    while (n > 0 && isspace((unsigned char)text[n - 1]))
-        text[--n] = '\0';
-    return text;
-}
+/* Refuses the present line: (format, ...). */
+#define sku_wrong(p, ...) sourced_ini_fail(&(p)->ini, (p)->ini.line, NULL, __VA_ARGS__)
 
 static int sku_copy(struct parser *p, char *to, size_t size, const char *from, const char *what)
 {
@@ -209,7 +178,7 @@ static char *end_word(char *word)
 
 static int read_keys(struct parser *p, struct sku_figure *f, char *text)
 {
-    for (char *word = sku_trimmed(text); *word; word = sku_trimmed(text)) {
+    for (char *word = sourced_ini_trim(text); *word; word = sourced_ini_trim(text)) {
         text = end_word(word);
         if (add_key(p, f, word) != 0)
             return -1;
@@ -240,17 +209,17 @@ static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
     char *tilde = strchr(text, '~');
     if (tilde)
         *tilde = '\0';
-    text = sku_trimmed(text);
+    text = sourced_ini_trim(text);
     bool about = strncmp(text, word, sizeof word - 1) == 0;
     if (about)
-        text = sku_trimmed(text + sizeof word - 1);
+        text = sourced_ini_trim(text + sizeof word - 1);
     f->published = about || strcmp(text, "-") != 0;
     f->lo = f->hi = f->rounding = f->tolerance = NAN;
     if (f->published && !sku_read_range(text, about, f))
         return sku_wrong(p, "`%.60s` is neither a number, nor a range like 650..680, nor - (not published)", text);
     if (about && tilde)
         return sku_wrong(p, "both `about` and `~`: use one of them, as a tolerance already says how far off it may be");
-    return tilde ? read_tolerance(p, f, sku_trimmed(tilde + 1)) : 0;
+    return tilde ? read_tolerance(p, f, sourced_ini_trim(tilde + 1)) : 0;
 }
 
 static bool same_figure(const struct sku_figure *a, const struct sku_figure *b)
@@ -276,18 +245,18 @@ static int keep_figure(struct parser *p, const struct sku_figure *f)
 /* KEY=VALUE ... : [mean] COLUMN = [about] FIGURE [~ TOLERANCE] */
 static int read_figure(struct parser *p, char *text, const char *source)
 {
-    struct sku_figure f = {.line = p->line};
+    struct sku_figure f = {.line = p->ini.line};
     char *colon = strchr(text, ':'), *equals = colon ? strchr(colon, '=') : NULL;
     if (!equals)
         return sku_wrong(p, "not COLUMN=VALUE ... : COLUMN = FIGURE");
     *colon = *equals = '\0';
-    char *column = sku_trimmed(colon + 1);
+    char *column = sourced_ini_trim(colon + 1);
     f.mean = strncmp(column, "mean ", 5) == 0;
     if (f.mean)
-        column = sku_trimmed(column + 5);
+        column = sourced_ini_trim(column + 5);
     if (!is_name(column))
         return sku_wrong(p, "`%.60s` is not a column name", column);
-    if (sku_copy(p, f.table, sizeof f.table, p->section, "the section") != 0 ||
+    if (sku_copy(p, f.table, sizeof f.table, p->ini.header, "the section") != 0 ||
         sku_copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
         sku_copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
         sku_read_value(p, &f, equals + 1) != 0)
@@ -295,89 +264,61 @@ static int read_figure(struct parser *p, char *text, const char *source)
     return keep_figure(p, &f);
 }
 
-static int read_head(struct parser *p, char *text)
+static int read_head(struct parser *p)
 {
-    char *equals = strchr(text, '=');
-    if (!equals)
-        return sku_wrong(p, "not KEY = VALUE");
-    *equals = '\0';
-    char *key = sku_trimmed(text), *value = sku_trimmed(equals + 1);
+    char *key, *value;
+    if (sourced_ini_pair(&p->ini, &key, &value) != MACHINE_OK || sourced_ini_once(&p->ini, key) != MACHINE_OK)
+        return -1;
     char *to = strcmp(key, "name") == 0 ? p->sku->name : strcmp(key, "brand") == 0 ? p->sku->brand : NULL;
-    if (!to)
-        return sku_wrong(p, "unknown key `%.60s`; [sku] has name and brand", key);
-    if (*to)
-        return sku_wrong(p, "%s is given twice", key);
-    if (!*value)
-        return sku_wrong(p, "%s has no value", key);
-    return sku_copy(p, to, SKU_TEXT_MAX, value, key);
+    return to ? sku_copy(p, to, SKU_TEXT_MAX, value, key)
+              : sourced_ini_fail(&p->ini, p->ini.line, key, "no such key in section [sku]; known keys: name brand");
 }
 
-static int sku_read_section(struct parser *p, char *text)
+static int sku_read_section(struct parser *p)
 {
-    size_t n = strlen(text);
-    bool closed = text[n - 1] == ']';
-    if (closed)
-        text[n - 1] = '\0';
-    if (!closed || (strcmp(text + 1, "sku") != 0 && !tables_find(text + 1)))
-        return sku_wrong(p, "`%.60s%s`: sections are [sku] and the names of tables", text, closed ? "]" : "");
-    return sku_copy(p, p->section, sizeof p->section, text + 1, "a section");
+    const char *header = p->ini.header;
+    return strcmp(header, "sku") == 0 || tables_find(header)
+               ? 0
+               : sku_wrong(p, "`[%.60s]`: sections are [sku] and the names of tables", header);
 }
 
-static int sku_read_line(struct parser *p, char *line)
+/* What only the whole file can tell. */
+static int check_whole(struct parser *p)
 {
-    char *text = sku_trimmed(line);
-    if (!*text || *text == '#')
-        return 0;
-    if (!p->format_seen) {
-        p->format_seen = strcmp(text, "format = characterize-sku/1") == 0;
-        return p->format_seen
-                   ? 0
-                   : sku_wrong(p, "the first line that is not a comment must be `format = characterize-sku/1`");
-    }
-    if (*text == '[')
-        return sku_read_section(p, text);
-    if (!*p->section)
-        return sku_wrong(p, "comes before the first [section]");
-    char *hash = strchr(text, '#');
-    char *source = hash ? sku_trimmed(hash + 1) : NULL;
-    if (!source || !*source)
-        return sku_wrong(p, "has no source; add `# DOCUMENT, section`");
-    *hash = '\0';
-    return strcmp(p->section, "sku") == 0 ? read_head(p, text) : read_figure(p, text, source);
-}
-
-static int sku_read_lines(struct parser *p, const char *text, size_t length)
-{
-    char line[LINE_MAX_LENGTH];
-    if (memchr(text, '\0', length))
-        return sku_wrong(p, "not a text");
-    for (const char *at = text, *end = text + length; at < end;) {
-        size_t n = strcspn(at, "\n");
-        p->line++;
-        if (n >= sizeof line)
-            return sku_wrong(p, "longer than %d characters", LINE_MAX_LENGTH - 1);
-        memcpy(line, at, n);
-        line[n] = '\0';
-        if (sku_read_line(p, line) != 0)
-            return -1;
-        at += n + (at + n < end);
-    }
-    if (!p->format_seen)
-        return sku_wrong(p, "empty; the file begins with `format = characterize-sku/1`");
     if (!p->sku->name[0] || !p->sku->brand[0])
         return sku_wrong(p, "[sku] lacks %s", p->sku->name[0] ? "brand" : "name");
     return p->sku->n_figures ? 0 : sku_wrong(p, "no figures");
 }
 
-int sku_parse(const char *text, size_t length, const char *file, struct sku *out, char *why, size_t why_size)
+static int sku_read(struct parser *p)
 {
-    struct parser p = {.file = file, .sku = out, .why_size = why_size};
-    p.why = why;
-    memset(out, 0, sizeof *out);
-    int status = sku_read_lines(&p, text, length);
-    if (status != 0)
-        sku_free(out);
+    int status = 0;
+    while (!status) {
+        switch (sourced_ini_next(&p->ini)) {
+        case SOURCED_INI_END:
+            return check_whole(p);
+        case SOURCED_INI_SECTION:
+            status = sku_read_section(p);
+            break;
+        case SOURCED_INI_LINE:
+            status = strcmp(p->ini.header, "sku") == 0 ? read_head(p) : read_figure(p, p->ini.text, p->ini.source);
+            break;
+        default:
+            return -1;
+        }
+    }
     return status;
+}
+
+int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err)
+{
+    struct parser p = {.sku = out};
+    memset(out, 0, sizeof *out);
+    sourced_ini_begin(&p.ini, text, length, file, "characterize-sku/1", false, err);
+    if (sku_read(&p) == 0)
+        return MACHINE_OK;
+    sku_free(out);
+    return (int)err->status;
 }
 
 size_t sku_published(const struct sku *s)

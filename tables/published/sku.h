@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/error.h"
+
 enum { SKU_KEYS_MAX = 6, SKU_NAME_MAX = 32, SKU_TEXT_MAX = 128, SKU_SOURCE_MAX = 200 };
 
 /* What a row must say to be meant: `column` is one of several texts, or a number in lo..hi. */
@@ -42,11 +44,11 @@ struct sku {
 };
 
 /*
- * Reads the text of a file (`length` bytes, followed by a NUL). `file` is its name, for messages. Returns 0, or -1 with
- * FILE:LINE (FILE alone where it is of the whole file) and the reason in `why`, one line; *out is then empty. sku_free
- * in any case. It knows which tables there are, but neither columns nor kernels: tables/published/sku_file.h.
+ * Reads the text of a file. `file` is its name, for messages. Returns MACHINE_OK, or fills *err (FILE:LINE, or FILE alone
+ * where it is of the whole file, and the reason) and returns its status; *out is then empty. sku_free in any case. It
+ * knows which tables there are, but neither columns nor kernels: tables/published/sku_file.h.
  */
-int sku_parse(const char *text, size_t length, const char *file, struct sku *out, char *why, size_t why_size);
+int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
 /* How many figures were published; the others stand in the file to say that they were looked for. */
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);

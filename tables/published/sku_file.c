@@ -116,15 +116,15 @@ static int check_figures(struct sku *s, const char *path, struct machine_error *
 
 int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err)
 {
-    char path[DATA_FILE_PATH_SIZE], why[WHY_SIZE];
+    char path[DATA_FILE_PATH_SIZE];
     size_t length = 0;
     memset(out, 0, sizeof *out);
     char *text = data_file_read(name_or_file, data_dir, &skus, path, &length, err);
     if (!text)
         return (int)err->status;
-    int status = sku_parse(text, length, path, out, why, sizeof why);
+    int status = sku_parse(text, length, path, out, err);
     free(text);
-    return status == 0 ? check_figures(out, path, err) : machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
+    return status == MACHINE_OK ? check_figures(out, path, err) : status;
 }
 
 int sku_list(const char *data_dir, char ***names, size_t *n)

@@ -12,31 +12,19 @@ static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
-    {"what", "", TABLE_TEXT, true, 0},       /* wait, rearm, toggle */
-    {"by", "", TABLE_TEXT, true, 0},         /* what ran in the waiting time; how often it toggled */
-    {"mode", "", TABLE_WHOLE, true, 0},      /* of wait: 1 or 2 waits */
-    {"wait_us", "us", TABLE_REAL, false, 1}, /* after the last wide instruction; rearm: after `by` */
-    {"wait_us_lo", "us", TABLE_REAL, false, 1},
-    {"wait_us_hi", "us", TABLE_REAL, false, 1},
+    {"what", "", TABLE_TEXT, true, 0},  /* wait, rearm, toggle */
+    {"by", "", TABLE_TEXT, true, 0},    /* what ran in the waiting time; how often it toggled */
+    {"mode", "", TABLE_WHOLE, true, 0}, /* of wait: 1 or 2 waits */
+    TABLE_LIMITS("wait_us", "us", 1),   /* after the last wide instruction; rearm: after `by` */
     {"sd_us", "us", TABLE_REAL, false, 1},
-    {"share", "", TABLE_REAL, false, 3}, /* wait: of the mode; rearm: that began anew; toggle: in which it rose */
-    {"share_lo", "", TABLE_REAL, false, 3},
-    {"share_hi", "", TABLE_REAL, false, 3},
-    {"rearmed", "", TABLE_TEXT, false, 0},    /* yes, no, undecided */
-    {"duty_us", "us", TABLE_REAL, false, 1},  /* toggle: waiting time between two stretches of wide code */
-    {"trend_us", "us", TABLE_REAL, false, 2}, /* toggle: by how much each wait is longer than the one before */
-    {"trend_us_lo", "us", TABLE_REAL, false, 2},
-    {"trend_us_hi", "us", TABLE_REAL, false, 2},
-    {"slow_ghz", "GHz", TABLE_REAL, false, 3}, /* right after the wide code */
-    {"slow_ghz_lo", "GHz", TABLE_REAL, false, 3},
-    {"slow_ghz_hi", "GHz", TABLE_REAL, false, 3},
-    {"plain_ghz", "GHz", TABLE_REAL, false, 3}, /* of `to` when nothing wide ran before it */
-    {"plain_ghz_lo", "GHz", TABLE_REAL, false, 3},
-    {"plain_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    TABLE_LIMITS("share", "", 3),            /* wait: of the mode; rearm: that began anew; toggle: in which it rose */
+    {"rearmed", "", TABLE_TEXT, false, 0},   /* yes, no, undecided */
+    {"duty_us", "us", TABLE_REAL, false, 1}, /* toggle: waiting time between two stretches of wide code */
+    TABLE_LIMITS("trend_us", "us", 2),       /* toggle: by how much each wait is longer than the one before */
+    TABLE_LIMITS("slow_ghz", "GHz", 3),      /* right after the wide code */
+    TABLE_LIMITS("plain_ghz", "GHz", 3),     /* of `to` when nothing wide ran before it */
     {"fast_ghz", "GHz", TABLE_REAL, false, 3},
-    {"tau_us", "us", TABLE_REAL, false, 1}, /* time constant of the rise, where it is a ramp */
-    {"tau_us_lo", "us", TABLE_REAL, false, 1},
-    {"tau_us_hi", "us", TABLE_REAL, false, 1},
+    TABLE_LIMITS("tau_us", "us", 1), /* time constant of the rise, where it is a ramp */
     {"n", "", TABLE_WHOLE, false, 0},
     {"others", "", TABLE_WHOLE, false, 0},    /* waits neither mode, and those not over when the recording ended */
     {"discarded", "", TABLE_WHOLE, false, 0}, /* interrupted */
@@ -144,7 +132,7 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
 
 const struct table_kind table_relaxation = {
     .name = "relaxation",
-    .title = RELAXATION_TITLE,
+    .title = "How long a core stays slow after wide code",
     .about = "time from the last wide instruction to the higher frequency, and what restarts it",
     .method = "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
               "repetition gives one wait. It counts as a wait only if the core runs slower than the same narrow code "

@@ -7,8 +7,6 @@
 #include "probes/sequence.h"
 #include "tables/table/tables.h"
 
-#define RELAXATION_TITLE "How long a core stays slow after wide code"
-
 /* tables/relaxation/relaxation_cells.c: what a cell's number[0] says it is. */
 enum { RELAXATION_WAIT, RELAXATION_REARM, RELAXATION_TOGGLE };
 int relaxation_measure(const struct tables_context *x, const struct cell *c, struct table *rows,

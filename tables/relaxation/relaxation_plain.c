@@ -8,7 +8,7 @@
 
 #include "analysis/stats/blocks.h"
 #include "analysis/stats/robust.h"
-#include "tables/trigger/trigger_fit.h"
+#include "tables/table/sights.h"
 #include "tables/relaxation/relaxation.h"
 
 #define SETTLE_US 5.0 /* the first samples run the sampling loop in */
@@ -16,7 +16,6 @@
 #define EARLY 0.8             /* of the wait */
 #define BEFORE 2.2            /* waits, of which some last twice as long: what the repetition before has left is over */
 #define BEFORE_MOST_US 9000.0 /* with the rest less than the 10 ms of the kernel helper */
-#define STEP_LEAST 0.0045     /* relative: FREQUENCY_SAME; less is no other level, however narrow the limits */
 #define REJECT 5.0
 enum { PAIRS = 24, BRIEF_PAIRS = 12, TRIES = 4 };
 
@@ -28,7 +27,7 @@ static int relaxation_plain_one(struct sequence *q, const struct payload *before
     *ghz = NAN;
     for (int tries = 0; tries < TRIES && isnan(*ghz); tries++) {
         struct sequence_run run;
-        struct trigger_sight sight;
+        struct sight sight;
         struct trace t;
         trace_init(&t);
         if (sequence_trace(q, &t)) {
@@ -37,7 +36,7 @@ static int relaxation_plain_one(struct sequence *q, const struct payload *before
         }
         int status = sequence_record(q, segments, 2, 1, &t, &run, err);
         if (status == MACHINE_OK && !run.invalid[0] &&
-            !trigger_look(&t, trigger_span(&t, run.run), SETTLE_US, window_us, &sight))
+            !sights_look(&t, sights_span(&t, run.run), SETTLE_US, window_us, &sight))
             *ghz = sight.freq;
         trace_free(&t);
         if (status != MACHINE_OK)
@@ -82,7 +81,7 @@ int relaxation_compare(struct sequence *q, const struct tables_context *x, const
 bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t size)
 {
     char slow[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
-    if (estimates_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + STEP_LEAST))
+    if (estimates_above(&s->plain_ghz, &s->slow_ghz) && s->plain_ghz.value > s->slow_ghz.value * (1 + FREQUENCY_SAME))
         return true;
     if (!estimates_known(&s->plain_ghz) || !estimates_known(&s->slow_ghz)) {
         snprintf(why, size,

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Rises that take their time. The place that splits a ramp best into slow and fast is a part of its time constant
- * behind its beginning. So the ramp is fitted to all repetitions together, each shifted to where it begins, and then
- * looked for in each again, in turns: together that is the least-squares fit of one shape with a beginning for each
- * repetition.
- */
+#include "tables/relaxation/relaxation_ramp.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +10,13 @@
 #include "analysis/stats/golden.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
-#include "tables/relaxation/relaxation_parts.h"
 
+/*
+ * The place that splits a ramp best into slow and fast is a part of its time constant
+ * behind its beginning. So the ramp is fitted to all repetitions together, each shifted to where it begins, and then
+ * looked for in each again, in turns: together that is the least-squares fit of one shape with a beginning for each
+ * repetition.
+ */
 #define SETTLE_US 5.0 /* the first samples run the sampling loop in */
 #define HALT_LEAST_US 0.4
 #define CLIP_SIGMAS 4.0
@@ -70,7 +71,7 @@ static void close_views(struct views *v)
     free(v->view);
 }
 
-static int open_views(const struct trace *t, const struct trigger_span *s, size_t n, double from_us, double to_us,
+static int open_views(const struct trace *t, const struct sights_span *s, size_t n, double from_us, double to_us,
                       struct relaxation_rise *rise, struct views *v)
 {
     double length = 0;
@@ -389,7 +390,7 @@ static int relaxation_ramp_find(const struct views *v, struct curve *c, double m
     return 0;
 }
 
-int relaxation_ramp(const struct trace *t, const struct trigger_span *s, size_t n, double from_us, double to_us,
+int relaxation_ramp(const struct trace *t, const struct sights_span *s, size_t n, double from_us, double to_us,
                     struct relaxation_levels *levels, struct relaxation_rise *rise)
 {
     struct views v;

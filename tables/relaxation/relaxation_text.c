@@ -5,116 +5,64 @@
 #include <string.h>
 
 #include "tables/relaxation/relaxation.h"
+#include "tables/table/pivot.h"
 
 static bool relaxation_text_is(const struct table *t, size_t row, const char *what)
 {
     return table_says(t, row, "what", what);
 }
 
-static bool relaxation_text_any(const struct table *t, const char *what)
-{
-    return table_find(t, "what", what) < t->n_rows;
-}
+static const struct pivot_field waits[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"waits", "mode", PIVOT_PLAIN, NULL},
+    {"us", "wait_us", PIVOT_PLAIN, NULL},
+    {"sd, us", "sd_us", PIVOT_PLAIN, NULL},
+    {"% of repetitions", "share", PIVOT_PERCENT, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field restarts[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"by", "by", PIVOT_PLAIN, NULL},
+    {"restarted", "rearmed", PIVOT_PLAIN, NULL},
+    {"us after it", "wait_us", PIVOT_PLAIN, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field toggling[] = {
+    {"from -> to", NULL, PIVOT_PLAIN, pivot_pair}, {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"pause, us", "duty_us", PIVOT_PLAIN, NULL},   {"% that speed up", "share", PIVOT_PERCENT, NULL},
+    {"after us", "wait_us", PIVOT_PLAIN, NULL},    {"longer each time by us", "trend_us", PIVOT_PLAIN, NULL},
+};
 
-static void print_pair(FILE *out, const struct table *t, size_t row)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%.30s to %.30s", table_text(t, row, "from"), table_text(t, row, "to"));
-    fprintf(out, "  %-18s %5.0f", name, table_number(t, row, "active_cores"));
-}
-
-/* A value with its limits, in `width` columns; nothing where there is none. */
-static void relaxation_text_print_limits(FILE *out, const struct table *t, size_t row, const char *column, int decimals,
-                                         double scale, int width)
-{
-    char lo[40], hi[40], text[80] = "";
-    snprintf(lo, sizeof lo, "%.30s_lo", column);
-    snprintf(hi, sizeof hi, "%.30s_hi", column);
-    double value = scale * table_number(t, row, column), a = scale * table_number(t, row, lo),
-           b = scale * table_number(t, row, hi);
-    if (!isnan(value) && !isnan(a) && !isnan(b))
-        snprintf(text, sizeof text, "%.*f [%.*f, %.*f]", decimals, value, decimals, a, decimals, b);
-    else if (!isnan(value))
-        snprintf(text, sizeof text, "%.*f", decimals, value);
-    fprintf(out, "  %-*s", width, text);
-}
-
-static void print_waits(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-18s %5s  %-5s  %-24s  %-6s  %-20s  %4s\n", "the wait after", "cores", "waits", "us", "sd us",
-            "% of repetitions", "n");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double sd = table_number(t, i, "sd_us");
-        if (!relaxation_text_is(t, i, "wait"))
-            continue;
-        print_pair(out, t, i);
-        fprintf(out, "  %-5s", table_number(t, i, "mode") > 1 ? "two" : "one");
-        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 24);
-        if (isnan(sd))
-            fprintf(out, "  %6s", "");
-        else
-            fprintf(out, "  %6.1f", sd);
-        relaxation_text_print_limits(out, t, i, "share", 1, 100, 20);
-        fprintf(out, "  %4.0f\n", table_number(t, i, "n"));
+#define RELAXATION_LIST(title, what, fields)                                                                           \
+    {                                                                                                                  \
+        title, "what", what, 2, fields, sizeof fields / sizeof *fields                                                 \
     }
-}
-
-static void print_rearming(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-18s %5s  %-12s  %-12s  %-24s  %4s\n", "restarted?", "cores", "by", "", "us after that", "n");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        if (!relaxation_text_is(t, i, "rearm"))
-            continue;
-        print_pair(out, t, i);
-        fprintf(out, "  %-12s  %-12s", table_text(t, i, "by"), table_text(t, i, "rearmed"));
-        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 24);
-        fprintf(out, "  %4.0f\n", table_number(t, i, "n"));
-    }
-}
-
-static void print_toggling(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-18s %5s  %9s  %-20s  %-22s  %-18s\n", "toggling", "cores", "pause us", "% that speed up",
-            "after us", "drift us");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        if (!relaxation_text_is(t, i, "toggle"))
-            continue;
-        print_pair(out, t, i);
-        fprintf(out, "  %9.1f", table_number(t, i, "duty_us"));
-        relaxation_text_print_limits(out, t, i, "share", 1, 100, 20);
-        relaxation_text_print_limits(out, t, i, "wait_us", 1, 1, 22);
-        relaxation_text_print_limits(out, t, i, "trend_us", 2, 1, 18);
-        fputc('\n', out);
-    }
-}
+static const struct pivot_list lists[] = {
+    RELAXATION_LIST("The wait before the core speeds up again, one period or two", "wait", waits),
+    RELAXATION_LIST("Whether it is restarted by other code, or by interrupts", "rearm", restarts),
+    RELAXATION_LIST("When code toggles between the two", "toggle", toggling),
+};
 
 void relaxation_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, RELAXATION_TITLE);
-    if (relaxation_text_any(t, "wait"))
-        print_waits(out, t);
-    if (relaxation_text_any(t, "rearm"))
-        print_rearming(out, t);
-    if (relaxation_text_any(t, "toggle"))
-        print_toggling(out, t);
-    table_print_missing(out, colour, t);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        pivot_list(out, colour, t, &lists[i]);
 }
 
 /* ---- findings ---- */
 
 enum { SAID_MOST = 5 };
 
-static const char *name_cores(const struct table *t, size_t row, char out[40])
+static const char *name_cores(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    double cores = table_number(t, row, "active_cores");
-    snprintf(out, 40, "%.0f active core%s", cores, cores > 1 ? "s" : "");
-    return out;
+    return estimates_cores_text(table_number(t, row, "active_cores"), out);
 }
 
 static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
 {
-    return table_says(t, a, "from", table_text(t, b, "from")) && table_says(t, a, "to", table_text(t, b, "to")) &&
-           table_number(t, a, "active_cores") == table_number(t, b, "active_cores");
+    return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
 
 static bool is_wait(const struct table *t, size_t row, int mode)
@@ -132,47 +80,46 @@ static bool wait_is_told(const struct table *t, size_t row)
     return false;
 }
 
-static const char *relaxation_text_value_text(const struct table *t, size_t row, const char *column, double scale,
-                                              int decimals, char out[ESTIMATE_TEXT_MAX])
+/* A share, in percent. */
+static const char *share_text(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    struct estimate e = estimates_of_table(t, row, column);
-    e = (struct estimate){scale * e.value, scale * e.lo, scale * e.hi};
-    return estimates_text(&e, decimals, out);
+    struct estimate e = estimates_of_table(t, row, "share");
+    return estimates_text(&(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, 0, out);
 }
 
 static void tell_wait(FILE *out, const struct table *t, size_t row)
 {
-    char cores[40], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
     size_t against;
     fprintf(out, "fter %s the core speeds up again after %s us (%s)", table_text(t, row, "from"),
-            relaxation_text_value_text(t, row, "wait_us", 1, 1, us), name_cores(t, row, cores));
+            estimates_field_text(t, row, "wait_us", 1, us), name_cores(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
         if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
             estimates_wait_support(t, i, &against) == WAIT_TOLD)
-            fprintf(out, ", in %s %% of cases after %s us", relaxation_text_value_text(t, i, "share", 100, 0, share),
-                    relaxation_text_value_text(t, i, "wait_us", 1, 1, us));
+            fprintf(out, ", in %s %% of cases after %s us", share_text(t, i, share),
+                    estimates_field_text(t, i, "wait_us", 1, us));
 }
 
 /* Why a wait that was measured is not told. */
 static void tell_against(FILE *out, const struct table *t, size_t row, enum estimates_wait_support support,
                          size_t against)
 {
-    char cores[40], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
     const char *from = table_text(t, row, "from");
     name_cores(t, row, cores);
-    relaxation_text_value_text(t, row, "wait_us", 1, 1, one);
+    estimates_field_text(t, row, "wait_us", 1, one);
     if (support == WAIT_CONTRADICTED)
         fprintf(
             out,
             "Rows contradict each other, so no wait is reported: after %s (%s) %s us, but %s us in its row %s %s.\n",
-            from, cores, one, relaxation_text_value_text(t, against, "wait_us", 1, 1, two),
-            table_text(t, against, "what"), table_text(t, against, "by"));
+            from, cores, one, estimates_field_text(t, against, "wait_us", 1, two), table_text(t, against, "what"),
+            table_text(t, against, "by"));
     else if (support == WAIT_NOT_SLOWER)
         fprintf(out,
                 "After %s (%s) no wait is reported: before the rise the core runs at %s GHz, the same code alone at %s "
                 "GHz.\n",
-                from, cores, relaxation_text_value_text(t, row, "slow_ghz", 1, 3, one),
-                relaxation_text_value_text(t, row, "plain_ghz", 1, 3, two));
+                from, cores, estimates_field_text(t, row, "slow_ghz", 3, one),
+                estimates_field_text(t, row, "plain_ghz", 3, two));
     else
         fprintf(out,
                 "After %s (%s) no wait is reported: it, or the frequencies around it, have no limits; more --runs "
@@ -211,7 +158,7 @@ static void rearming_found(FILE *out, const struct table *t)
             last = i;
     for (size_t v = 0; v < 3 && last != SIZE_MAX; v++) {
         size_t said = 0;
-        char cores[40], share[ESTIMATE_TEXT_MAX];
+        char cores[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *by = table_text(t, i, "by");
             if (!relaxation_text_is(t, i, "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
@@ -220,7 +167,7 @@ static void rearming_found(FILE *out, const struct table *t)
             if (!said++)
                 fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), name_cores(t, last, cores), says[v]);
             fprintf(out, "%s %s (%s %%)", said > 1 ? "," : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by,
-                    relaxation_text_value_text(t, i, "share", 100, 0, share));
+                    share_text(t, i, share));
         }
         if (said)
             fprintf(out, ".\n");
@@ -261,9 +208,9 @@ static void toggling_found(FILE *out, const struct table *t)
 
 void relaxation_findings(FILE *out, const struct table *t)
 {
-    const char *why = support_no_levels(t);
+    const char *why = estimates_no_levels(t);
     if (why) {
-        if (relaxation_text_any(t, "wait"))
+        if (table_find(t, "what", "wait") < t->n_rows)
             fprintf(out, "No wait is reported: %s.\n", why);
         return;
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 #define RISE_US 1500.0
 #define FALL_US 150.0
@@ -94,19 +94,6 @@ int switches_add_all(const struct tables_context *x, struct cells *out, const st
     return 0;
 }
 
-size_t switches_each_once(struct payload *kernels, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        while (k < kept && strcmp(kernels[k].name, kernels[i].name) != 0)
-            k++;
-        if (k == kept)
-            kernels[kept++] = kernels[i];
-    }
-    return kept;
-}
-
 void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t)
 {
     struct payload scalar, wide;
@@ -166,28 +153,6 @@ size_t switches_core_counts(const struct table *t, unsigned *out, size_t max)
         n++;
     }
     return n;
-}
-
-double switches_tenths(double us)
-{
-    return fabs(us) < 0.05 ? 0 : us;
-}
-
-void switches_print_wrapped(FILE *out, const char *text, int column, int indent)
-{
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + 1 + (int)word > SWITCHES_SCREEN) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            column += fprintf(out, " ");
-        }
-        column += (int)word;
-        fprintf(out, "%.*s", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fprintf(out, "\n");
 }
 
 int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,

@@ -11,8 +11,6 @@
 #include "tables/switches/guarded.h"
 #include "tables/table/tables.h"
 
-enum { SWITCHES_SCREEN = 100 }; /* columns of a table for a person */
-
 /* What a table wants of the machine; the options go before the defaults. */
 struct switches_wish {
     unsigned runs;          /* repetitions */
@@ -49,9 +47,6 @@ int switches_add(const struct tables_context *x, struct cells *out, const struct
 int switches_add_all(const struct tables_context *x, struct cells *out, const struct payload *kernels, size_t n,
                      const unsigned *cores, size_t n_cores, const struct switches_wish *w);
 
-/* Drops kernels that were named twice; returns how many are left. */
-size_t switches_each_once(struct payload *kernels, size_t n);
-
 /* The settings that all three have. */
 void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t);
 
@@ -67,11 +62,5 @@ unsigned switches_cores(const struct table *t, size_t row);
 
 /* The different numbers of active cores of the rows, ascending. Returns how many, at most `max`. */
 size_t switches_core_counts(const struct table *t, unsigned *out, size_t max);
-
-/* A time as it is to be printed with one decimal: no -0.0. */
-double switches_tenths(double us);
-
-/* Prints words from a column on, within the screen's width; further lines are indented. Ends the line. */
-void switches_print_wrapped(FILE *out, const char *text, int column, int indent);
 
 #endif

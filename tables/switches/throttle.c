@@ -19,21 +19,15 @@ enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
 #define RESIDUAL_TOLD 0.05 /* above it the rates do not quite follow from one distance ... */
 #define RESIDUAL_PART 0.25 /* ... and not at all where they are off by such a part of what it changes */
 
-#define LIMITS(name, unit, decimals)                                                                                   \
-    {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
-    {                                                                                                                  \
-        name "_hi", unit, TABLE_REAL, false, decimals                                                                  \
-    }
-
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"part", "", TABLE_TEXT, true, 0},   /* phase; distance: one N; reach: what all N of a kernel come to */
     {"phase", "", TABLE_WHOLE, true, 0}, /* 1, 2, ...; 0: none was found; missing: the data do not decide */
-    LIMITS("duration_us", "us", 1),
-    LIMITS("ipc_ratio", "", 3),
-    LIMITS("distance", "instructions", 1),
+    TABLE_LIMITS("duration_us", "us", 1),
+    TABLE_LIMITS("ipc_ratio", "", 3),
+    TABLE_LIMITS("distance", "instructions", 1),
     {"n", "", TABLE_WHOLE, false, 0},
     {"runs", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
@@ -99,7 +93,7 @@ static int throttle_plan(const struct tables_context *x, struct cells *out, stru
     unsigned cores[TABLES_CORES_MAX];
     struct switches_wish w = throttle_wish(x);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    n = switches_each_once(kernels, n);
+    n = tables_each_once(kernels, n);
     size_t n_cores = throttle_core_counts(x, cores);
     switches_note(x, &w, t);
     if (switches_add_all(x, out, kernels, n, cores, n_cores, &w) ||

@@ -6,27 +6,23 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
-#include "tables/table/estimates.h"
+#include "tables/table/pivot.h"
 #include "tables/kinds.h"
 #include "tables/switches/switches.h"
 
-enum { COLUMN = 24, SHOWN_COUNTS = 3, NAMES = 25, GROUPS_TOLD = 3 };
+enum { GROUPS_TOLD = 3 };
 #define SAME_US 1.0       /* durations that differ by less are told as one ... */
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */
 
 static bool is_part(const struct table *t, size_t row, const char *part)
 {
-    const char *text = table_text(t, row, "part");
-    return text && strcmp(text, part) == 0;
+    return table_says(t, row, "part", part);
 }
 
 static bool throttle_print_same_pair(const struct table *t, size_t a, size_t b)
 {
-    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
-    const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
-    return is_part(t, a, "phase") && is_part(t, b, "phase") && from_a && from_b && to_a && to_b &&
-           strcmp(from_a, from_b) == 0 && strcmp(to_a, to_b) == 0;
+    return is_part(t, a, "phase") && is_part(t, b, "phase") && table_same_pair(t, a, b);
 }
 
 static bool is_undecided(const struct table *t, size_t row)
@@ -49,28 +45,23 @@ static bool same_duration(double a, double b)
 
 /* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1"; "0.21 32.3-39.9" where it may well have
  * lasted for longer. */
-static void phases_text(const struct table *t, size_t pair, unsigned cores, char *out, size_t size)
+static void throttle_print_put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
 {
-    out[0] = '\0';
+    size_t n = 0;
+    pivot_word(p, "");
     for (size_t row = 0; row < t->n_rows; row++) {
-        char ratio[16];
-        size_t used = strlen(out);
+        char ratio[16], us[ESTIMATE_TEXT_MAX];
         if (!throttle_print_same_pair(t, pair, row) || switches_cores(t, row) != cores)
             continue;
-        if (is_undecided(t, row)) {
-            snprintf(out, size, "?");
-            return;
-        }
-        if (!(table_number(t, row, "phase") > 0)) {
-            snprintf(out, size, "none");
+        if (is_undecided(t, row) || !(table_number(t, row, "phase") > 0)) {
+            pivot_more(p, is_undecided(t, row) ? "?" : "none");
             return;
         }
         part_text(table_number(t, row, "ipc_ratio"), ratio, sizeof ratio);
-        double us = table_number(t, row, "duration_us"), most = table_number(t, row, "duration_us_hi");
-        snprintf(out + used, size - used, "%s%s %.1f", used ? ", " : "", ratio, switches_tenths(us));
-        used = strlen(out);
-        if (most > us && !same_duration(us, most))
-            snprintf(out + used, size - used, "-%.1f", most);
+        struct estimate e = estimates_of_table(t, row, "duration_us"), least = {e.value, NAN, NAN};
+        pivot_more(p, "%s%s %s", n++ ? ", " : "", ratio, estimates_text(&least, 1, us));
+        if (e.hi > e.value && !same_duration(e.value, e.hi))
+            pivot_more(p, "-%.1f", e.hi);
     }
 }
 
@@ -99,15 +90,17 @@ static size_t pair_undecided(const struct table *t, size_t pair)
     return row;
 }
 
-static void print_pairs(FILE *out, const struct table *t, const unsigned *cores, size_t n)
+static void print_pairs(FILE *out, bool colour, const struct table *t)
 {
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
     size_t without = 0, any = t->n_rows, undecided = t->n_rows;
-    char text[200];
-    fprintf(out, "Fraction of the full rate, and duration in us, of each throttled phase, by active cores\n%-*s", NAMES,
-            "from -> to");
+    struct pivot p;
+    pivot_init(&p, 1, "Fraction of the full rate, and duration in us, of each throttled phase, by active cores");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from -> to");
     for (size_t c = 0; c < n; c++)
-        fprintf(out, " %-*u", COLUMN - 1, cores[c]);
-    fprintf(out, "\n");
+        pivot_text(&p, "%u", cores[c]);
     for (size_t row = 0; row < t->n_rows; row++) {
         if (!first_of_pair(t, row))
             continue;
@@ -116,29 +109,23 @@ static void print_pairs(FILE *out, const struct table *t, const unsigned *cores,
             any = without++ ? any : row;
             continue;
         }
-        snprintf(text, sizeof text, "%s -> %s", table_text(t, row, "from"), table_text(t, row, "to"));
-        fprintf(out, "%-*s", NAMES, text);
-        for (size_t c = 0; c < n; c++) {
-            phases_text(t, row, cores[c], text, sizeof text);
-            fprintf(out, " %-*s", COLUMN - 1, text);
-        }
-        fprintf(out, "\n");
+        pivot_line(&p, PIVOT_ROW);
+        pivot_pair(&p, t, row);
+        for (size_t c = 0; c < n; c++)
+            throttle_print_put_phases(&p, t, row, cores[c]);
     }
+    bool other = pivot_print(out, colour, &p);
     if (undecided < t->n_rows) {
         const char *note = table_text(t, undecided, "note");
-        int begun = fprintf(out, "?: the data do not decide (%s -> %s):", table_text(t, undecided, "from"),
-                            table_text(t, undecided, "to"));
-        switches_print_wrapped(out, note ? note : "see the CSV or JSON", begun, 3);
+        pivot_note(out, 3, "?: the data do not decide (%s -> %s): %s", table_text(t, undecided, "from"),
+                   table_text(t, undecided, "to"), note ? note : "see the CSV or JSON");
     }
-    if (!without)
-        return;
-    int column = without == 1 ? fprintf(out, "1 other pair shows no throttling.")
-                              : fprintf(out, "%zu other pairs show no throttling.", without);
-    const char *detectable = table_text(t, any, "detectable");
-    if (detectable)
-        column += fprintf(out, " Smallest detectable (%s -> %s):", table_text(t, any, "from"),
-                          table_text(t, any, "to"));
-    switches_print_wrapped(out, detectable ? detectable : "", column, 2);
+    if (without)
+        pivot_note(out, 2, "%zu %spair%s no throttling.", without, other ? "other " : "",
+                   without == 1 ? " shows" : "s show");
+    if (without && table_text(t, any, "detectable"))
+        pivot_note(out, 2, "The smallest effects that would have been found (%s -> %s): %s", table_text(t, any, "from"),
+                   table_text(t, any, "to"), table_text(t, any, "detectable"));
 }
 
 /* "75.1 [74.4, 75.8]", "at least 200", ... */
@@ -156,46 +143,47 @@ static void reach_text(const struct table *t, size_t row, char *out, size_t size
         snprintf(out, size, is_undecided(t, row) ? "undecided" : "not found");
 }
 
-static void print_reach(FILE *out, const struct table *t, size_t reach)
+/* A row of the same kernel as this row of `reach`, one in N of whose code it is. */
+static bool is_of_reach(const struct table *t, size_t row, size_t reach)
 {
-    char text[100];
+    const char *to = table_text(t, reach, "to"), *name = table_text(t, row, "to");
+    return is_part(t, row, "distance") && to && name && strncmp(name, to, strlen(to)) == 0 &&
+           switches_cores(t, row) == switches_cores(t, reach);
+}
+
+static void print_reach(FILE *out, bool colour, const struct table *t, size_t reach)
+{
+    char text[ESTIMATE_TEXT_MAX];
     const char *to = table_text(t, reach, "to"), *note = table_text(t, reach, "note");
-    int column = 0;
-    if (!to)
-        return;
-    fprintf(out, "\nOne %s in N, the rest dependent adds: rate while throttled; %u active core%s\n", to,
-            switches_cores(t, reach), switches_cores(t, reach) == 1 ? "" : "s");
+    struct pivot p;
+    pivot_init(&p, 1, "One %s in N, the rest dependent adds: rate while throttled; %s", to ? to : "-",
+               estimates_cores_text(switches_cores(t, reach), text));
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "N");
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (is_of_reach(t, row, reach))
+            pivot_text(&p, "%.0f", table_number(t, row, "distance"));
+    pivot_line(&p, PIVOT_ROW);
+    pivot_word(&p, "rate");
     for (size_t row = 0; row < t->n_rows; row++) {
-        const char *name = table_text(t, row, "to");
         double ratio = table_number(t, row, "ipc_ratio");
-        if (!is_part(t, row, "distance") || !name || strncmp(name, to, strlen(to)) != 0 ||
-            switches_cores(t, row) != switches_cores(t, reach))
-            continue;
-        if (column > 84)
-            column = fprintf(out, "\n") - 1;
-        column += isfinite(ratio) ? fprintf(out, "  %3.0f: %.3f", table_number(t, row, "distance"), ratio)
-                                  : fprintf(out, "  %3.0f: %s", table_number(t, row, "distance"),
-                                            is_undecided(t, row) ? "?    " : "none ");
+        if (is_of_reach(t, row, reach) && isfinite(ratio))
+            pivot_number(&p, ratio, 3);
+        else if (is_of_reach(t, row, reach))
+            pivot_mark(&p, is_undecided(t, row) ? "?" : "none");
     }
+    pivot_print(out, colour, &p);
     reach_text(t, reach, text, sizeof text);
-    fprintf(out, "\n");
-    int begun = fprintf(out, "Reach of the throttling behind a wide instruction: %s%s", text, note ? ";" : "");
-    switches_print_wrapped(out, note ? note : "", begun, 4);
+    pivot_note(out, 4, "Reach of the throttling behind a wide instruction: %s%s%s", text, note ? "; " : "",
+               note ? note : "");
 }
 
 void throttle_print(FILE *out, bool colour, const struct table *t)
 {
-    unsigned cores[TABLES_CORES_MAX];
-    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
-    table_print_head(out, colour, t, table_throttle.title);
-    for (size_t begin = 0; begin < n; begin += SHOWN_COUNTS) {
-        fprintf(out, "\n");
-        print_pairs(out, t, cores + begin, n - begin < SHOWN_COUNTS ? n - begin : SHOWN_COUNTS);
-    }
+    print_pairs(out, colour, t);
     for (size_t row = 0; row < t->n_rows; row++)
         if (is_part(t, row, "reach"))
-            print_reach(out, t, row);
-    table_print_missing(out, colour, t);
+            print_reach(out, colour, t, row);
 }
 
 /* ---- findings ---- */
@@ -309,11 +297,10 @@ static void tell_few_cores(FILE *out, const struct table *t, const unsigned *cor
             us.lo = fmin(us.lo, more.lo);
             us.hi = fmax(us.hi, more.hi);
         }
-        estimates_text(&us, 1, text);
+        fprintf(out, ", %s us with ", estimates_text(&us, 1, text));
         if (last > c)
-            fprintf(out, ", %s us with %u to %u active cores", text, cores[c], cores[last]);
-        else
-            fprintf(out, ", %s us with %u active core%s", text, cores[c], cores[c] == 1 ? "" : "s");
+            fprintf(out, "%u to ", cores[c]);
+        fputs(estimates_cores_text(cores[last], text), out);
         c = last;
     }
 }
@@ -370,9 +357,9 @@ static void tell_first_phase(FILE *out, const struct table *t)
             tell_groups(out, t, a + 1, groups - 1);
         }
     } else if (groups) {
-        unsigned c = cores[n_cores - 1];
-        fprintf(out, "%zu pairs of kernels throttle with %u active core%s, in %zu ways:", n, c, c == 1 ? "" : "s",
-                groups);
+        char with[ESTIMATE_TEXT_MAX];
+        fprintf(out, "%zu pairs of kernels throttle with %s, in %zu ways:", n,
+                estimates_cores_text(cores[n_cores - 1], with), groups);
         tell_groups(out, t, a, groups);
     }
     free(row);

@@ -164,7 +164,7 @@ struct transition_verdict *transition_verdicts(const struct table *t)
     struct transition_verdict *v = calloc(t->n_rows + 1, sizeof *v);
     struct entry *e = calloc(t->n_rows + 1, sizeof *e);
     const char **names = calloc(2 * t->n_rows + 1, sizeof *names);
-    bool levels = !support_no_levels(t), room = v && e && names;
+    bool levels = !estimates_no_levels(t), room = v && e && names;
     size_t n_names = 0;
     for (size_t row = 0; room && row < t->n_rows; row++)
         read_entry(t, row, names, &n_names, &e[row]);
@@ -184,7 +184,7 @@ const char *transition_cost_text(const struct table *t, size_t row, const struct
     char text[ESTIMATE_TEXT_MAX];
     struct estimate cost = estimates_of_table(t, row, "overhead_us");
     out[0] = '\0';
-    if (v->support == TRANSITION_TOLD && estimates_known(&cost) && cost.lo > 0 && !support_noted_floating(t))
+    if (v->support == TRANSITION_TOLD && estimates_known(&cost) && cost.lo > 0 && !estimates_noted_floating(t))
         snprintf(out, TRANSITION_COST_MAX, "%s us", estimates_text(&cost, 1, text));
     return out;
 }
@@ -207,24 +207,17 @@ static size_t transition_findings_largest(const struct table *t, const struct tr
     return best;
 }
 
-static const char *transition_findings_value_text(const struct table *t, size_t row, const char *column, int decimals,
-                                                  char out[ESTIMATE_TEXT_MAX])
-{
-    struct estimate e = estimates_of_table(t, row, column);
-    return estimates_text(&e, decimals, out);
-}
-
 static void tell_cores(FILE *out, const struct table *t, size_t row)
 {
-    unsigned cores = switches_cores(t, row);
-    fprintf(out, " with %u active core%s", cores, cores == 1 ? "" : "s");
+    char cores[ESTIMATE_TEXT_MAX];
+    fprintf(out, " with %s", estimates_cores_text(switches_cores(t, row), cores));
 }
 
 static void tell_frequencies(FILE *out, const struct table *t, size_t row)
 {
     char before[ESTIMATE_TEXT_MAX], after[ESTIMATE_TEXT_MAX];
-    fprintf(out, ", %s to %s GHz", transition_findings_value_text(t, row, "from_ghz", 3, before),
-            transition_findings_value_text(t, row, "to_ghz", 3, after));
+    fprintf(out, ", %s to %s GHz", estimates_field_text(t, row, "from_ghz", 3, before),
+            estimates_field_text(t, row, "to_ghz", 3, after));
 }
 
 static void transition_findings_tell_down(FILE *out, const struct table *t, const struct transition_verdict *v)
@@ -235,7 +228,7 @@ static void transition_findings_tell_down(FILE *out, const struct table *t, cons
         return;
     const char *phases = table_text(t, row, "phases");
     fprintf(out, "Longest transition: %s to %s, %s us", table_text(t, row, "from"), table_text(t, row, "to"),
-            transition_findings_value_text(t, row, "latency_us", 1, latency));
+            estimates_field_text(t, row, "latency_us", 1, latency));
     tell_cores(out, t, row);
     if (phases)
         fprintf(out, " (%s)", phases);
@@ -254,7 +247,7 @@ static void transition_findings_tell_up(FILE *out, const struct table *t, const 
         return;
     struct estimate then = estimates_of_table(t, row, "latency_us");
     fprintf(out, "Back up: %s to %s waits %s us at the lower frequency", table_text(t, row, "from"),
-            table_text(t, row, "to"), transition_findings_value_text(t, row, "wait_us", 1, wait));
+            table_text(t, row, "to"), estimates_field_text(t, row, "wait_us", 1, wait));
     if (estimates_known(&then) && then.lo > 0)
         fprintf(out, ", then takes %s us", estimates_text(&then, 1, latency));
     tell_cores(out, t, row);
@@ -267,7 +260,7 @@ static void tell_row(FILE *out, const struct table *t, size_t row)
     char text[ESTIMATE_TEXT_MAX];
     fprintf(out, "%s to %s (%s", table_text(t, row, "from"), table_text(t, row, "to"), table_text(t, row, "kind"));
     if (table_number(t, row, "wait_us_lo") > 0)
-        fprintf(out, ", waits %s us", transition_findings_value_text(t, row, "wait_us", 1, text));
+        fprintf(out, ", waits %s us", estimates_field_text(t, row, "wait_us", 1, text));
     if (isfinite(table_number(t, row, "from_ghz")) || isfinite(table_number(t, row, "to_ghz")))
         tell_frequencies(out, t, row);
     fprintf(out, ")");
@@ -341,8 +334,8 @@ void transition_findings(FILE *out, const struct table *t)
     transition_findings_tell_down(out, t, v);
     transition_findings_tell_up(out, t, v);
     tell_contradictions(out, t, v);
-    if (support_no_levels(t) && any_withheld(t, v))
-        fprintf(out, "No frequency change, wait or cost is reported: %s.\n", support_no_levels(t));
+    if (estimates_no_levels(t) && any_withheld(t, v))
+        fprintf(out, "No frequency change, wait or cost is reported: %s.\n", estimates_no_levels(t));
     tell_counts(out, t, v);
     free(v);
 }

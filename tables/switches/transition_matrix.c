@@ -7,8 +7,9 @@
 
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_findings.h"
+#include "tables/table/pivot.h"
 
-enum { KERNELS = 64, WIDTH = SWITCHES_SCREEN, FIELD = 9, PHASES_LISTED = 30 };
+enum { KERNELS = 64, PHASES_LISTED = 30 };
 #define NO_ROW SIZE_MAX
 #define SAME_GHZ 0.01
 #define SAME_LATENCY 0.05
@@ -130,97 +131,98 @@ static size_t row_between(const struct matrix *m, size_t from, size_t to)
     return NO_ROW;
 }
 
-static void transition_matrix_field(const struct matrix *m, size_t row, char *out, size_t size)
+static void put_latency(struct pivot *p, const struct matrix *m, size_t row)
 {
-    double latency = row == NO_ROW ? NAN : table_number(m->table, row, "latency_us");
     const char *mark = "";
     if (row == NO_ROW || is_kind(m, row, SWITCH_UNDECIDED)) {
-        snprintf(out, size, "%s", row == NO_ROW ? "" : "?");
+        pivot_mark(p, row == NO_ROW ? "" : "?");
         return;
     }
     if (is_kind(m, row, SWITCH_NONE)) {
-        snprintf(out, size, ".");
+        pivot_mark(p, ".");
         return;
     }
     if (isfinite(table_number(m->table, row, "wait_us")))
         mark = m->verdict[row].wait == TRANSITION_TOLD ? "w" : "!";
     else if (!is_kind(m, row, SWITCH_FREQUENCY))
         mark = is_kind(m, row, SWITCH_VOLTAGE_ONLY) || is_kind(m, row, SWITCH_LICENSE_ONLY) ? "v" : "t";
-    snprintf(out, size, "%.1f%s", switches_tenths(latency), mark);
+    pivot_number(p, table_number(m->table, row, "latency_us"), 1);
+    pivot_more(p, "%s", mark);
 }
 
-static size_t label_width(const struct matrix *m)
+static void print_latencies(FILE *out, bool colour, const struct matrix *m, unsigned cores)
 {
-    size_t width = FIELD - 1;
-    for (size_t g = 0; g < m->n_groups; g++) {
-        char label[KERNEL_NAME_MAX + 24];
-        group_label(m, g, label, sizeof label);
-        width = strlen(label) > width ? strlen(label) : width;
-    }
-    return width;
-}
-
-static void print_columns(FILE *out, const struct matrix *m, size_t begin, size_t end, int width)
-{
-    char text[KERNEL_NAME_MAX + 24];
-    fprintf(out, "%-*s", width, "from \\ to");
-    for (size_t g = begin; g < end; g++) {
-        group_label(m, g, text, sizeof text);
-        fprintf(out, " %*s", width, text);
+    char text[KERNEL_NAME_MAX + 24], with[ESTIMATE_TEXT_MAX];
+    struct pivot p;
+    pivot_init(&p, 1, "Latency in us, from the first sign to full speed; %s", estimates_cores_text(cores, with));
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from \\ to");
+    for (size_t to = 0; to < m->n_groups; to++) {
+        group_label(m, to, text, sizeof text);
+        pivot_word(&p, text);
     }
     for (size_t from = 0; from < m->n_groups; from++) {
+        pivot_line(&p, PIVOT_ROW);
         group_label(m, from, text, sizeof text);
-        fprintf(out, "\n%-*s", width, text);
-        for (size_t to = begin; to < end; to++) {
-            transition_matrix_field(m, row_between(m, from, to), text, sizeof text);
-            fprintf(out, " %*s", width, text);
-        }
+        pivot_word(&p, text);
+        for (size_t to = 0; to < m->n_groups; to++)
+            put_latency(&p, m, row_between(m, from, to));
     }
-    fprintf(out, "\n");
+    pivot_print(out, colour, &p);
 }
 
-static void print_groups(FILE *out, const struct matrix *m)
+static void print_groups(FILE *out, bool colour, const struct matrix *m)
 {
+    struct pivot p;
+    pivot_init(&p, 1, "Kernels that behave alike");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "group");
+    pivot_word(&p, "kernels");
     for (size_t g = 0; g < m->n_groups; g++) {
         char label[KERNEL_NAME_MAX + 24];
         if (m->size[g] < 2)
             continue;
         group_label(m, g, label, sizeof label);
-        int column = fprintf(out, "%s, alike:", label);
-        for (size_t i = 0; i < m->n; i++) {
-            if (m->group[i] != g)
-                continue;
-            if (column + (int)strlen(m->name[i]) + 1 > WIDTH)
-                column = fprintf(out, "\n   ") - 1;
-            column += fprintf(out, " %s", m->name[i]);
-        }
-        fprintf(out, "\n");
+        pivot_line(&p, PIVOT_ROW);
+        pivot_word(&p, label);
+        pivot_word(&p, m->name[m->first[g]]);
+        for (size_t i = m->first[g] + 1; i < m->n; i++)
+            if (m->group[i] == g)
+                pivot_more(&p, " %s", m->name[i]);
     }
+    pivot_print(out, colour, &p);
 }
 
-static void transition_matrix_print_phases(FILE *out, const struct matrix *m)
+static void put_phases(struct pivot *p, const struct matrix *m, size_t row)
 {
-    size_t listed = 0;
-    for (size_t from = 0; from < m->n_groups; from++)
-        for (size_t to = 0; to < m->n_groups; to++) {
-            size_t row = row_between(m, from, to);
-            const char *phases = row == NO_ROW ? NULL : table_text(m->table, row, "phases");
-            const char *why = is_kind(m, row, SWITCH_UNDECIDED) ? table_text(m->table, row, "note") : NULL;
-            if (!phases)
-                phases = why;
-            if (!phases || from == to)
-                continue;
-            if (listed++ == PHASES_LISTED) {
-                fprintf(out, "  ... and more: see the table's CSV or JSON\n");
-                return;
-            }
-            char text[600], cost[TRANSITION_COST_MAX];
-            snprintf(text, sizeof text, "%.450s", phases);
-            if (transition_cost_text(m->table, row, &m->verdict[row], cost)[0])
-                snprintf(text + strlen(text), sizeof text - strlen(text), "; costs %s", cost);
-            int column = fprintf(out, "  %s -> %s:", m->name[m->first[from]], m->name[m->first[to]]);
-            switches_print_wrapped(out, text, column, 6);
-        }
+    const char *text = table_text(m->table, row, "phases");
+    char cost[TRANSITION_COST_MAX];
+    if (!text && is_kind(m, row, SWITCH_UNDECIDED))
+        text = table_text(m->table, row, "note");
+    if (!text)
+        return;
+    pivot_line(p, PIVOT_ROW);
+    pivot_pair(p, m->table, row);
+    pivot_mark(p, transition_cost_text(m->table, row, &m->verdict[row], cost)[0] ? cost : "-");
+    pivot_word(p, text);
+}
+
+static void transition_matrix_print_phases(FILE *out, bool colour, const struct matrix *m)
+{
+    struct pivot p;
+    pivot_init(&p, 1, "What happens, and what it costs");
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from -> to");
+    pivot_word(&p, "costs");
+    pivot_word(&p, "phases");
+    for (size_t from = 0; from < m->n_groups && p.n_lines <= PHASES_LISTED; from++)
+        for (size_t to = 0; to < m->n_groups && p.n_lines <= PHASES_LISTED; to++)
+            if (from != to && row_between(m, from, to) != NO_ROW)
+                put_phases(&p, m, row_between(m, from, to));
+    bool full = p.n_lines > PHASES_LISTED;
+    pivot_print(out, colour, &p);
+    if (full)
+        pivot_note(out, 2, "... those of all pairs are in the table's CSV and JSON");
 }
 
 static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
@@ -265,9 +267,9 @@ static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
         fprintf(out, "?: the data do not decide; reasons below\n");
     if (none == NO_ROW || !table_text(m->table, none, "detectable"))
         return;
-    int column = fprintf(out, ".: nothing found; smallest detectable (%s to %s):", table_text(m->table, none, "from"),
-                         table_text(m->table, none, "to"));
-    switches_print_wrapped(out, table_text(m->table, none, "detectable"), column, 3);
+    pivot_note(out, 3, ".: nothing found; the smallest effects that would have been (%s -> %s): %s",
+               table_text(m->table, none, "from"), table_text(m->table, none, "to"),
+               table_text(m->table, none, "detectable"));
 }
 
 void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores)
@@ -281,17 +283,10 @@ void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsi
     }
     fill(m, t, v, cores);
     find_groups(m);
-    size_t width = label_width(m), columns = WIDTH / (width + 1) - 1;
-    fprintf(out, "\n%sLatency in us, from the first sign to full speed; %u active core%s%s\n", colour ? "\033[1m" : "",
-            cores, cores == 1 ? "" : "s", colour ? "\033[0m" : "");
-    columns = columns ? columns : 1;
-    for (size_t begin = 0; begin < m->n_groups; begin += columns) {
-        size_t end = begin + columns < m->n_groups ? begin + columns : m->n_groups;
-        print_columns(out, m, begin, end, (int)width);
-    }
-    print_groups(out, m);
+    print_latencies(out, colour, m, cores);
     transition_matrix_print_counts(out, m);
-    transition_matrix_print_phases(out, m);
+    print_groups(out, colour, m);
+    transition_matrix_print_phases(out, colour, m);
     free(m);
     free(v);
 }

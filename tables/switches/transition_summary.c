@@ -100,7 +100,7 @@ static void add_phase(const struct phase *p, char *out, size_t size)
 static void describe_phases(const struct phases *p, size_t first, struct transition_summary *out)
 {
     size_t last = p->n_phases;
-    while (last > first && phases_is_base(&p->phases[last - 1]) && last == p->n_phases)
+    while (last > first && phases_is_steady(&p->phases[last - 1]) && last == p->n_phases)
         last--;
     for (size_t i = first; i < last; i++)
         add_phase(&p->phases[i], out->phases, sizeof out->phases);
@@ -168,7 +168,7 @@ static double chain_doubt(const struct phases *phases, size_t p, const struct ph
     bool halted = false;
     for (size_t i = p; i-- > 0 && isnan(before);) {
         halted |= phases->phases[i].kind == PHASE_HALT;
-        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !phases_is_base(&phases->phases[i]));
+        bool passes = phases->phases[i].kind == PHASE_HALT || (!halted && !phases_is_steady(&phases->phases[i]));
         before = passes ? NAN : phases->phases[i].freq_ghz.value;
     }
     const double near[2] = {before, full->freq_ghz.value}, most = halted ? CHAIN_SLOWED : CHAIN_SLOWED_ALONE;
@@ -305,7 +305,7 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            bool full = phases_is_base(ph) || ph->kind == PHASE_RAMP;
+            bool full = phases_is_steady(ph) || ph->kind == PHASE_RAMP;
             struct estimate ratio = full ? (struct estimate){1, 1, 1} : transition_throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) *
@@ -342,8 +342,8 @@ static bool other_license(const struct phase *a, const struct phase *b)
 static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
 {
     bool throttled = false, halted = false, license = false, open = false;
-    if (first == 0 || first >= p->n_phases || !phases_is_base(&p->phases[p->n_phases - 1]) ||
-        !phases_is_base(&p->phases[first - 1]) || across_switch(p))
+    if (first == 0 || first >= p->n_phases || !phases_is_steady(&p->phases[p->n_phases - 1]) ||
+        !phases_is_steady(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
@@ -355,7 +355,7 @@ static enum switch_kind transition_summary_kind_of(const struct phases *p, size_
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
     for (size_t i = first; i < p->n_phases; i++) { /* there and back is a change, too */
-        if (!phases_is_base(&p->phases[i]))
+        if (!phases_is_steady(&p->phases[i]))
             continue;
         if (other_frequency(p, before, &p->phases[i], halted))
             return SWITCH_FREQUENCY;
@@ -403,7 +403,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
         add_text(out->phases, sizeof out->phases, "%sonly in %zu of %zu repetitions", out->phases[0] ? ", " : "",
                  out->n, p->runs);
     }
-    if (first > 0 && phases_is_base(&p->phases[first - 1]))
+    if (first > 0 && phases_is_steady(&p->phases[first - 1]))
         out->from_ghz = p->phases[first - 1].freq_ghz;
     if (out->kind == SWITCH_UNDECIDED)
         return;

@@ -11,29 +11,15 @@
 
 enum { RUNS = 50, RUNS_BRIEF = 12 };
 
-#define LIMITS(name, unit, decimals)                                                                                   \
-    {name, unit, TABLE_REAL, false, decimals}, {name "_lo", unit, TABLE_REAL, false, decimals},                        \
-    {                                                                                                                  \
-        name "_hi", unit, TABLE_REAL, false, decimals                                                                  \
-    }
-
 static const struct table_column columns[] = {
-    {"from", "", TABLE_TEXT, true, 0},
-    {"to", "", TABLE_TEXT, true, 0},
-    {"active_cores", "", TABLE_WHOLE, true, 0},
-    {"kind", "", TABLE_TEXT, false, 0},
-    LIMITS("latency_us", "us", 1),
-    LIMITS("wait_us", "us", 1),
-    LIMITS("overhead_us", "us", 1),
-    {"halts", "", TABLE_WHOLE, false, 0},
-    LIMITS("from_ghz", "GHz", 3),
-    LIMITS("to_ghz", "GHz", 3),
-    {"n", "", TABLE_WHOLE, false, 0},
-    {"runs", "", TABLE_WHOLE, false, 0},
-    {"discarded", "", TABLE_WHOLE, false, 0},
-    {"phases", "", TABLE_TEXT, false, 0},
-    {"detectable", "", TABLE_TEXT, false, 0},
-    {"note", "", TABLE_TEXT, false, 0},
+    {"from", "", TABLE_TEXT, true, 0},          {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0}, {"kind", "", TABLE_TEXT, false, 0},
+    TABLE_LIMITS("latency_us", "us", 1),        TABLE_LIMITS("wait_us", "us", 1),
+    TABLE_LIMITS("overhead_us", "us", 1),       {"halts", "", TABLE_WHOLE, false, 0},
+    TABLE_LIMITS("from_ghz", "GHz", 3),         TABLE_LIMITS("to_ghz", "GHz", 3),
+    {"n", "", TABLE_WHOLE, false, 0},           {"runs", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},   {"phases", "", TABLE_TEXT, false, 0},
+    {"detectable", "", TABLE_TEXT, false, 0},   {"note", "", TABLE_TEXT, false, 0},
 };
 
 static struct switches_wish transitions_table_wish(const struct tables_context *x)
@@ -51,7 +37,7 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
-    n = switches_each_once(kernels, n);
+    n = tables_each_once(kernels, n);
     size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     if (n_cores && !x->options->n_active) { /* all of them */
         cores[0] = cores[n_cores - 1];
@@ -113,10 +99,8 @@ static void transitions_table_print(FILE *out, bool colour, const struct table *
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
-    table_print_head(out, colour, t, table_transitions.title);
     for (size_t i = 0; i < n; i++)
         transition_matrix_print(out, colour, t, cores[i]);
-    table_print_missing(out, colour, t);
 }
 
 const struct table_kind table_transitions = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/table/estimates.h"
+#include "tables/table/pivot.h"
 #include "tables/switches/volt_points.h"
 #include "tables/switches/voltage_plot.h"
 #include "tables/kinds.h"
@@ -18,9 +18,7 @@ static const struct table_column columns[] = {
     {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0},
     {"time_us", "us", TABLE_REAL, true, 1},
-    {"volts", "V", TABLE_REAL, false, 4},
-    {"volts_lo", "V", TABLE_REAL, false, 4},
-    {"volts_hi", "V", TABLE_REAL, false, 4},
+    TABLE_LIMITS("volts", "V", 4),
     {"n", "", TABLE_WHOLE, false, 0}, /* readings that the value is the median of */
     {"level_ghz", "GHz", TABLE_REAL, false, 3},
     /* in the first row of a pair: that the recording ended too soon, or how many readings failed, and why */
@@ -56,7 +54,7 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
     static const char *const names[] = {"128fma", "256or", "256fma", "512or", "512fma"};
     struct payload kernels[TABLES_KERNELS_MAX], a, b;
     struct switches_wish w = voltage_wish(x);
-    size_t n = switches_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
+    size_t n = tables_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
     if (x->options->n_kernels)
         return switches_add_all(x, out, kernels, n, &cores, 1, &w);
     const char *const(*list)[2] = x->options->brief ? pairs_brief : pairs;
@@ -145,10 +143,7 @@ static int voltage_measure(const struct tables_context *x, const struct cell *c,
 
 static bool voltage_same_cell(const struct table *t, size_t a, size_t b)
 {
-    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
-    const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
-    return from_a && from_b && to_a && to_b && strcmp(from_a, from_b) == 0 && strcmp(to_a, to_b) == 0 &&
-           switches_cores(t, a) == switches_cores(t, b);
+    return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
 }
 
 /* Rows first..end of about one voltage; its mean in *volts. */
@@ -166,40 +161,43 @@ static size_t plateau_end(const struct table *t, size_t first, size_t end, doubl
     return row;
 }
 
-static void print_cell(FILE *out, const struct table *t, size_t first, size_t end)
+/* The voltages of rows first..end, one after the other: "0.880 V at 2.80 GHz until 31 us, 0.820 V at 2.40 GHz". */
+static void put_plateaus(struct pivot *p, const struct table *t, size_t first, size_t end)
 {
-    char text[400] = "", piece[60];
     double volts;
+    const char *separator = "";
+    pivot_word(p, "");
     for (size_t row = first, next; row < end; row = next) {
         next = plateau_end(t, row, end, &volts);
         if (next - row < ROWS_OF_PLATEAU && end - first > ROWS_OF_PLATEAU) /* on the way from one to the next */
             continue;
         double ghz = table_number(t, row + (next - row) / 2, "level_ghz");
-        snprintf(piece, sizeof piece, isfinite(ghz) ? "%s%.3f V at %.2f GHz" : "%s%.3f V", text[0] ? ", " : "", volts,
-                 ghz);
-        strncat(text, piece, sizeof text - strlen(text) - 1);
-        if (next < end) {
-            snprintf(piece, sizeof piece, " until %.0f us", table_number(t, next, "time_us"));
-            strncat(text, piece, sizeof text - strlen(text) - 1);
-        }
+        pivot_more(p, "%s%.3f V", separator, volts);
+        if (isfinite(ghz))
+            pivot_more(p, " at %.2f GHz", ghz);
+        if (next < end)
+            pivot_more(p, " until %.0f us", table_number(t, next, "time_us"));
+        separator = ", ";
     }
-    unsigned cores = switches_cores(t, first);
-    int column = fprintf(out, "%s -> %s, %u core%s:", table_text(t, first, "from"), table_text(t, first, "to"), cores,
-                         cores == 1 ? "" : "s");
-    switches_print_wrapped(out, text, column, 4);
 }
 
 static void voltage_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, table_voltage.title);
+    struct pivot p;
+    pivot_init(&p, 2, NULL);
+    pivot_line(&p, PIVOT_HEADING);
+    pivot_word(&p, "from -> to");
+    pivot_word(&p, "cores");
+    pivot_word(&p, "core voltage");
     for (size_t row = 0, end; row < t->n_rows; row = end) {
-        for (end = row; end < t->n_rows && voltage_same_cell(t, row, end); end++)
+        for (end = row + 1; end < t->n_rows && voltage_same_cell(t, row, end); end++)
             ;
-        end = end > row ? end : row + 1;
-        if (voltage_same_cell(t, row, row))
-            print_cell(out, t, row, end);
+        pivot_line(&p, PIVOT_ROW);
+        pivot_pair(&p, t, row);
+        pivot_number(&p, table_number(t, row, "active_cores"), 0);
+        put_plateaus(&p, t, row, end);
     }
-    table_print_missing(out, colour, t);
+    pivot_print(out, colour, &p);
 }
 
 /* The row with the highest or lowest voltage at full or throttled rate, of those with limits. */

@@ -22,6 +22,7 @@ void chart_free(struct chart *c)
         for (size_t k = 0; k < p->n_series; k++)
             free(p->series[k].points);
         free(p->series);
+        free(p->lines);
         free(p->bars);
         free(p->cells);
         free(p->legend);
@@ -29,6 +30,7 @@ void chart_free(struct chart *c)
         chart_free_names(&p->remarks);
         chart_free_names(&p->columns);
     }
+    free(c->spans);
     memset(c, 0, sizeof *c);
 }
 
@@ -75,15 +77,44 @@ struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const 
     return s;
 }
 
-void chart_add_point(struct chart *c, struct chart_series *s, double x, double y, double lo, double hi)
+static void chart_put_point(struct chart *c, struct chart_series *s, struct chart_point point)
 {
-    if (!s || !isfinite(x) || !isfinite(y))
-        return;
     void *list = s->points;
     if (!chart_grow(c, &list, s->n, &s->capacity, sizeof *s->points))
         return;
     s->points = list;
-    s->points[s->n++] = (struct chart_point){x, y, lo, hi};
+    s->points[s->n++] = point;
+}
+
+void chart_add_point(struct chart *c, struct chart_series *s, double x, double y, double lo, double hi)
+{
+    if (s && isfinite(x) && isfinite(y))
+        chart_put_point(c, s, (struct chart_point){x, y, lo, hi});
+}
+
+void chart_add_break(struct chart *c, struct chart_series *s)
+{
+    if (s)
+        chart_put_point(c, s, (struct chart_point){NAN, NAN, NAN, NAN});
+}
+
+void chart_add_line(struct chart *c, struct chart_panel *p, double y, const char *name)
+{
+    void *list = p->lines;
+    if (!chart_grow(c, &list, p->n_lines, &p->lines_capacity, sizeof *p->lines))
+        return;
+    p->lines = list;
+    p->lines[p->n_lines].y = y;
+    snprintf(p->lines[p->n_lines++].name, sizeof p->lines->name, "%s", name);
+}
+
+void chart_add_span(struct chart *c, const struct chart_span *span)
+{
+    void *list = c->spans;
+    if (!chart_grow(c, &list, c->n_spans, &c->spans_capacity, sizeof *c->spans))
+        return;
+    c->spans = list;
+    c->spans[c->n_spans++] = *span;
 }
 
 size_t chart_find_name(const struct chart_names *names, const char *name)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 enum { CHART_PANELS_MAX = 16, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160, CHART_COLOURS = 7 /* of series */ };
+enum { CHART_SPAN_TEXT_MAX = 40 };
 
 /* Shape of a panel. */
 enum chart_kind { CHART_LINES, CHART_BARS, CHART_CELLS };
@@ -23,8 +24,23 @@ struct chart_series {
     int colour; /* below CHART_COLOURS, -1: muted */
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
+    bool many; /* of many curves that lie over each other: thin and translucent, no limits */
     size_t n, capacity;
     struct chart_point *points;
+};
+
+/* A value that a line across a panel tells. */
+struct chart_line {
+    double y;
+    char name[24]; /* at its right edge */
+};
+
+/* A stretch of the x axis that panels share. */
+struct chart_span {
+    double from, to;
+    unsigned colour;                /* 0xRRGGBB, light: curves are drawn over it */
+    char kind[CHART_SPAN_TEXT_MAX]; /* spans of a kind have one colour and one entry of the legend */
+    char text[CHART_SPAN_TEXT_MAX]; /* above it, if there is room; else its kind */
 };
 
 /* A horizontal bar (or point) of a category. */
@@ -62,7 +78,11 @@ struct chart_panel {
     char x_label[80], y_label[80];
     char note[300];                        /* a line below the panel */
     bool log_x, log_y, from_zero, whole_x; /* whole_x: tics where there are points */
-    bool apart; /* series stand a few pixels beside each other, so that equal ones are seen */
+    bool apart;        /* series stand a few pixels beside each other, so that equal ones are seen */
+    double y_lo, y_hi; /* of the y axis; found from the values where both are 0 */
+    int height;        /* pixels; 0: by what is in it */
+    size_t n_lines, lines_capacity;
+    struct chart_line *lines;
     size_t n_series, series_capacity;
     struct chart_series *series;
     struct chart_names categories; /* rows of bars and cells, from the top */
@@ -84,6 +104,13 @@ struct chart {
     char subtitle[300];
     bool modelled;
     bool two_columns; /* panels stand in two columns, row by row */
+    /* All panels are lines over the same x axis, which has its numbers and name below the last one. */
+    bool one_axis, zero_line;
+    double x_lo, x_hi;
+    char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing to tell */
+    size_t n_spans, spans_capacity;
+    struct chart_span *spans; /* in order of x */
+    char note[160];           /* a line below all panels */
     size_t n_panels;
     struct chart_panel panels[CHART_PANELS_MAX];
     bool failed; /* out of memory */
@@ -98,6 +125,10 @@ struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const
  * hold until the next one is made. */
 struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const char *name);
 void chart_add_point(struct chart *c, struct chart_series *s, double x, double y, double lo, double hi);
+/* The next point begins a new curve of the series. */
+void chart_add_break(struct chart *c, struct chart_series *s);
+void chart_add_line(struct chart *c, struct chart_panel *p, double y, const char *name);
+void chart_add_span(struct chart *c, const struct chart_span *span);
 
 /* Lists of names: one more; freed. */
 void chart_add_name(struct chart *c, struct chart_names *names, const char *name);

@@ -68,6 +68,19 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
     return n;
 }
 
+size_t tables_each_once(struct payload *kernels, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && strcmp(kernels[k].name, kernels[i].name) != 0)
+            k++;
+        if (k == kept)
+            kernels[kept++] = kernels[i];
+    }
+    return kept;
+}
+
 size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max)
 {
     const struct tables_options *o = x->options;

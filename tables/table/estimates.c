@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/frequency_levels.h"
-
 #define NONE "none: "
 #define NO_STEPS "no steps" /* with which the setting `steps` begins where the frequency floats */
 #define NOTED "frequency_levels"
@@ -37,9 +35,20 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
     return fabs(a->value - b->value) <= hypot((a->hi - a->lo) / 2, (b->hi - b->lo) / 2) + slack;
 }
 
+static double limit_or_zero(double x)
+{
+    return isnan(x) ? 0 : x;
+}
+
+bool estimates_frequency_same(double a, double a_half, double b, double b_half)
+{
+    double noise = hypot(limit_or_zero(a_half), limit_or_zero(b_half));
+    return fabs(a - b) <= fmax(FREQUENCY_SAME * fmax(a, b), noise);
+}
+
 bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b)
 {
-    return frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
+    return estimates_frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
 }
 
 /* Without a minus before what is 0 as it is shown. */
@@ -60,6 +69,19 @@ const char *estimates_text(const struct estimate *e, int decimals, char out[ESTI
     return out;
 }
 
+const char *estimates_field_text(const struct table *t, size_t row, const char *column, int decimals,
+                                 char out[ESTIMATE_TEXT_MAX])
+{
+    struct estimate e = estimates_of_table(t, row, column);
+    return estimates_text(&e, decimals, out);
+}
+
+const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX])
+{
+    snprintf(out, ESTIMATE_TEXT_MAX, "%.0f active core%s", active_cores, active_cores == 1 ? "" : "s");
+    return out;
+}
+
 /* ---- levels ---- */
 
 /* The setting `steps` of a CPU: without its number where only one was measured. */
@@ -71,7 +93,7 @@ static const char *steps_of(const struct table *frequency, int cpu)
     return alone ? alone : table_setting(frequency, key);
 }
 
-bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
+bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
 {
     const char *steps = steps_of(frequency, cpu);
     if (!steps || strncmp(steps, NO_STEPS, strlen(NO_STEPS)) != 0)
@@ -80,7 +102,7 @@ bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY
     return true;
 }
 
-bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
+bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])
 {
     int highest = -1, chosen = cpu;
     size_t own = 0;
@@ -97,7 +119,7 @@ bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY
             highest = (int)table_number(frequency, row, "level");
     if (!frequency->n_rows)
         snprintf(why, SUPPORT_WHY_MAX, "table frequency has no rows, so no levels are known");
-    else if (support_floats(frequency, chosen, why))
+    else if (estimates_floats(frequency, chosen, why))
         return false;
     else if (highest < 0)
         snprintf(why, SUPPORT_WHY_MAX, "table frequency shows no levels");
@@ -108,39 +130,33 @@ bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY
     return false;
 }
 
-void support_note_levels(struct table *t, const struct table *frequency)
+void estimates_note_levels(struct table *t, const struct table *frequency)
 {
     const char *cpu = table_setting(t, "measured_cpu");
     char why[SUPPORT_WHY_MAX], text[SUPPORT_WHY_MAX + sizeof NONE];
-    bool told = support_levels(frequency, cpu ? atoi(cpu) : -1, why);
+    bool told = estimates_levels(frequency, cpu ? atoi(cpu) : -1, why);
     snprintf(text, sizeof text, NONE "%s", why);
     table_set_setting(t, NOTED, told ? "told" : text);
 }
 
-const char *support_no_levels(const struct table *t)
+const char *estimates_no_levels(const struct table *t)
 {
     const char *noted = table_setting(t, NOTED);
     return noted && strncmp(noted, NONE, strlen(NONE)) == 0 ? noted + strlen(NONE) : NULL;
 }
 
-bool support_noted_floating(const struct table *t)
+bool estimates_noted_floating(const struct table *t)
 {
-    const char *why = support_no_levels(t);
+    const char *why = estimates_no_levels(t);
     return why && strncmp(why, NO_STEPS, strlen(NO_STEPS)) == 0;
 }
 
 /* ---- waits ---- */
 
-static bool same_text(const struct table *t, size_t a, size_t b, const char *column)
-{
-    const char *x = table_text(t, a, column), *y = table_text(t, b, column);
-    return (!x && !y) || (x && y && strcmp(x, y) == 0);
-}
-
 static bool estimates_same_pair(const struct table *t, size_t a, size_t b)
 {
     double x = table_number(t, a, "active_cores"), y = table_number(t, b, "active_cores");
-    return same_text(t, a, b, "from") && same_text(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
+    return table_same(t, a, b, "from") && table_same(t, a, b, "to") && (!isfinite(x) || !isfinite(y) || x == y);
 }
 
 /* Whether no other row of toggling between the same two has a longer pause. */

@@ -3,8 +3,8 @@
  * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
  * are levels at all. Findings and exports tell nothing that does not pass these. Pure.
  */
-#ifndef CHARACTERIZE_SUPPORT_H
-#define CHARACTERIZE_SUPPORT_H
+#ifndef CHARACTERIZE_ESTIMATES_H
+#define CHARACTERIZE_ESTIMATES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,27 +22,38 @@ bool estimates_above(const struct estimate *a, const struct estimate *b);
 /* Whether they differ by no more than both half widths together (in quadrature) and `slack`. False where one of them
  * is not known. */
 bool estimates_agree(const struct estimate *a, const struct estimate *b, double slack);
-/* Two frequencies (GHz): the same within their limits, or within FREQUENCY_SAME. */
+/*
+ * Two frequencies are the same that differ by at most this, relative, or by less than their 95 % limits. The smallest
+ * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
+ */
+#define FREQUENCY_SAME 0.0045
+/* Whether two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
+bool estimates_frequency_same(double a, double a_half, double b, double b_half);
 bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b);
 /* "42.7 [42.5, 42.9]"; without limits the value alone, "-" without a value; no -0.0. Returns `out`. */
 enum { ESTIMATE_TEXT_MAX = 80 };
 const char *estimates_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX]);
+/* The same of a field of a table. */
+const char *estimates_field_text(const struct table *t, size_t row, const char *column, int decimals,
+                                 char out[ESTIMATE_TEXT_MAX]);
+/* "1 active core", "16 active cores". Returns `out`. */
+const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
-bool support_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /*
  * Whether the table frequency has found at least two levels that the frequency tells apart, on a CPU (-1, or one that
  * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not
  * measured. Else false, and why.
  */
-bool support_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY". */
-void support_note_levels(struct table *t, const struct table *frequency);
+void estimates_note_levels(struct table *t, const struct table *frequency);
 /* Why a table's levels, waits and costs are not to be told, as it was noted; NULL: nothing was, or there are levels.
  * And whether it is because the frequency floats: then not even that nothing was found is told. */
-const char *support_no_levels(const struct table *t);
-bool support_noted_floating(const struct table *t);
+const char *estimates_no_levels(const struct table *t);
+bool estimates_noted_floating(const struct table *t);
 
 /* ---- waits: rows `wait` of the table relaxation ---- */
 

@@ -245,6 +245,20 @@ size_t table_find(const struct table *t, const char *column, const char *text)
     return row;
 }
 
+bool table_same(const struct table *t, size_t a, size_t b, const char *column)
+{
+    const char *one = table_text(t, a, column), *other = table_text(t, b, column);
+    double x = table_number(t, a, column), y = table_number(t, b, column);
+    bool texts = one && other ? strcmp(one, other) == 0 : one == other;
+    return texts && (x == y || (isnan(x) && isnan(y)));
+}
+
+bool table_same_pair(const struct table *t, size_t a, size_t b)
+{
+    return table_text(t, a, "from") && table_text(t, a, "to") && table_same(t, a, b, "from") &&
+           table_same(t, a, b, "to");
+}
+
 double table_missing_number(const struct table *t, size_t entry, const char *column)
 {
     return number_in(t, entry < t->n_missing ? t->missing[entry].values : NULL, column);

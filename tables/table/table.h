@@ -30,6 +30,14 @@ struct table_column {
     int decimals; /* of a TABLE_REAL on the screen */
 };
 
+/* The columns of a value and its 95 % limits. */
+/* clang-format off */
+#define TABLE_LIMITS(name, unit, decimals)          \
+    {name, unit, TABLE_REAL, false, decimals},       \
+    {name "_lo", unit, TABLE_REAL, false, decimals}, \
+    {name "_hi", unit, TABLE_REAL, false, decimals}
+/* clang-format on */
+
 /* Whether a column holds event selects or unit masks, which are written for people as Intel writes them: 28H. */
 bool table_is_code(const struct table_column *c);
 
@@ -98,6 +106,10 @@ const char *table_text(const struct table *t, size_t row, const char *column);
 /* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);
+/* Whether two rows hold the same in a column: the same text, the same number, or both nothing; and the same pair of
+ * kernels, which both must name, in the columns from and to. */
+bool table_same(const struct table *t, size_t a, size_t b, const char *column);
+bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
@@ -129,13 +141,12 @@ char *table_to_json(const struct table *t);
 /* Reads it back. `name` stands for the file in messages. Returns 0, or -1 with one line in `why`; *t is then empty. */
 int table_from_json(const char *text, size_t length, const char *name, struct table *t, char *why, size_t why_size);
 /*
- * tables/table/table_text.c: the rows in aligned columns for a person, a value with its limits as `value [lo, hi]`, the
- * title, what was not measured and why. `colour`: escape sequences may be used.
+ * tables/table/table_text.c: a table for a person: the head; its rows, if it has any, by `rows` (NULL: as they stand);
+ * what was not measured and why, equal reasons together. `colour`: escape sequences may be used.
  */
-void table_print(FILE *out, bool colour, const struct table *t, const char *title);
-/* The parts of it, for tables that print themselves otherwise: the head (title; "modelled, not measured" where it is),
- * and the list of what was not measured, equal reasons together. */
+typedef void table_print_rows(FILE *out, bool colour, const struct table *t);
+void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows);
+/* The head alone: title (NULL: the table's name), CPU; "modelled, not measured" where it is. */
 void table_print_head(FILE *out, bool colour, const struct table *t, const char *title);
-void table_print_missing(FILE *out, bool colour, const struct table *t);
 
 #endif

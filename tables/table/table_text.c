@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "util/plain_text.h"
-#include "tables/table/table.h"
+#include "tables/table/pivot.h"
 
-enum { FIELD_MAX = 160, SCREEN_WIDTH = 100 };
+enum { FIELD_MAX = 160 };
 
 static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
 
@@ -44,41 +44,6 @@ static bool table_text_is_limit(const struct table *t, size_t c)
     return table_has(t, base);
 }
 
-static void format_number(const struct table_column *c, double x, char *out, size_t size)
-{
-    if (!isfinite(x))
-        snprintf(out, size, "-");
-    else if (table_is_code(c) && x >= 0 && x < 65536)
-        snprintf(out, size, "%02XH", (unsigned)x);
-    else
-        snprintf(out, size, "%.*f", c->type == TABLE_WHOLE ? 0 : c->decimals, x + 0.0);
-}
-
-/* A field as it is shown; the limits of a value in brackets behind it. */
-static void format_field(const struct table *t, size_t row, size_t c, char *out, size_t size)
-{
-    const struct table_column *column = &t->columns[c];
-    if (column->type == TABLE_TEXT) {
-        safe(table_text(t, row, column->name), out, size);
-        if (!out[0])
-            snprintf(out, size, "-");
-        return;
-    }
-    char value[40], lo[40], hi[40], name[90];
-    format_number(column, table_number(t, row, column->name), value, sizeof value);
-    snprintf(name, sizeof name, "%s_lo", column->name);
-    double low = table_number(t, row, name);
-    snprintf(name, sizeof name, "%s_hi", column->name);
-    double high = table_number(t, row, name);
-    if (!isfinite(low) || !isfinite(high)) {
-        snprintf(out, size, "%s", value);
-        return;
-    }
-    format_number(column, low, lo, sizeof lo);
-    format_number(column, high, hi, sizeof hi);
-    snprintf(out, size, "%s [%s, %s]", value, lo, hi);
-}
-
 static bool all_absent(const struct table *t, size_t c)
 {
     for (size_t row = 0; row < t->n_rows; row++)
@@ -87,37 +52,19 @@ static bool all_absent(const struct table *t, size_t c)
     return true;
 }
 
-static int width_of(const struct table *t, size_t c)
-{
-    char field[FIELD_MAX];
-    size_t width = strlen(t->columns[c].name);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        format_field(t, row, c, field, sizeof field);
-        width = strlen(field) > width ? strlen(field) : width;
-    }
-    return (int)width;
-}
-
+/* All columns but those that say nothing, which take no room. */
 static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
 {
-    int width[TABLE_COLUMNS_MAX];
-    char field[FIELD_MAX];
-    for (size_t c = 0; c < t->n_columns; c++) /* a column that says nothing takes no room */
-        width[c] = table_text_is_limit(t, c) || all_absent(t, c) ? 0 : width_of(t, c);
-    fputs(colour ? bold : "", out);
-    for (size_t c = 0; c < t->n_columns; c++)
-        if (width[c])
-            fprintf(out, t->columns[c].type == TABLE_TEXT ? "%-*s  " : "%*s  ", width[c], t->columns[c].name);
-    fprintf(out, "%s\n", colour ? plain : "");
-    for (size_t row = 0; row < t->n_rows; row++) {
-        for (size_t c = 0; c < t->n_columns; c++) {
-            if (!width[c])
-                continue;
-            format_field(t, row, c, field, sizeof field);
-            fprintf(out, t->columns[c].type == TABLE_TEXT ? "%-*s  " : "%*s  ", width[c], field);
-        }
-        putc('\n', out);
+    struct pivot_field fields[TABLE_COLUMNS_MAX];
+    size_t n = 0, keys = 0;
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct table_column *column = &t->columns[c];
+        if (table_text_is_limit(t, c) || all_absent(t, c))
+            continue;
+        keys += keys == n && column->key;
+        fields[n++] = (struct pivot_field){column->name, column->name, PIVOT_PLAIN, NULL};
     }
+    pivot_list(out, colour, t, &(struct pivot_list){.n_names = keys, .fields = fields, .n_fields = n});
 }
 
 /* The key fields of a missing entry: "512fma, active_cores 16". */
@@ -131,7 +78,7 @@ static void name_entry(const struct table *t, size_t entry, char *out, size_t si
         if (v->text)
             safe(v->text, field, sizeof field);
         else if (isfinite(v->number))
-            format_number(&t->columns[c], v->number, field, sizeof field);
+            pivot_number_text(&t->columns[c], v->number, field);
         else
             continue;
         int n = snprintf(out + used, size - used, "%s%s%s%s", used ? ", " : "", v->text ? "" : t->columns[c].name,
@@ -148,27 +95,7 @@ static bool said_before(const struct table *t, size_t entry)
     return false;
 }
 
-static void print_words(FILE *out, const char *indent, const char *text)
-{
-    size_t column = strlen(indent);
-    fputs(indent, out);
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        if (column > strlen(indent) && column + 1 + length > SCREEN_WIDTH) {
-            fprintf(out, "\n%s", indent);
-            column = strlen(indent);
-        } else if (column > strlen(indent)) {
-            putc(' ', out);
-            column++;
-        }
-        fwrite(text, 1, length, out);
-        column += length;
-        text += length + strspn(text + length, " ");
-    }
-    putc('\n', out);
-}
-
-void table_print_missing(FILE *out, bool colour, const struct table *t)
+static void table_text_print_missing(FILE *out, bool colour, const struct table *t)
 {
     enum { NAMED = 4 };
     char text[1200], name[200];
@@ -193,14 +120,14 @@ void table_print_missing(FILE *out, bool colour, const struct table *t)
         safe(t->missing[i].why, why, sizeof why);
         if (used < sizeof text)
             snprintf(text + used, sizeof text - used, "%s%s", used ? ": " : "", why);
-        print_words(out, "  ", text);
+        pivot_note(out, 2, "  %s", text);
     }
 }
 
-void table_print(FILE *out, bool colour, const struct table *t, const char *title)
+void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows)
 {
     table_print_head(out, colour, t, title);
     if (t->n_rows)
-        table_text_print_rows(out, colour, t);
-    table_print_missing(out, colour, t);
+        (rows ? rows : table_text_print_rows)(out, colour, t);
+    table_text_print_missing(out, colour, t);
 }

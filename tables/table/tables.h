@@ -110,8 +110,8 @@ struct table_kind {
     int (*measure)(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err);
     /* Fills what needs all rows. Pure; NULL: nothing. Returns 0, or -1: out of memory. */
     int (*conclude)(struct table *t);
-    /* The table for a person, at most 100 columns wide; NULL: table_print. */
-    void (*print)(FILE *out, bool colour, const struct table *t);
+    /* The rows for a person, at most PIVOT_WIDTH columns wide; NULL: as they stand. */
+    table_print_rows *print;
     /* One to three lines, the most important first: what was found. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);
     /* Describes the picture, whose title and subtitle are set already. Columns may be lacking: the table may have been
@@ -119,7 +119,7 @@ struct table_kind {
     void (*plot)(const struct table *t, struct chart *c);
 };
 
-/* All tables, in the order in which --all measures them; *n is set. tables/registry.c */
+/* All tables (tables/kinds.h), in the order in which --all measures them; *n is set. */
 const struct table_kind *const *tables_all(size_t *n);
 /* One by name, or NULL. */
 const struct table_kind *tables_find(const char *name);
@@ -145,6 +145,8 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
 extern const char *const tables_usual_kernels[];
 extern const size_t tables_n_usual_kernels;
 size_t tables_every_kernel(const char **out, size_t max);
+/* Drops kernels that were named twice; returns how many are left. */
+size_t tables_each_once(struct payload *kernels, size_t n);
 /*
  * The numbers of active cores: those of --active-cores (0 = all), else `all_counts`: every number from 1 to the cores
  * that may be used; otherwise 1, 2, 4, ... and all. Ascending, each once, none above those cores. Returns how many.

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/frequency_levels.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
 #include "tables/kinds.h"
@@ -21,27 +20,17 @@ static const struct table_column columns[] = {
     {"what", "", TABLE_TEXT, true, 0},
     {"asks", "", TABLE_TEXT, true, 0},
     {"with", "", TABLE_TEXT, true, 0}, /* the other part of a mixture; the code that runs on dirty registers; "-" */
-    {"count", "", TABLE_REAL, false, 0},
-    {"count_lo", "", TABLE_REAL, false, 0},
-    {"count_hi", "", TABLE_REAL, false, 0},
+    TABLE_LIMITS("count", "", 0),
     {"spread", "", TABLE_REAL, false, 2}, /* standard deviation of count from time to time, relative */
     {"level", "", TABLE_WHOLE, false, 0},
-    {"rate_per_cycle", "1/cycle", TABLE_REAL, false, 4},
-    {"rate_per_cycle_lo", "1/cycle", TABLE_REAL, false, 4},
-    {"rate_per_cycle_hi", "1/cycle", TABLE_REAL, false, 4},
-    {"freq_ghz", "GHz", TABLE_REAL, false, 3},
-    {"freq_ghz_lo", "GHz", TABLE_REAL, false, 3},
-    {"freq_ghz_hi", "GHz", TABLE_REAL, false, 3},
-    {"plain_ghz", "GHz", TABLE_REAL, false, 3}, /* without the kernel */
-    {"plain_ghz_lo", "GHz", TABLE_REAL, false, 3},
-    {"plain_ghz_hi", "GHz", TABLE_REAL, false, 3},
+    TABLE_LIMITS("rate_per_cycle", "1/cycle", 4),
+    TABLE_LIMITS("freq_ghz", "GHz", 3),
+    TABLE_LIMITS("plain_ghz", "GHz", 3),         /* without the kernel */
     {"level_kernel", "", TABLE_WHOLE, false, 0}, /* of the parts of a mixture alone */
     {"level_with", "", TABLE_WHOLE, false, 0},
     {"freq_kernel_ghz", "GHz", TABLE_REAL, false, 3},
     {"freq_with_ghz", "GHz", TABLE_REAL, false, 3},
-    {"ipc_ratio", "", TABLE_REAL, false, 3}, /* of code on dirty registers, against the same on clean ones */
-    {"ipc_ratio_lo", "", TABLE_REAL, false, 3},
-    {"ipc_ratio_hi", "", TABLE_REAL, false, 3},
+    TABLE_LIMITS("ipc_ratio", "", 3),               /* of code on dirty registers, against the same on clean ones */
     {"longest_us", "us", TABLE_REAL, false, 0},     /* the longest burst that was tried */
     {"window_from_us", "us", TABLE_REAL, false, 0}, /* what was looked at, after the burst; < 0: before its end */
     {"window_to_us", "us", TABLE_REAL, false, 0},
@@ -452,7 +441,7 @@ static int trigger_conclude(struct table *t)
 
 const struct table_kind table_trigger = {
     .name = "trigger",
-    .title = TRIGGER_TITLE,
+    .title = "What triggers a license level",
     .about = "instruction counts and densities that trigger a level; mixtures; dirty upper halves",
     .method =
         "Kernels with one wide instruction in every N run until their level has settled, for many N. The number of "

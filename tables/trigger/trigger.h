@@ -14,12 +14,12 @@ enum { BENCH_SEEN_MAX = 2000, BENCH_ATTEMPTS = 3 };
 
 /* One repetition that counts. */
 struct bench_seen {
-    struct trigger_sight sight; /* of the plain code after the burst */
-    double count;               /* counted instructions of the burst */
-    double us;                  /* how long the burst was meant to be */
-    double begin_us;            /* when it began; it ended at 0 */
-    double rate;                /* counted instructions per core cycle in its last third */
-    struct trigger_span span;   /* its samples, where the trace was kept */
+    struct sight sight;      /* of the plain code after the burst */
+    double count;            /* counted instructions of the burst */
+    double us;               /* how long the burst was meant to be */
+    double begin_us;         /* when it began; it ended at 0 */
+    double rate;             /* counted instructions per core cycle in its last third */
+    struct sights_span span; /* its samples, where the trace was kept */
 };
 
 /* A cell being measured: plain code, something else, plain code again. */
@@ -133,7 +133,6 @@ trigger_cell trigger_count, trigger_density, trigger_mixture, trigger_dirty;
 bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, size_t n);
 
 /* tables/trigger/trigger_text.c */
-#define TRIGGER_TITLE "What triggers a license level"
 void trigger_print(FILE *out, bool colour, const struct table *t);
 void trigger_findings(FILE *out, const struct table *t);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/frequency_levels.h"
 #include "analysis/stats/robust.h"
+#include "tables/table/estimates.h"
 
 #define MOMENT_US 0.5
 enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that counts */
@@ -66,14 +66,14 @@ void trigger_bench_end(struct bench *b)
 }
 
 /* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
-static const char *trigger_bench_unsettled(const struct bench *b, const struct trace *t, struct trigger_span s,
-                                           const struct trigger_sight *all)
+static const char *trigger_bench_unsettled(const struct bench *b, const struct trace *t, struct sights_span s,
+                                           const struct sight *all)
 {
-    struct trigger_sight early, late;
+    struct sight early, late;
     double middle = 0.5 * (b->from_us + b->to_us), end = b->to_us - b->period_us;
     if (b->check_rate && all->ipc < FULL * b->full_ipc)
         return "the plain code behind the burst was still throttled";
-    if (!(b->change > 0) || trigger_look(t, s, b->from_us, middle, &early) || trigger_look(t, s, middle, end, &late))
+    if (!(b->change > 0) || sights_look(t, s, b->from_us, middle, &early) || sights_look(t, s, middle, end, &late))
         return NULL;
     bool counted = !isnan(early.level) && !isnan(late.level);
     if (counted ? fabs(early.level - late.level) >= 0.5 : fabs(log(early.freq / late.freq)) > b->change)
@@ -85,12 +85,12 @@ static const char *trigger_bench_unsettled(const struct bench *b, const struct t
 static const char *trigger_bench_look(struct bench *b, const struct trace *t, const struct sequence_run *run,
                                       const struct payload *p, struct bench_seen *out)
 {
-    struct trigger_sight end;
-    out->span = trigger_span(t, run->run);
+    struct sight end;
+    out->span = sights_span(t, run->run);
     out->begin_us = run->begin_us;
     out->count = run->instructions * p->counted / p->instructions;
-    out->rate = trigger_look(t, out->span, run->begin_us / 3, 0, &end) ? NAN : end.ipc * p->counted / p->instructions;
-    const char *why = trigger_look(t, out->span, b->from_us, b->to_us - b->period_us, &out->sight);
+    out->rate = sights_look(t, out->span, run->begin_us / 3, 0, &end) ? NAN : end.ipc * p->counted / p->instructions;
+    const char *why = sights_look(t, out->span, b->from_us, b->to_us - b->period_us, &out->sight);
     if (why)
         return why;
     b->full_ipc = fmax(b->full_ipc, out->sight.ipc);
@@ -181,7 +181,7 @@ int trigger_bench_burst(struct bench *b, const struct payload *p, double us, boo
 
 int trigger_bench_grade(struct bench *b, struct trigger_grades *out)
 {
-    struct trigger_sight *s = malloc((b->n_seen + 1) * sizeof *s);
+    struct sight *s = malloc((b->n_seen + 1) * sizeof *s);
     if (!s)
         return -1;
     for (size_t i = 0; i < b->n_seen; i++)
@@ -195,7 +195,7 @@ int trigger_bench_grade(struct bench *b, struct trigger_grades *out)
 
 int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step)
 {
-    struct trigger_sight s[64];
+    struct sight s[64];
     n = n > 64 ? 64 : n;
     for (size_t i = 0; i < n; i++)
         s[i] = b->seen[first + i * step].sight;
@@ -213,7 +213,7 @@ struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n
 
 int trigger_bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, struct trigger_throttle *out)
 {
-    struct trigger_span span[64];
+    struct sights_span span[64];
     double begin[64];
     n = n > 64 ? 64 : n;
     for (size_t i = 0; i < n; i++) {

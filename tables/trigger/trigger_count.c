@@ -324,7 +324,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
 /* Whether the longest bursts ask for what the kernel asks for when it runs on. */
 static bool as_steady(const struct search *s, const struct trigger_pilot *p)
 {
-    struct trigger_sight now = s->b->seen[LONG].sight;
+    struct sight now = s->b->seen[LONG].sight;
     now.freq = trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value;
     if (s->grades.counted)
         now.level = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS);

@@ -15,20 +15,20 @@
 #define SIGMAS 4.0          /* of the scatter of a steady frequency: farther is another one */
 #define FULL 0.85           /* of the full rate */
 
-static bool same_within(const struct trigger_sight *a, const struct trigger_sight *b, double tolerance)
+static bool same_within(const struct sight *a, const struct sight *b, double tolerance)
 {
     if (!isnan(a->level) && !isnan(b->level))
         return fabs(a->level - b->level) < 0.5;
     return fabs(log(a->freq / b->freq)) < tolerance;
 }
 
-bool trigger_same_level(const struct trigger_sight *a, const struct trigger_sight *b)
+bool trigger_same_level(const struct sight *a, const struct sight *b)
 {
     return same_within(a, b, SAME_FREQUENCY);
 }
 
 /* a has a higher license level than b, or a lower frequency. */
-static bool trigger_course_is_lower(const struct trigger_sight *a, const struct trigger_sight *b)
+static bool trigger_course_is_lower(const struct sight *a, const struct sight *b)
 {
     if (trigger_same_level(a, b))
         return false;
@@ -38,7 +38,7 @@ static bool trigger_course_is_lower(const struct trigger_sight *a, const struct 
 /* Bins of equal length one after the other. One without samples (the core was halted) has a frequency of NaN. */
 struct bins {
     size_t n;
-    struct trigger_sight *sight;
+    struct sight *sight;
     double tolerance; /* of log frequency: what is farther apart is not the same */
 };
 
@@ -48,9 +48,9 @@ static bool empty(const struct bins *b, size_t i)
 }
 
 /* Samples [first, last) as one sight. */
-static struct trigger_sight sum_up(const struct trace *t, size_t first, size_t last, double *scratch)
+static struct sight sum_up(const struct trace *t, size_t first, size_t last, double *scratch)
 {
-    struct trigger_sight out = {NAN, NAN, NAN, 0};
+    struct sight out = {NAN, NAN, NAN, 0};
     const float *one = t->channel[TRACE_LVL1], *two = t->channel[TRACE_LVL2];
     struct clock_reading clock = clock_reading_of(t);
     double level = 0;
@@ -69,7 +69,7 @@ static struct trigger_sight sum_up(const struct trace *t, size_t first, size_t l
     return out;
 }
 
-static int make_bins(const struct trace *t, struct trigger_span s, double from, double to, double bin_us,
+static int make_bins(const struct trace *t, struct sights_span s, double from, double to, double bin_us,
                      struct bins *out)
 {
     double *scratch = malloc(2 * (s.last - s.first + 1) * sizeof *scratch);
@@ -112,7 +112,7 @@ static int find_tolerance(struct bins *b)
 }
 
 /* Bins of the burst, so long that the frequency is told well in them, as far as that is possible. */
-static int burst_bins(const struct trace *t, struct trigger_span s, double begin_us, double *bin_us, struct bins *out)
+static int burst_bins(const struct trace *t, struct sights_span s, double begin_us, double *bin_us, struct bins *out)
 {
     for (;; *bin_us *= 2) {
         if (make_bins(t, s, begin_us, 0, *bin_us, out))
@@ -131,13 +131,13 @@ static int burst_bins(const struct trace *t, struct trigger_span s, double begin
     return 0;
 }
 
-static bool trigger_course_alike(const struct bins *b, size_t i, const struct trigger_sight *as)
+static bool trigger_course_alike(const struct bins *b, size_t i, const struct sight *as)
 {
     return same_within(&b->sight[i], as, b->tolerance) && b->sight[i].ipc >= FULL * as->ipc;
 }
 
 /* Where the last two neighbours that do not run as `end` end, and the halt behind them. 0: there are none. */
-static size_t last_unlike(const struct bins *b, const struct trigger_sight *end)
+static size_t last_unlike(const struct bins *b, const struct sight *end)
 {
     size_t row = 0, found = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -154,9 +154,9 @@ static size_t last_unlike(const struct bins *b, const struct trigger_sight *end)
 }
 
 /* The lowest level of the plain code that lasts for two bins. */
-static struct trigger_sight lowest_of(const struct bins *b, const struct trigger_sight *plain)
+static struct sight lowest_of(const struct bins *b, const struct sight *plain)
 {
-    struct trigger_sight lowest = *plain;
+    struct sight lowest = *plain;
     for (size_t i = 0; i + 1 < b->n; i++)
         if (!empty(b, i) && !empty(b, i + 1) && trigger_same_level(&b->sight[i], &b->sight[i + 1]) &&
             trigger_course_is_lower(&b->sight[i], &lowest))
@@ -164,10 +164,10 @@ static struct trigger_sight lowest_of(const struct bins *b, const struct trigger
     return lowest;
 }
 
-static void trigger_course_follow(const struct bins *b, const struct trigger_sight *plain, double bin_us,
+static void trigger_course_follow(const struct bins *b, const struct sight *plain, double bin_us,
                                   struct trigger_course *out)
 {
-    struct trigger_sight lowest = lowest_of(b, plain);
+    struct sight lowest = lowest_of(b, plain);
     size_t row = 0, from = b->n, to = b->n;
     bool lower = trigger_course_is_lower(&lowest, plain);
     lowest.ipc = plain->ipc;
@@ -184,14 +184,14 @@ static void trigger_course_follow(const struct bins *b, const struct trigger_sig
     out->back_us = !lower ? NAN : to == b->n ? INFINITY : (double)to * bin_us;
 }
 
-const char *trigger_course(const struct trace *t, struct trigger_span s, double begin_us, double bin_us,
-                           const struct trigger_sight *plain, struct trigger_course *out)
+const char *trigger_course(const struct trace *t, struct sights_span s, double begin_us, double bin_us,
+                           const struct sight *plain, struct trigger_course *out)
 {
-    const char *why = trigger_look(t, s, begin_us / 4, 0, &out->steady);
-    struct trigger_sight end;
+    const char *why = sights_look(t, s, begin_us / 4, 0, &out->steady);
+    struct sight end;
     struct bins burst, after;
     /* nothing may have interrupted the rest either */
-    if (why || s.first == s.last || (why = trigger_look(t, s, 0, t->time_us[s.last - 1], &end)))
+    if (why || s.first == s.last || (why = sights_look(t, s, 0, t->time_us[s.last - 1], &end)))
         return why ? why : "nothing was recorded";
     if (burst_bins(t, s, begin_us, &bin_us, &burst))
         return "out of memory";
@@ -245,8 +245,7 @@ static void trigger_course_put_back(struct trigger_pilot *out, double *back, siz
     out->back_usual_us = finite ? robust_median(back, finite) : 0;
 }
 
-void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigger_sight *plain,
-                   struct trigger_pilot *out)
+void trigger_pilot(const struct trigger_course *c, size_t n, const struct sight *plain, struct trigger_pilot *out)
 {
     double freq[64], level[64], ipc[64], back[64], settled[64], after[64];
     size_t m = 0, stays = 0;
@@ -263,7 +262,7 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct trigge
         if (!isnan(c[i].back_us))
             back[m++] = c[i].back_us;
     }
-    out->steady = (struct trigger_sight){robust_median(freq, n), robust_median(ipc, n), robust_median(level, n), 0};
+    out->steady = (struct sight){robust_median(freq, n), robust_median(ipc, n), robust_median(level, n), 0};
     out->counted = !isnan(out->steady.level) && !isnan(plain->level);
     out->settled_us = trigger_course_largest(settled, n);
     out->after_us = trigger_course_largest(after, n);

@@ -7,7 +7,6 @@
 #include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
 
-#define INTERRUPTED_US 60.0 /* halts of frequency changes take about 10 us (G 5.2.2), waits 650 us and more (D) */
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
 #define THROTTLED 0.95 /* of the full rate, where noise allows it ... */
@@ -15,71 +14,9 @@
 #define THROTTLED_SIGMAS 5 /* ... of a sample's median over the repetitions */
 #define THROTTLED_US 4.0
 
-struct trigger_span trigger_span(const struct trace *t, uint32_t run)
-{
-    struct trigger_span s = {t->n, t->n};
-    while (s.first > 0 && t->run[s.first - 1] > run)
-        s.first--;
-    s.last = s.first;
-    while (s.first > 0 && t->run[s.first - 1] == run)
-        s.first--;
-    return s;
-}
-
-static double median_within(const struct trace *t, const struct clock_reading *clock, struct trigger_span s,
-                            enum trace_channel c, double from_us, double to_us, double *scratch)
-{
-    size_t m = 0;
-    if (!t->channel[c])
-        return NAN;
-    for (size_t i = s.first; i < s.last; i++)
-        if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
-            scratch[m++] = (double)t->channel[c][i];
-    return clock_middle(clock, c, scratch, m, scratch + m);
-}
-
-static double mean_level(const struct trace *t, struct trigger_span s, double from_us, double to_us)
-{
-    double sum = 0;
-    size_t m = 0;
-    const float *one = t->channel[TRACE_LVL1], *two = t->channel[TRACE_LVL2];
-    if (!one || !two)
-        return NAN;
-    for (size_t i = s.first; i < s.last; i++)
-        if (t->time_us[i] > from_us && t->time_us[i] <= to_us && !isnan(one[i]) && !isnan(two[i])) {
-            sum += (double)one[i] + 2 * (double)two[i];
-            m++;
-        }
-    return m ? sum / (double)m : NAN;
-}
-
-const char *trigger_look(const struct trace *t, struct trigger_span s, double from_us, double to_us,
-                         struct trigger_sight *out)
-{
-    enum { SAMPLES_LEAST = 5 };
-    size_t inside = 0;
-    *out = (struct trigger_sight){NAN, NAN, NAN, 0};
-    for (size_t i = s.first; i < s.last && t->time_us[i] <= to_us; i++) {
-        inside += t->time_us[i] > from_us;
-        if (i > s.first && t->time_us[i] - t->time_us[i - 1] > INTERRUPTED_US)
-            return "interrupted for more than 60 us";
-    }
-    if (inside < SAMPLES_LEAST)
-        return "too few samples after the burst";
-    double *scratch = malloc(2 * (s.last - s.first) * sizeof *scratch);
-    if (!scratch)
-        return "out of memory";
-    const struct clock_reading clock = clock_reading_of(t);
-    out->freq = median_within(t, &clock, s, TRACE_FREQ, from_us, to_us, scratch);
-    out->ipc = median_within(t, &clock, s, TRACE_IPC, from_us, to_us, scratch);
-    out->level = mean_level(t, s, from_us, to_us);
-    free(scratch);
-    return isnan(out->freq) ? "no frequency was measured" : NULL;
-}
-
 /* ---- grades ---- */
 
-static bool all_counted(const struct trigger_sight *s, size_t n)
+static bool all_counted(const struct sight *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (isnan(s[i].level))
@@ -87,7 +24,7 @@ static bool all_counted(const struct trigger_sight *s, size_t n)
     return n > 0;
 }
 
-static int grade_by_frequency(struct trigger_sight *s, size_t n, struct trigger_grades *out)
+static int grade_by_frequency(struct sight *s, size_t n, struct trigger_grades *out)
 {
     struct value_mode mode[TRIGGER_GRADES_MAX];
     double *x = calloc(n + 1, sizeof *x);
@@ -105,7 +42,7 @@ static int grade_by_frequency(struct trigger_sight *s, size_t n, struct trigger_
     return 0;
 }
 
-int trigger_grade(struct trigger_sight *s, size_t n, struct trigger_grades *out)
+int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out)
 {
     *out = (struct trigger_grades){.counted = all_counted(s, n)};
     for (size_t i = 0; i < n; i++)
@@ -129,7 +66,7 @@ int trigger_grade(struct trigger_sight *s, size_t n, struct trigger_grades *out)
     return 0;
 }
 
-bool trigger_reaches(const struct trigger_sight *s, const struct trigger_grades *g, int grade)
+bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade)
 {
     int above = grade - 1; /* the next higher frequency that was seen */
     if (g->counted)
@@ -139,7 +76,7 @@ bool trigger_reaches(const struct trigger_sight *s, const struct trigger_grades 
     return above < 0 || s->freq * s->freq < g->freq[above] * g->freq[grade];
 }
 
-double trigger_share(const struct trigger_sight *s, size_t n, int grade)
+double trigger_share(const struct sight *s, size_t n, int grade)
 {
     size_t yes = 0;
     for (size_t i = 0; i < n; i++)
@@ -147,7 +84,7 @@ double trigger_share(const struct trigger_sight *s, size_t n, int grade)
     return n ? (double)yes / (double)n : NAN;
 }
 
-int trigger_agreed(const struct trigger_sight *s, size_t n)
+int trigger_agreed(const struct sight *s, size_t n)
 {
     for (int grade = TRIGGER_GRADES_MAX - 1; grade >= 0 && n; grade--)
         if (trigger_share(s, n, grade) >= AGREE)
@@ -161,7 +98,7 @@ int trigger_agreed(const struct trigger_sight *s, size_t n)
 struct profile {
     const struct trace *t;
     const struct clock_reading *clock;
-    const struct trigger_span *s;
+    const struct sights_span *s;
     const double *begin_us;
     size_t n;
     double period;
@@ -249,7 +186,7 @@ static void find_onset(const struct profile *p, size_t bins, struct trigger_thro
     out->instructions = (struct estimate){hi, fmax(lo, 1), fmax(hi, 1)};
 }
 
-int trigger_throttled(const struct trace *t, const struct trigger_span *s, const double *begin_us, size_t n,
+int trigger_throttled(const struct trace *t, const struct sights_span *s, const double *begin_us, size_t n,
                       double period_us, struct trigger_throttle *out)
 {
     size_t samples = 0;

@@ -10,31 +10,10 @@
 #include <stddef.h>
 
 #include "analysis/phases/phases.h"
+#include "tables/table/sights.h"
 #include "trace/trace.h"
 
 enum { TRIGGER_GRADES_MAX = 4 };
-
-/* Samples of one repetition: [first, last) of the trace. */
-struct trigger_span {
-    size_t first, last;
-};
-/* The samples of run number `run`; an empty span if there are none. */
-struct trigger_span trigger_span(const struct trace *t, uint32_t run);
-
-/* One repetition: how the core ran in a window of time. */
-struct trigger_sight {
-    double freq;  /* GHz, median of the window */
-    double ipc;   /* of the payload there, median */
-    double level; /* mean license level by the counters, 0..2; NaN where they are not counted */
-    int grade;    /* set by trigger_grade: 0 = the highest frequency */
-};
-/*
- * Looks at the samples that lie within from_us..to_us. Returns NULL and fills *out, or a few words that say why the
- * repetition tells nothing: too few samples, or the program was interrupted for so long that the core may have changed
- * its level meanwhile.
- */
-const char *trigger_look(const struct trace *t, struct trigger_span s, double from_us, double to_us,
-                         struct trigger_sight *out);
 
 struct trigger_grades {
     size_t n;
@@ -46,18 +25,18 @@ struct trigger_grades {
  * less than 1 % are one grade (levels of real parts differ by 100 MHz in 4 GHz at least, 2.5 %). Returns 0, or -1:
  * out of memory.
  */
-int trigger_grade(struct trigger_sight *s, size_t n, struct trigger_grades *out);
+int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out);
 
 /* Whether a further repetition reaches this grade (>= 1): nearer to it, in frequency, than to the one above. */
-bool trigger_reaches(const struct trigger_sight *s, const struct trigger_grades *g, int grade);
+bool trigger_reaches(const struct sight *s, const struct trigger_grades *g, int grade);
 
 /* Share of repetitions whose grade is `grade` or a lower frequency. */
-double trigger_share(const struct trigger_sight *s, size_t n, int grade);
+double trigger_share(const struct sight *s, size_t n, int grade);
 /*
  * The grade that a set of repetitions reaches: the lowest frequency that at least four in five reach while not more
  * than one in five go beyond it; -1: they do not agree.
  */
-int trigger_agreed(const struct trigger_sight *s, size_t n);
+int trigger_agreed(const struct sight *s, size_t n);
 
 /* A burst that is throttled at first. */
 struct trigger_throttle {
@@ -75,7 +54,7 @@ struct trigger_throttle {
  * these medians, 70 % at least), for 4 us: less than half of any throttled phase that was published (9 us), longer than
  * it takes caches and the sampling loop to warm up.
  */
-int trigger_throttled(const struct trace *t, const struct trigger_span *s, const double *begin_us, size_t n,
+int trigger_throttled(const struct trace *t, const struct sights_span *s, const double *begin_us, size_t n,
                       double period_us, struct trigger_throttle *out);
 
 #endif

@@ -51,9 +51,8 @@ static int trigger_pilot_record(struct pilot *p, const struct trigger_bench_burs
 }
 
 /* One burst until it tells something. `plain` NULL: it is plain code itself. */
-static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *burst,
-                             const struct trigger_sight *plain, double after_us, struct trigger_course *out,
-                             struct machine_error *err)
+static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *burst, const struct sight *plain,
+                             double after_us, struct trigger_course *out, struct machine_error *err)
 {
     const char *why = "";
     char invalid[120] = "";
@@ -65,10 +64,10 @@ static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *
             snprintf(invalid, sizeof invalid, "%s", run.invalid);
             why = invalid;
         } else if (status == MACHINE_OK) {
-            struct trigger_span s = trigger_span(&t, run.run);
+            struct sights_span s = sights_span(&t, run.run);
             double bin_us = fmax(BIN_US, 4 * p->period_us);
             why = plain ? trigger_course(&t, s, run.begin_us, bin_us, plain, out)
-                        : trigger_look(&t, s, run.begin_us / 4, 0, &out->steady);
+                        : sights_look(&t, s, run.begin_us / 4, 0, &out->steady);
         }
         trace_free(&t);
         if (status != MACHINE_OK || !why)
@@ -88,7 +87,7 @@ static bool settles(const struct trigger_bench_burst *burst, const struct trigge
     return p->settled_us <= STEADY * BENCH_PILOT_US;
 }
 
-static int several(struct pilot *p, const struct trigger_bench_burst *burst, const struct trigger_sight *plain,
+static int several(struct pilot *p, const struct trigger_bench_burst *burst, const struct sight *plain,
                    struct trigger_pilot *out, struct machine_error *err)
 {
     struct trigger_course course[MORE_RUNS];

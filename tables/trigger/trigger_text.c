@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tables/table/estimates.h"
+#include "tables/table/pivot.h"
 #include "tables/trigger/trigger.h"
 
 static bool trigger_text_is(const struct table *t, size_t row, const char *what)
@@ -11,35 +11,69 @@ static bool trigger_text_is(const struct table *t, size_t row, const char *what)
     return table_says(t, row, "what", what);
 }
 
-static bool trigger_text_any(const struct table *t, const char *what)
+/* "13012 [12840, 13190]", or "at most 140" where the shortest burst asks. */
+static void put_count(struct pivot *p, const struct table *t, size_t row)
 {
-    return table_find(t, "what", what) < t->n_rows;
-}
-
-/* The frequency, or nothing. */
-static void print_ghz(FILE *out, const struct table *t, size_t row)
-{
-    double ghz = table_number(t, row, "freq_ghz");
-    if (isnan(ghz))
-        fprintf(out, "%8s", "");
+    struct estimate count = estimates_of_table(t, row, "count");
+    if (!(count.value == count.hi))
+        pivot_value(p, &count, 0);
+    else if (count.lo > 1)
+        pivot_text(p, "%.0f to %.0f", count.lo, count.value);
     else
-        fprintf(out, "%8.3f", ghz);
+        pivot_text(p, "at most %.0f", count.value);
 }
 
-/* "13 012 [12 840, 13 190]", or "up to 140" where the shortest burst asks. */
-static void print_count(FILE *out, const struct table *t, size_t row)
+static void put_rates(struct pivot *p, const struct table *t, size_t row)
 {
-    double count = table_number(t, row, "count"), lo = table_number(t, row, "count_lo"),
-           hi = table_number(t, row, "count_hi");
-    char text[60] = "";
-    if (count <= hi && count >= hi)
-        snprintf(text, sizeof text, lo > 1 ? "%.0f to %.0f" : "at most %.0f", lo > 1 ? lo : count, count);
-    else if (!isnan(count))
-        snprintf(text, sizeof text, "%.0f [%.0f, %.0f]", count, lo, hi);
-    fprintf(out, "%-28s", text);
+    double rate = table_number(t, row, "rate_per_cycle"), lo = table_number(t, row, "rate_per_cycle_lo");
+    pivot_text(p, "%.4f suffice", rate);
+    if (!isnan(lo))
+        pivot_more(p, ", %.4f do not", lo);
 }
 
-/* The longest that all kernels have in common. */
+static const struct pivot_field counts[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"triggers", "asks", PIVOT_PLAIN, NULL},
+    {"instructions needed", NULL, PIVOT_PLAIN, put_count},
+    {"spread, %", "spread", PIVOT_PERCENT, NULL},
+    {"GHz", "freq_ghz", PIVOT_ALONE, NULL},
+    {"n", "n", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field densities[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"triggers", "asks", PIVOT_PLAIN, NULL},
+    {"up to one in", "density", PIVOT_PLAIN, NULL},
+    {"instructions per cycle", NULL, PIVOT_PLAIN, put_rates},
+    {"GHz", "freq_ghz", PIVOT_ALONE, NULL},
+};
+static const struct pivot_field mixtures[] = {
+    {"kernel", "kernel", PIVOT_PLAIN, NULL},
+    {"mixed with", "with", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},
+    {"triggers", "asks", PIVOT_PLAIN, NULL},
+    {"alone: level", "level_kernel", PIVOT_PLAIN, NULL},
+    {"the other: level", "level_with", PIVOT_PLAIN, NULL},
+};
+static const struct pivot_field dirty[] = {
+    {"left dirty by", "kernel", PIVOT_PLAIN, NULL}, {"code", "with", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},   {"triggers", "asks", PIVOT_PLAIN, NULL},
+    {"GHz", "freq_ghz", PIVOT_ALONE, NULL},         {"rate against clean registers", "ipc_ratio", PIVOT_PLAIN, NULL},
+};
+
+#define TRIGGER_LIST(title, what, fields)                                                                              \
+    {                                                                                                                  \
+        title, "what", what, 2, fields, sizeof fields / sizeof *fields                                                 \
+    }
+static const struct pivot_list lists[] = {
+    TRIGGER_LIST("Instructions before a level is asked for", "count", counts),
+    TRIGGER_LIST("The sparsest code that still triggers a level", "density limit", densities),
+    TRIGGER_LIST("Mixtures of two kernels", "mixture", mixtures),
+    TRIGGER_LIST("Code on registers whose upper halves are dirty", "dirty", dirty),
+};
+
+/* The longest burst that all kernels have in common, us. */
 static double longest_burst(const struct table *t)
 {
     double us = INFINITY;
@@ -49,102 +83,20 @@ static double longest_burst(const struct table *t)
     return us;
 }
 
-static void trigger_text_print_counts(FILE *out, const struct table *t)
+static void note_counts(FILE *out, const struct table *t)
 {
-    fprintf(out, "\n  %-14s %5s  %-16s %-28s %6s %8s %5s\n", "kernel", "cores", "triggers", "instructions needed",
-            "spread", "GHz", "n");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double spread = table_number(t, i, "spread");
-        if (!trigger_text_is(t, i, "count"))
-            continue;
-        fprintf(out, "  %-14s %5.0f  %-16s ", table_text(t, i, "kernel"), table_number(t, i, "active_cores"),
-                table_text(t, i, "asks"));
-        print_count(out, t, i);
-        if (isnan(spread))
-            fprintf(out, " %6s", "");
-        else
-            fprintf(out, " %5.0f%%", 100 * spread);
-        print_ghz(out, t, i);
-        fprintf(out, " %5.0f\n", table_number(t, i, "n"));
-    }
     if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
-        fprintf(out, "  nothing: no change was seen after bursts of up to %.0f us at this number of active cores\n",
-                longest_burst(t));
+        pivot_note(out, 2, "nothing: no change was seen after bursts of up to %.0f us at this number of active cores",
+                   longest_burst(t));
     if (table_find(t, "asks", "undecided") < t->n_rows)
-        fputs("  undecided: within its limits, the frequency may be lower than that of plain code; no levels are given "
-              "then\n",
-              out);
-}
-
-static void print_densities(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-14s %5s  %-16s %-14s %-28s %8s\n", "kernel", "cores", "triggers", "up to one in",
-            "instructions per cycle", "GHz");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double rate = table_number(t, i, "rate_per_cycle"), lo = table_number(t, i, "rate_per_cycle_lo");
-        char text[60] = "";
-        if (!trigger_text_is(t, i, "density limit"))
-            continue;
-        if (isnan(lo))
-            snprintf(text, sizeof text, "%.4f suffice", rate);
-        else
-            snprintf(text, sizeof text, "%.4f suffice, %.4f do not", rate, lo);
-        fprintf(out, "  %-14s %5.0f  %-16s %-14.0f %-28s", table_text(t, i, "kernel"),
-                table_number(t, i, "active_cores"), table_text(t, i, "asks"), table_number(t, i, "density"), text);
-        print_ghz(out, t, i);
-        fputc('\n', out);
-    }
-}
-
-static void print_level(FILE *out, double level)
-{
-    if (isnan(level))
-        fprintf(out, " %9s", "?");
-    else
-        fprintf(out, "   level %.0f", level);
-}
-
-static void print_mixtures(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-25s %5s  %-16s %9s %9s\n", "mixture", "cores", "triggers", "one alone", "the other");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        char name[80];
-        if (!trigger_text_is(t, i, "mixture"))
-            continue;
-        snprintf(name, sizeof name, "%.30s, %.30s", table_text(t, i, "kernel"), table_text(t, i, "with"));
-        fprintf(out, "  %-25s %5.0f  %-16s", name, table_number(t, i, "active_cores"), table_text(t, i, "asks"));
-        print_level(out, table_number(t, i, "level_kernel"));
-        print_level(out, table_number(t, i, "level_with"));
-        fputc('\n', out);
-    }
-}
-
-static void print_dirty(FILE *out, const struct table *t)
-{
-    fprintf(out, "\n  %-16s %-10s %5s  %-16s %8s  %s\n", "left dirty by", "code", "cores", "triggers", "GHz",
-            "rate against the same on clean registers");
-    for (size_t i = 0; i < t->n_rows; i++) {
-        if (!trigger_text_is(t, i, "dirty"))
-            continue;
-        fprintf(out, "  %-16s %-10s %5.0f  %-16s ", table_text(t, i, "kernel"), table_text(t, i, "with"),
-                table_number(t, i, "active_cores"), table_text(t, i, "asks"));
-        print_ghz(out, t, i);
-        fprintf(out, "  %.3f\n", table_number(t, i, "ipc_ratio"));
-    }
+        pivot_note(out, 2, "undecided: by its limits the frequency may be below that of plain code; no level is given");
 }
 
 void trigger_print(FILE *out, bool colour, const struct table *t)
 {
-    table_print_head(out, colour, t, TRIGGER_TITLE);
-    if (trigger_text_any(t, "count"))
-        trigger_text_print_counts(out, t);
-    if (trigger_text_any(t, "density limit"))
-        print_densities(out, t);
-    if (trigger_text_any(t, "mixture"))
-        print_mixtures(out, t);
-    if (trigger_text_any(t, "dirty"))
-        print_dirty(out, t);
-    table_print_missing(out, colour, t);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (pivot_list(out, colour, t, &lists[i]) && lists[i].fields == counts)
+            note_counts(out, t);
 }
 
 /* ---- findings ---- */
@@ -166,19 +118,17 @@ static bool asks_level(const struct table *t, size_t row)
     return isfinite(table_number(t, row, "level")) || estimates_above(&plain, &freq);
 }
 
-/* "on 16 active cores" */
-static const char *on_cores(const struct table *t, size_t row, char *out, size_t size)
+/* "16 active cores" */
+static const char *trigger_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    double cores = table_number(t, row, "active_cores");
-    snprintf(out, size, "on %.0f active core%s", cores, cores == 1 ? "" : "s");
-    return out;
+    return estimates_cores_text(table_number(t, row, "active_cores"), out);
 }
 
 /* What no burst of which a lower frequency was seen: at each number of cores how many kernels, how long bursts were at
  * most, and by how much lower it could still be by the limits. */
 static void nothing_found(FILE *out, const struct table *t)
 {
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double cores = table_number(t, i, "active_cores"), longest = 0, lower = 0;
         size_t kernels = 0;
@@ -193,10 +143,11 @@ static void nothing_found(FILE *out, const struct table *t)
                 lower = isnan(least) ? INFINITY : fmax(lower, 1 - least);
             }
         if (first && isfinite(lower))
-            fprintf(out,
-                    "No lower frequency was seen %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
-                    "than %.2g %% (95 %% limits).\n",
-                    on_cores(t, i, text, sizeof text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
+            fprintf(
+                out,
+                "No lower frequency was seen on %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
+                "than %.2g %% (95 %% limits).\n",
+                trigger_cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
     }
 }
 
@@ -209,7 +160,7 @@ static const char *triggered(const struct table *t, size_t row)
 static void counts_found(FILE *out, const struct table *t)
 {
     size_t said = 0, measured = 0;
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
         measured += trigger_text_is(t, i, "count") && table_says(t, i, "asks", "nothing");
@@ -220,7 +171,7 @@ static void counts_found(FILE *out, const struct table *t)
             fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
             fprintf(out, "within its first %.0f instructions", count);
-        fprintf(out, " %s", on_cores(t, i, text, sizeof text));
+        fprintf(out, " on %s", trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -231,13 +182,13 @@ static void counts_found(FILE *out, const struct table *t)
 static void limits_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
         if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
-            fprintf(out, "%s%s triggers %s at %.2f instructions per cycle or more (not at %.2f) %s", said++ ? "; " : "",
-                    table_text(t, i, "kernel"), triggered(t, i), table_number(t, i, "rate_per_cycle"), lo,
-                    on_cores(t, i, text, sizeof text));
+            fprintf(out, "%s%s triggers %s at %.2f instructions per cycle or more (not at %.2f) on %s",
+                    said++ ? "; " : "", table_text(t, i, "kernel"), triggered(t, i),
+                    table_number(t, i, "rate_per_cycle"), lo, trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -246,17 +197,17 @@ static void limits_found(FILE *out, const struct table *t)
 static void others_found(FILE *out, const struct table *t)
 {
     size_t said = 0;
-    char text[40];
+    char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows && said < 4; i++) {
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
         if (trigger_text_is(t, i, "mixture") && level > one && level > two)
-            fprintf(out, "%s%s mixed with %s triggers %s, more than either alone, %s", said++ ? "; " : "",
+            fprintf(out, "%s%s mixed with %s triggers %s, more than either alone, on %s", said++ ? "; " : "",
                     table_text(t, i, "kernel"), table_text(t, i, "with"), triggered(t, i),
-                    on_cores(t, i, text, sizeof text));
+                    trigger_cores_of(t, i, text));
         if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
-            fprintf(out, "%s%s after %s runs at %s %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), triggered(t, i), on_cores(t, i, text, sizeof text));
+            fprintf(out, "%s%s after %s runs at %s on %s", said++ ? "; " : "", table_text(t, i, "with"),
+                    table_text(t, i, "kernel"), triggered(t, i), trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -286,12 +237,12 @@ static void tell_unsupported(FILE *out, const struct table *t)
 
 void trigger_findings(FILE *out, const struct table *t)
 {
-    bool counted = false, asks = support_noted_floating(t);
+    bool counted = false, asks = estimates_noted_floating(t);
     for (size_t i = 0; i < t->n_rows; i++) {
         counted = counted || isfinite(table_number(t, i, "level"));
         asks = asks || table_says(t, i, "asks", "lower frequency");
     }
-    const char *why = counted ? NULL : support_no_levels(t);
+    const char *why = counted ? NULL : estimates_no_levels(t);
     if (why && asks && t->n_rows) {
         fprintf(out, "What triggers a level is not reported: %s.\n", why);
         return;

@@ -197,10 +197,11 @@ static const struct {
     [MEANING_THROTTLED] = {"CORE_POWER.THROTTLE", "throttled while a level is pending"},
 };
 
-enum meaning_document meaning_document_of(const char *event_name)
+enum meaning_document meaning_document_of(const char *event)
 {
-    for (enum meaning_document d = MEANING_LEVEL_0; d <= MEANING_THROTTLED; d++)
-        if (strcmp(documents[d].name, event_name) == 0)
+    size_t length = event ? strcspn(event, ":") : 0;
+    for (enum meaning_document d = MEANING_LEVEL_0; event && d <= MEANING_THROTTLED; d++)
+        if (strlen(documents[d].name) == length && strncmp(documents[d].name, event, length) == 0)
             return d;
     return MEANING_UNDOCUMENTED;
 }

@@ -48,8 +48,9 @@ void meaning_text(const struct meaning_input *r, char out[READINGS_TEXT_MAX]);
 
 /* Kinds of code that a documented event is said to count. */
 enum meaning_document { MEANING_UNDOCUMENTED, MEANING_LEVEL_0, MEANING_LEVEL_1, MEANING_LEVEL_2, MEANING_THROTTLED };
-/* What the event of this name is documented to count; MEANING_UNDOCUMENTED also where only its name is. */
-enum meaning_document meaning_document_of(const char *event_name);
+/* What the event of this name is documented to count; MEANING_UNDOCUMENTED also where only its name is, or it is NULL.
+ * Behind the name may stand a colon and words, as in the column `documented` of the table. */
+enum meaning_document meaning_document_of(const char *event);
 /* In words: "up to 128 bit, light 256"; "" where it is not documented. */
 const char *meaning_document_text(enum meaning_document d);
 /* How measurement and documentation disagree: "heavy 256 is counted; heavy 512 is not"; "" where they do not. */

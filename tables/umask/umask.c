@@ -11,6 +11,7 @@
 
 #include "tables/umask/meanings.h"
 #include "tables/umask/shares.h"
+#include "tables/umask/umask_print.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
 #include "tables/umask/umask_plot.h"
@@ -22,13 +23,18 @@ enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
 static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
 
 static const struct table_column columns[] = {
-    {"event", "", TABLE_WHOLE, true, 0},       {"umask", "", TABLE_WHOLE, true, 0},
-    {"kernel", "", TABLE_TEXT, true, 0},       {"when", "", TABLE_TEXT, true, 0},
-    {"share", "1", TABLE_REAL, false, 3},      {"share_lo", "1", TABLE_REAL, false, 3},
-    {"share_hi", "1", TABLE_REAL, false, 3},   {"n", "", TABLE_WHOLE, false, 0},
-    {"slow_share", "1", TABLE_REAL, false, 3}, {"slow_other", "1", TABLE_REAL, false, 3},
-    {"bits_sum", "1", TABLE_REAL, false, 3},   {"documented", "", TABLE_TEXT, false, 0},
-    {"reading", "", TABLE_TEXT, false, 0},     {"disagrees", "", TABLE_TEXT, false, 0},
+    {"event", "", TABLE_WHOLE, true, 0},
+    {"umask", "", TABLE_WHOLE, true, 0},
+    {"kernel", "", TABLE_TEXT, true, 0},
+    {"when", "", TABLE_TEXT, true, 0},
+    TABLE_LIMITS("share", "1", 3),
+    {"n", "", TABLE_WHOLE, false, 0},
+    {"slow_share", "1", TABLE_REAL, false, 3},
+    {"slow_other", "1", TABLE_REAL, false, 3},
+    {"bits_sum", "1", TABLE_REAL, false, 3},
+    {"documented", "", TABLE_TEXT, false, 0},
+    {"reading", "", TABLE_TEXT, false, 0},
+    {"disagrees", "", TABLE_TEXT, false, 0},
 };
 
 /* ---- which event, which umasks ---- */
@@ -293,7 +299,7 @@ static void umask_umask_write_row(const struct event *e, const struct umask_setu
             sum += event_share(&seen[w], bit, &unused).value;
         table_put_number(rows, "bits_sum", sum);
     }
-    const char *what = name ? meaning_document_text(meaning_document_of(name)) : "";
+    const char *what = meaning_document_text(meaning_document_of(name));
     snprintf(text, sizeof text, "%s%s%s", name ? name : "not documented", what[0] ? ": " : "", what);
     table_put_text(rows, "documented", text);
 }
@@ -432,13 +438,6 @@ static void umask_umask_collect(const struct table *t, double event, double umas
     }
 }
 
-static enum meaning_document document_of(const char *documented)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(documented, ":"), documented);
-    return meaning_document_of(name);
-}
-
 /* Whether this kernel ran steadily while this row's umask was counted. */
 static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
 {
@@ -463,7 +462,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
         snprintf(reading, sizeof reading, "changes or %.20s", base);
     table_set_text(t, row, "reading", reading);
-    meaning_disagreement(&c->input, document_of(documented ? documented : ""), disagrees);
+    meaning_disagreement(&c->input, meaning_document_of(documented), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
 }
@@ -490,145 +489,6 @@ static int umask_umask_conclude(struct table *t)
     return t->failed ? -1 : 0;
 }
 
-/* ---- for a person ---- */
-
-/* The rows that come first for their umask (or kernel, or when): what a matrix has lines and columns of. */
-static size_t firsts(const struct table *t, const char *column, size_t *rows, size_t max)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_rows && n < max; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < n && !seen; k++) {
-            const char *a = table_text(t, i, column), *b = table_text(t, rows[k], column);
-            seen = a && b ? strcmp(a, b) == 0 : table_number(t, i, column) == table_number(t, rows[k], column);
-        }
-        if (!seen)
-            rows[n++] = i;
-    }
-    return n;
-}
-
-static void print_share(FILE *out, const struct table *t, double umask, const char *kernel, const char *when)
-{
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (table_number(t, i, "umask") == umask && strcmp(table_text(t, i, "kernel"), kernel) == 0 &&
-            strcmp(table_text(t, i, "when"), when) == 0) {
-            double share = table_number(t, i, "share");
-            fprintf(out, share < 0.0005 ? "     ." : " %5.3f", share);
-            return;
-        }
-    fprintf(out, "     -");
-}
-
-static void print_matrix(FILE *out, const struct table *t, const char *when, const size_t *umasks, size_t n_umasks)
-{
-    size_t kernels[TABLES_KERNELS_MAX], n = firsts(t, "kernel", kernels, TABLES_KERNELS_MAX);
-    fprintf(out, "\n%-12s", when);
-    for (size_t u = 0; u < n_umasks; u++)
-        fprintf(out, "   %02XH", (unsigned)table_number(t, umasks[u], "umask"));
-    fputc('\n', out);
-    for (size_t k = 0; k < n; k++) {
-        const char *kernel = table_text(t, kernels[k], "kernel");
-        fprintf(out, "%-12s", kernel);
-        for (size_t u = 0; u < n_umasks; u++)
-            print_share(out, t, table_number(t, umasks[u], "umask"), kernel, when);
-        fputc('\n', out);
-    }
-}
-
-/* How far a combination is from the sum of its bits, at most. */
-static double farthest_from_sum(const struct table *t, double umask)
-{
-    double farthest = NAN;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (table_number(t, i, "umask") == umask)
-            farthest = fmax(farthest, fabs(table_number(t, i, "share") - table_number(t, i, "bits_sum")));
-    return farthest;
-}
-
-static void print_reading(FILE *out, const struct table *t, size_t row)
-{
-    double umask = table_number(t, row, "umask"), farthest = farthest_from_sum(t, umask);
-    const char *reading = table_text(t, row, "reading"), *documented = table_text(t, row, "documented");
-    const char *disagrees = table_text(t, row, "disagrees");
-    fprintf(out, "  %02XH  %-30s  %s\n", (unsigned)umask, reading ? reading : "-", documented ? documented : "");
-    if (disagrees)
-        fprintf(out, "       disagrees with the documentation: %s\n", disagrees);
-    if (!isnan(farthest))
-        fprintf(out,
-                farthest <= 0.02 ? "       the sum of its bits (within %.3f)\n"
-                                 : "       not the sum of its bits (by up to %.3f)\n",
-                farthest);
-}
-
-static void umask_umask_print(FILE *out, bool colour, const struct table *t)
-{
-    size_t umasks[UMASKS_MAX], whens[UMASK_WHENS + 1], n = firsts(t, "umask", umasks, UMASKS_MAX);
-    table_print_head(out, colour, t, table_umask.title);
-    if (t->n_rows) {
-        fprintf(out, "\nshare of the core cycles that event %02XH counted; . = none, - = not measured\n",
-                (unsigned)table_number(t, 0, "event"));
-        size_t n_whens = firsts(t, "when", whens, UMASK_WHENS + 1);
-        for (size_t w = 0; w < n_whens; w++)
-            for (size_t first = 0; first < n; first += 14)
-                print_matrix(out, t, table_text(t, whens[w], "when"), umasks + first, n - first < 14 ? n - first : 14);
-        fprintf(out, "\nmeaning, and documented meaning\n");
-        for (size_t u = 0; u < n; u++)
-            print_reading(out, t, umasks[u]);
-    }
-    table_print_missing(out, colour, t);
-}
-
-/* Whether kernels of all kinds that the documents name ran while this row's umask was counted. */
-static bool kinds_ran(const struct table *t, size_t row)
-{
-    enum { NARROW, LIGHT_256, HEAVY_256, LIGHT_512, HEAVY_512, KINDS };
-    bool ran[KINDS] = {false};
-    for (size_t i = 0; i < t->n_rows; i++) {
-        const char *name = table_text(t, i, "kernel");
-        struct payload p;
-        char unused[200];
-        if (!is_umask(t, i, table_number(t, row, "event"), table_number(t, row, "umask")) || !name ||
-            !table_says(t, i, "when", "steady") || kernel_parse(name, &p, unused, sizeof unused) || p.density != 1 ||
-            p.kernel->latency_bound || p.kernel->width > 512)
-            continue;
-        bool heavy = p.kernel->weight == KERNEL_HEAVY;
-        ran[p.kernel->width <= 128 ? NARROW : (p.kernel->width <= 256 ? LIGHT_256 : LIGHT_512) + (int)heavy] = true;
-    }
-    return ran[NARROW] && ran[LIGHT_256] && ran[HEAVY_256] && ran[LIGHT_512] && ran[HEAVY_512];
-}
-
-static void umask_umask_findings(FILE *out, const struct table *t)
-{
-    size_t umasks[UMASKS_MAX], n = firsts(t, "umask", umasks, UMASKS_MAX), disagreeing = 0, told = 0, documented = 0;
-    bool all_kinds = true;
-    for (size_t u = 0; u < n; u++) {
-        const char *reading = table_text(t, umasks[u], "reading");
-        unsigned umask = (unsigned)table_number(t, umasks[u], "umask");
-        const char *document = table_text(t, umasks[u], "documented");
-        if (document && document_of(document) != MEANING_UNDOCUMENTED) {
-            documented++;
-            /* where nothing was throttled for sure, it is not known what would be counted */
-            bool seen = document_of(document) != MEANING_THROTTLED || table_says(t, umasks[u], "reading", "throttled");
-            all_kinds = all_kinds && seen && kinds_ran(t, umasks[u]);
-        }
-        disagreeing += table_text(t, umasks[u], "disagrees") != NULL;
-        if (!reading || !single_bit(umask) || strcmp(reading, "nothing") == 0)
-            continue;
-        if (told++ == 0)
-            fprintf(out, "Event %02XH, by single umask bits: ", (unsigned)table_number(t, umasks[u], "event"));
-        fprintf(out, "%s%02XH %s", told > 1 ? "; " : "", umask, reading);
-    }
-    if (told)
-        fprintf(out, ".\n");
-    if (disagreeing)
-        fprintf(out, "%zu documented umask%s %s not behave as Intel documents.\n", disagreeing,
-                disagreeing > 1 ? "s" : "", disagreeing > 1 ? "do" : "does");
-    else if (documented)
-        fprintf(out, all_kinds ? "The documented umasks behave as Intel documents them.\n"
-                               : "These kernels do not contradict the documented umasks.\n");
-}
-
 const struct table_kind table_umask = {
     .name = "umask",
     .title = "What the umask bits of an event count",
@@ -644,7 +504,7 @@ const struct table_kind table_umask = {
     .plan = umask_umask_plan,
     .measure = umask_umask_measure,
     .conclude = umask_umask_conclude,
-    .print = umask_umask_print,
-    .findings = umask_umask_findings,
+    .print = umask_print,
+    .findings = umask_findings,
     .plot = umask_plot,
 };

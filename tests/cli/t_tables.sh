@@ -8,7 +8,8 @@ m="--machine model:xeon-gold-6130"
 
 run --list tables
 listed=$(sed -n '/^$/q; s/ .*//p' "$out")
-verdict "--list tables: nine of them" test "$status" -eq 0 -a "$(echo "$listed" | wc -l)" -eq 9
+verdict "--list tables: these nine, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
+    grep -Ecx 'frequency|transitions|throttle|trigger|relaxation|overhead|umask|energy|voltage')" -eq 9
 
 # every table, brief
 for table in $listed; do
@@ -19,8 +20,9 @@ for table in $listed; do
     verdict "--table $table: CSV, JSON and text" test -s "o/$table.csv" -a -s "o/$table.json" -a -s "o/$table.txt"
     verdict "--table $table: the CSV says what it is" \
         test "$(grep -c "^# \(format: characterize-table/1\|table: $table\|modelled: yes\)\$" "o/$table.csv")" -eq 3
-    verdict "--table $table: no line is longer than 110 columns" \
-        test -z "$(sed '/^$/,$d' "$out" | awk 'length > 110')"
+    # the last paragraphs are the findings and the files, a line each
+    verdict "--table $table: no line of the table is longer than 100 columns" \
+        test -z "$(awk -v RS= 'NR > 2 { print two } { two = one; one = $0 }' "$out" | awk 'length > 100')"
     if command -v gnuplot >/dev/null 2>&1; then
         verdict "--table $table: a plot" grep -q '</svg>' "o/$table.svg"
     else
@@ -83,7 +85,12 @@ done
 # shellcheck disable=SC2086
 refuses "siblings that do not exist" 3 'no SMT siblings' --table frequency $m --siblings busy
 # shellcheck disable=SC2086
-refuses "a table as PNG" 2 "tables are drawn as .svg" --table frequency $m --plot x.png
+if command -v gnuplot >/dev/null 2>&1; then
+    run --table frequency $m --brief --plot x.png
+    verdict "a table as PNG" test "$status" -eq 0 -a "$(left)" = "$work/x.png" -a "$(head -c 4 x.png | tail -c 3)" = PNG
+else
+    skip "a table as PNG" "gnuplot is not installed"
+fi
 # shellcheck disable=SC2086
 {
     run --table frequency $m --kernels 64add --brief --seed 5 --csv a.csv --quiet

@@ -12,7 +12,8 @@ verdict "the short usage is short" test "$(wc -l <"$err")" -le 8
 run --version
 verdict "--version" grep -Eqx 'characterize [0-9]+\.[0-9]+\.[0-9]+' "$out"
 
-verdict "the manual is of the same version" grep -q "^\.TH .*\"$(cat "$out")\"" "$root/man/characterize.1"
+verdict "... is that of VERSION" [ "$(cat "$out")" = "characterize $(cat "$root/VERSION")" ]
+verdict "the manual is of the same version" grep -q '^\.TH .*"characterize @VERSION@"' "$root/man/characterize.1"
 
 run --help
 help=$tmp/help

@@ -11,7 +11,7 @@
 
 #include "analysis/phases/phases_find.h"
 #include "trace/trace.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -37,7 +37,7 @@ provide_all() {
     touch "$tmp/lists/deb_main_Packages"
     while read -r stage package probe; do
         case $stage in
-        build | run | test) provide "$probe" ;;
+        build | run | test | deep) provide "$probe" ;;
         esac
     done <"$tree/scripts/packages"
     : "$package"

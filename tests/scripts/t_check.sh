@@ -15,15 +15,20 @@ fi
 provide_all
 stub apt-get 'exit 9'
 
-# stages BUILD TEST LINT SANITIZE: the make-believe tree's targets, as shell commands
+# stages BUILD TEST LINT [VM SANITIZE DEEP]: the make-believe tree's targets, as shell commands
 stages() {
-    printf '.PHONY: all unit test lint sanitize\nall unit:\n\t@%s\ntest:\n\t@%s\nlint:\n\t@%s\nsanitize:\n\t@%s\n' \
-        "$@" >"$tree/Makefile"
+    for target in all test lint test-vm-one sanitize test-deep; do
+        printf '.PHONY: %s\n%s:\n\t@%s\n' $target $target "${1-exit 9}"
+        [ $# -eq 0 ] || shift
+    done >"$tree/Makefile"
+    printf 'unit sanitize-build: all\n' >>"$tree/Makefile"
 }
 
-# expect WHAT LAST-LINE STATUS [TEXT]: runs ./check
+# expect WHAT LAST-LINE STATUS [TEXT]: runs ./check with $options
+options=
 expect() {
-    in_world / env LC_ALL=C "$tree/check"
+    # shellcheck disable=SC2086 # none or one
+    in_world / env LC_ALL=C "$tree/check" $options
     status=$?
     cat "$tmp/err" >>"$tmp/out"
     if [ "$(grep -c '^[0-9]* passed, ' "$tmp/out")" -ne 1 ]; then
@@ -36,18 +41,33 @@ expect() {
 }
 
 good='echo "40 passed, 0 failed, 2 skipped"'
-stages : "$good" 'echo "3 passed, 0 failed, 0 skipped"' 'echo "30 passed, 0 failed, 4 skipped"'
-expect "the sum of what passes" "73 passed, 0 failed, 6 skipped" 0
-stages : 'echo "  skipped: t: PMU: none here"; echo "1 passed, 0 failed, 1 skipped"' "$good" "$good"
-expect "a skipped test is listed at the end" "81 passed, 0 failed, 5 skipped" 0 '^  test: skipped: t: PMU: none here$'
-stages : 'echo "  FAILED: t: x"; echo "4 passed, 2 failed, 0 skipped"; exit 1' "$good" "$good"
-expect "failures are summed up and do not stop the rest" "84 passed, 2 failed, 4 skipped" 1 '^  test: FAILED: t: x$'
-stages : "$good" 'echo broken; exit 1' "$good"
-expect "a stage that fails without a count" "80 passed, 1 failed, 4 skipped" 1 '^  lint: FAILED: lint: exit status 2$'
-stages : "$good" "$good" 'echo nothing; :'
-expect "a stage that tells no count at all" "80 passed, 1 failed, 4 skipped" 1 'FAILED: sanitize: no line of counts'
-stages 'echo "x.c:1: error: bad" >&2; exit 1' "$good" "$good" "$good"
+two='echo "2 passed, 0 failed, 1 skipped"'
+stages : "$good" 'echo "3 passed, 0 failed, 0 skipped"'
+expect "the sum of what passes" "43 passed, 0 failed, 2 skipped" 0
+stages : 'echo "  skipped: t: PMU: none here"; echo "1 passed, 0 failed, 1 skipped"' "$good"
+expect "a skipped test is listed at the end" "41 passed, 0 failed, 3 skipped" 0 '^  test: skipped: t: PMU: none here$'
+stages : 'echo "  FAILED: t: x"; echo "4 passed, 2 failed, 0 skipped"; exit 1' "$good"
+expect "failures are summed up and do not stop the rest" "44 passed, 2 failed, 2 skipped" 1 '^  test: FAILED: t: x$'
+stages : "$good" 'echo broken; exit 1'
+expect "a stage that fails without a count" "40 passed, 1 failed, 2 skipped" 1 '^  lint: FAILED: lint: exit status 2$'
+stages : "$good" 'echo nothing; :'
+expect "a stage that tells no count at all" "40 passed, 1 failed, 2 skipped" 1 'FAILED: lint: no line of counts'
+stages 'echo "x.c:1: error: bad" >&2; exit 1' "$good" "$good"
 expect "a failing build" "0 passed, 1 failed, 0 skipped" 1 'x.c:1: error: bad'
+options=--deep
+stages : 'exit 9' 'exit 9' "$two" "$good" "$good"
+expect "--deep does the rest alone" "82 passed, 0 failed, 5 skipped" 0
+stages : 'exit 9' 'exit 9' 'echo "  FAILED: vm: x"; echo "1 passed, 1 failed, 0 skipped"; exit 1' "$good" "$good"
+expect "a failure beside another stage" "81 passed, 1 failed, 4 skipped" 1 '^  vm: FAILED: vm: x$'
+stages : 'exit 9' 'exit 9' "$two" 'exit 1' "$good"
+expect "a stage of --deep that fails" "42 passed, 1 failed, 3 skipped" 1 'FAILED: sanitize: exit status 2'
+options=--all
+stages : "$good" "$good" "$two" "$good" "$good"
+expect "--all does both" "162 passed, 0 failed, 9 skipped" 0
+options=--deeper
+in_world / "$tree/check" $options
+status=$?
+check "an unknown option: exit status 2" "$tmp/err" [ "$status" -eq 2 ]
 rm "$bin/cppcheck" "$bin/clang-tidy" 2>/dev/null
 in_world / "$tree/check"
 status=$?

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # make install with DESTDIR and a PREFIX that was not known at build time: the installed program is complete and finds
-# its models; make uninstall leaves nothing.
+# its models, and so does a program that links the installed library; make uninstall leaves nothing. One version stands
+# everywhere.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,6 +24,8 @@ check "make install" "$tmp/log" [ "$status" -eq 0 ]
 base="$dest$prefix"
 check "the program is there" "$tmp/log" [ -x "$base/bin/characterize" ]
 check "the manual page is there" "$tmp/log" [ -s "$base/share/man/man1/characterize.1" ]
+version=$(cat "$root/VERSION")
+check "... with the version" "$tmp/log" grep -q "^\.TH .*\"characterize $version\"" "$base/share/man/man1/characterize.1"
 check "the license is there" "$tmp/log" cmp "$root/COPYING" "$base/share/doc/characterize/COPYING"
 grep -o '](doc/[^)#]*)' "$root/README.md" | tr -d ']()' | sort -u | while read -r file; do
     [ -e "$base/share/doc/characterize/$file" ] || echo "$file: the README links to it"
@@ -37,6 +40,9 @@ unset CHARACTERIZE_DATA
 "$base/bin/characterize" --version >"$tmp/out" 2>&1
 status=$?
 check "the installed program starts" "$tmp/out" [ "$status" -eq 0 ]
+check "... and has the version" "$tmp/out" [ "$(cat "$tmp/out")" = "characterize $version" ]
+check "the newest entry of the changelog is this version's" "$root/CHANGELOG.md" \
+    [ "$(sed -n 's/^## \[*\([0-9.]*\).*/\1/p' "$root/CHANGELOG.md" | head -n 1)" = "$version" ]
 "$base/bin/characterize" --list machines >"$tmp/out" 2>&1
 status=$?
 check "--list machines" "$tmp/out" [ "$status" -eq 0 ]
@@ -47,7 +53,32 @@ cp "$base/share/characterize/models/xeon-gold-6130.model" "$base/share/character
 status=$?
 check "a model from the installed data runs" "$tmp/out" [ "$status" -eq 0 ]
 check "... and writes its trace" "$tmp/out" [ -s trace.csv ]
-rm -f "$base/share/characterize/models/only-here.model"
+
+# the library: seen from a program elsewhere, through pkg-config where that is
+ln -s "$dest" "$tmp/dest"
+plain="$tmp/dest$prefix"
+export PKG_CONFIG_PATH="$plain/lib/pkgconfig"
+cp "$root/examples/transition.c" .
+if pkg-config --version >/dev/null 2>&1; then
+    pkg-config --modversion characterize >"$tmp/out" 2>&1
+    check "pkg-config has the version" "$tmp/out" [ "$(cat "$tmp/out")" = "$version" ]
+    pkg-config --static --libs characterize >"$tmp/out" 2>&1
+    check "... and what the static library needs" "$tmp/out" grep -q 'lcharacterize.*-lgsl.*-ljansson.*-lz' "$tmp/out"
+    flags=$(pkg-config --define-variable=prefix="$plain" --cflags --libs characterize)
+else
+    skip "what pkg-config says" "no pkg-config here"
+    flags="-I$plain/include -L$plain/lib -lcharacterize"
+fi
+# shellcheck disable=SC2086 # flags
+cc -Wall -Werror -o shared transition.c $flags >"$tmp/out" 2>&1
+status=$?
+check "a program links the installed shared library" "$tmp/out" [ "$status" -eq 0 ]
+LD_LIBRARY_PATH="$base/lib" ./shared 128fma:512fma model:only-here >"$tmp/out" 2>&1
+check "... which finds the installed data" "$tmp/out" grep -q ' throttle ' "$tmp/out"
+mkdir "$base/lib/x86_64-linux-gnu" && cp -P "$base"/lib/libcharacterize.so* "$base/lib/x86_64-linux-gnu"
+LD_LIBRARY_PATH="$base/lib/x86_64-linux-gnu" ./shared 128fma:512fma model:only-here >"$tmp/out" 2>&1
+check "... also from a folder below lib" "$tmp/out" grep -q ' throttle ' "$tmp/out"
+rm -rf "$base/lib/x86_64-linux-gnu" "$base/share/characterize/models/only-here.model"
 
 in_tree uninstall >"$tmp/log" 2>&1
 status=$?

@@ -16,8 +16,13 @@ fi
 
 mkdir -p "$tmp/tree/scripts" "$tmp/tree/build"
 cd "$tmp/tree" || exit 1
-cp "$root/scripts/lint.sh" "$root/scripts/need.sh" "$root/scripts/packages" scripts/
-cp "$root/.clang-tidy" "$root/.shellcheckrc" .
+cp "$root/scripts/lint.sh" "$root/scripts/format.sh" "$root/scripts/need.sh" "$root/scripts/packages" scripts/
+cp "$root/.clang-tidy" "$root/.clang-format" "$root/.shellcheckrc" .
+# the format is one check more where clang-format 14 is
+one=0 skipped=1
+if scripts/format.sh --check >/dev/null 2>&1; then
+    one=1 skipped=0
+fi
 cat >good.c <<'EOF'
 int twice(int x);
 
@@ -41,7 +46,7 @@ expect() {
 
 # everything that plants a fault in C does so for whichever of the two tools is used
 lint_c() {
-    expect "a clean tree" 0 "3 passed, 0 failed, 0 skipped" "ok: $1, 1 files"
+    expect "a clean tree" 0 "$((3 + one)) passed, 0 failed, $skipped skipped" "ok: $1, 1 files"
     cat >bad.c <<'EOF'
 #include <stdlib.h>
 
@@ -50,14 +55,13 @@ int leak(unsigned n);
 int leak(unsigned n)
 {
     int *numbers = malloc(n * sizeof *numbers);
-    if (numbers == NULL) {
+    if (numbers == NULL)
         return -1;
-    }
     numbers[0] = 1;
     return numbers[0];
 }
 EOF
-    expect "a memory leak, by $1" 1 "2 passed, 1 failed, 0 skipped" 'bad.c:1[0-9].*leak'
+    expect "a memory leak, by $1" 1 "$((2 + one)) passed, 1 failed, $skipped skipped" 'bad.c:1[0-9].*leak'
     rm bad.c
 }
 
@@ -86,27 +90,44 @@ if have cppcheck; then
     lint_c cppcheck
     PATH=$saved
 fi
-tools=2
-have clang-tidy && have cppcheck && tools=3
+tools=$((2 + one))
+have clang-tidy && have cppcheck && tools=$((3 + one))
 all=$((tools + 1))
 
 printf '#!/bin/sh\necho $1\n' >script
-expect "a fault in a script without suffix" 1 "$tools passed, 1 failed, 0 skipped" 'script line 2'
+expect "a fault in a script without suffix" 1 "$tools passed, 1 failed, $skipped skipped" 'script line 2'
 printf '#!/bin/sh\necho "$1"\n' >script
 printf '#!/bin/sh\necho $1\n' >script.sh
-expect "a fault in a script with suffix" 1 "$tools passed, 1 failed, 0 skipped" 'script.sh line 2'
+expect "a fault in a script with suffix" 1 "$tools passed, 1 failed, $skipped skipped" 'script.sh line 2'
 cp script script.sh
 
 printf '; %0130d\n' 0 >long.asm
-expect "a line that is too long" 1 "$tools passed, 1 failed, 0 skipped" 'long.asm:1: longer than 120 columns'
+expect "a line that is too long" 1 "$tools passed, 1 failed, $skipped skipped" 'long.asm:1: longer than 120 columns'
 rm long.asm
 printf '/* %0105d µµµµµµ */\n' 0 >width.h
-expect "columns are characters, not bytes" 0 "$all passed, 0 failed, 0 skipped" 'ok: layout'
-printf 'int x; \n\tint y;\n' >blank.h
-expect "a blank at the end of a line" 1 "$tools passed, 1 failed, 0 skipped" 'blank.h:1: blanks'
-expect "a tab" 1 "$tools passed, 1 failed, 0 skipped" 'blank.h:2: a tab'
-mv blank.h build/
-expect "what is in a build folder does not count" 0 "$all passed, 0 failed, 0 skipped" 'ok: layout'
+expect "columns are characters, not bytes" 0 "$all passed, 0 failed, $skipped skipped" 'ok: layout'
+printf '; x \n\t; y\n' >blank.asm
+expect "a blank at the end of a line" 1 "$tools passed, 1 failed, $skipped skipped" 'blank.asm:1: blanks'
+expect "a tab" 1 "$tools passed, 1 failed, $skipped skipped" 'blank.asm:2: a tab'
+mv blank.asm build/
+expect "what is in a build folder does not count" 0 "$all passed, 0 failed, $skipped skipped" 'ok: layout'
+
+if [ "$one" -eq 1 ]; then
+    printf 'int  y;\n' >odd.h
+    expect "a file in another format" 1 "$tools passed, 1 failed, $skipped skipped" 'odd.h:1:.*clang-format'
+    check "make format mends it" odd.h scripts/format.sh
+    expect "... and then it is in order" 0 "$all passed, 0 failed, $skipped skipped" 'ok: format'
+else
+    skip "the format" "no clang-format 14 here"
+fi
+printf '#!/bin/sh\necho "clang-format version 19.1.7"\n' >"$tmp/clang-format-19"
+chmod +x "$tmp/clang-format-19"
+CLANG_FORMAT=$tmp/clang-format-19 scripts/format.sh >"$tmp/out" 2>&1
+status=$?
+check "clang-format of another version: exit status 3" "$tmp/out" [ "$status" -eq 3 ]
+check "... in one line that names both" "$tmp/out" grep -q 'clang-format 14.*version 19' "$tmp/out"
+CLANG_FORMAT=$tmp/clang-format-19 expect "... which lint skips" 0 "$((all - one)) passed, 0 failed, 1 skipped" \
+    'skipped: lint: format.*version 19'
 
 # a PATH without either tool
 mkdir "$tmp/few"

@@ -9,7 +9,7 @@
 # Files that cannot or need not say it: license texts, pictures, and recorded or broken samples whose bytes matter.
 exempt() {
     case $1 in
-    COPYING | */COPYING | .gitignore | */.gitignore) return 0 ;;
+    COPYING | */COPYING | VERSION | .gitignore | */.gitignore) return 0 ;;
     *.png | *.svg | *.gz | *.json) return 0 ;;
     tests/*/corpus/* | tests/*/fixtures/* | data/traces/* | tests/data/*) return 0 ;;
     esac
@@ -28,7 +28,7 @@ tree_files() {
         git -C "$root" ls-files
     else
         (cd "$root" && find . \( -name .git -o -name build -o -name 'build-*' -o -name characterize-out \) -prune -o \
-            -type f ! -name characterize ! -name libcharacterize.a ! -name '*.o' -print | sed 's|^\./||')
+            -type f ! -name characterize ! -name 'libcharacterize.*' ! -name compile_commands.json ! -name '*.o' -print | sed 's|^\./||')
     fi
 }
 

@@ -404,7 +404,7 @@ int export_rules_check(const char *text, size_t length, char *why, size_t why_si
 char *export_rules_json(const struct schedule *s)
 {
     char why[300] = "";
-    char *json = schedule_to_json(s, why, sizeof why);
+    char *json = export_to_json(s, why, sizeof why);
     if (!json || export_rules_check(json, strlen(json), why, sizeof why) != 0)
         fail_msg("%s", why);
     return json;

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -34,8 +36,13 @@ static char *text_of(const struct table_kind *k, const struct table *t, bool wit
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    if (with_table)
-        k->print(out, false, t);
+    if (with_table) {
+        table_print(out, false, t, k->title, k->print);
+        assert_int_equal(fflush(out), 0);
+        for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+            if (strcspn(line, "\n") > 100)
+                fail_msg("table %s: more than 100 columns: %.*s", k->name, (int)strcspn(line, "\n"), line);
+    }
     k->findings(out, t);
     assert_int_equal(fclose(out), 0);
     return text;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/model/model_power.h"
+#include "drivers/model/model_steady.h"
 #include "tables/kinds.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
@@ -526,7 +527,7 @@ static double steady_watts(const struct check *c, const char *kernel, unsigned c
     double nominal = last->ghz / (1 - c->model->spread / 2), ghz = fixed > 0 ? fmin(fixed, nominal) : nominal;
     double volts = model_volts(c->model, ghz);
     *boost = last->volts - model_volts(c->model, nominal);
-    return cores * model_power_steady_core(c->model, &p, cores, fixed, volts + *boost);
+    return cores * model_steady_watts(c->model, &p, cores, fixed, volts + *boost);
 }
 
 static void check_energy(struct check *c, size_t row)

@@ -93,6 +93,8 @@ fetch_image() {
     mkdir -p "$image/boot"
     ln "$image/usr/lib/modules/$kernel/vmlinuz" "$image/boot/vmlinuz-$kernel" 2>/dev/null
     [ -e "$image/boot/vmlinuz-$kernel" ] || skip_all "no image of $kernel can be had"
+    # of 400 MB two files are used
+    find "$image" -type f ! -name "vmlinuz-$kernel" ! -name 'msr.ko*' -delete
 }
 
 # with_apt COMMAND...: this system's apt for this system's kernels

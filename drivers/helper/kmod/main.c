@@ -324,4 +324,4 @@ module_misc_device(device);
 
 MODULE_DESCRIPTION("Samples built-in SIMD kernels with interrupts masked");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(RELEASE);

@@ -91,7 +91,7 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
     memset(&made, 0, sizeof made);
     made.broken = broken;
     c[2].usable = msr;
-    assert_int_equal(choices_open(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
+    assert_int_equal(open_from_choices(name, c, n, &made_openers, &m, line, sizeof line, &err), status);
     assert_string_equal(made.opened, tried);
     assert_string_equal(line, told);
     assert_true((made.open != NULL) == (status == MACHINE_OK));
@@ -139,9 +139,9 @@ static void test_counters_that_get_no_registers_are_closed(void **state)
     memset(&made, 0, sizeof made);
     made.broken = "";
     made.no_registers = true;
-    assert_int_equal(choices_open("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
+    assert_int_equal(open_from_choices("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
     assert_null(made.open);
-    assert_int_equal(choices_open("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
+    assert_int_equal(open_from_choices("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
     assert_string_equal(line, "msr (time stamps and registers): " HELPER
                               "; perf: looked usable, but could not be opened: out of memory");
 }
@@ -198,7 +198,7 @@ static void open_both(struct machine *out)
     fake_pmu_reset();
     fake_pmu.programmable = 8;
     fake_pmu_system(&made_system, &leaves);
-    if (choices_open("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
+    if (open_from_choices("auto", c, choices(c), &how, out, told, sizeof told, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
 }
 

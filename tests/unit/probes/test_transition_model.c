@@ -17,7 +17,7 @@
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
 #include "tests/support/random_numbers.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 #define DURATION_US 1.0
 #define RELATIVE 0.003

@@ -402,9 +402,9 @@ static void a_ramp_is_one_phase(void **state)
 {
     (void)state;
     static const double taus[] = {500, 1000, 2000, 5000}, steps[] = {0.01, 0.03};
-    enum { CASES = 40 };
+    const unsigned cases = rng_rounds(40);
     unsigned held[3] = {0};
-    for (unsigned i = 0; i < CASES; i++) {
+    for (unsigned i = 0; i < cases; i++) {
         double tau = taus[i % 4], step = steps[i / 4 % 2], throttle = i % 3 == 2 ? 10 : 0;
         bool up = i % 5 == 4;
         struct model m;
@@ -427,9 +427,9 @@ static void a_ramp_is_one_phase(void **state)
         held[2] += holds(&ramp->tau_us, tau, 0);
         phases_free(&p);
     }
-    print_message("of %d limits hold: from %u, to %u, tau %u\n", (int)CASES, held[0], held[1], held[2]);
+    print_message("of %u limits hold: from %u, to %u, tau %u\n", cases, held[0], held[1], held[2]);
     for (int k = 0; k < 3; k++)
-        assert_true(held[k] >= CASES * 85 / 100);
+        assert_true(held[k] >= cases * 85 / 100);
 }
 
 /* A 2 % ramp was three levels. */

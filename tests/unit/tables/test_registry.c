@@ -15,7 +15,7 @@ static void each_table_describes_itself(void **state)
     (void)state;
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
-    assert_true(n >= 9);
+    assert_true(n > 0);
     for (size_t i = 0; i < n; i++) {
         const struct table_kind *k = kinds[i];
         assert_ptr_equal(tables_find(k->name), k); /* the first of its name */

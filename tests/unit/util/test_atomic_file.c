@@ -21,14 +21,14 @@
 
 #include "util/atomic_file.h"
 
-struct place {
+struct pinning {
     char directory[64];
     char file[128];
 };
 
 static int make_place(void **state)
 {
-    struct place *p = calloc(1, sizeof(*p));
+    struct pinning *p = calloc(1, sizeof(*p));
     assert_non_null(p);
     strcpy(p->directory, "/tmp/test_atomic_file.XXXXXX");
     assert_non_null(mkdtemp(p->directory));
@@ -51,7 +51,7 @@ static int entries(const char *directory)
 
 static int remove_place(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char command[128];
     snprintf(command, sizeof(command), "rm -rf %s", p->directory);
     assert_int_equal(system(command), 0);
@@ -90,7 +90,7 @@ static void write_whole(const char *name, const char *text)
 
 static void appears_only_when_committed(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct atomic_file f;
     char why[400];
     assert_int_equal(atomic_open(&f, p->file, why, sizeof(why)), 0);
@@ -104,7 +104,7 @@ static void appears_only_when_committed(void **state)
 
 static void respects_umask(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct stat s;
     mode_t before = umask(027);
     write_whole(p->file, "x");
@@ -115,7 +115,7 @@ static void respects_umask(void **state)
 
 static void replaces_and_keeps_permissions(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct stat s;
     put_file(p->file, "a longer text than the new one", 0604);
     write_whole(p->file, "new\n");
@@ -127,7 +127,7 @@ static void replaces_and_keeps_permissions(void **state)
 
 static void abandoning_leaves_the_old_file(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct atomic_file f;
     char why[400];
     put_file(p->file, "old", 0644);
@@ -152,7 +152,7 @@ static void assert_refused(const char *name, const char *reason)
 
 static void refuses_a_symbolic_link(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char link[160];
     struct stat s;
     snprintf(link, sizeof(link), "%s/link", p->directory);
@@ -166,7 +166,7 @@ static void refuses_a_symbolic_link(void **state)
 
 static void follows_own_links_on_the_way(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char link[160], name[200];
     snprintf(link, sizeof(link), "%s/here", p->directory);
     assert_int_equal(symlink(".", link), 0);
@@ -180,7 +180,7 @@ static void follows_own_links_on_the_way(void **state)
 
 static void refuses_what_cannot_be_written(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char name[200];
     put_file(p->file, "x", 0644);
     assert_refused("", "empty");
@@ -199,7 +199,7 @@ static void refuses_what_cannot_be_written(void **state)
 
 static void long_names_work(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char name[64 + NAME_MAX + 2];
     size_t used = (size_t)snprintf(name, sizeof(name), "%s/", p->directory);
     memset(name + used, 'n', NAME_MAX);
@@ -234,7 +234,7 @@ static void a_full_device_is_an_error(void **state)
 /* A killed process cannot clean up: nothing may be left that it would have had to remove. */
 static void a_kill_leaves_nothing(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char why[400];
     struct atomic_file f;
     int ready[2];
@@ -290,7 +290,7 @@ static int use_named_form(const char *directory)
 
 static void a_temporary_name_where_needed(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     pid_t child = fork();
     if (child == 0)
         _exit(use_named_form(p->directory));
@@ -307,7 +307,7 @@ static void a_temporary_name_where_needed(void **state)
 
 static void a_full_disk_leaves_the_old_file(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct atomic_file f;
     char why[400] = "", block[1 << 12];
     if (mount("tmpfs", p->directory, "tmpfs", 0, "size=64k") != 0) {
@@ -340,7 +340,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
 
 static void checking_changes_nothing(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char why[400];
     assert_int_equal(atomic_check(p->file, 1000, why, sizeof(why)), 0);
     assert_int_equal(entries(p->directory), 0);
@@ -353,7 +353,7 @@ static void checking_changes_nothing(void **state)
 /* Nobody reads: refused after a while, not waited for. With a reader it is told the text, and no end before that. */
 static void a_pipe_needs_a_reader(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char text[16] = "", why[400] = "";
     assert_int_equal(mkfifo(p->file, 0600), 0);
     assert_refused(p->file, "no program is reading");
@@ -371,7 +371,7 @@ static void a_pipe_needs_a_reader(void **state)
 
 static void a_descriptor_is_written_where_it_stands(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char name[40];
     int fd = open(p->file, O_CREAT | O_RDWR, 0600);
     assert_true(fd >= 0);
@@ -406,7 +406,7 @@ static void another_user_gets_nothing(void **state)
         mode_t mode;
         bool kept;
     } directories[] = {{0, 0755, true}, {0, 01777, false}, {0, 0775, false}, {NOBODY, 0755, false}};
-    struct place *p = *state;
+    struct pinning *p = *state;
     if (geteuid() != 0) {
         print_message("skipped: files of another user need root\n");
         skip();
@@ -428,7 +428,7 @@ static void another_user_gets_nothing(void **state)
 /* Where others can make names, one of them may be the second name of a file that was not meant. */
 static void a_file_with_two_names_gives_no_permissions(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char second[160];
     mode_t before = umask(077);
     snprintf(second, sizeof(second), "%s/second", p->directory);
@@ -453,7 +453,7 @@ static int try_as_nobody(const char *file)
 
 static void a_protected_file_is_not_replaced(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     if (geteuid() != 0) {
         print_message("skipped: becoming another user needs root\n");
         skip();
@@ -481,7 +481,7 @@ static void temporary_names_are_swept(void **state)
                                         ".0123456789abcdef.tmp",
                                         "ordinary"};
     enum { N = sizeof names / sizeof *names };
-    const struct place *p = *state;
+    const struct pinning *p = *state;
     char path[N][300];
     for (size_t i = 0; i < N; i++) {
         snprintf(path[i], sizeof path[i], "%s/%s", p->directory, names[i]);

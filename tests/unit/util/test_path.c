@@ -24,13 +24,13 @@
 
 enum { NOBODY = 65534, OTHER = 65533, WHY_SIZE = 400 };
 
-struct place {
+struct pinning {
     char directory[64], name[160], why[WHY_SIZE];
 };
 
 static int make_place(void **state)
 {
-    struct place *p = calloc(1, sizeof(*p));
+    struct pinning *p = calloc(1, sizeof(*p));
     assert_non_null(p);
     strcpy(p->directory, "/tmp/test_path.XXXXXX");
     assert_non_null(mkdtemp(p->directory));
@@ -40,7 +40,7 @@ static int make_place(void **state)
 
 static int remove_place(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     char command[128];
     snprintf(command, sizeof(command), "rm -rf %s", p->directory);
     assert_int_equal(system(command), 0);
@@ -49,7 +49,7 @@ static int remove_place(void **state)
 }
 
 /* DIRECTORY/NAME, valid until the next call. */
-static const char *in(struct place *p, const char *name)
+static const char *in(struct pinning *p, const char *name)
 {
     snprintf(p->name, sizeof(p->name), "%s/%s", p->directory, name);
     return p->name;
@@ -90,7 +90,7 @@ static void finds_directories(void **state)
 {
     static const char *const ways[] = {"a", "a/", "a//",    "./a",  "a/.", "a/b/..",
                                        "l", "l/", "l/../a", "up/a", "abs", "ll"};
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct stat wanted, found;
     char absolute[160];
     assert_int_equal(mkdir(in(p, "a"), 0700), 0);
@@ -156,7 +156,7 @@ static void links_of_others_are_not_followed(void **state)
 {
     static const uid_t users[] = {0, NOBODY, OTHER};
     static const mode_t modes[] = {0755, 01777, 0777};
-    struct place *p = *state;
+    struct pinning *p = *state;
     need_root();
     assert_int_equal(mkdir(in(p, "secret"), 0700), 0);
     for (size_t i = 0; i < 27; i++) {
@@ -200,7 +200,7 @@ static void a_user_follows_own_links_and_those_of_root(void **state)
         uid_t link;
         int status;
     } cases[] = {{0, 0}, {NOBODY, 0}, {OTHER, 1}};
-    struct place *p = *state;
+    struct pinning *p = *state;
     need_root();
     assert_int_equal(chmod(p->directory, 01777), 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -218,7 +218,7 @@ static void a_user_follows_own_links_and_those_of_root(void **state)
 static void a_race_leads_nowhere_else(void **state)
 {
     enum { ROUNDS = 20000 };
-    struct place *p = *state;
+    struct pinning *p = *state;
     char one[160], two[160];
     struct stat secret, found;
     need_root();
@@ -254,7 +254,7 @@ static void a_race_leads_nowhere_else(void **state)
 
 /* ---- reading ---- */
 
-static int read_one(struct place *p, int (*open_it)(const char *, FILE **, char *, size_t), const char *name)
+static int read_one(struct pinning *p, int (*open_it)(const char *, FILE **, char *, size_t), const char *name)
 {
     FILE *stream = NULL;
     if (open_it(in(p, name), &stream, p->why, sizeof(p->why)) != 0) {
@@ -277,7 +277,7 @@ static void reads_what_is_named_and_what_is_found(void **state)
                  {"none", "No such file", "No such file"},
                  {"pipe", "no program is writing", "not a regular file"},
                  {"socket", "No such device", "No such device"}};
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     put_file(in(p, "file"), "text");
@@ -312,7 +312,7 @@ static pid_t write_later(const char *name, const char *text, unsigned before_us,
 static void a_pipe_with_a_writer_is_read(void **state)
 {
     static const unsigned moments[][2] = {{0, 0}, {300000, 0}, {0, 300000}, {0, 1300000}};
-    struct place *p = *state;
+    struct pinning *p = *state;
     FILE *stream;
     char line[64], name[160];
     int status;
@@ -334,7 +334,7 @@ static void a_pipe_with_a_writer_is_read(void **state)
 
 static void block_devices_are_refused(void **state)
 {
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct stat s;
     FILE *stream;
     if (mknod(in(p, "disk"), S_IFBLK | 0600, makedev(7, 999)) != 0) {
@@ -352,7 +352,7 @@ static void block_devices_are_refused(void **state)
 static void pipes_of_others_are_not_written(void **state)
 {
     static const uid_t users[] = {0, NOBODY};
-    struct place *p = *state;
+    struct pinning *p = *state;
     struct stat s;
     need_root();
     for (size_t i = 0; i < 4; i++) {

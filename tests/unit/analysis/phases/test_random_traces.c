@@ -21,7 +21,7 @@
 #include "tests/support/random_traces.h"
 #include "tests/support/trace_score.h"
 #include "analysis/phases/phases_find.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {

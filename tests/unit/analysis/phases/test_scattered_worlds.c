@@ -545,7 +545,7 @@ static void small_steps_widen_the_limits(void **state)
         for (size_t k = 0; k < p->n_phases; k++) {
             const struct phase *ph = &p->phases[k];
             double truth = 2.8 * (ph->start_us > 40 ? 1 - step : 1);
-            if (!phases_is_base(ph) || (ph->start_us <= 40 && ph->start_us > -1))
+            if (!phases_is_steady(ph) || (ph->start_us <= 40 && ph->start_us > -1))
                 continue;
             bool level = ph->level < 0 || (p->levels[ph->level].lo < truth && p->levels[ph->level].hi > truth);
             if (!level || !(ph->freq_ghz.lo < truth && ph->freq_ghz.hi > truth)) {

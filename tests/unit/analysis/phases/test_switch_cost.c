@@ -21,7 +21,7 @@
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 
 static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};
 enum { LENGTHS = 6, FACTORS = 4, CLOCKS = 4, SEEDS = 2 };

@@ -156,27 +156,29 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"", "some.events:1: the file ends without format"},
-        {"[part]\n", "1: '[part]': neither"},
-        {"format = characterize-events/2\n", "1: the first line must be"},
-        {"format = characterize-events/1\nx = 1 # s\n", "2: x: before the first [section]"},
-        {"format = characterize-events/1\n[cpu]\n", "2: unknown section '[cpu]'"},
+        {"", "some.events: empty; it begins with `format = characterize-events/1`"},
+        {"[part]\n", "1: format: missing; the file begins with `format = characterize-events/1`"},
+        {"format = characterize-events/2\n",
+         "1: format: `characterize-events/2` is not a format that this program reads"},
+        {"format = characterize-events/1\nx = 1 # s\n", "2: x: comes before the first section"},
+        {"format = characterize-events/1\n[cpu]\n", "2: cpu: no such section; known sections: part licence events"},
         {HEAD, "the file ends without an event"},
         {"format = characterize-events/1\n[part]\ntitle = T # s\n", "the file ends without a cpu"},
-        {"format = characterize-events/1\n[part]\ntitle = T\n", "3: title: no source"},
-        {"format = characterize-events/1\n[part]\ntitle = T #  \n", "3: title: no source"},
-        {"format = characterize-events/1\n[part]\ntitle = # s\n", "3: title: no value"},
-        {"format = characterize-events/1\n[part]\nnot so # s\n", "3: 'not so': neither"},
-        {HEAD "title = U # s\n", "5: title: given twice"},
+        {"format = characterize-events/1\n[part]\ntitle = T\n", "3: title: has no source"},
+        {"format = characterize-events/1\n[part]\ntitle = T #  \n", "3: title: has no source"},
+        {"format = characterize-events/1\n[part]\ntitle = # s\n", "3: title: has no value"},
+        {"format = characterize-events/1\n[part]\nnot so # s\n", "3: not so: not understood"},
+        {HEAD "title = U # s\n", "5: title: given twice, first in line 3"},
+        {HEAD "pmu = cpu_core # s\npmu = cpu_core # s\n", "6: pmu: given twice, first in line 5"},
         {HEAD "pmu = cpu # s\n", "5: pmu: 'cpu'"},
-        {HEAD "name = x # s\n", "5: unknown key 'name'"},
+        {HEAD "name = x # s\n", "5: name: no such key in section [part]; known keys: title cpu pmu"},
         {HEAD "[licence]\nlevels = 0 1 # s\n", "6: levels: '0 1': those of 64add, 256fma and 512fma"},
         {HEAD "[licence]\nlevels = 0 2 1 # s\n", "6: levels: '0 2 1'"},
         {HEAD "[licence]\nlevels = 1 1 2 # s\n", "6: levels: '1 1 2'"},
         {HEAD "[licence]\nlevels = 0 1 3 # s\n", "6: levels: '0 1 3'"},
         {HEAD "[licence]\nlevels = 0,1,2 # s\n", "6: levels: '0,1,2'"},
-        {HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice"},
-        {HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: no source"},
+        {HEAD "[licence]\nlevels = 0 1 2 # s\nlevels = 0 1 2 # s\n", "7: levels: given twice, first in line 6"},
+        {HEAD "[licence]\nlevels = 0 1 2\n", "6: levels: has no source"},
         {HEAD "[licence]\nlevels = 0 0 1 # s\n[events]\nA = 1:1 0 # s\n", "levels, but no events for them"},
         {HEAD "[events]\nA = 0x28:0 0 # s\nB = 0x128:0 0 # s\n", "7: B: event select 0x128: allowed: 0x00 to 0xff"},
         {HEAD "[events]\nA = 0x1000:0 0 # s\n", "6: A: '0x1000:0' has an event select"},
@@ -189,8 +191,9 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "cpu = GenuineIntel 6 0x56-0x55 * # s\n", "5: cpu: models"},
         {HEAD "cpu = GenuineIntel 6 0x55 16 # s\n", "5: cpu: steppings '16'"},
         {HEAD "cpu = GenuineIntel 6 0x55 4- # s\n", "5: cpu: steppings '4-'"},
-        {HEAD "[licence]\nlvl3 = A # s\n", "6: unknown key 'lvl3'"},
-        {HEAD "[licence]\nlvl0 = A # s\nlvl0 = A # s\n", "7: lvl0: given twice"},
+        {HEAD "[licence]\nlvl3 = A # s\n",
+         "6: lvl3: no such key in section [licence]; known keys: lvl0 lvl1 lvl2 throttle levels"},
+        {HEAD "[licence]\nlvl0 = A # s\nlvl0 = A # s\n", "7: lvl0: given twice, first in line 6"},
         {HEAD "[licence]\nlvl0 = A # s\n[events]\nB = 1:1 0 # s\n", "6: no event 'A'"},
         {HEAD "[licence]\nlvl0 = B # s\n[events]\nB = 1:1 0 # s\n", "needs all of lvl0, lvl1 and lvl2"},
         {HEAD "[events]\nA = 1:1 # s\n", "6: A: two words"},
@@ -198,10 +201,10 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
         {HEAD "[events]\nA = 1:300 0 # s\n", "6: A: '1:300' has a umask"},
         {HEAD "[events]\nA = 1:1 0-32 # s\n", "6: A: counters '0-32'"},
         {HEAD "[events]\nA = 1:1 F0 # s\n", "6: A: counters 'F0'"},
-        {HEAD "[events]\nA = 1:1 0 # s\na = 1:2 0 # s\n", "7: a: given twice"},
-        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: '1A' is not an event name"},
-        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: 'A B' is not an event name"},
-        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: 'A?' is not an event name"},
+        {HEAD "[events]\nA = 1:1 0 # s\na = 1:2 0 # s\n", "7: a: given twice, first in line 6"},
+        {HEAD "[events]\n1A = 1:1 0 # s\n", "6: 1A: not an event name"},
+        {HEAD "[events]\nA B = 1:1 0 # s\n", "6: A B: not an event name"},
+        {HEAD "[events]\nA\x1b = 1:1 0 # s\n", "6: A?: not an event name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine_error err = {0};
@@ -214,7 +217,7 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
     }
     struct machine_error err;
     assert_int_equal(events_parse("format\0= x", 10, "some.events", &table, &err), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "NUL"));
+    assert_non_null(strstr(err.text, "byte 7 is 00H"));
 }
 
 /* ---- which CPU gets which table ---- */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/helper/helper.h"
+#include "drivers/timing/timing_calibrate.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
 

@@ -14,6 +14,7 @@
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 #include "drivers/cpu/tsc.h"
 
 /* ---- the cost of a reading, from made readings ---- */

@@ -16,6 +16,7 @@
 
 #include "drivers/native/plan.h"
 #include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
 #include "drivers/cpu/tsc.h"
 
 /* A payload of a clocked speed. It stands here and not in the lane because a kernel is only a function. */

@@ -23,7 +23,7 @@ static char why[300];
 static void read_one(const struct table *t, struct schedule *s)
 {
     const struct table *tables[] = {t};
-    if (schedule_from_tables(tables, 1, tables_kernel_class, s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, 1, export_kernel_class, s, why, sizeof why) != 0)
         fail_msg("%s", why);
 }
 
@@ -57,15 +57,15 @@ static void test_kernel_classes(void **state)
     };
     struct schedule_kernel k;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_true(tables_kernel_class(cases[i].name, &k));
+        assert_true(export_kernel_class(cases[i].name, &k));
         assert_int_equal(k.width, cases[i].width);
         assert_int_equal(k.heavy, cases[i].heavy);
         assert_int_equal(k.plain, cases[i].plain);
         assert_int_equal(k.density, cases[i].density);
     }
-    assert_false(tables_kernel_class("pause", &k));
-    assert_false(tables_kernel_class("256fma+512or", &k));
-    assert_false(tables_kernel_class("", &k));
+    assert_false(export_kernel_class("pause", &k));
+    assert_false(export_kernel_class("256fma+512or", &k));
+    assert_false(export_kernel_class("", &k));
 }
 
 /* ---- frequencies ---- */
@@ -202,7 +202,7 @@ static void test_costs(void **state)
     overhead_row(&o, "64add", "512fma-lat", 16, 99, 99, 99);
     overhead_row(&o, "64add", "512fma", 8, NAN, NAN, NAN);
     const struct table *tables[] = {&o, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_ignored, 2);
     assert_int_equal(s.n_costs, 4);
     size_t scalar = class_of(&s, 64, false), heavy = class_of(&s, 512, true);
@@ -251,7 +251,7 @@ static void test_relaxation_and_throttle(void **state)
             table_put_limits(&h, "ipc_ratio", 0.25, 0.2499, 0.2501);
     }
     const struct table *tables[] = {&w, &h, &f};
-    assert_int_equal(schedule_from_tables(tables, 3, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 3, export_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_relaxations, 3);
     assert_int_equal(s.n_level_relaxations, 2);
     /* of level 1 to 0 that one with both of its modes which waits longer in the mean; shares add up to the whole */
@@ -286,7 +286,7 @@ static void test_triggers(void **state)
     trigger_row(&t, "512fma", 1.0 / 2, 40, 2); /* a share instead of N */
     trigger_row(&t, "512or", 1, 1, -1);        /* asks for what? */
     const struct table *tables[] = {&t, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_levels, 3);
     assert_int_equal(s.n_triggers, 3);
     assert_int_equal(s.n_ignored, 1);
@@ -327,14 +327,14 @@ static void test_events(void **state)
                     table_put_text(&u, "documented", "CORE_POWER.LVL0_TURBO_LICENSE");
             }
     const struct table *tables[] = {&f, &u};
-    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.level_event[0].value, 0x0728); /* 06 fits, too, but 07 is documented */
     assert_int_equal(s.level_event[1].value, 0x1828); /* no other fits */
     assert_false(s.level_event[2].present);           /* 20 or 60? */
     schedule_free(&s);
     table_free(&u);
     umask_table(&u); /* nothing was counted */
-    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
     for (int l = 0; l < 3; l++)
         assert_false(s.level_event[l].present);
     schedule_free(&s);
@@ -347,7 +347,7 @@ static void test_events(void **state)
 static void refused(const struct table *const *tables, size_t n, const char *reason)
 {
     struct schedule s;
-    assert_int_equal(schedule_from_tables(tables, n, tables_kernel_class, &s, why, sizeof why), -1);
+    assert_int_equal(schedule_from_tables(tables, n, export_kernel_class, &s, why, sizeof why), -1);
     if (!strstr(why, reason))
         fail_msg("%s instead of %s", why, reason);
     assert_int_equal(s.n_points, 0);
@@ -396,7 +396,7 @@ static char *gold_json(void)
     overhead_table(&o);
     overhead_row(&o, "64add", "512fma", 16, 42.7, 10, 156);
     const struct table *tables[] = {&f, &o};
-    assert_int_equal(schedule_from_tables(tables, 2, tables_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
     char *json = export_rules_json(&s);
     schedule_free(&s);
     table_free(&f);
@@ -505,7 +505,7 @@ static void test_refused_schedule(void **state)
     frequency_row(&t, 0, "64add", 1, 0, 2.8);
     frequency_row(&t, 0, "512fma", 1, 1, 3.0);
     read_one(&t, &s);
-    assert_null(schedule_to_json(&s, why, sizeof why));
+    assert_null(export_to_json(&s, why, sizeof why));
     assert_non_null(strstr(why, "level 1 at 3000 MHz is faster than level 0 at 2800 MHz"));
     char *text = NULL;
     size_t size = 0;
@@ -520,7 +520,7 @@ static void test_refused_schedule(void **state)
 
 static void impossible(struct schedule *s, const char *reason)
 {
-    assert_null(schedule_to_json(s, why, sizeof why));
+    assert_null(export_to_json(s, why, sizeof why));
     if (!strstr(why, reason))
         fail_msg("%s instead of %s", why, reason);
 }
@@ -551,7 +551,7 @@ static void test_impossible_values(void **state)
     waits[0].share_permille = waits[1].share_permille = (struct schedule_number){.present = true, .value = 501};
     impossible(&s, "level_relaxations[1]: the shares from 1 to 0 add up to more than 1000");
     waits[1].to = 1; /* of another wait */
-    free(schedule_to_json(&s, why, sizeof why));
+    free(export_to_json(&s, why, sizeof why));
     waits[0].share_permille.value = 1001;
     impossible(&s, "level_relaxations[0]: share_permille is 1001, not in 0 to 1000");
     s.n_throttles = s.n_level_relaxations = 0;

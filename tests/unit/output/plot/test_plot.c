@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/plot*.c, gnuplot.c: the script, its labels, and what gnuplot makes of it. */
+/* trace_chart.c, chart_spans.c, plot.c, gnuplot.c: the script, its labels, and what gnuplot makes of it. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,9 +15,10 @@
 
 #include <cmocka.h>
 
-#include "output/plot/gnuplot.h"
+#include "output/plot/chart_script.h"
+#include "output/plot/chart_spans.h"
 #include "output/plot/plot.h"
-#include "output/plot/plot_layout.h"
+#include "output/plot/trace_chart.h"
 #include "tests/support/random_numbers.h"
 
 /* A throttle and a halt between two levels, in a few repetitions. */
@@ -64,11 +65,23 @@ static char *script_of(const struct example *e)
 {
     char *text = NULL, why[300];
     size_t size = 0;
+    struct chart chart;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(plot_script(&e->trace, &e->phases, PLOT_SVG, out, why, sizeof(why)), 0);
+    assert_int_equal(trace_chart(&e->trace, &e->phases, &chart, why, sizeof(why)), 0);
+    assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
     assert_int_equal(fclose(out), 0);
+    chart_free(&chart);
     return text;
+}
+
+static int draw_to(const struct example *e, const char *name, char *why, size_t size)
+{
+    struct chart chart;
+    int status = trace_chart(&e->trace, &e->phases, &chart, why, size);
+    status = status == 0 ? plot_write(&chart, name, why, size) : status;
+    chart_free(&chart);
+    return status;
 }
 
 static void endings_choose_the_form(void **state)
@@ -133,20 +146,19 @@ static void a_model_says_so(void **state)
 static void nothing_to_draw_is_said(void **state)
 {
     struct example e;
-    char why[300] = "", *text = NULL;
-    size_t size;
+    char why[300] = "";
+    struct chart chart;
     (void)state;
     make_example(&e);
-    FILE *out = open_memstream(&text, &size);
     for (size_t i = 0; i < e.trace.n; i++)
         e.trace.channel[TRACE_FREQ][i] = e.trace.channel[TRACE_IPC][i] = NAN;
-    assert_int_equal(plot_script(&e.trace, &e.phases, PLOT_SVG, out, why, sizeof(why)), -1);
+    assert_int_equal(trace_chart(&e.trace, &e.phases, &chart, why, sizeof(why)), -1);
+    chart_free(&chart);
     assert_non_null(strstr(why, "no values"));
     e.trace.n = 0;
-    assert_int_equal(plot_script(&e.trace, &e.phases, PLOT_SVG, out, why, sizeof(why)), -1);
+    assert_int_equal(trace_chart(&e.trace, &e.phases, &chart, why, sizeof(why)), -1);
+    chart_free(&chart);
     assert_non_null(strstr(why, "no samples"));
-    fclose(out);
-    free(text);
     trace_free(&e.trace);
 }
 
@@ -169,21 +181,24 @@ static void labels_never_overlap(void **state)
         }
         e.phases.phases = many;
         e.phases.n_phases = n;
-        struct layout l = {.t = &e.trace, .p = &e.phases, .begin = -50, .end = 100, .unit_us = 1};
-        l.grid.end_us = 100;
-        struct placed_label *labels = plot_layout_labels(&l);
+        struct chart chart;
+        char why[300];
+        int rows;
+        assert_int_equal(trace_chart(&e.trace, &e.phases, &chart, why, sizeof(why)), 0);
+        assert_int_equal(chart.n_spans, n);
+        struct chart_span_label *labels = chart_spans_labels(&chart, 78, CHART_WIDTH - 78, &rows);
         assert_non_null(labels);
         for (size_t i = 0; i < n; i++) {
-            double width = (double)plot_layout_characters(labels[i].text) * LABEL_CHARACTER;
+            double width = (double)chart_characters(labels[i].text) * CHART_SPANS_CHARACTER;
             if (!labels[i].placed)
                 continue;
-            assert_in_range(labels[i].row, 0, l.label_rows - 1);
-            assert_true(labels[i].start + width <= WIDTH);
+            assert_in_range(labels[i].row, 0, rows - 1);
+            assert_true(labels[i].start + width <= CHART_WIDTH);
             for (size_t j = 0; j < n; j++) {
                 if (j == i || !labels[j].placed)
                     continue;
                 double start = labels[j].start;
-                double end = start + (double)plot_layout_characters(labels[j].text) * LABEL_CHARACTER;
+                double end = start + (double)chart_characters(labels[j].text) * CHART_SPANS_CHARACTER;
                 if (labels[j].row == labels[i].row)
                     assert_true(labels[i].start >= end || labels[i].start + width <= start);
                 if (labels[i].flag && labels[j].row < labels[i].row)
@@ -191,6 +206,7 @@ static void labels_never_overlap(void **state)
             }
         }
         free(labels);
+        chart_free(&chart);
     }
     trace_free(&e.trace);
 }
@@ -262,7 +278,7 @@ static char *contents(const char *name, size_t *size)
 static void draw(const struct example *e, const char *name)
 {
     char why[400] = "";
-    if (plot_write(&e->trace, &e->phases, name, why, sizeof(why)) != 0)
+    if (draw_to(e, name, why, sizeof(why)) != 0)
         fail_msg("%s", why);
 }
 
@@ -377,7 +393,7 @@ static void a_failing_gnuplot_leaves_nothing(void **state)
     fclose(out);
     assert_int_equal(chmod(program, 0755), 0);
     assert_int_equal(setenv("PATH", d->directory, 1), 0);
-    int status = plot_write(&e.trace, &e.phases, d->svg, why, sizeof(why));
+    int status = draw_to(&e, d->svg, why, sizeof(why));
     assert_int_equal(unlink(program), 0);
     int possible = plot_possible();
     assert_int_equal(setenv("PATH", path, 1), 0);
@@ -401,9 +417,9 @@ static void a_full_disk_is_an_error(void **state)
         trace_free(&e.trace);
         skip();
     }
-    int status = plot_write(&e.trace, &e.phases, d->svg, why, sizeof(why));
+    int status = draw_to(&e, d->svg, why, sizeof(why));
     assert_int_equal(umount(d->directory), 0);
-    assert_int_equal(status, -1);
+    assert_int_equal(status, -2);
     assert_non_null(strstr(why, "No space left"));
     trace_free(&e.trace);
 }

@@ -11,9 +11,11 @@
 
 #include <cmocka.h>
 
-#include "output/plot/chart_draw.h"
+#include "output/plot/chart_scale.h"
+#include "output/plot/chart_script.h"
 #include "output/plot/gnuplot.h"
-#include "output/plot/table_plot.h"
+#include "output/plot/plot.h"
+#include "output/plot/table_chart.h"
 #include "tests/support/sample_tables.h"
 
 static char *script_of(const struct table *t, const char *title)
@@ -22,7 +24,11 @@ static char *script_of(const struct table *t, const char *title)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    int status = table_plot_script(t, title, out, why, sizeof why);
+    struct chart c;
+    int status = table_chart(t, title, &c, why, sizeof why);
+    if (status == 0)
+        status = chart_script(&c, PLOT_SVG, out);
+    chart_free(&c);
     assert_int_equal(fclose(out), 0);
     if (status != 0)
         fail_msg("%s: %s", t->name, why);
@@ -47,7 +53,9 @@ static int has_gnuplot(void)
 static char *picture_of(const struct table *t)
 {
     char why[300] = "";
-    char *svg = table_plot_svg(t, "A title", why, sizeof why);
+    struct chart c;
+    char *svg = table_chart(t, "A title", &c, why, sizeof why) == 0 ? plot_svg(&c, why, sizeof why) : NULL;
+    chart_free(&c);
     if (!svg)
         fail_msg("%s: %s", t->name, why);
     assert_non_null(strstr(svg, "</svg>"));
@@ -100,21 +108,28 @@ static void a_model_says_so(void **state)
     }
 }
 
+static int no_chart(const struct table *t, char *why, size_t size)
+{
+    struct chart c;
+    int status = table_chart(t, NULL, &c, why, size);
+    chart_free(&c);
+    return status;
+}
+
 static void nothing_to_draw_is_said(void **state)
 {
-    char why[300], *text = NULL;
-    size_t n, size = 0;
+    char why[300];
+    size_t n;
     const char *const *names = sample_table_names(&n);
-    FILE *out = open_memstream(&text, &size);
     (void)state;
     for (size_t i = 0; i < n; i++) {
         struct table t;
         sample_table_empty(&t, names[i]);
-        assert_int_equal(table_plot_script(&t, NULL, out, why, sizeof why), -1);
+        assert_int_equal(no_chart(&t, why, sizeof why), -1);
         assert_string_equal(why, "the table has no rows");
         table_add_row(&t); /* all of it absent */
         if (strcmp(names[i], "transitions") != 0)
-            assert_int_equal(table_plot_script(&t, NULL, out, why, sizeof why), -1);
+            assert_int_equal(no_chart(&t, why, sizeof why), -1);
         if (strcmp(names[i], "transitions") != 0)
             assert_string_equal(why, "the table has no values to draw");
         table_free(&t);
@@ -122,11 +137,9 @@ static void nothing_to_draw_is_said(void **state)
     struct table other;
     const struct table_column column = {"cpu", "", TABLE_WHOLE, true, 0};
     table_init(&other, "other", &column, 1);
-    assert_int_equal(table_plot_script(&other, NULL, out, why, sizeof why), -1);
+    assert_int_equal(no_chart(&other, why, sizeof why), -1);
     assert_string_equal(why, "tables of this name have no plot");
     table_free(&other);
-    fclose(out);
-    free(text);
 }
 
 /* Text from anywhere neither ends a string of the script nor runs a command, and is escaped in the picture. */
@@ -388,7 +401,10 @@ static void without_gnuplot_the_reason_is_told(void **state)
     (void)state;
     sample_table(&t, "energy", 3, 1);
     setenv("PATH", "/nonexistent", 1);
-    assert_null(table_plot_svg(&t, "x", why, sizeof why));
+    struct chart c;
+    assert_int_equal(table_chart(&t, "x", &c, why, sizeof why), 0);
+    assert_null(plot_svg(&c, why, sizeof why));
+    chart_free(&c);
     setenv("PATH", path, 1);
     free(path);
     assert_non_null(strstr(why, "gnuplot is not installed: "));

@@ -14,11 +14,13 @@
 #include <cmocka.h>
 
 #include "output/plot/gnuplot.h"
+#include "output/plot/plot_colours.h"
 #include "output/report/html.h"
 #include "output/report/report_html.h"
 #include "output/report/report_table.h"
 #include "output/report/svg_inline.h"
-#include "output/plot/table_plot.h"
+#include "output/plot/plot.h"
+#include "output/plot/table_chart.h"
 #include "tables/table/tables.h"
 #include "tests/support/sample_tables.h"
 
@@ -42,7 +44,11 @@ static void make(struct example *e, size_t kernels, unsigned cores, bool plots)
     for (size_t i = 0; i < e->n; i++) {
         char why[300];
         sample_table(&e->tables[i], names[i], kernels, cores);
-        e->svg[i] = plots ? table_plot_svg(&e->tables[i], names[i], why, sizeof why) : NULL;
+        struct chart c;
+        bool drawn = plots && table_chart(&e->tables[i], names[i], &c, why, sizeof why) == 0;
+        e->svg[i] = drawn ? plot_svg(&c, why, sizeof why) : NULL;
+        if (plots)
+            chart_free(&c);
         e->parts[i] = (struct report_part){&e->tables[i],
                                            names[i],
                                            NULL,
@@ -524,7 +530,7 @@ static void colours_of_plots_are_those_of_the_style(void **state)
     (void)state;
     for (size_t i = PLOT_SERIES; i < PLOT_N_COLOURS; i++) {
         char line[60];
-        snprintf(line, sizeof line, "%s: %s;", svg_plot_colours[i].variable, svg_plot_colours[i].plain);
+        snprintf(line, sizeof line, "%s: %s;", plot_colours[i].variable, plot_colours[i].plain);
         if (!strstr(words.style, line))
             fail_msg("%s", line);
     }

@@ -21,11 +21,12 @@
 
 #define HEAD "format = characterize-sku/1\n[sku]\nname = N # s\nbrand = Gold 6130 # s\n"
 
-static char why[400];
+static struct machine_error refused;
+static const char *const why = refused.text;
 
 static int parse(const char *text, struct sku *s)
 {
-    return sku_parse(text, strlen(text), "some.sku", s, why, sizeof why);
+    return sku_parse(text, strlen(text), "some.sku", s, &refused);
 }
 
 static void parse_or_fail(const char *text, struct sku *s)
@@ -72,16 +73,17 @@ static void test_refused_files(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"", "some.sku: empty"},
-        {"# only\n", "empty"},
-        {"format = characterize-sku/2\n", "some.sku:1: the first line"},
-        {"format = characterize-sku/1\nname = N # s\n", "some.sku:2: comes before"},
+        {"# only\n", "some.sku:1: format: missing; the file begins with `format = characterize-sku/1`"},
+        {"format = characterize-sku/2\n",
+         "some.sku:1: format: `characterize-sku/2` is not a format that this program reads"},
+        {"format = characterize-sku/1\nname = N # s\n", "some.sku:2: name: comes before the first section"},
         {"format = characterize-sku/1\n[sku]\nname = N # s\n", "lacks brand"},
         {HEAD, "no figures"},
-        {HEAD "name = M # s\n", "name is given twice"},
-        {HEAD "cores = 4 # s\n", "unknown key `cores`"},
+        {HEAD "name = M # s\n", "some.sku:5: name: given twice, first in line 3"},
+        {HEAD "cores = 4 # s\n", "some.sku:5: cores: no such key in section [sku]; known keys: name brand"},
         {HEAD "[speed]\n", "some.sku:5: `[speed]`"},
-        {HEAD "[frequency\n", "sections are"},
-        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7\n", "some.sku:6: has no source"},
+        {HEAD "[frequency\n", "some.sku:5: [frequency: the header of a section ends with `]`"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7\n", "some.sku:6: level: has no source"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 #  \n", "has no source"},
         {HEAD "[frequency]\nlevel=0 freq_ghz = 3.7 # s\n", "not COLUMN=VALUE"},
         {HEAD "[frequency]\nlevel : freq_ghz = 3.7 # s\n", "`level` is not COLUMN=VALUE"},
@@ -120,13 +122,13 @@ static void test_refused_files(void **state)
         assert_null(s.figures);
     }
     struct sku s;
-    assert_int_equal(sku_parse("a\0b", 3, "some.sku", &s, why, sizeof why), -1);
-    assert_string_equal(why, "some.sku: not a text");
+    assert_int_equal(sku_parse("a\0b", 3, "some.sku", &s, &refused), MACHINE_BAD_INPUT);
+    assert_string_equal(why, "some.sku:1: (byte): byte 2 is 00H: such a file is text");
     char *longest = calloc(1, 3000);
     assert_non_null(longest);
     strcpy(longest, HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # ");
     memset(longest + strlen(longest), 's', 2000);
-    assert_int_equal(parse(longest, &s), -1);
+    assert_int_equal(parse(longest, &s), MACHINE_BAD_INPUT);
     free(longest);
 }
 
@@ -144,7 +146,7 @@ static void test_random_damage(void **state)
         memcpy(text, good, sizeof good);
         for (int n = rng_int(&r, 1, 4); n > 0; n--)
             text[rng_int(&r, 0, (int)sizeof good - 2)] = (char)rng_int(&r, 1, 255);
-        sku_parse(text, strlen(text), "some.sku", &s, why, sizeof why);
+        sku_parse(text, strlen(text), "some.sku", &s, &refused);
         sku_free(&s);
     }
 }
@@ -256,14 +258,14 @@ static void test_broken_shipped_file(void **state)
     assert_int_equal(tables_find_sku("Intel Xeon Gold 6130 CPU", folder, &s, &err), MACHINE_OK);
     sku_free(&s);
     assert_int_equal(tables_find_sku("Another CPU", folder, &s, &err), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "a.sku:3: has no source"));
+    assert_non_null(strstr(err.text, "a.sku:3: name: has no source"));
     frequency_table(&t);
     tables_note_published(&t, folder);
     assert_non_null(table_detail(&t, "published"));
     assert_null(table_setting(&t, "published_figures"));
     table_set_meta(&t, "cpu", "Another CPU");
     tables_note_published(&t, folder);
-    assert_non_null(strstr(table_setting(&t, "published_figures"), "a.sku:3: has no source"));
+    assert_non_null(strstr(table_setting(&t, "published_figures"), "a.sku:3: name: has no source"));
     table_free(&t);
     unlink(a);
     assert_int_equal(tables_find_sku("Another CPU", folder, &s, &err), MACHINE_CANNOT);

@@ -321,11 +321,11 @@ static void test_what_is_not_steady_has_no_steps(void **state)
 static void test_same(void **state)
 {
     (void)state;
-    assert_true(frequency_same(2.8, NAN, 2.81, NAN));
-    assert_false(frequency_same(2.8, NAN, 2.82, NAN));
-    assert_false(frequency_same(5.5, NAN, 5.4, NAN)); /* the smallest step */
-    assert_true(frequency_same(2.8, 0.03, 2.83, 0.02));
-    assert_false(frequency_same(2.8, 0.02, 2.83, 0.02));
+    assert_true(estimates_frequency_same(2.8, NAN, 2.81, NAN));
+    assert_false(estimates_frequency_same(2.8, NAN, 2.82, NAN));
+    assert_false(estimates_frequency_same(5.5, NAN, 5.4, NAN)); /* the smallest step */
+    assert_true(estimates_frequency_same(2.8, 0.03, 2.83, 0.02));
+    assert_false(estimates_frequency_same(2.8, 0.02, 2.83, 0.02));
 }
 
 /* ---- the mean of a steady state ---- */

@@ -225,7 +225,7 @@ static void test_coarse_clocks_tell_levels(void **state)
     static const double steps[] = {0, 0.02, 0.03, 0.04}, sigmas[] = {0, 0.002, 0.006};
     (void)state;
     size_t told[3] = {0}, rows[3] = {0};
-    for (unsigned i = 0; i < 12; i++) {
+    for (unsigned i = 0; i < rng_rounds(12); i++) {
         static struct model m;
         struct tables_options o;
         struct table t;
@@ -420,7 +420,7 @@ static char *printed(const struct table *t, void (*print)(FILE *, const struct t
     if (print)
         print(f, t);
     else
-        table_frequency.print(f, false, t);
+        table_print(f, false, t, table_frequency.title, table_frequency.print);
     assert_int_equal(fclose(f), 0);
     return out;
 }
@@ -457,7 +457,7 @@ static void test_what_floats_has_no_steps(void **state)
     assert_non_null(strstr(shown, "\n512fma "));
     assert_null(strstr(shown, "\nL0"));
     assert_non_null(strstr(found, "No steps"));
-    assert_non_null(strstr(found, "Frequencies ranged from 1."));
+    assert_non_null(strstr(found, "Frequencies from 1."));
     assert_null(strstr(found, "less"));
     expect_narrow(shown);
     free(shown);
@@ -533,14 +533,14 @@ static void test_print_as_published(void **state)
     rig_load("xeon-gold-6130", &model);
     rig_measure(&table_frequency, &model, &o, &t);
     char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
-    assert_non_null(strstr(shown, "active cores               1-2     3-4     5-8    9-12   13-16\n"
-                                  "L0, GHz                  3.700   3.500   3.400   3.100   2.800\n"
-                                  "L1, GHz                  3.600   3.400   3.100   2.600   2.400\n"
-                                  "L2, GHz                  3.500   3.100   2.400   2.100   1.900\n"
-                                  "rated, non-AVX             3.7     3.5     3.4     3.1     2.8\n"
-                                  "L0 by license counters: 64add, 128or, 128fma, 256or\n"
-                                  "L1 by license counters: 256fma, 512or\n"
-                                  "L2 by license counters: 512fma\n"));
+    assert_non_null(strstr(shown, "active cores      1-2    3-4    5-8   9-12  13-16\n"
+                                  "L0, GHz         3.700  3.500  3.400  3.100  2.800\n"
+                                  "L1, GHz         3.600  3.400  3.100  2.600  2.400\n"
+                                  "L2, GHz         3.500  3.100  2.400  2.100  1.900\n"
+                                  "rated, non-AVX    3.7    3.5    3.4    3.1    2.8\n"
+                                  "L0 by license counters:  64add, 128or, 128fma, 256or\n"
+                                  "L1 by license counters:  256fma, 512or\n"
+                                  "L2 by license counters:  512fma\n"));
     assert_non_null(strstr(shown, "modelled"));
     assert_string_equal(
         found,
@@ -554,8 +554,8 @@ static void test_print_as_published(void **state)
         if (strcmp(text(&t, row, "kernel"), "256or") == 0)
             table_set_number(&t, row, "freq_ghz", 3.0);
     shown = printed(&t, NULL);
-    assert_non_null(strstr(shown, "256or                    3.000   3.000   3.000   3.000   3.000\n"));
-    assert_non_null(strstr(shown, "L0, GHz                  3.700"));
+    assert_non_null(strstr(shown, "\n256or           3.000  3.000  3.000  3.000  3.000\n"));
+    assert_non_null(strstr(shown, "\nL0, GHz         3.700"));
     free(shown);
     table_free(&t);
 }

@@ -15,7 +15,6 @@
 
 #include "tables/table/estimates.h"
 #include "tables/kinds.h"
-#include "tables/overhead/overhead_print.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
 #include "tests/support/random_model.h"
@@ -335,37 +334,30 @@ static void stops_when_told(void **state)
     machine.ops->close(&machine);
 }
 
-static char *printed(const struct table *t, const struct overhead_published *p, size_t n)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    overhead_print(out, false, t, "Title", p, n);
-    table_overhead.findings(out, t);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 static void published_figures_stand_beside(void **state)
 {
     (void)state;
-    static const struct overhead_published p[] = {
-        {"128fma", "512fma", 0, 42.7, 10, NAN},
-        {"128fma", "512fma", 16, NAN, NAN, 156},
-        {"128fma", "amx", 16, 99.9, NAN, NAN},
-    };
+    static const char published[] =
+        "[{\"keys\": {\"from\": \"128fma\", \"to\": \"512fma\"}, \"column\": \"down_us\", \"value\": 42.7},"
+        " {\"keys\": {\"from\": \"128fma\", \"to\": \"512fma\"}, \"column\": \"up_us\", \"value\": 10},"
+        " {\"keys\": {\"from\": \"128fma\", \"to\": \"512fma\", \"active_cores\": 16}, \"column\": \"breakeven_us\","
+        " \"value\": 156},"
+        " {\"keys\": {\"from\": \"128fma\", \"to\": \"amx\", \"active_cores\": 16}, \"column\": \"down_us\","
+        " \"value\": 99.9}]";
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
     struct tables_options *o = options(NULL, 0, 24);
     o->brief = true;
     rig_measure(&table_overhead, &m, o, &t);
-    char *text = printed(&t, p, 3);
+    table_set_detail(&t, "published", published);
+    char *text = rig_printed(&table_overhead, &t);
     assert_non_null(strstr(text, "modelled"));
-    assert_non_null(strstr(text, "128fma - 512fma\n"));
-    assert_non_null(strstr(text, "42.7                  10.0                     -  published\n"));
-    assert_non_null(strstr(text, "156  published for 16\n"));
+    assert_non_null(strstr(text, "\n128fma -> 512fma\n"));
+    assert_non_null(strstr(
+        text, "\n  any               42.7               10.0                  -                         published\n"));
+    assert_non_null(strstr(
+        text, "\n   16                  -                  -                156                         published\n"));
     assert_null(strstr(text, "99.9"));
     assert_non_null(strstr(text, "performance proportional to frequency"));
     assert_non_null(strstr(text, "amx: needs amx_bf16"));

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tables/relaxation/relaxation_fit.h"
+#include "tables/relaxation/relaxation_waits.h"
 #include "tables/kinds.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
@@ -60,7 +61,7 @@ static void check_rise(double rise, double halt, double lost_at)
     struct relaxation_rise found;
     const struct relaxation_levels levels = {.slow = 2.4, .fast = 2.8};
     make_rise(&t, rise, halt, lost_at);
-    assert_int_equal(relaxation_find(&t, trigger_span(&t, 0), 0, 300, &levels, &found), 0);
+    assert_int_equal(relaxation_find(&t, sights_span(&t, 0), 0, 300, &levels, &found), 0);
     if (rise < 300 && !(fabs(found.at_us - rise) < 0.15))
         fail_msg("a rise at %.2f with a halt of %.1f us: found %.2f", rise, halt, found.at_us);
     assert_true(rise < 300 || isnan(found.at_us));
@@ -89,7 +90,7 @@ static void levels_that_do_not_differ_leave_nothing_to_wait_for(void **state)
     struct trace t;
     struct relaxation_levels levels;
     make_rise(&t, 150, 10, NAN);
-    struct trigger_span span = trigger_span(&t, 0);
+    struct sights_span span = sights_span(&t, 0);
     assert_null(relaxation_levels(&t, &span, 1, 0, 300, &levels));
     assert_true(fabs(levels.slow - 2.4) < 1e-3 && fabs(levels.fast - 2.8) < 1e-3);
     assert_non_null(relaxation_levels(&t, &span, 1, 0, 140, &levels));

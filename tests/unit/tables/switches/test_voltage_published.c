@@ -16,9 +16,10 @@
 #include <cmocka.h>
 
 #include "analysis/phases/phases_find.h"
-#include "output/plot/plot.h"
+#include "output/plot/chart_script.h"
+#include "output/plot/trace_chart.h"
 #include "output/plot/plot_series.h"
-#include "output/text/phases_json.h"
+#include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
@@ -146,7 +147,10 @@ static void the_plot_shows_it(void **state)
     size_t size = 0;
     measure("128fma", "512fma", 16, &m);
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(plot_script(&m.trace, &m.phases, PLOT_SVG, out, why, sizeof why), 0);
+    struct chart chart;
+    assert_int_equal(trace_chart(&m.trace, &m.phases, &chart, why, sizeof why), 0);
+    assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
+    chart_free(&chart);
     fclose(out);
     assert_non_null(strstr(text, "core voltage (V)"));
     assert_non_null(strstr(text, "MODELLED")); /* whose voltage it is */

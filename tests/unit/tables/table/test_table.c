@@ -59,7 +59,7 @@ static char *print_with(int (*print)(FILE *, const struct table *), const struct
 
 static int print_text(FILE *out, const struct table *t)
 {
-    table_print(out, false, t, "Title");
+    table_print(out, false, t, "Title", NULL);
     return 0;
 }
 

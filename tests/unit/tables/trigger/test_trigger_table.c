@@ -75,17 +75,17 @@ static void shares_have_the_limits_of_clopper_and_pearson(void **state)
 static void frequencies_become_grades_and_disagreement_none(void **state)
 {
     (void)state;
-    struct trigger_sight s[10];
+    struct sight s[10];
     struct trigger_grades g;
     for (int i = 0; i < 10; i++)
-        s[i] = (struct trigger_sight){.freq = (i < 5 ? 2.4 : 2.8) * (1 + 0.001 * (i % 3)), .ipc = 1, .level = NAN};
+        s[i] = (struct sight){.freq = (i < 5 ? 2.4 : 2.8) * (1 + 0.001 * (i % 3)), .ipc = 1, .level = NAN};
     assert_int_equal(trigger_grade(s, 10, &g), 0);
     assert_true(!g.counted && g.n == 2 && fabs(g.freq[0] - 2.8) < 0.01 && fabs(g.freq[1] - 2.4) < 0.01);
     assert_int_equal(trigger_agreed(s, 5), 1);
     assert_int_equal(trigger_agreed(s + 5, 5), 0);
     assert_int_equal(trigger_agreed(s, 10), -1);
-    assert_true(trigger_reaches(&(struct trigger_sight){.freq = 2.55, .level = NAN}, &g, 1));
-    assert_false(trigger_reaches(&(struct trigger_sight){.freq = 2.65, .level = NAN}, &g, 1));
+    assert_true(trigger_reaches(&(struct sight){.freq = 2.55, .level = NAN}, &g, 1));
+    assert_false(trigger_reaches(&(struct sight){.freq = 2.65, .level = NAN}, &g, 1));
     for (int i = 0; i < 10; i++)
         s[i].level = i < 9 ? 1.9 : 0.1;
     assert_int_equal(trigger_grade(s, 10, &g), 0);
@@ -94,7 +94,7 @@ static void frequencies_become_grades_and_disagreement_none(void **state)
 }
 
 /* Bursts of 100 us in samples of 1 us, at `ratio` of their rate from 10 us to `slow_until`. */
-static void make_bursts(struct trace *t, struct trigger_span *span, double *begin, double slow_until, float ratio)
+static void make_bursts(struct trace *t, struct sights_span *span, double *begin, double slow_until, float ratio)
 {
     trace_init(t);
     assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
@@ -107,14 +107,14 @@ static void make_bursts(struct trace *t, struct trigger_span *span, double *begi
         }
     }
     for (uint32_t run = 0; run < 3; run++)
-        span[run] = trigger_span(t, run);
+        span[run] = sights_span(t, run);
 }
 
 static void throttling_shows_with_the_instructions_before_it(void **state)
 {
     (void)state;
     struct trace t;
-    struct trigger_span span[3];
+    struct sights_span span[3];
     double begin[3];
     struct trigger_throttle found;
     make_bursts(&t, span, begin, 20, 0.25f);
@@ -444,8 +444,9 @@ static void limits_are_around_the_value(void **state)
     (void)state;
     struct model m;
     rig_load("core-i9-7940x", &m);
-    for (uint64_t i = 0; i < 32; i++) {
-        uint64_t seed = 1 + i % 16, pass = i / 16;
+    const unsigned seeds = rng_rounds(16);
+    for (uint64_t i = 0; i < 2 * seeds; i++) {
+        uint64_t seed = 1 + i % seeds, pass = i / seeds;
         struct table t;
         struct tables_options o;
         tables_options_default(&o);

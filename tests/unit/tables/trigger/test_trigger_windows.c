@@ -24,7 +24,7 @@
 
 /* What a made-up core does: a burst of 800 us that is throttled for 40 us, then slower; 120 us behind it the plain code
  * is at its own frequency again. */
-static void make_course(struct trace *t, struct trigger_span *s, double level)
+static void make_course(struct trace *t, struct sights_span *s, double level)
 {
     trace_init(t);
     int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
@@ -42,7 +42,7 @@ static void make_course(struct trace *t, struct trigger_span *s, double level)
         }
     }
     assert_false(bad);
-    *s = trigger_span(t, 0);
+    *s = sights_span(t, 0);
 }
 
 static void the_course_of_a_burst_is_followed(void **state)
@@ -50,10 +50,10 @@ static void the_course_of_a_burst_is_followed(void **state)
     (void)state;
     for (int counted = 0; counted < 2; counted++) {
         struct trace t;
-        struct trigger_span s;
+        struct sights_span s;
         struct trigger_course c;
         struct trigger_pilot p;
-        const struct trigger_sight plain = {2.8, 4, counted ? 0 : NAN, 0}, same = {2.4, 4, counted ? 1 : NAN, 0};
+        const struct sight plain = {2.8, 4, counted ? 0 : NAN, 0}, same = {2.4, 4, counted ? 1 : NAN, 0};
         make_course(&t, &s, counted ? 1 : NAN);
         assert_null(trigger_course(&t, s, -800, 8, &plain, &c));
         assert_true(fabs(c.settled_us - 40) <= 8 && fabs(c.back_us - 120) <= 8 && c.after_us == 0);
@@ -74,7 +74,7 @@ static void an_accident_in_a_pilot_does_not_decide(void **state)
     (void)state;
     struct trigger_course c[4];
     struct trigger_pilot p;
-    const struct trigger_sight plain = {2.8, 4, NAN, 0}, slow = {2.4, 2, NAN, 0};
+    const struct sight plain = {2.8, 4, NAN, 0}, slow = {2.4, 2, NAN, 0};
     for (int i = 0; i < 4; i++)
         c[i] = (struct trigger_course){slow, 8, i == 2 ? 700 : 50 + i, 0, i == 1 ? 40 : 670 + i};
     trigger_pilot(c, 4, &plain, &p);
@@ -322,9 +322,8 @@ static void close_levels_are_told_apart_or_not_told(void **state)
     (void)state;
     tables_options_default(&o);
     o.brief = true;
-    const bool all = rng_all_rounds();
-    for (size_t c = 0; c < 3 * 4 * 4;
-         c += all ? 1 + (c >= 16) : 9) { /* all of the exact clock, half of others; or one in 9 */
+    const bool all = rng_all_rounds(); /* of the exact clock, and half of the others; else one in nine */
+    for (size_t c = 0; c < 3 * 4 * 4; c += all ? 1 + (c >= 16) : 9) {
         const double one = 1 - first[c / 4 % 4], two = one * (1 - second[c % 4]);
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
@@ -422,7 +421,7 @@ static void keys_are_unique(void **state)
 static void no_wait_is_endless(void **state)
 {
     (void)state;
-    const struct trigger_sight plain = {2.5, NAN, 2, 0}, low = {2.0, NAN, 2, 0};
+    const struct sight plain = {2.5, NAN, 2, 0}, low = {2.0, NAN, 2, 0};
     for (unsigned pattern = 0; pattern < 729; pattern++) { /* of each of six: back after 500 us, not back, not lower */
         struct trigger_course c[6];
         struct trigger_pilot p;

@@ -122,7 +122,10 @@ static void documentation(void **state)
     char text[READINGS_TEXT_MAX];
     assert_int_equal(meaning_document_of("CORE_POWER.LVL1_TURBO_LICENSE"), MEANING_LEVEL_1);
     assert_int_equal(meaning_document_of("CORE_POWER.LICENSE_1"), MEANING_UNDOCUMENTED);
+    assert_int_equal(meaning_document_of("CORE_POWER.LVL1_TURBO_LICENSE: heavy 256"), MEANING_LEVEL_1);
+    assert_int_equal(meaning_document_of("CORE_POWER.LVL1"), MEANING_UNDOCUMENTED);
     assert_int_equal(meaning_document_of(""), MEANING_UNDOCUMENTED);
+    assert_int_equal(meaning_document_of(NULL), MEANING_UNDOCUMENTED);
     struct meaning_input r = input_of((double[KINDS]){1, 1, 1, 1, 1, 1, 0, 0, 1}, NULL, 0);
     meaning_disagreement(&r, MEANING_LEVEL_0, text);
     assert_string_equal(text, "heavy 256 is counted"); /* of tiles nothing is documented */

@@ -370,8 +370,8 @@ static void few_kernels_claim_little(void **state)
             o.kernels[o.n_kernels++] = rig_payload(few[k].kernels[i]);
         rig_measure(&table_umask, &m, &o, &t);
         char *text = rig_findings(&table_umask, &t);
-        assert_null(strstr(text, "behave as Intel documents"));
-        assert_non_null(strstr(text, "do not contradict the documented umasks"));
+        assert_null(strstr(text, "as Intel documents"));
+        assert_non_null(strstr(text, "These kernels do not contradict what Intel documents"));
         free(text);
         if (k == 1)
             assert_string_equal(table_text(&t, find(&t, 0x07, "512fma", "steady"), "reading"), "changes or 128fma");
@@ -401,8 +401,8 @@ static void it_is_printed(void **state)
     rig_load("xeon-gold-6130", &m);
     measure(&m, &t);
     text = rig_printed(&table_umask, &t);
-    assert_non_null(strstr(text, "512fma           .     .     .     .     . 1.000"));
-    assert_non_null(strstr(text, "  08H  heavy 256  "));
+    assert_non_null(strstr(text, "\n512fma    .      .      .      .      .  1.000"));
+    assert_non_null(strstr(text, "\n  08H  heavy 256  "));
     assert_non_null(strstr(
         text, "02H up to 128 bit; 04H light 256; 08H heavy 256; 10H light 512; 20H heavy 512; 40H throttled.\n"));
     assert_non_null(strstr(text, "modelled"));
@@ -492,7 +492,7 @@ static void what_else_is_slow_is_not_throttled(void **state)
             rig_measure(&table_umask, &m, &o, &t);
             assert_string_equal(disagreement(&t, 0x40), throttles ? "no throttled cycles are counted" : "");
             char *text = rig_findings(&table_umask, &t);
-            assert_null(strstr(text, "The documented umasks behave as Intel documents them"));
+            assert_null(strstr(text, "The documented umasks behave as"));
             free(text);
             table_free(&t);
         }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/phases/phases_json.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "util/json_lines.h"
+
+enum { VALUE_DIGITS = 7, TIME_DECIMALS = 3 };
+
+/* A value rounded to seven significant digits, more than any measurement here has; null when it was not measured. */
+static json_t *phases_json_number(double value)
+{
+    if (!isfinite(value))
+        return json_null();
+    if (value == 0)
+        return json_real(0); /* no -0.0 */
+    double scale = pow(10.0, VALUE_DIGITS - 1 - (int)floor(log10(fabs(value))));
+    return json_real(isfinite(scale) && scale > 0 ? round(value * scale) / scale : value);
+}
+
+/* A time, to the nanosecond however long the recording is: phases must still meet after rounding. */
+static json_t *time_us(double value)
+{
+    if (!isfinite(value))
+        return json_null();
+    double scale = pow(10.0, TIME_DECIMALS);
+    return fabs(value) < 1e12 ? json_real(round(value * scale) / scale + 0.0) : phases_json_number(value);
+}
+
+/* [lo, hi], or null when there are no limits at all. */
+static json_t *phases_json_limits(const struct estimate *e, json_t *(*form)(double))
+{
+    if (!isfinite(e->lo) && !isfinite(e->hi))
+        return json_null();
+    return json_pack("[o,o]", form(e->lo), form(e->hi));
+}
+
+static json_t *phases_json_count(size_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *modes_of(const struct phase *p, bool *failed)
+{
+    json_t *modes = json_array();
+    for (size_t i = 0; i < p->n_modes && i < PHASE_MODES_MAX; i++) {
+        json_t *mode = json_object();
+        json_lines_put(mode, "duration_us", time_us(p->modes[i].duration_us), failed);
+        json_lines_put(mode, "share", phases_json_number(p->modes[i].share), failed);
+        json_lines_push(modes, mode, failed);
+    }
+    return modes;
+}
+
+static json_t *phase_object(const struct phase *p, bool *failed)
+{
+    static const char *const share_keys[] = {"lvl0", "lvl1", "lvl2", "throttle"};
+    json_t *o = json_object();
+    json_lines_put(o, "kind", json_string(phases_kind_name(p->kind)), failed);
+    json_lines_put(o, "start_us", time_us(p->start_us), failed);
+    json_lines_put(o, "duration_us", time_us(p->duration_us.value), failed);
+    json_lines_put(o, "duration_ci95_us", phases_json_limits(&p->duration_us, time_us), failed);
+    json_lines_put(o, "freq_ghz", phases_json_number(p->freq_ghz.value), failed);
+    json_lines_put(o, "freq_ci95_ghz", phases_json_limits(&p->freq_ghz, phases_json_number), failed);
+    json_lines_put(o, "ipc", phases_json_number(p->ipc), failed);
+    json_lines_put(o, "ipc_ratio", phases_json_number(p->ipc_ratio), failed);
+    json_lines_put(o, "volts", phases_json_number(p->volts), failed);
+    json_lines_put(o, "level", p->level < 0 ? json_null() : json_integer(p->level), failed);
+    json_lines_put(o, "agreeing_runs", phases_json_count(p->agreeing_runs), failed);
+    for (size_t i = 0; i < sizeof(share_keys) / sizeof(share_keys[0]); i++)
+        json_lines_put(o, share_keys[i], phases_json_number(p->share[i]), failed);
+    if (p->tau_us.value > 0) {
+        json_lines_put(o, "from_ghz", phases_json_number(p->from_ghz.value), failed);
+        json_lines_put(o, "from_ci95_ghz", phases_json_limits(&p->from_ghz, phases_json_number), failed);
+        json_lines_put(o, "to_ghz", phases_json_number(p->to_ghz.value), failed);
+        json_lines_put(o, "to_ci95_ghz", phases_json_limits(&p->to_ghz, phases_json_number), failed);
+        json_lines_put(o, "tau_us", time_us(p->tau_us.value), failed);
+        json_lines_put(o, "tau_ci95_us", phases_json_limits(&p->tau_us, time_us), failed);
+    }
+    if (p->n_modes > 1)
+        json_lines_put(o, "modes", modes_of(p, failed), failed);
+    if (p->why[0] != '\0')
+        json_lines_put(o, "why", json_lines_text(p->why), failed);
+    return o;
+}
+
+static json_t *transition_object(const struct transition *t, bool *failed)
+{
+    json_t *o = json_object();
+    json_lines_put(o, "at_us", time_us(t->at_us), failed);
+    json_lines_put(o, "latency_us", time_us(t->latency_us.value), failed);
+    json_lines_put(o, "latency_ci95_us", phases_json_limits(&t->latency_us, time_us), failed);
+    json_lines_put(o, "from_ghz", phases_json_number(t->from_ghz), failed);
+    json_lines_put(o, "to_ghz", phases_json_number(t->to_ghz), failed);
+    json_lines_put(o, "halts", phases_json_count(t->halts), failed);
+    json_lines_put(o, "agreeing_runs", phases_json_count(t->agreeing_runs), failed);
+    return o;
+}
+
+static json_t *volt_step_object(const struct volt_step *v, bool *failed)
+{
+    json_t *o = json_object();
+    json_lines_put(o, "begin_us", time_us(v->begin_us), failed);
+    json_lines_put(o, "end_us", time_us(v->end_us), failed);
+    json_lines_put(o, "from_v", phases_json_number(v->from_v), failed);
+    json_lines_put(o, "to_v", phases_json_number(v->to_v), failed);
+    json_lines_put(o, "agreeing_runs", phases_json_count(v->agreeing_runs), failed);
+    return o;
+}
+
+static json_t *discarded_object(const struct discarded_run *d, bool *failed)
+{
+    json_t *o = json_object();
+    json_lines_put(o, "run", phases_json_count(d->run), failed);
+    json_lines_put(o, "why", json_lines_text(d->why), failed);
+    return o;
+}
+
+static void phases_json_put_head(json_t *root, const struct phases *p, bool *failed)
+{
+    json_lines_put(root, "format", json_string("characterize-phases/1"), failed);
+    json_lines_put(root, "cpu", json_lines_text(p->cpu), failed);
+    json_lines_put(root, "machine", json_lines_text(p->machine), failed);
+    json_lines_put(root, "modelled", json_boolean(p->modelled), failed);
+    json_lines_put(root, "from", json_lines_text(p->from), failed);
+    json_lines_put(root, "to", json_lines_text(p->to), failed);
+    json_lines_put(root, "runs", phases_json_count(p->runs), failed);
+    json_lines_put(root, "runs_used", phases_json_count(p->runs_used), failed);
+    json_lines_put(root, "samples", phases_json_count(p->samples), failed);
+    json_lines_put(root, "samples_discarded", phases_json_count(p->samples_discarded), failed);
+    json_t *levels = json_array(), *level_limits = json_array();
+    for (size_t i = 0; i < p->n_levels; i++) {
+        json_lines_push(levels, phases_json_number(p->levels_ghz[i]), failed);
+        json_lines_push(level_limits, phases_json_limits(&p->levels[i], phases_json_number), failed);
+    }
+    json_lines_put(root, "levels_ghz", levels, failed);
+    json_lines_put(root, "levels_ci95_ghz", level_limits, failed);
+}
+
+static void put_lists(json_t *root, const struct phases *p, bool *failed)
+{
+    json_t *phases = json_array(), *transitions = json_array(), *steps = json_array();
+    json_t *discarded = json_array(), *warnings = json_array();
+    for (size_t i = 0; i < p->n_phases; i++)
+        json_lines_push(phases, phase_object(&p->phases[i], failed), failed);
+    for (size_t i = 0; i < p->n_transitions; i++)
+        json_lines_push(transitions, transition_object(&p->transitions[i], failed), failed);
+    for (size_t i = 0; i < p->n_volt_steps; i++)
+        json_lines_push(steps, volt_step_object(&p->volt_steps[i], failed), failed);
+    for (size_t i = 0; i < p->n_discarded; i++)
+        json_lines_push(discarded, discarded_object(&p->discarded[i], failed), failed);
+    for (size_t i = 0; i < p->n_warnings; i++)
+        json_lines_push(warnings, json_lines_text(p->warnings[i]), failed);
+    json_lines_put(root, "phases", phases, failed);
+    json_lines_put(root, "transitions", transitions, failed);
+    json_lines_put(root, "volt_steps", steps, failed);
+    json_lines_put(root, "discarded", discarded, failed);
+    json_lines_put(root, "warnings", warnings, failed);
+}
+
+char *phases_to_json(const struct phases *p)
+{
+    bool failed = false;
+    json_t *root = json_object();
+    phases_json_put_head(root, p, &failed);
+    put_lists(root, p, &failed);
+    json_t *detectable = json_object();
+    json_lines_put(detectable, "freq_step", phases_json_number(p->detectable_freq), &failed);
+    json_lines_put(detectable, "freq_step_us", time_us(p->detectable_freq_us), &failed);
+    json_lines_put(detectable, "throttle_ipc_ratio", phases_json_number(p->detectable_throttle), &failed);
+    json_lines_put(detectable, "throttle_us", time_us(p->detectable_throttle_us), &failed);
+    json_lines_put(detectable, "halt_us", time_us(p->detectable_halt_us), &failed);
+    json_lines_put(root, "detectable", detectable, &failed);
+    return json_lines_dump(root, failed);
+}

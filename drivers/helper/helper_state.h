@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state of the machine `helper`, which its parts share, and what they ask of it. Inside drivers/helper/. */
+#ifndef CHARACTERIZE_HELPER_STATE_H
+#define CHARACTERIZE_HELPER_STATE_H
+
+#include "drivers/events/part_events.h"
+#include "drivers/helper/helper_device.h"
+#include "drivers/helper/helper_words.h"
+#include "drivers/native/native.h"
+
+/* Where cycles come from. */
+enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
+
+struct helper {
+    struct native native; /* what this CPU is; its pinning, lanes and co-runners are the module's here */
+    const struct helper_io *io;
+    const char *proc; /* as in helper_place, whose it is */
+    int fd;
+    struct characterize_hello hello;
+    enum helper_clock clock;
+    bool volts; /* register 198H tells a voltage */
+    char why_no_counters[160];
+    char source[160];
+    struct part_events events;
+
+    size_t stride; /* of the module's readings */
+    const uint64_t *map;
+    size_t mapped;
+    struct helper_slot slot[MACHINE_COUNTERS_MAX];
+    double tsc_step; /* known before; 0: to be measured */
+    struct timing_chains chains;
+    struct timing_cost cost; /* of a chain */
+    uint64_t *words;
+    size_t notes_length; /* of what the notes say before anything has run */
+    unsigned nmis, smis, tried;
+    unsigned stolen;   /* repetitions for which interrupts were masked beyond the limit */
+    double stolen_ms;  /* the longest of them */
+    bool at_end_valid; /* the register was read at the end of the last repetition */
+    uint64_t at_end;
+};
+
+uint64_t helper_ticks(const struct helper *h, double us);
+/* Fills *err from what the module answered to `what`. */
+int helper_refused(const struct helper *h, int error, unsigned reason, const char *what, struct machine_error *err);
+/* Whether the machine has a counter. */
+bool helper_counts(const struct helper *h, enum counter_id id);
+/* What would help where counters are missing. */
+const char *helper_no_counters_remedy(const struct helper *h);
+struct characterize_payload helper_payload(const struct payload *p);
+/* Whether the module can run it. */
+int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What must be known of chains and of a payload before it is sampled with them. */
+#ifndef CHARACTERIZE_TIMING_CALIBRATE_H
+#define CHARACTERIZE_TIMING_CALIBRATE_H
+
+#include "drivers/timing/timing_sample.h"
+
+/* Those for a TSC that advances in such steps (ticks) at this rate (Hz). */
+struct timing_chains timing_choose_chains(double step, double tsc_hz);
+/* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
+bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
+
+/* What a reading costs. */
+struct timing_cost {
+    double cycles;   /* core cycles that the two TSC reads around a chain add to its adds */
+    double error;    /* standard error of that */
+    double ticks[2]; /* of a short and of a long chain */
+};
+/*
+ * Finds it from n readings of both chain lengths, by a TSC that advances in steps of `step` ticks. With S and L adds at
+ * f cycles a tick the chains take T_s = (S + k) / f and T_l = (L + k) / f ticks, so that
+ *     k = (L T_s - S T_l) / (T_l - T_s)
+ * whatever f is. T_s and T_l are means over windows in which f hardly changes, without what an interruption has made
+ * longer by more than four steps, and are pooled over all windows before the division: of values in steps only means
+ * are right. The error is that of the windows' (L + k) T_s - (S + k) T_l, which is 0 on average at any f. Returns 0, or
+ * -1 when fewer than three windows make sense, or the pooled means do not (T_l > T_s).
+ *
+ * On a Sapphire Rapids k was 63.8 to 64.0 cycles after each of 18 payloads, from pause to AMX, at 2.19 to 2.99 GHz; on
+ * a Zen 4, 68.3 to 69.4 for chains of 0 to 4000 adds after scalar and 128-bit code. It does depend on what the other
+ * hyper-thread of the core does, which a guest cannot see: 80 instead of 64.
+ */
+int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                      struct timing_cost *out);
+
+/*
+ * Follows the cost from repetition to repetition, as much as the new value is the better known of the two; a difference
+ * beyond five standard errors means that the other hyper-thread has started or stopped.
+ */
+void timing_cost_follow(struct timing_cost *known, const struct timing_cost *seen);
+
+/* What the readings are made with. */
+struct timing_clock {
+    double hz, step; /* of the TSC: Hz, ticks */
+    struct timing_chains chains;
+    uint64_t round; /* readings are rounded down to multiples of so many ticks; 0, 1: not */
+};
+/* Rounds readings down as `clock` says. */
+void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n);
+
+/*
+ * Fills *lane and *cost by running the payload: 2 ms to reach its steady state, then its rate, then chains in the
+ * sampling loop itself. Runs for about 5 ms, with a coarse clock 20. Returns 0, or -1 when the readings make no sense
+ * (the CPU was taken away all the time).
+ */
+int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
+                     struct pace_lane *lane, struct timing_cost *cost);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sampling loop of the timing machine, and the chains that its readings are made of. */
+#ifndef CHARACTERIZE_TIMING_SAMPLE_H
+#define CHARACTERIZE_TIMING_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drivers/native/pace.h"
+#include "drivers/native/plan.h"
+#include "drivers/timing/chain_wait.h"
+
+/* One reading. */
+struct timing_raw {
+    uint64_t end;    /* TSC at the end of the chain: the time of the reading */
+    uint64_t begin;  /* TSC before the chain */
+    uint64_t blocks; /* chain_word() */
+};
+static inline uint64_t timing_blocks(const struct timing_raw *r)
+{
+    return chain_blocks(r->blocks);
+}
+static inline uint64_t timing_wait(const struct timing_raw *r)
+{
+    return chain_wait(r->blocks);
+}
+
+/*
+ * The chains that readings are made of. Short ones are cheap and long ones exact; both are needed to tell the cost of a
+ * reading from the frequency. One long chain in eight makes a reading a quarter cheaper than one in two, at the same
+ * error of that cost.
+ *
+ * A TSC that advances in steps of 10 ns tells a chain of 40 adds in three or four steps. The difference of two readings
+ * rounded down is right on average only, and only where they lie anywhere between two steps: it then scatters by 0.41
+ * steps (1/sqrt(6): f (1 - f) on average over the fraction f of a step left over). Coarse clocks therefore get chains
+ * of 200 adds, of which one in four is one of 600, each after a wait that differs. Some 80 % of a microsecond are left
+ * to the payload.
+ */
+struct timing_chains {
+    unsigned adds[2]; /* of the short and of the long chain: 40 and 200, or 200 and 600 */
+    unsigned turns;   /* one in so many is a long one */
+    uint32_t dither;  /* the wait before a chain is three numbers of cycles below this */
+};
+/* Whether they are those for a coarse clock. */
+static inline bool timing_chains_coarse(const struct timing_chains *c)
+{
+    return c->adds[0] > CHAIN_SHORT_ADDS;
+}
+
+/* pace_sample() with these chains for readings: at most `room`. */
+size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
+                     struct timing_raw *out, size_t room);
+
+/* Where a recording goes, and what came of it. */
+struct timing_log {
+    struct timing_raw *raw;   /* room for plan_readings_needed() */
+    struct timing_raw *probe; /* room for PLAN_PROBE_ROOM */
+    const struct timing_chains *chains;
+    struct plan_log at;
+};
+/* plan_record() with chains for readings. */
+void timing_record(const struct plan *p, struct timing_log *log);
+
+#endif

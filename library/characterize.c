@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Machines of include/characterize/characterize.h, and what its other functions have in common. */
+#include <string.h>
+
+#include "library/library.h"
+#include "library/measure.h"
+
+const char *characterize_version(void)
+{
+    return VERSION;
+}
+
+enum characterize_status library_fail(struct characterize_error *error, const struct machine_error *e)
+{
+    if (error != NULL) {
+        error->status = (enum characterize_status)e->status;
+        snprintf(error->text, sizeof(error->text), "%s", e->text);
+        snprintf(error->remedy, sizeof(error->remedy), "%s", e->remedy);
+    }
+    return (enum characterize_status)e->status;
+}
+
+enum characterize_status library_refuse(struct characterize_error *error, enum characterize_status status,
+                                        const char *text)
+{
+    if (error != NULL) {
+        error->status = status;
+        error->remedy[0] = '\0';
+        snprintf(error->text, sizeof(error->text), "%s", text);
+    }
+    return status;
+}
+
+enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error)
+{
+    const char *wrong = NULL;
+    if (o->runs > 100000)
+        wrong = "runs: more than 100000";
+    else if (o->period_us != 0 && !(o->period_us >= 0.1 && o->period_us <= 1000))
+        wrong = "period_us: neither 0 nor from 0.1 to 1000";
+    else if (!(o->warmup_us >= 0 && o->warmup_us <= 1e6))
+        wrong = "warmup_us: not from 0 to 1e6";
+    else if (o->observe_us != 0 && !(o->observe_us >= 1 && o->observe_us <= 1e6))
+        wrong = "observe_us: neither 0 nor from 1 to 1e6";
+    return wrong == NULL ? CHARACTERIZE_OK : library_refuse(error, CHARACTERIZE_BAD_INPUT, wrong);
+}
+
+char *library_text(int (*print)(FILE *out, const void *data), const void *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    bool failed = print(out, data) != 0;
+    failed = fclose(out) != 0 || failed;
+    if (failed)
+        free(text);
+    return failed ? NULL : text;
+}
+
+enum characterize_status characterize_open(const char *name, int cpu, const char *data_folder,
+                                           characterize_machine **machine, struct characterize_error *error)
+{
+    struct machine_error e;
+    memset(&e, 0, sizeof(e));
+    *machine = NULL;
+    struct characterize_machine *m = calloc(1, sizeof(*m));
+    char *folder = data_folder != NULL ? strdup(data_folder) : NULL;
+    if (m == NULL || (data_folder != NULL && folder == NULL)) {
+        free(folder);
+        free(m);
+        return library_refuse(error, CHARACTERIZE_FAILED, "out of memory");
+    }
+    m->cpu = cpu;
+    m->data_folder = folder;
+    if (machine_open(name, folder, &m->machine, m->chosen, sizeof(m->chosen), &e) != MACHINE_OK) {
+        free(folder);
+        free(m);
+        return library_fail(error, &e);
+    }
+    *machine = m;
+    return CHARACTERIZE_OK;
+}
+
+void characterize_close(characterize_machine *machine)
+{
+    if (machine == NULL)
+        return;
+    machine->machine.ops->close(&machine->machine);
+    free(machine->data_folder);
+    free(machine);
+}
+
+void characterize_describe(const characterize_machine *machine, struct characterize_machine_info *info)
+{
+    struct machine_info i;
+    machine->machine.ops->info(&machine->machine, &i);
+    *info = (struct characterize_machine_info){.name = i.name,
+                                               .cpu = i.cpu,
+                                               .source = i.source,
+                                               .chosen = machine->chosen,
+                                               .notes = i.notes != NULL ? i.notes : "",
+                                               .modelled = i.modelled,
+                                               .cores = i.cores};
+}
+
+const char *characterize_kernel_name(size_t i)
+{
+    size_t n;
+    const struct kernel *kernels = kernel_registry(&n);
+    return i < n ? kernels[i].name : NULL;
+}
+
+int characterize_can_run(const characterize_machine *machine, const char *kernel)
+{
+    struct payload p;
+    struct machine_info info;
+    char why[MEASURE_WHY_SIZE];
+    machine->machine.ops->info(&machine->machine, &info);
+    return kernel_parse(kernel, &p, why, sizeof(why)) == 0 && measure_check_kernel(&p, &info, why) == MACHINE_OK;
+}

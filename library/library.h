@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the functions of include/characterize/ share. */
+#ifndef CHARACTERIZE_LIBRARY_H
+#define CHARACTERIZE_LIBRARY_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drivers/machine.h"
+#include "include/characterize/characterize.h"
+
+struct characterize_machine {
+    struct machine machine;
+    int cpu;           /* -1: its choice */
+    char *data_folder; /* NULL: the shipped data */
+    char chosen[1000]; /* what `auto` took */
+};
+
+/* Fill *error (NULL: not asked for) and return the status. */
+enum characterize_status library_fail(struct characterize_error *error, const struct machine_error *e);
+enum characterize_status library_refuse(struct characterize_error *error, enum characterize_status status,
+                                        const char *text);
+/* Whether each option is in its range. */
+enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error);
+
+/* What `print` writes, as text to be freed; NULL: out of memory. */
+char *library_text(int (*print)(FILE *out, const void *data), const void *data);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "library/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/phases/cross_check.h"
+#include "analysis/phases/phases_find.h"
+#include "trace/discarded.h"
+
+/* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
+static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
+
+static int measure_out_of_memory(struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+/* The names of kernels that need no more than `features`, of as many as fit. */
+static void runnable_kernels(unsigned features, char *out, size_t size)
+{
+    size_t count, used = 0;
+    const struct kernel *kernels = kernel_registry(&count);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(kernels[i].name);
+        bool usual = !kernels[i].latency_bound && !kernels[i].chained_adds;
+        if ((kernels[i].features & ~features) != 0 || !usual || used + length + 2 > size)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);
+    }
+}
+
+int measure_check_kernel(const struct payload *p, const struct machine_info *info, char why[MEASURE_WHY_SIZE])
+{
+    char missing[120], runnable[400];
+    unsigned lacking = p->kernel->features & ~info->features;
+    if (lacking == 0)
+        return MACHINE_OK;
+    kernel_feature_names(lacking, missing, sizeof(missing));
+    runnable_kernels(info->features, runnable, sizeof(runnable));
+    snprintf(why, MEASURE_WHY_SIZE, "%s needs %s, which %s does not support; kernels that work: %s%s", p->name, missing,
+             info->cpu, runnable, info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
+    return MACHINE_CANNOT;
+}
+
+int measure_check_amount(const struct transition_setup *s, double *samples, struct machine_error *err)
+{
+    double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
+    *samples = a_run * s->runs;
+    if (a_run > RUN_SAMPLES_MAX)
+        return machine_fail(
+            err, MACHINE_BAD_INPUT, "observe for a shorter time, or sample less often",
+            "to observe %.10g us at a period of %.10g us makes %.0f samples per repetition; the limit is %.0f",
+            s->observe_us, s->period_us, a_run, RUN_SAMPLES_MAX);
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double most = fmin(SAMPLES_MAX, memory / 2 / (SAMPLE_BYTES + EVENT_BYTES * (double)s->n_events));
+    if (*samples > most)
+        return machine_fail(err, MACHINE_BAD_INPUT, "make fewer repetitions, or shorter or sparser ones",
+                            "%u repetitions of %.10g us at a period of %.10g us make %.0f samples; the limit is %.0f",
+                            s->runs, s->observe_us, s->period_us, *samples, most);
+    return MACHINE_OK;
+}
+
+int measure_check_cores(const struct machine_info *info, const struct tables_options *o, struct machine_error *err)
+{
+    for (size_t i = 0; i < o->n_active; i++) {
+        if (o->active[i] > info->cores)
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "active cores, %u: %s has %u core%s", o->active[i],
+                                info->cpu, info->cores, info->cores == 1 ? "" : "s");
+        if (o->n_cpus > 0 && o->active[i] > o->n_cpus)
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "active cores, %u: only %zu CPUs are named", o->active[i],
+                                o->n_cpus);
+    }
+    return MACHINE_OK;
+}
+
+/* The repetitions that the machine itself knew to be invalid, into the trace's metadata. 0, or -1: out of memory. */
+static int note_invalid(struct repetitions *r)
+{
+    struct discarded_run *list = calloc(r->n_invalid + 1, sizeof(*list));
+    int status = -1;
+    if (list != NULL) {
+        for (size_t i = 0; i < r->n_invalid; i++) {
+            list[i].run = r->invalid[i].run;
+            memcpy(list[i].why, r->invalid[i].why, sizeof(list[i].why));
+        }
+        status = discarded_note(&r->trace, list, r->n_invalid);
+    }
+    free(list);
+    return status;
+}
+
+int measure_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
+                   struct machine_error *err)
+{
+    int status = guarded_switch(g, s, out, err);
+    if (status == MACHINE_OK &&
+        (note_invalid(&out->result) != 0 || phases_add_discarded(&out->result.trace, &out->phases) != 0)) {
+        switches_free(out);
+        status = measure_out_of_memory(err);
+    }
+    return status;
+}
+
+int measure_read_trace(FILE *in, struct trace *t, struct machine_error *err)
+{
+    struct trace_error e;
+    memset(&e, 0, sizeof(e));
+    if (trace_read_csv(in, t, &e) == 0)
+        return MACHINE_OK;
+    if (e.line == 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", ": %s", e.text);
+    if (e.column == 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", ":%zu: %s", e.line, e.text);
+    return machine_fail(err, MACHINE_BAD_INPUT, "", ":%zu:%zu: %s", e.line, e.column, e.text);
+}
+
+int measure_recorded(const struct trace *t, struct phases *out, struct machine_error *err)
+{
+    char why[400] = "";
+    if (phases_find(t, out, why, sizeof(why)) != 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
+    if (phases_add_discarded(t, out) == 0 && cross_check_recorded(t, out) == 0)
+        return MACHINE_OK;
+    phases_free(out);
+    return measure_out_of_memory(err);
+}

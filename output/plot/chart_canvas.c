@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/plot/chart_canvas.h"
+
+#include <stdlib.h>
+
+#include "output/plot/chart_scale.h"
+#include "output/plot/gnuplot.h"
+
+void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y, const char *style)
+{
+    fputs("set label ", k->out);
+    gnuplot_text(k->out, text, most);
+    fprintf(k->out, " at screen %.6f, screen %.6f %s\n", x / CHART_WIDTH, 1 - y / k->height, style);
+}
+
+void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour)
+{
+    fprintf(k->out,
+            "set object rectangle from screen %.6f, screen %.6f to screen %.6f, screen %.6f fc rgb '#%06x' fs solid "
+            "1.0 noborder\n",
+            left / CHART_WIDTH, 1 - top / k->height, right / CHART_WIDTH, 1 - bottom / k->height, colour);
+}
+
+const char *chart_colour(int number)
+{
+    return plot_colours[number < 0 ? PLOT_MUTED : PLOT_SERIES + number % PLOT_N_SERIES].plain;
+}
+
+unsigned chart_colour_value(int number)
+{
+    return (unsigned)strtoul(chart_colour(number) + 1, NULL, 16);
+}
+
+int chart_mark(int number)
+{
+    static const int marks[] = {7, 5, 9, 11, 13, 6, 4, 8, 10, 12};
+    return marks[number % (int)(sizeof marks / sizeof marks[0])];
+}
+
+size_t chart_characters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+size_t chart_longest(const struct chart_names *names)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        size_t length = chart_characters(names->name[i]);
+        longest = length > longest ? length : longest;
+    }
+    return longest > CHART_LABEL_MAX ? CHART_LABEL_MAX + 3 : longest;
+}
+
+void chart_x_label(const struct canvas *k, const char *text)
+{
+    fputs("set xlabel ", k->out);
+    gnuplot_text(k->out, text, 100);
+    fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", plot_colours[PLOT_INK].plain);
+}
+
+void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale)
+{
+    double tics[24];
+    size_t n = log_scale ? chart_log_tics(lo, hi, tics, sizeof tics / sizeof tics[0]) : 0;
+    fprintf(k->out, "%sset logscale %c\nset %crange [%.10g:%.10g]\n", log_scale ? "" : "un", axis, axis, lo, hi);
+    if (n < 2) {
+        fprintf(k->out, "set %ctics autofreq\n", axis);
+        return;
+    }
+    fprintf(k->out, "set %ctics (", axis);
+    for (size_t i = 0; i < n; i++)
+        fprintf(k->out, "%s'%.10g' %.10g", i ? ", " : "", tics[i], tics[i]);
+    fputs(")\n", k->out);
+}

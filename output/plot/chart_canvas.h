@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What all kinds of panels write into gnuplot's script: labels, boxes, axes, in pixels of the picture. */
+#ifndef CHARACTERIZE_CHART_CANVAS_H
+#define CHARACTERIZE_CHART_CANVAS_H
+
+#include <stdio.h>
+
+#include "output/plot/plot_colours.h"
+#include "tables/table/chart.h"
+
+/* Pixels. Everything is placed by hand, so that panels share their left edge and nothing meets. */
+enum {
+    CHART_WIDTH = 900,
+    CHART_CHARACTER_WIDTH = 7, /* of a character at the usual size, a little more than its mean */
+    CHART_LABEL_MAX = 40       /* characters of a category's name */
+};
+
+struct canvas {
+    FILE *out;
+    const struct chart *chart;
+    int height;
+};
+
+/* Where a panel stands: pixels from the left and the top. */
+struct place {
+    int x, width; /* of the column */
+    int top;      /* of all */
+    int left, right;
+    int area, bottom; /* top and bottom of the plotting area */
+    int end;          /* of all */
+    bool axis;        /* its x axis has numbers and a name */
+};
+
+/* A label of at most `most` characters; `style` is gnuplot's ("right font ',10'"). */
+void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y, const char *style);
+/* A filled box without border. */
+void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour);
+/* The colour of a series (-1: muted) as "#rrggbb", and as a number. */
+const char *chart_colour(int number);
+unsigned chart_colour_value(int number);
+/* gnuplot's point type of a mark. */
+int chart_mark(int number);
+/* Ranges, log scale and tics of an axis 'x' or 'y' from lo to hi. */
+void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale);
+/* The name of the axis below a panel. */
+void chart_x_label(const struct canvas *k, const char *text);
+/* The characters, not bytes, of a text in UTF-8. */
+size_t chart_characters(const char *text);
+/* The longest name, in characters. */
+size_t chart_longest(const struct chart_names *names);
+
+#endif

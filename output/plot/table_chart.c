@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/plot/table_chart.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tables/table/tables.h"
+
+static void subtitle(const struct table *t, char *out, size_t size)
+{
+    static const char *const keys[] = {"cpu", "machine", "date"};
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const char *value = table_meta(t, keys[i]);
+        if (value && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", value);
+    }
+}
+
+int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size)
+{
+    const struct table_kind *k = t->name ? tables_find(t->name) : NULL;
+    bool drawn = k && k->plot, any = false;
+    memset(c, 0, sizeof *c);
+    c->modelled = table_modelled(t);
+    if (!drawn || t->n_rows == 0) {
+        snprintf(why, why_size, drawn ? "the table has no rows" : "tables of this name have no plot");
+        return -1;
+    }
+    snprintf(c->title, sizeof c->title, "%s", title ? title : t->name);
+    subtitle(t, c->subtitle, sizeof c->subtitle);
+    k->plot(t, c);
+    for (size_t i = 0; i < c->n_panels; i++)
+        any = any || !chart_panel_empty(&c->panels[i]);
+    if (any && !c->failed)
+        return 0;
+    snprintf(why, why_size, c->failed ? "out of memory" : "the table has no values to draw");
+    return -1;
+}

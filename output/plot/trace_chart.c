@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/plot/trace_chart.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/clock.h"
+#include "output/plot/plot_series.h"
+
+/* Points of the faint lines in all panels together, and bins of the time axis: bounds the file's size. */
+enum { FAINT_BUDGET = 160000, BINS = 2000 };
+/* Pixels. */
+enum { FIRST_PANEL = 210, OTHER_PANEL = 140 };
+static const double OUTER_SHARE = 0.005; /* of the samples, at either end: they do not decide the value axis */
+
+static const unsigned kind_colour[] = {
+    [PHASE_STEADY] = 0xe7f3e4, [PHASE_THROTTLE] = 0xfce0bd, [PHASE_HALT] = 0xf3b9b6,
+    [PHASE_SLOW] = 0xd3e3f6,   [PHASE_RAMP] = 0xe3d9f2,     [PHASE_UNKNOWN] = 0xdedede,
+};
+
+/* A trace, and what is known of it while its chart is made. */
+struct traced {
+    const struct trace *t;
+    const struct phases *p;
+    struct chart *c;
+    struct series_grid grid;
+    double unit_us; /* microseconds of one unit of the time axis */
+    const char *unit;
+    size_t faint_runs; /* repetitions drawn in the first panel */
+};
+
+static bool has_values(const struct traced *l, enum trace_channel c)
+{
+    double lo, hi;
+    return plot_series_range(l->t, &l->grid, c, 0, &lo, &hi) > 0;
+}
+
+/* The value axis: the middle 99 % of the samples and all levels, with some air; IPC and shares start at zero. */
+static void scale_panel(const struct traced *l, struct chart_panel *panel, enum trace_channel first,
+                        enum trace_channel last)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (int c = (int)first; c <= (int)last; c++) {
+        double channel_lo, channel_hi;
+        if (plot_series_range(l->t, &l->grid, (enum trace_channel)c, OUTER_SHARE, &channel_lo, &channel_hi) > 0) {
+            lo = fmin(lo, channel_lo);
+            hi = fmax(hi, channel_hi);
+        }
+    }
+    if (first == TRACE_FREQ) {
+        for (size_t i = 0; i < l->p->n_levels; i++) {
+            lo = fmin(lo, l->p->levels_ghz[i]);
+            hi = fmax(hi, l->p->levels_ghz[i]);
+        }
+    }
+    if (first == TRACE_LVL0) {
+        lo = 0;
+        hi = 1;
+    }
+    /* at least 4 % of the value, so that noise on a constant does not look like an event */
+    double span = fmax(hi - lo, 0.04 * fmax(fabs(hi), 1e-3));
+    double center = (lo + hi) / 2;
+    panel->y_lo = center - 0.62 * span;
+    panel->y_hi = center + 0.62 * span;
+    if (first == TRACE_IPC) {
+        panel->y_lo = 0;
+        panel->y_hi = 1.12 * fmax(hi, 1e-3);
+    }
+}
+
+static const char *or_else(const char *s, const char *otherwise)
+{
+    return s != NULL && s[0] != '\0' ? s : otherwise;
+}
+
+/* ---- curves ---- */
+
+static void put_polyline(struct traced *l, struct chart_series *s, const struct polyline *line)
+{
+    for (size_t i = 0; i < line->n; i++)
+        if (isfinite(line->y[i]))
+            chart_add_point(l->c, s, line->x[i] / l->unit_us, line->y[i], NAN, NAN);
+        else
+            chart_add_break(l->c, s);
+}
+
+static struct chart_series *curve(struct traced *l, struct chart_panel *p, const char *name, int colour)
+{
+    struct chart_series *s = chart_series(l->c, p, name);
+    if (s) {
+        s->colour = colour;
+        s->mark = -1;
+        s->in_legend = false;
+    }
+    return s;
+}
+
+static size_t faint_budget(const struct traced *l)
+{
+    size_t panels = (size_t)has_values(l, TRACE_FREQ) + has_values(l, TRACE_IPC);
+    return FAINT_BUDGET / (panels > 0 ? panels : 1);
+}
+
+/* All repetitions of a channel, and the median over them; of a single one there is no median. */
+static int put_channel(struct traced *l, struct chart_panel *p, enum trace_channel channel)
+{
+    struct polyline line;
+    size_t runs;
+    if (plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), &line, &runs) != 0)
+        return -1;
+    struct chart_series *s = curve(l, p, "single repetitions", 0);
+    if (s)
+        s->many = runs > 1;
+    put_polyline(l, s, &line);
+    plot_polyline_free(&line);
+    if (l->c->n_panels == 1)
+        l->faint_runs = runs;
+    if (runs == 1)
+        return 0;
+    if (plot_series_median(l->t, &l->grid, channel, BINS, &line) != 0)
+        return -1;
+    put_polyline(l, curve(l, p, "median", 0), &line);
+    plot_polyline_free(&line);
+    return 0;
+}
+
+/* The medians of several channels, in colours that the legend names. */
+static int put_medians(struct traced *l, struct chart_panel *p, enum trace_channel first, enum trace_channel last)
+{
+    for (int c = (int)first; c <= (int)last; c++) {
+        struct polyline line;
+        if (!has_values(l, (enum trace_channel)c))
+            continue;
+        if (plot_series_median(l->t, &l->grid, (enum trace_channel)c, BINS, &line) != 0)
+            return -1;
+        struct chart_series *s = curve(l, p, trace_channel_name((enum trace_channel)c), c - (int)first);
+        if (s)
+            s->in_legend = true;
+        put_polyline(l, s, &line);
+        plot_polyline_free(&line);
+    }
+    return 0;
+}
+
+static int add_panel(struct traced *l, const char *label, enum trace_channel first, enum trace_channel last)
+{
+    bool any = false;
+    for (int c = (int)first; c <= (int)last; c++)
+        any = any || has_values(l, (enum trace_channel)c);
+    struct chart_panel *p = any ? chart_add_panel(l->c, CHART_LINES, "") : NULL;
+    if (!p)
+        return 0;
+    snprintf(p->y_label, sizeof p->y_label, "%s", label);
+    snprintf(p->x_label, sizeof p->x_label, "time (%s)%s", l->unit,
+             l->p->to != NULL ? ", 0 = first instruction of the second kernel" : "");
+    p->height = l->c->n_panels == 1 ? FIRST_PANEL : OTHER_PANEL;
+    scale_panel(l, p, first, last);
+    for (size_t i = 0; i < l->p->n_levels && first == TRACE_FREQ; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "L%u %.3f", (unsigned)i % 100, fmin(l->p->levels_ghz[i], 99));
+        chart_add_line(l->c, p, l->p->levels_ghz[i], name);
+    }
+    return first == last ? put_channel(l, p, first) : put_medians(l, p, first, last);
+}
+
+/* ---- phases ---- */
+
+static void label_texts(const struct phase *p, char *full, char *brief, size_t size)
+{
+    const char *kind = phases_kind_name(p->kind);
+    snprintf(brief, size, "%s", kind);
+    snprintf(full, size, "%s", kind);
+    if (p->kind == PHASE_THROTTLE && isfinite(p->ipc_ratio))
+        snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
+    else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
+        snprintf(full, size, "%s L%d", kind, p->level);
+    else if (p->kind == PHASE_RAMP)
+        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind, p->tau_us.value);
+}
+
+static double phase_end(const struct traced *l, size_t i)
+{
+    const struct phases *p = l->p;
+    if (i + 1 < p->n_phases)
+        return p->phases[i + 1].start_us;
+    double duration = p->phases[i].duration_us.value;
+    return isfinite(duration) ? p->phases[i].start_us + duration : l->grid.end_us;
+}
+
+static void put_spans(struct traced *l)
+{
+    for (size_t i = 0; i < l->p->n_phases; i++) {
+        const struct phase *p = &l->p->phases[i];
+        struct chart_span span = {
+            .from = p->start_us / l->unit_us, .to = phase_end(l, i) / l->unit_us, .colour = kind_colour[p->kind]};
+        label_texts(p, span.text, span.kind, sizeof span.text);
+        chart_add_span(l->c, &span);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void choose_unit(struct traced *l)
+{
+    double begin = l->grid.begin_us, end = l->grid.end_us, length = end - begin;
+    if (!(length > 0)) { /* a single sample: give it an axis */
+        begin -= 1;
+        end += 1;
+        length = 2;
+    }
+    bool seconds = length > 2e7, milliseconds = length > 2e4;
+    l->unit_us = seconds ? 1e6 : milliseconds ? 1e3 : 1;
+    l->unit = seconds ? "s" : milliseconds ? "ms" : "\xC2\xB5s";
+    l->c->x_lo = begin / l->unit_us;
+    l->c->x_hi = end / l->unit_us;
+}
+
+static void put_titles(struct traced *l)
+{
+    const struct phases *p = l->p;
+    struct chart *c = l->c;
+    size_t size = sizeof c->subtitle;
+    if (p->from != NULL && p->to != NULL) {
+        snprintf(c->title, sizeof c->title, "%.40s \xE2\x86\x92 %.40s on %.70s", p->from, p->to,
+                 or_else(p->cpu, "an unknown CPU"));
+        snprintf(c->before_zero, sizeof c->before_zero, "%.60s \xE2\x97\x82", p->from);
+        snprintf(c->after_zero, sizeof c->after_zero, "\xE2\x96\xB8 %.60s", p->to);
+    } else {
+        snprintf(c->title, sizeof c->title, "Phases of a recording on %.100s", or_else(p->cpu, "an unknown CPU"));
+    }
+    const char *cores = trace_get(l->t, "active_cores");
+    int used = snprintf(c->subtitle, size, "machine: %.150s", or_else(p->machine, "not stated"));
+    if (cores != NULL)
+        used += snprintf(c->subtitle + used, size - (size_t)used, " \xC2\xB7 active cores: %.20s", cores);
+    used += snprintf(c->subtitle + used, size - (size_t)used, " \xC2\xB7 %zu of %zu repetitions used", p->runs_used,
+                     p->runs);
+    if (l->faint_runs < p->runs_used)
+        snprintf(c->subtitle + used, size - (size_t)used, ", %zu drawn", l->faint_runs);
+    snprintf(c->note, sizeof c->note, "%s%s",
+             p->runs_used < 2                 ? "one repetition"
+             : clock_reading_of(l->t).instant ? "thin: single repetitions, in steps of the clock; thick: all together"
+                                              : "thin: single repetitions, thick: median over them",
+             c->x_lo <= 0 && c->x_hi >= 0 ? "; dashed: time 0" : "");
+}
+
+static int trace_chart_by_run(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The grid without the repetitions that were discarded. */
+static int find_grid(struct traced *l)
+{
+    uint32_t *skip = malloc((l->p->n_discarded + 1) * sizeof(*skip));
+    if (skip == NULL)
+        return -1;
+    for (size_t i = 0; i < l->p->n_discarded; i++)
+        skip[i] = l->p->discarded[i].run;
+    qsort(skip, l->p->n_discarded, sizeof(*skip), trace_chart_by_run);
+    int status = plot_series_grid_find(l->t, skip, l->p->n_discarded, &l->grid);
+    free(skip);
+    return status;
+}
+
+static int put_panels(struct traced *l)
+{
+    return add_panel(l, "frequency (GHz)", TRACE_FREQ, TRACE_FREQ) == 0 &&
+                   add_panel(l, "IPC (1/cycle)", TRACE_IPC, TRACE_IPC) == 0 &&
+                   add_panel(l, "core voltage (V)", TRACE_VOLTS, TRACE_VOLTS) == 0 &&
+                   add_panel(l, "share of cycles", TRACE_LVL0, TRACE_THROTTLE) == 0
+               ? 0
+               : -1;
+}
+
+int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, char *why, size_t why_size)
+{
+    struct traced l = {.t = t, .p = p, .c = c};
+    memset(c, 0, sizeof *c);
+    if (find_grid(&l) != 0) {
+        snprintf(why, why_size, "%s", t->n == 0 ? "the trace has no samples to draw" : "out of memory");
+        return -1;
+    }
+    c->modelled = p->modelled;
+    c->one_axis = c->zero_line = true;
+    choose_unit(&l);
+    int status = put_panels(&l);
+    put_spans(&l);
+    put_titles(&l);
+    plot_series_grid_free(&l.grid);
+    bool empty = status == 0 && c->n_panels == 0;
+    if (status == 0 && !c->failed && !empty)
+        return 0;
+    snprintf(why, why_size, empty ? "the trace has no values to draw" : "out of memory");
+    return -1;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/self_test/bundle.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "drivers/host_facts.h"
+#include "util/path.h"
+
+/* Takes over the reference. Returns 0, or -1: out of memory. */
+static int bundle_add(struct bundle *b, const char *name, json_t *json, size_t flags)
+{
+    struct archive_member *member = &b->member[b->n];
+    char *text = json ? json_dumps(json, flags | JSON_PRESERVE_ORDER) : NULL;
+    json_decref(json);
+    if (!text)
+        return -1;
+    snprintf(member->name, sizeof member->name, "%s", name);
+    member->text = text;
+    member->size = strlen(text);
+    b->n++;
+    return 0;
+}
+
+int bundle_make(struct bundle *b, const json_t *self_test, const struct self_test_readings *r)
+{
+    b->n = 0;
+    bool made = bundle_add(b, "self-test.json", json_incref((json_t *)(uintptr_t)self_test),
+                           JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
+                bundle_add(b, "readings.json", self_test_readings_json(r), JSON_COMPACT) == 0 &&
+                bundle_add(b, "host.json", host_facts_json("/sys", "/proc"), JSON_INDENT(1)) == 0;
+    return made ? 0 : -1;
+}
+
+void bundle_free(struct bundle *b)
+{
+    archive_free(b->member, b->n);
+    b->n = 0;
+}
+
+int bundle_print(FILE *out, const struct bundle *b)
+{
+    return archive_write(out, b->member, b->n);
+}
+
+static int read_members(const struct bundle *b, struct self_test_readings *out, char *why, size_t why_size)
+{
+    char reason[300];
+    json_error_t error;
+    const struct archive_member *readings = archive_find(b->member, b->n, "readings.json");
+    if (!readings) {
+        snprintf(why, why_size, "it contains no readings.json");
+        return -1;
+    }
+    json_t *json = json_loadb(readings->text, readings->size, JSON_REJECT_DUPLICATES, &error);
+    int status = json ? self_test_readings_read(json, out, reason, sizeof reason) : -1;
+    if (!json)
+        snprintf(why, why_size, "readings.json:%d:%d: %.200s", error.line, error.column, error.text);
+    else if (status != 0)
+        snprintf(why, why_size, "readings.json: %s", reason);
+    json_decref(json);
+    return status;
+}
+
+int bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size)
+{
+    struct bundle b = {.n = 0};
+    char reason[300];
+    FILE *in;
+    if (path_read_named(path, &in, reason, sizeof reason) != 0) {
+        snprintf(why, why_size, "not a regular file that can be read: %s", reason);
+        return -1;
+    }
+    int status = archive_read(in, b.member, &b.n, why, why_size);
+    (void)fclose(in);
+    if (status == 0)
+        status = read_members(&b, out, why, why_size);
+    bundle_free(&b);
+    return status == 0 ? 0 : -1;
+}

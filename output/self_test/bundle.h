@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a stranger sends back: the self-test, the readings it rests on and facts about the computer, in one .tar.gz. */
+#ifndef CHARACTERIZE_BUNDLE_H
+#define CHARACTERIZE_BUNDLE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tables/self_test/self_test.h"
+#include "util/archive.h"
+
+/* self-test.json, readings.json and host.json. */
+struct bundle {
+    struct archive_member member[ARCHIVE_MEMBERS_MAX];
+    size_t n;
+};
+
+/* Returns 0, or -1: out of memory. bundle_free in any case. */
+int bundle_make(struct bundle *b, const json_t *self_test, const struct self_test_readings *r);
+void bundle_free(struct bundle *b);
+/* Writes it. Returns 0, or -1 with errno. */
+int bundle_print(FILE *out, const struct bundle *b);
+/* The readings of a bundle, which may come from anybody. Returns 0 (self_test_free), or -1 with one clause in `why`. */
+int bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size);
+
+#endif

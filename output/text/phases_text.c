@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/text/phases_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/plain_text.h"
+
+enum {
+    COLUMNS = 100,
+    INDENT = 13,       /* where the text behind a heading begins */
+    PHASES_SHOWN = 16, /* of a long list; a list of up to PHASES_WHOLE is shown whole */
+    PHASES_WHOLE = 20,
+    OTHERS_SHOWN = 5, /* transitions, voltage steps, reasons, warnings */
+    TEXT_SIZE = 2000
+};
+
+/* A sample holds time 0: a change that begins earlier than the usual period before it was not made by the switch. */
+#define BEFORE_US 1.0
+
+struct screen {
+    FILE *out;
+    bool colour;
+};
+
+static const char *bold(const struct screen *s)
+{
+    return s->colour ? "\033[1m" : "";
+}
+
+static const char *warning_colour(const struct screen *s)
+{
+    return s->colour ? "\033[1;33m" : "";
+}
+
+static const char *plain(const struct screen *s)
+{
+    return s->colour ? "\033[0m" : "";
+}
+
+/* A heading in the left column; the cursor then stands at INDENT. */
+static void phases_text_heading(const struct screen *s, const char *name)
+{
+    fprintf(s->out, "%s%-*s%s", bold(s), INDENT, name, plain(s));
+}
+
+/* Text behind a heading, made harmless, broken at blanks so that it stays within the page. */
+static void paragraph(const struct screen *s, const char *name, const char *text)
+{
+    char clean[TEXT_SIZE];
+    plain_text(text, clean, sizeof(clean));
+    phases_text_heading(s, name);
+    size_t column = INDENT;
+    for (const char *word = clean; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        if (column > INDENT && column + 1 + length > COLUMNS) {
+            fprintf(s->out, "\n%*s", INDENT, "");
+            column = INDENT;
+        } else if (column > INDENT) {
+            fputc(' ', s->out);
+            column++;
+        }
+        fprintf(s->out, "%.*s", (int)length, word);
+        column += length;
+        word += length;
+        word += strspn(word, " ");
+    }
+    fputc('\n', s->out);
+}
+
+/* Adds to a text that is never longer than TEXT_SIZE. */
+static void phases_text_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void phases_text_add(char *text, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, TEXT_SIZE - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Decimals that the 95 % limits justify: the last one shown is about a tenth of half their width. */
+static int decimals(const struct estimate *e, int least, int most)
+{
+    double half = (e->hi - e->lo) / 2;
+    if (!isfinite(half))
+        return least;
+    if (!(half > 0))
+        return most;
+    int n = (int)ceil(-log10(half)) + 1;
+    return n < least ? least : n > most ? most : n;
+}
+
+/* A number, or '-' where it was not measured. */
+static void phases_text_number(char *out, size_t size, double value, int places)
+{
+    if (isfinite(value))
+        snprintf(out, size, "%.*f", places, value + 0.0);
+    else
+        snprintf(out, size, "-");
+}
+
+/* "20.1 [19.9, 20.3]" */
+static void phases_text_with_limits(char *out, size_t size, const struct estimate *e, int least, int most)
+{
+    char value[40], lo[40], hi[40];
+    int places = decimals(e, least, most);
+    phases_text_number(value, sizeof(value), e->value, places);
+    phases_text_number(lo, sizeof(lo), e->lo, places);
+    phases_text_number(hi, sizeof(hi), e->hi, places);
+    if (isfinite(e->lo) || isfinite(e->hi))
+        snprintf(out, size, "%s [%s, %s]", value, lo, hi);
+    else
+        snprintf(out, size, "%s", value);
+}
+
+static void print_title(const struct screen *s, const struct phases *p)
+{
+    char from[80], to[80];
+    if (p->from != NULL && p->to != NULL) {
+        plain_text(p->from, from, sizeof(from));
+        plain_text(p->to, to, sizeof(to));
+        fprintf(s->out, "%s%s -> %s%s", bold(s), from, to, plain(s));
+    } else {
+        fprintf(s->out, "%sPhases of a recording%s", bold(s), plain(s));
+    }
+    if (p->modelled) {
+        fprintf(s->out, "   %sMODELLED: computed from a model, not measured on a processor%s", warning_colour(s),
+                plain(s));
+    }
+    fputs("\n", s->out);
+}
+
+static void print_machine(const struct screen *s, const struct trace *t, const struct phases *p)
+{
+    char text[TEXT_SIZE] = "";
+    const char *cpu_number = trace_get(t, "cpu_number"), *cores = trace_get(t, "active_cores");
+    const char *source = trace_get(t, "source"), *notes = trace_get(t, "notes"), *date = trace_get(t, "date");
+    const char *settings = trace_get(t, "settings");
+    paragraph(s, "CPU", p->cpu != NULL ? p->cpu : "not stated");
+    phases_text_add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
+    if (cpu_number != NULL)
+        phases_text_add(text, ", on CPU %.20s", cpu_number);
+    if (cores != NULL)
+        phases_text_add(text, ", active cores: %.20s", cores);
+    if (date != NULL)
+        phases_text_add(text, ", %.40s", date);
+    paragraph(s, "Machine", text);
+    if (source != NULL)
+        paragraph(s, "Source", source);
+    if (settings != NULL && settings[0] != '\0')
+        paragraph(s, "Settings", settings);
+    if (notes != NULL && notes[0] != '\0')
+        paragraph(s, "Notes", notes);
+}
+
+/* A reason without its figures: repetitions that were lost for the same reason are counted together. */
+static void reason_group(const char *why, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; *why != '\0' && n + 1 < size; why++) {
+        bool sign = (*why == '.' || *why == '-') && why[1] >= '0' && why[1] <= '9';
+        bool figure = sign || (*why >= '0' && *why <= '9');
+        if (!figure)
+            out[n++] = *why;
+        else if (n == 0 || out[n - 1] != '#')
+            out[n++] = '#';
+    }
+    out[n] = '\0';
+}
+
+struct reason {
+    char group[sizeof(((struct discarded_run *)NULL)->why)];
+    const struct discarded_run *first;
+    size_t count;
+};
+
+static int phases_text_by_group(const void *a, const void *b)
+{
+    return strcmp(((const struct reason *)a)->group, ((const struct reason *)b)->group);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct reason *x = a, *y = b;
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+/* Groups the reasons, most frequent first. Returns how many groups; 0 when out of memory. */
+static size_t group_reasons(const struct phases *p, struct reason **out)
+{
+    struct reason *all = malloc((p->n_discarded + 1) * sizeof(*all));
+    size_t groups = 0;
+    *out = all;
+    if (all == NULL || p->n_discarded == 0)
+        return 0;
+    for (size_t i = 0; i < p->n_discarded; i++) {
+        reason_group(p->discarded[i].why, all[i].group, sizeof(all[i].group));
+        all[i].first = &p->discarded[i];
+        all[i].count = 1;
+    }
+    qsort(all, p->n_discarded, sizeof(*all), phases_text_by_group);
+    for (size_t i = 1; i < p->n_discarded; i++)
+        if (strcmp(all[i].group, all[groups].group) == 0)
+            all[groups].count++;
+        else
+            all[++groups] = all[i];
+    groups++;
+    qsort(all, groups, sizeof(*all), by_count);
+    return groups;
+}
+
+static void print_runs(const struct screen *s, const struct phases *p)
+{
+    char text[TEXT_SIZE] = "";
+    struct reason *reasons;
+    size_t groups = group_reasons(p, &reasons);
+    phases_text_add(text, "%zu of %zu used", p->runs_used, p->runs);
+    if (p->n_discarded > 0)
+        phases_text_add(text, ", %zu discarded:", p->n_discarded);
+    for (size_t i = 0; i < groups && i < OTHERS_SHOWN; i++) {
+        const struct reason *r = &reasons[i];
+        const char *why = r->first->why, *detail = strstr(why, ": ");
+        int length = detail != NULL ? (int)(detail - why) : (int)strlen(why);
+        phases_text_add(text, "%s %zu %.*s, %srun %u%s", i == 0 ? "" : ";", r->count, length, why,
+                        r->count > 1 ? "e.g. " : "", r->first->run, why + length);
+    }
+    if (groups > OTHERS_SHOWN)
+        phases_text_add(text, "; %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
+    if (p->samples_discarded > 0) {
+        phases_text_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded",
+                        p->samples_discarded, p->samples);
+    }
+    paragraph(s, "Repetitions", text);
+    free(reasons);
+}
+
+static void phases_text_levels(const struct screen *s, const struct phases *p)
+{
+    char text[TEXT_SIZE] = "", value[130];
+    for (size_t i = 0; i < p->n_levels && i < 8; i++) {
+        phases_text_with_limits(value, sizeof(value), &p->levels[i], 3, 4);
+        phases_text_add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, value);
+    }
+    if (p->n_levels > 8)
+        phases_text_add(text, "; %zu more", p->n_levels - 8);
+    paragraph(s, "Levels, GHz", p->n_levels > 0 ? text : "none found (frequency was not measured, or never steady)");
+}
+
+static bool any_volts(const struct phases *p)
+{
+    for (size_t i = 0; i < p->n_phases; i++)
+        if (isfinite(p->phases[i].volts))
+            return true;
+    return false;
+}
+
+static const char *kind_colour(const struct screen *s, enum phase_kind kind)
+{
+    static const char *const colours[] = {
+        [PHASE_STEADY] = "\033[32m", [PHASE_THROTTLE] = "\033[33m", [PHASE_HALT] = "\033[31m",
+        [PHASE_SLOW] = "\033[34m",   [PHASE_RAMP] = "\033[36m",     [PHASE_UNKNOWN] = "\033[35m"};
+    return s->colour ? colours[kind] : "";
+}
+
+static void print_phase(const struct screen *s, const struct phases *p, const struct phase *ph, bool volts)
+{
+    char start[40], duration[130], ghz[40], ipc[40], ratio[40], level[16] = "-", volt[40], runs[48];
+    phases_text_number(start, sizeof(start), ph->start_us, decimals(&ph->duration_us, 1, 2));
+    phases_text_with_limits(duration, sizeof(duration), &ph->duration_us, 1, 2);
+    phases_text_number(ghz, sizeof(ghz), ph->freq_ghz.value, 3);
+    phases_text_number(ipc, sizeof(ipc), ph->ipc, 3);
+    phases_text_number(ratio, sizeof(ratio), ph->ipc_ratio, 3);
+    phases_text_number(volt, sizeof(volt), ph->volts, 4);
+    if (ph->level >= 0)
+        snprintf(level, sizeof(level), "L%d", ph->level);
+    snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
+    fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s", start, duration, kind_colour(s, ph->kind),
+            phases_kind_name(ph->kind), plain(s), ghz, ipc, ratio, level);
+    if (volts)
+        fprintf(s->out, " %7s", volt);
+    fprintf(s->out, " %9s\n", runs);
+}
+
+/* What does not fit into the columns of a phase. */
+static void print_phase_remarks(const struct screen *s, const struct phase *ph)
+{
+    char text[TEXT_SIZE] = "";
+    if (ph->n_modes > 1) {
+        phases_text_add(text, "^ the durations cluster:");
+        for (size_t m = 0; m < ph->n_modes && m < PHASE_MODES_MAX; m++) {
+            phases_text_add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
+                            100 * ph->modes[m].share);
+        }
+        paragraph(s, "", text);
+    }
+    if (ph->tau_us.value > 0) {
+        char from[40], to[130], tau[130];
+        phases_text_number(from, sizeof(from), ph->from_ghz.value, 3);
+        phases_text_with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
+        phases_text_with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
+        text[0] = '\0';
+        phases_text_add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
+        paragraph(s, "", text);
+    }
+    if (ph->why[0] != '\0') {
+        text[0] = '\0';
+        phases_text_add(text, "^ %s", ph->why);
+        paragraph(s, "", text);
+    }
+}
+
+static void print_rest_of_phases(const struct screen *s, const struct phases *p, size_t shown)
+{
+    char text[TEXT_SIZE] = "";
+    size_t count[PHASE_UNKNOWN + 1] = {0};
+    for (size_t i = shown; i < p->n_phases; i++)
+        count[p->phases[i].kind]++;
+    phases_text_add(text, "and %zu more:", p->n_phases - shown);
+    const char *separator = "";
+    for (int kind = PHASE_STEADY; kind <= PHASE_UNKNOWN; kind++) {
+        if (count[kind] > 0) {
+            phases_text_add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
+            separator = ",";
+        }
+    }
+    phases_text_add(text, "; all of them are in the JSON (--json FILE)");
+    paragraph(s, "", text);
+}
+
+static void phases_text_phases(const struct screen *s, const struct phases *p)
+{
+    bool volts = any_volts(p);
+    size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
+    fprintf(s->out, "%s%-13s%-31s%-8s %7s %6s %6s  %-5s%s%10s%s\n", bold(s), "   start us", "duration us [95 % limits]",
+            "kind", "GHz", "IPC", "ratio", "level", volts ? "   volts" : "", "runs", plain(s));
+    for (size_t i = 0; i < shown; i++) {
+        print_phase(s, p, &p->phases[i], volts);
+        print_phase_remarks(s, &p->phases[i]);
+    }
+    if (shown < p->n_phases)
+        print_rest_of_phases(s, p, shown);
+}
+
+static void print_transitions(const struct screen *s, const struct phases *p)
+{
+    for (size_t i = 0; i < p->n_transitions && i < OTHERS_SHOWN; i++) {
+        const struct transition *t = &p->transitions[i];
+        char text[TEXT_SIZE] = "", latency[130], at[40], from[40], to[40];
+        phases_text_number(at, sizeof(at), t->at_us, decimals(&t->latency_us, 1, 2));
+        phases_text_with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
+        phases_text_number(from, sizeof(from), t->from_ghz, 3);
+        phases_text_number(to, sizeof(to), t->to_ghz, 3);
+        bool before = p->from != NULL && p->to != NULL && t->at_us < -BEFORE_US;
+        phases_text_add(text, "at %s us%s: latency %s us, ", at,
+                        before ? ", before the switch and unrelated to it" : "", latency);
+        if (isfinite(t->from_ghz) || isfinite(t->to_ghz))
+            phases_text_add(text, "%s -> %s GHz, ", from, to);
+        phases_text_add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs,
+                        p->runs_used);
+        paragraph(s, i == 0 ? "Transition" : "", text);
+    }
+    if (p->n_transitions > OTHERS_SHOWN)
+        fprintf(s->out, "%*sand %zu more; all of them are in the JSON\n", INDENT, "", p->n_transitions - OTHERS_SHOWN);
+}
+
+static bool only_steady(const struct phases *p)
+{
+    for (size_t i = 0; i < p->n_phases; i++)
+        if (p->phases[i].kind != PHASE_STEADY)
+            return false;
+    return true;
+}
+
+/* What would have been seen, so that "nothing" can be weighed. */
+static void print_null_result(const struct screen *s, const struct phases *p)
+{
+    char text[TEXT_SIZE] = "";
+    bool ramps = false, unknown = false;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        ramps = ramps || p->phases[i].kind == PHASE_RAMP;
+        unknown = unknown || (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].switch_explains != EXPLAINS_ALL);
+    }
+    if (p->n_transitions > 0 || ramps)
+        return;
+    if (unknown) {
+        paragraph(s, "Result", "undecided: the phases marked unknown may or may not be a transition");
+        return;
+    }
+    phases_text_add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
+    phases_text_add(text, "Smallest effects it would have detected (95 %% of cases): ");
+    if (isfinite(p->detectable_freq)) {
+        phases_text_add(text, "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
+                        p->detectable_freq_us);
+    } else {
+        phases_text_add(text, "no frequency step (frequency was not measured)");
+    }
+    if (isfinite(p->detectable_throttle)) {
+        phases_text_add(text, ", throttling to %.3g of the full rate for %.3g us", p->detectable_throttle,
+                        p->detectable_throttle_us);
+    } else {
+        phases_text_add(text, ", no throttling (IPC was not measured)");
+    }
+    if (isfinite(p->detectable_halt_us))
+        phases_text_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
+    paragraph(s, "Result", text);
+}
+
+static void print_voltage(const struct screen *s, const struct phases *p)
+{
+    for (size_t i = 0; i < p->n_volt_steps && i < OTHERS_SHOWN; i++) {
+        const struct volt_step *v = &p->volt_steps[i];
+        char text[TEXT_SIZE] = "", begin[40], end[40];
+        phases_text_number(begin, sizeof(begin), v->begin_us, 1);
+        phases_text_number(end, sizeof(end), v->end_us, 1);
+        phases_text_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
+        if (strcmp(begin, end) == 0) /* a jump between two readings */
+            phases_text_add(text, "at %s us", begin);
+        else
+            phases_text_add(text, "from %s to %s us", begin, end);
+        paragraph(s, i == 0 ? "Voltage" : "", text);
+    }
+    if (p->n_volt_steps > OTHERS_SHOWN) {
+        fprintf(s->out, "%*sand %zu more steps; all of them are in the JSON\n", INDENT, "",
+                p->n_volt_steps - OTHERS_SHOWN);
+    }
+}
+
+static void print_warnings(const struct screen *s, const struct phases *p)
+{
+    for (size_t i = 0; i < p->n_warnings && i < OTHERS_SHOWN; i++) {
+        if (s->colour)
+            fputs("\033[33m", s->out);
+        paragraph(&(struct screen){s->out, false}, "Warning", p->warnings[i]);
+        fputs(plain(s), s->out);
+    }
+    if (p->n_warnings > OTHERS_SHOWN) {
+        fprintf(s->out, "%*sand %zu more warnings; all of them are in the JSON\n", INDENT, "",
+                p->n_warnings - OTHERS_SHOWN);
+    }
+}
+
+void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing)
+{
+    const struct screen s = {out, colour};
+    print_title(&s, p);
+    print_machine(&s, t, p);
+    print_runs(&s, p);
+    if (missing != NULL && missing[0] != '\0')
+        paragraph(&s, "Not measured", missing);
+    phases_text_levels(&s, p);
+    phases_text_phases(&s, p);
+    print_transitions(&s, p);
+    print_null_result(&s, p);
+    print_voltage(&s, p);
+    print_warnings(&s, p);
+}

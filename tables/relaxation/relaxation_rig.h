@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the cells of the table relaxation share: recording repetitions, and the rows that they come to. */
+#ifndef CHARACTERIZE_RELAXATION_RIG_H
+#define CHARACTERIZE_RELAXATION_RIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "probes/sequence.h"
+#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_fit.h"
+#include "tables/table/tables.h"
+
+struct relaxation_rig {
+    const struct tables_context *context;
+    const struct cell *cell;
+    struct table *rows;
+    unsigned cores; /* active */
+    struct sequence sequence;
+    struct trace trace;
+    size_t n;                 /* repetitions in the trace */
+    struct sights_span *span; /* of each */
+    size_t invalid;           /* by what the machine itself could tell */
+    char invalid_why[120];
+    struct relaxation_levels levels;
+    struct relaxation_step step; /* by which the core is slower after the wide code than without it */
+    double wait_us;              /* by the pilot */
+    double noise;                /* by the pilot: of a sample, in steps from slow to fast */
+    bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
+};
+
+int relaxation_out_of_memory(struct machine_error *err);
+
+/* So many repetitions that count; those of before are forgotten. `done`: the part of the cell that is over (0..1).
+ * MACHINE_OK, or *err and its status. */
+int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segments, size_t n, size_t zero, size_t runs,
+                          double done, struct machine_error *err);
+/* The rises in one window of all repetitions, us; malloc'ed, or NULL. */
+struct relaxation_rise *relaxation_rig_rises(const struct relaxation_rig *r, double from_us, double to_us);
+/* The same where the frequency may rise as a ramp, of which these repetitions tell the shape. */
+struct relaxation_rise *relaxation_rig_rises_by_ramp(struct relaxation_rig *r, double to_us);
+/* How long a repetition is recorded, us: two waits, and the rise. */
+double relaxation_rig_observed(const struct relaxation_rig *r);
+
+/* A row with its keys, counts and frequencies, an estimate in its columns, and the wait of a row. */
+void relaxation_add_row(const struct relaxation_rig *r, const char *by, size_t n, size_t discarded);
+void relaxation_put_estimate(const struct relaxation_rig *r, const char *column, struct estimate e);
+void relaxation_put_wait(const struct relaxation_rig *r, struct estimate e);
+__attribute__((format(printf, 3, 4))) void relaxation_add_missing(const struct relaxation_rig *r, const char *by,
+                                                                  const char *format, ...);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tables/table/pivot.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/plain_text.h"
+
+enum { GAP = 2, LAST_LEAST = 30 }; /* between columns; a last column of text is no narrower, unless it needs less */
+
+struct field {
+    char *text;
+    bool is_value;
+};
+struct pivot_line {
+    enum pivot_kind kind;
+    size_t n;
+    struct field *field;
+};
+
+/* ---- filling ---- */
+
+/* Room for one more in a list of n that has been made by this function. NULL: out of memory. */
+static void *pivot_grow(struct pivot *p, void *list, size_t n, size_t size)
+{
+    void *bigger = n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * size);
+    p->failed = p->failed || !bigger;
+    return bigger;
+}
+
+/* Formatted and made safe, behind what *to holds already. */
+__attribute__((format(printf, 3, 0))) static void pivot_say(struct pivot *p, char **to, const char *format,
+                                                            va_list arguments)
+{
+    char *text = NULL, *joined = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    char *safe = text ? plain_text_copy(text) : NULL;
+    if (safe && asprintf(&joined, "%s%s", *to ? *to : "", safe) >= 0) {
+        free(*to);
+        *to = joined;
+    } else {
+        p->failed = true;
+    }
+    free(safe);
+    free(text);
+}
+
+void pivot_init(struct pivot *p, size_t n_names, const char *title, ...)
+{
+    va_list arguments;
+    *p = (struct pivot){.n_names = n_names};
+    va_start(arguments, title);
+    if (title)
+        pivot_say(p, &p->title, title, arguments);
+    va_end(arguments);
+}
+
+void pivot_line(struct pivot *p, enum pivot_kind kind)
+{
+    struct pivot_line *lines = pivot_grow(p, p->lines, p->n_lines, sizeof *lines);
+    if (!lines)
+        return;
+    p->lines = lines;
+    lines[p->n_lines++] = (struct pivot_line){.kind = kind};
+}
+
+/* The last field of the last line, after another one was added to it where that is asked for; NULL: out of memory. */
+static struct field *last_field(struct pivot *p, bool another)
+{
+    struct pivot_line *line = p->failed || !p->n_lines ? NULL : &p->lines[p->n_lines - 1];
+    struct field *fields = line && another ? pivot_grow(p, line->field, line->n, sizeof *fields) : NULL;
+    if (fields) {
+        line->field = fields;
+        fields[line->n++] = (struct field){NULL, false};
+        p->n_columns = line->n > p->n_columns ? line->n : p->n_columns;
+    }
+    return line && !p->failed && line->n ? &line->field[line->n - 1] : NULL;
+}
+
+void pivot_text(struct pivot *p, const char *text, ...)
+{
+    va_list arguments;
+    struct field *f = last_field(p, true);
+    va_start(arguments, text);
+    if (f)
+        pivot_say(p, &f->text, text, arguments);
+    va_end(arguments);
+}
+
+void pivot_more(struct pivot *p, const char *text, ...)
+{
+    va_list arguments;
+    struct field *f = last_field(p, false);
+    va_start(arguments, text);
+    if (f)
+        pivot_say(p, &f->text, text, arguments);
+    va_end(arguments);
+}
+
+void pivot_word(struct pivot *p, const char *word)
+{
+    pivot_text(p, "%s", word ? word : "-");
+}
+
+void pivot_mark(struct pivot *p, const char *mark)
+{
+    pivot_text(p, "%s", mark);
+    struct field *f = last_field(p, false);
+    if (f)
+        f->is_value = true;
+}
+
+void pivot_value(struct pivot *p, const struct estimate *e, int decimals)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    pivot_mark(p, estimates_text(e, decimals, text));
+}
+
+void pivot_number(struct pivot *p, double value, int decimals)
+{
+    pivot_value(p, &(struct estimate){value, NAN, NAN}, decimals);
+}
+
+static void pivot_free(struct pivot *p)
+{
+    for (size_t i = 0; i < p->n_lines; i++) {
+        for (size_t c = 0; c < p->lines[i].n; c++)
+            free(p->lines[i].field[c].text);
+        free(p->lines[i].field);
+    }
+    free(p->lines);
+    free(p->title);
+    *p = (struct pivot){0};
+}
+
+/* ---- printing ---- */
+
+struct screen {
+    FILE *out;
+    bool colour;
+    struct screen_column {
+        size_t width;
+        bool values;
+    } * column;
+};
+
+/* Characters of text on a screen: the bytes of UTF-8 that begin one. */
+static size_t text_width(const char *text, size_t bytes)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < bytes; i++)
+        width += (text[i] & 0xc0) != 0x80;
+    return width;
+}
+
+static void measure_columns(const struct pivot *p, struct screen_column *column)
+{
+    for (size_t i = 0; i < p->n_lines; i++) {
+        const struct pivot_line *line = &p->lines[i];
+        for (size_t c = 0; c < line->n && line->kind != PIVOT_GROUP; c++) {
+            size_t width = text_width(line->field[c].text, strlen(line->field[c].text));
+            column[c].width = width > column[c].width ? width : column[c].width;
+            column[c].values = column[c].values || line->field[c].is_value;
+        }
+    }
+}
+
+/* Words from a column on; further lines begin at `indent`. A word that is longer than a line is not broken. */
+static void print_words(FILE *out, const char *text, size_t column, size_t indent)
+{
+    for (bool first = true; *text; first = false) {
+        size_t bytes = strcspn(text, " "), width = text_width(text, bytes);
+        bool fits = first || column + 1 + width <= PIVOT_WIDTH;
+        if (!fits)
+            fprintf(out, "\n%*s", (int)indent, "");
+        else if (!first)
+            putc(' ', out);
+        fwrite(text, 1, bytes, out);
+        column = (fits ? column + !first : indent) + width;
+        text += bytes + strspn(text + bytes, " ");
+    }
+}
+
+/* The names of a row, and its columns begin to end - 1. Blanks go before what comes next: none end a line. */
+static void pivot_print_line(const struct screen *s, const struct pivot *p, const struct pivot_line *line, size_t begin,
+                             size_t end)
+{
+    size_t at = 0, next = 0; /* columns of the screen: what was printed last ends, and the next column begins */
+    for (size_t c = p->n_names ? 0 : begin; c < end && c < line->n; c = c + 1 == p->n_names ? begin : c + 1) {
+        const char *text = line->field[c].text;
+        size_t width = text_width(text, strlen(text)), room = s->column[c].width - width;
+        size_t start = next + (s->column[c].values ? room : 0);
+        if (*text) {
+            fprintf(s->out, "%*s", (int)(start - at), "");
+            if (c + 1 == p->n_columns && !s->column[c].values)
+                print_words(s->out, text, start, start);
+            else
+                fputs(text, s->out);
+            at = start + width;
+        }
+        next += s->column[c].width + GAP;
+    }
+}
+
+static void print_block(const struct screen *s, const struct pivot *p, size_t begin, size_t end)
+{
+    static const char *const styles[] = {
+        [PIVOT_HEADING] = "", [PIVOT_ROW] = "", [PIVOT_ASIDE] = "\033[2m", [PIVOT_GROUP] = "\033[1m"};
+    for (size_t i = 0; i < p->n_lines; i++) {
+        const struct pivot_line *line = &p->lines[i];
+        const char *style = s->colour ? styles[line->kind] : "";
+        fputs(style, s->out);
+        if (line->kind == PIVOT_GROUP && line->n)
+            fputs(line->field[0].text, s->out);
+        else
+            pivot_print_line(s, p, line, begin, end);
+        fprintf(s->out, "%s\n", *style ? "\033[0m" : "");
+    }
+}
+
+/* The end of the columns that fit beside the names, from begin on: at least one. */
+static size_t columns_that_fit(const struct screen *s, const struct pivot *p, size_t begin)
+{
+    size_t used = 0, end = begin;
+    for (size_t c = 0; c < p->n_names; c++)
+        used += s->column[c].width + GAP;
+    for (; end < p->n_columns; end++) {
+        size_t least = s->column[end].width;
+        if (end + 1 == p->n_columns && !s->column[end].values && least > LAST_LEAST)
+            least = LAST_LEAST;
+        if (end > begin && used + least > PIVOT_WIDTH)
+            break;
+        used += least + GAP;
+    }
+    return end;
+}
+
+static void print_blocks(const struct screen *s, const struct pivot *p)
+{
+    measure_columns(p, s->column);
+    for (size_t begin = p->n_names, end; begin < p->n_columns; begin = end) {
+        end = columns_that_fit(s, p, begin);
+        fputs(begin > p->n_names ? "\n" : "", s->out);
+        print_block(s, p, begin, end);
+    }
+}
+
+bool pivot_print(FILE *out, bool colour, struct pivot *p)
+{
+    struct screen s = {out, colour, calloc(p->n_columns + 1, sizeof *s.column)};
+    bool any = p->failed || !s.column;
+    if (p->n_names >= p->n_columns) /* nothing but names: the last is a column like any other */
+        p->n_names = p->n_columns ? p->n_columns - 1 : 0;
+    for (size_t i = 0; i < p->n_lines; i++)
+        any = any || p->lines[i].kind != PIVOT_HEADING;
+    if (any && p->title)
+        fprintf(out, "\n%s%s%s\n", colour ? "\033[1m" : "", p->title, colour ? "\033[0m" : "");
+    if (p->failed || !s.column)
+        fputs("out of memory\n", out);
+    else if (any)
+        print_blocks(&s, p);
+    free(s.column);
+    pivot_free(p);
+    return any;
+}
+
+void pivot_note(FILE *out, size_t indent, const char *text, ...)
+{
+    va_list arguments;
+    struct pivot p = {0};
+    va_start(arguments, text);
+    pivot_say(&p, &p.title, text, arguments);
+    va_end(arguments);
+    const char *note = p.title ? p.title : "out of memory";
+    size_t begin = strspn(note, " ");
+    fprintf(out, "%*s", (int)begin, "");
+    print_words(out, note + begin, begin, indent);
+    putc('\n', out);
+    pivot_free(&p);
+}
+
+/* ---- rows as they stand in a table ---- */
+
+const char *pivot_number_text(const struct table_column *c, double x, char out[ESTIMATE_TEXT_MAX])
+{
+    if (!table_is_code(c) || !(x >= 0 && x < 65536))
+        return estimates_text(&(struct estimate){x, NAN, NAN}, c->type == TABLE_WHOLE ? 0 : c->decimals, out);
+    snprintf(out, ESTIMATE_TEXT_MAX, "%02XH", (unsigned)x);
+    return out;
+}
+
+void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n)
+{
+    pivot_line(p, PIVOT_HEADING);
+    for (size_t i = 0; i < n; i++)
+        pivot_word(p, fields[i].heading);
+}
+
+static void put_field(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *f)
+{
+    const struct table_column *c = t->columns;
+    char text[ESTIMATE_TEXT_MAX];
+    while (c < t->columns + t->n_columns && strcmp(c->name, f->column) != 0)
+        c++;
+    if (c == t->columns + t->n_columns || c->type == TABLE_TEXT) {
+        const char *word = table_text(t, row, f->column);
+        pivot_word(p, word && *word ? word : NULL);
+        return;
+    }
+    struct estimate e = estimates_of_table(t, row, f->column);
+    int decimals = c->type == TABLE_WHOLE ? 0 : c->decimals;
+    if (table_is_code(c))
+        pivot_mark(p, pivot_number_text(c, e.value, text));
+    else if (f->show == PIVOT_PERCENT)
+        pivot_value(p, &(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, decimals - 2);
+    else
+        pivot_value(p, f->show == PIVOT_ALONE ? &(struct estimate){e.value, NAN, NAN} : &e, decimals);
+}
+
+void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n)
+{
+    pivot_line(p, PIVOT_ROW);
+    for (size_t i = 0; i < n; i++)
+        if (fields[i].put)
+            fields[i].put(p, t, row);
+        else
+            put_field(p, t, row, &fields[i]);
+}
+
+bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivot_list *l)
+{
+    struct pivot p;
+    pivot_init(&p, l->n_names, l->title ? "%s" : NULL, l->title);
+    pivot_headings(&p, l->fields, l->n_fields);
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (!l->column || table_says(t, row, l->column, l->says))
+            pivot_fields(&p, t, row, l->fields, l->n_fields);
+    return pivot_print(out, colour, &p);
+}
+
+void pivot_pair(struct pivot *p, const struct table *t, size_t row)
+{
+    const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
+    pivot_text(p, "%s -> %s", from ? from : "-", to ? to : "-");
+}

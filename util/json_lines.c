@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "util/json_lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/plain_text.h"
+
+enum { DIGITS = 15 };
+
+void json_lines_put(json_t *object, const char *key, json_t *value, bool *failed)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        *failed = true;
+}
+
+void json_lines_push(json_t *array, json_t *value, bool *failed)
+{
+    if (json_array_append_new(array, value) != 0)
+        *failed = true;
+}
+
+json_t *json_lines_text(const char *text)
+{
+    char *plain = text ? plain_text_copy(text) : NULL;
+    json_t *value = !text ? json_null() : plain ? json_string(plain) : NULL;
+    free(plain);
+    return value;
+}
+
+static int print_value(FILE *out, const json_t *value)
+{
+    return json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS));
+}
+
+static int print_member(FILE *out, const json_t *value)
+{
+    if (json_array_size(value) == 0 || !json_is_object(json_array_get(value, 0)))
+        return print_value(out, value);
+    int status = 0;
+    size_t i;
+    json_t *element;
+    json_array_foreach(value, i, element)
+    {
+        fputs(i ? ",\n    " : "[\n    ", out);
+        status |= print_value(out, element);
+    }
+    fputs("\n  ]", out);
+    return status;
+}
+
+static int print_object(FILE *out, json_t *root)
+{
+    int status = 0;
+    const char *key, *separator = "{\n";
+    json_t *value;
+    json_object_foreach(root, key, value)
+    {
+        fprintf(out, "%s  \"%s\": ", separator, key);
+        status |= print_member(out, value);
+        separator = ",\n";
+    }
+    fputs("\n}\n", out);
+    return ferror(out) ? -1 : status;
+}
+
+char *json_lines_dump(json_t *root, bool failed)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = failed ? NULL : open_memstream(&text, &size);
+    int status = out ? print_object(out, root) : -1;
+    json_decref(root);
+    if (out && fclose(out) == 0 && status == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* JSON of ours: numbers and texts as our files have them, short enough to read, easy to diff. */
+#ifndef CHARACTERIZE_JSON_LINES_H
+#define CHARACTERIZE_JSON_LINES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Adds to an object; a NULL value means out of memory. Remembers the first failure in *failed. */
+void json_lines_put(json_t *object, const char *key, json_t *value, bool *failed);
+/* The same at the end of an array. */
+void json_lines_push(json_t *array, json_t *value, bool *failed);
+
+/* Text of unknown origin made plain (plain_text.h); null of NULL. NULL: out of memory. */
+json_t *json_lines_text(const char *text);
+
+/*
+ * An object as text, malloc'ed, ending in a newline: a line for each key, of a list of objects one for each of them.
+ * Real numbers have 15 digits: any decimal number of 15 survives a double. Takes over the reference. NULL: out of
+ * memory, also where `failed` says so.
+ */
+char *json_lines_dump(json_t *root, bool failed);
+
+#endif
